@@ -21,8 +21,8 @@ from langgraph.runtime import Runtime
 from navloom.cli.main import main
 from navloom.errors import RunError
 from navloom.evals import kinds
-from navloom.evals.engine import run_sample
 from navloom.evals.kinds import Calls, Kind, Plan, Shown, get_kind, run_kind
+from navloom.evals.one_sample import run_sample
 from navloom.evals.option import Opt
 from navloom.evals.request import Model, Request, Seed
 from navloom.evals.run_folder import read_samples

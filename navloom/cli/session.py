@@ -17,6 +17,7 @@ _NO_KEYS = (
     *("help", "help-all", "run-config", "show-completion", "install-completion"),
     # A file may name an address; that it may is not for the file to say.
     "allow-address",
+    *("cluster", "open-cluster"),
 )
 
 

@@ -83,7 +83,7 @@ class _AskedError(Exception):
 class _Stopped:
     """A gate that lets nothing through."""
 
-    def reserve(
+    async def reserve(
         self,
         model: str,  # noqa: ARG002
         messages: Sequence[BaseMessage],

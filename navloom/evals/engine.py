@@ -26,36 +26,35 @@ A file that other hands changed is set aside, which is said; what was under way 
 from __future__ import annotations
 
 import asyncio
-import errno
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from typing import Any
 
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-from langgraph.errors import GraphDrained
 from langgraph.runtime import RunControl
 
-from navloom.errors import LimitReachedError, ModelRefusedError, RunError, StoppedError
+from navloom.errors import LimitReachedError, RunError, StoppedError
+from navloom.evals.call_scope import CallScope
 from navloom.evals.keep_calls import CallKeeper, keeping_calls
 from navloom.evals.made_with import package_version
+from navloom.evals.one_sample import DRAINED, line_of, paid_by, run_sample, thread_of
 from navloom.evals.progress import Summary, Tally
 from navloom.evals.run_folder import RunFolder
-from navloom.evals.session import CallScope, Job, Sample, Session, Stop
+from navloom.evals.session import Job, Sample, Session, Stop
+from navloom.evals.waiting import Waiting
+from navloom.evals.workers.crew import Crew, WorkerLostError, hired
 from navloom.files import cannot_write
-from navloom.graphs.calling import paid_so_far
-from navloom.graphs.checkpoints import begun, forget_last_reply, open_checkpoints
-from navloom.line_file import encode_line
-from navloom.models.call import CallSettings, call_settings
+from navloom.graphs.checkpoints import begun, forget_last_reply, last_step, open_checkpoints
+from navloom.models.call import CallSettings
 from navloom.models.secrets import one_line
-from navloom.models.usage import ModelUsage, merged, total_cost, usage_in
+from navloom.models.usage import merged, total_cost, usage_in
 
-_FOLDER_TROUBLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG}
-_DRAINED = (GraphDrained, StoppedError)
-_NOT_ITS_OWN = (*_DRAINED, LimitReachedError, RunError, ModelRefusedError, sqlite3.Error)
-"""What ends a session, and not the one sample in which it came up."""
+MOST_DEATHS = 3
+"""Workers that a sample may take with it at one step; the last of them had no other sample."""
 GRACE_S = 30.0
 """How long samples under way may take to finish their step when the session ends for a fault."""
 
@@ -162,7 +161,8 @@ async def _run(
             try:
                 if scope.counts:
                     await engine.count_before(todo)
-                await engine.run(todo, max(1, session.max_connections))
+                async with hired(folder, job, session, scope, len(todo)) as engine.crew:
+                    await engine.run(todo, max(1, session.max_connections))
                 return await engine.under_way(todo)
             finally:
                 stop.forget(engine.stopped)
@@ -173,7 +173,7 @@ async def _broken(graph: Any, under_way: list[Sample], scope: CallScope) -> set[
     broken = set()
     for sample in under_way:
         try:
-            await graph.aget_state(_thread(sample), subgraphs=True)
+            await graph.aget_state(thread_of(sample), subgraphs=True)
         except sqlite3.Error:
             raise
         except Exception as error:
@@ -187,7 +187,7 @@ async def _broken(graph: Any, under_way: list[Sample], scope: CallScope) -> set[
 
 
 class _Engine:
-    """One session over one folder: workers that take samples in turn."""
+    """One session over one folder: so many tasks that each take a sample in turn."""
 
     def __init__(
         self,
@@ -209,15 +209,17 @@ class _Engine:
         self.calls = calls
         self.display = scope.display
         self.controls: set[RunControl] = set()
-        self.workers: list[asyncio.Task[None]] = []
+        self.tasks: list[asyncio.Task[None]] = []
         self.over = stop.requests > 0
+        self.crew: Crew | None = None
+        self.deaths: Counter[tuple[str, str]] = Counter()
 
     async def count_before(self, todo: list[Sample]) -> None:
         """Begin the budget with what the run has used: also of samples that are not finished."""
         budget = self.scope.begin(self.folder.tally)
         for sample in todo:
             if sample.id in self.begun:
-                for part in await _paid(self.graph, sample):
+                for part in await paid_by(self.graph, sample):
                     budget.count(part.model, part.record())
 
     async def under_way(self, todo: list[Sample]) -> Tally:
@@ -227,22 +229,24 @@ class _Engine:
         begun_ids = await begun(self.saver) - ended
         for sample in todo:
             if sample.id in begun_ids:
-                models = merged(await _paid(self.graph, sample))
+                models = merged(await paid_by(self.graph, sample))
                 used += Tally(usage=usage_in(models), cost_usd=total_cost(models), models=models)
         return used
 
     async def run(self, todo: list[Sample], most: int) -> None:
         """Take every sample to its end, at most so many at once."""
-        waiting = iter(todo)
+        places = 1 if self.crew is None else self.crew.places
+        waiting = Waiting(todo, places)
         seconds = self.scope.limits.time_limit
         clock = seconds and asyncio.get_running_loop().call_later(
             seconds, self._limited, f"--time-limit {seconds:g} s is reached"
         )
-        self.workers = [
-            asyncio.create_task(self._work(waiting)) for _ in range(min(most, len(todo)))
+        self.tasks = [
+            asyncio.create_task(self._work(waiting, k % places))
+            for k in range(min(most, len(todo)))
         ]
         try:
-            done, going = await asyncio.wait(self.workers, return_when=asyncio.FIRST_EXCEPTION)
+            done, going = await asyncio.wait(self.tasks, return_when=asyncio.FIRST_EXCEPTION)
             if going:
                 # One has failed for good. Cut short, the others would leave half a transaction.
                 self._drain()
@@ -250,17 +254,19 @@ class _Engine:
         finally:
             if clock:
                 clock.cancel()
-            for worker in self.workers:
-                worker.cancel()
-            await asyncio.gather(*self.workers, return_exceptions=True)
-        for worker in done:
-            if not worker.cancelled() and (error := worker.exception()) is not None:
+            for task in self.tasks:
+                task.cancel()
+            await asyncio.gather(*self.tasks, return_exceptions=True)
+        for task in done:
+            if not task.cancelled() and (error := task.exception()) is not None:
                 raise error
 
     def _drain(self) -> None:
         self.over = True
         for control in self.controls:
             control.request_drain("stopped")
+        if self.crew is not None:
+            self.crew.drain()
 
     def _limited(self, said: str) -> None:
         if self.scope.reached is None:
@@ -277,14 +283,12 @@ class _Engine:
             )
             self._drain()
         else:
-            for worker in self.workers:
-                worker.cancel()
+            for task in self.tasks:
+                task.cancel()
 
-    async def _work(self, waiting: Iterator[Sample]) -> None:
-        for sample in waiting:
-            if self.over:
-                return
-            await self._sample(sample)
+    async def _work(self, waiting: Waiting, place: int) -> None:
+        while not self.over and (sample := waiting.take(place)) is not None:
+            await self._sample(sample, place)
 
     def _around(self, sample: Sample) -> CallSettings:
         """What stands around the calls of a sample."""
@@ -293,25 +297,18 @@ class _Engine:
         kept = self.calls and self.calls.listener(sample.id, around)
         return replace(around, on_call=kept or around.on_call, stopping=lambda: self.over)
 
-    async def _sample(self, sample: Sample) -> None:
+    async def _sample(self, sample: Sample, place: int) -> None:
         control = RunControl()
         self.controls.add(control)
         try:
-            line = await run_sample(
-                self.job,
-                sample,
-                self.graph,
-                settings=self._around(sample),
-                control=control,
-                resumed=sample.id in self.begun,
-            )
+            line = await self._carried(sample, place, control)
             if self.calls is not None:
                 await self.calls.settle(sample.id)
             if line["status"] == "error":
                 self.folder.add_error(line)
             else:
                 self.folder.add_sample(line)
-        except _DRAINED:
+        except DRAINED:
             return
         except LimitReachedError as error:
             self._limited(str(error))
@@ -319,122 +316,39 @@ class _Engine:
             raise cannot_write(self.folder.path, error) from error
         else:
             self.display.step(self.folder.tally)
-            if line["status"] != "error":
+            if line["status"] != "error" and not (
+                self.crew is not None and await self.crew.written(sample.id)
+            ):
                 await self.saver.adelete_thread(sample.id)
         finally:
             self.controls.discard(control)
 
+    async def _carried(self, sample: Sample, place: int, control: RunControl) -> dict[str, Any]:
+        """A sample's line, unwritten; where its worker is lost it is asked for again.
 
-async def run_sample(
-    job: Job,
-    sample: Sample,
-    graph: Any,
-    *,
-    settings: CallSettings | None = None,
-    control: RunControl | None = None,
-    resumed: bool = False,
-) -> dict[str, Any]:
-    """One sample through its graph: the line of ``samples.jsonl`` or ``errors.jsonl``, unwritten.
-
-    Args:
-        job: what is done with it.
-        sample: which one.
-        graph: what ``job.build`` gave, with a checkpointer or without.
-        settings: what stands around its calls.
-        control: drains it from outside, at its next step.
-        resumed: whether the checkpointer holds it already; then it goes on from there.
-
-    Returns:
-        Its columns; ``status`` is ``ok``, ``failed``, or ``error`` where the machinery broke.
-
-    Raises:
-        GraphDrained: it was drained; its checkpoint holds what is done. Likewise StoppedError,
-            where a call failed while the session ends.
-        LimitReachedError: a limit of the session is reached.
-        ModelRefusedError: the key, the model's name or the account is refused: it would be for
-            every sample that is left, at a call each.
-        RunError: what is beside the sample cannot be written; likewise ``sqlite3.Error``, and
-            ``OSError`` where there is no room.
-    """
-    settings, began = settings or CallSettings(), time.monotonic()
-    lost: list[ModelUsage] = []
-    try:
-        with call_settings(settings, lost=lost, epoch=sample.epoch or settings.epoch):
-            state = await _final_state(job, sample, graph, control, resumed=resumed)
-        paid = [ModelUsage.read(each) for each in state.get("paid", ())]
-        line = _line(sample, [*paid, *lost], began) | job.record(sample, state)
-        if line["status"] not in ("ok", "failed"):
-            raise ValueError(f"the graph ended without a status, got {line['status']!r}")
-        encode_line(line)
-    except _NOT_ITS_OWN:
-        raise
-    except Exception as error:
-        if isinstance(error, OSError) and error.errno in _FOLDER_TROUBLE:
-            raise
-        said, paid = one_line(error), []
-        if graph.checkpointer:
+        Raises:
+            RunError: no worker is left; else as :func:`navloom.evals.one_sample.run_sample`.
+        """
+        around, resumed = self._around(sample), sample.id in self.begun
+        if self.crew is None:
+            return await run_sample(
+                self.job, sample, self.graph, settings=around, control=control, resumed=resumed
+            )
+        began, deaths = time.monotonic(), 0
+        while True:
+            alone = deaths >= MOST_DEATHS - 1
             try:
-                paid = await _paid(graph, sample)
-            except _NOT_ITS_OWN:
-                raise
-            except Exception as broken:
-                said += f" What it had used cannot be read: {one_line(broken)}"
-        line = _line(sample, [*paid, *lost], began)
-        line |= {"reason": type(error).__name__, "message": said}
-    return line
-
-
-def _thread(sample: Sample) -> dict[str, Any]:
-    return {"configurable": {"thread_id": sample.id}}
-
-
-async def _final_state(
-    job: Job, sample: Sample, graph: Any, control: RunControl | None, *, resumed: bool
-) -> Mapping[str, Any]:
-    """The final state of a sample's graph, run from where it stands."""
-    entry: dict[str, Any] | None = None
-    if resumed:
-        there = await graph.aget_state(_thread(sample))
-        # Not `next`: it leaves out tasks that ended and whose step is not closed yet.
-        if not there.tasks:
-            values: Mapping[str, Any] = there.values
-            return values
-    else:
-        entry = job.input(sample)
-    state: Mapping[str, Any] = await graph.ainvoke(
-        entry,
-        _thread(sample),
-        context=job.context(sample),
-        durability="sync" if graph.checkpointer else None,
-        control=control,
-        # All channels, as a state read back from its checkpoint has them.
-        output_keys=graph.stream_channels_list,
-    )
-    return state
-
-
-async def _paid(graph: Any, sample: Sample) -> list[ModelUsage]:
-    """What a sample that has begun has used, graphs within its graph included."""
-    there = await graph.aget_state(_thread(sample), subgraphs=True)
-    return [ModelUsage.read(each) for each in paid_so_far(there)]
-
-
-def _line(sample: Sample, paid: list[ModelUsage], began: float) -> dict[str, Any]:
-    """The columns that every line has, whatever became of the sample."""
-    models = merged(paid)
-    return {
-        "id": sample.id,
-        "scene": sample.scene,
-        "attempt": sample.attempt,
-        "seed": sample.seed,
-        "status": "error",
-        "reason": None,
-        "message": None,
-        "profile": None,
-        "result": None,
-        **sample.columns,
-        "usage": usage_in(models),
-        "cost_usd": total_cost(models),
-        "seconds": round(time.monotonic() - began, 4),
-        "models": [part.record() for part in models],
-    }
+                return await self.crew.run(
+                    None if alone else place, sample, settings=around, resumed=resumed
+                )
+            except WorkerLostError as error:
+                if self.over:
+                    raise StoppedError(str(error)) from error
+                at = sample.id, await last_step(self.saver, sample.id)
+                self.deaths[at] += 1
+                deaths, resumed = self.deaths[at], resumed or at[1] != ""
+                if alone and deaths >= MOST_DEATHS:
+                    paid = await paid_by(self.graph, sample) if resumed else []
+                    said = f"{MOST_DEATHS} workers were lost at one step of it: {error}"
+                    line = line_of(sample, paid, began)
+                    return line | {"reason": type(error).__name__, "message": said}

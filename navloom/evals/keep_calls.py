@@ -20,6 +20,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from hashlib import sha256
 from itertools import takewhile
 from pathlib import Path
@@ -136,7 +137,7 @@ class CallKeeper:
         self._texts: dict[bytes, int] = {}
         self._near: dict[tuple[str, ...], tuple[int, bytes, int]] = {}
         self._samples: dict[str, tuple[int, int]] = {}
-        self._last: dict[tuple[str, ...], list[tuple[BaseMessage, int]]] = {}
+        self._last: dict[tuple[str, ...], list[tuple[BaseMessage | Told, int]]] = {}
         self._models: dict[str, str] = {}
         self._file = _open(path, note)
         made = "INSERT INTO sessions(began, made_by) VALUES (?, ?)"
@@ -236,7 +237,9 @@ class CallKeeper:
             "talk": talk,
             "tools": self._text((*near, "tools"), call.tools),
             "schema": self._text((*near, "schema"), call.schema),
-            "reply": None if reply is None else self._text((*near, reply.type), _plain(reply)),
+            "reply": None
+            if reply is None
+            else self._text((*near, reply.type), plain_message(reply)),
             "finish": next((str(told[key]) for key in _ENDED if told.get(key)), None),
             "input_tokens": counted.get("input_tokens", 0),
             "output_tokens": counted.get("output_tokens", 0),
@@ -262,14 +265,14 @@ class CallKeeper:
             self._samples[name] = number, int(tried or 0) + again
         return self._samples[name]
 
-    def _talk_of(self, near: tuple[str, str], messages: Sequence[BaseMessage]) -> int:
+    def _talk_of(self, near: tuple[str, str], messages: Sequence[BaseMessage | Told]) -> int:
         """The number of a conversation's last message; what went before once is not read again."""
         told = self._last.setdefault(near, [])
         pairs = zip(messages, told, strict=False)
         del told[sum(1 for _ in takewhile(lambda two: two[0] is two[1][0], pairs)) :]
         talk = told[-1][1] if told else 0
         for message in messages[len(told) :]:
-            talk = self._talk(talk, self._text((*near, message.type), _plain(message)))
+            talk = self._talk(talk, self._text((*near, message.type), plain_message(message)))
             told.append((message, talk))
         return talk
 
@@ -319,8 +322,22 @@ def _bytes(value: Any) -> bytes:
     return text.encode(errors="backslashreplace")
 
 
-def _plain(message: BaseMessage) -> dict[str, Any]:
+@dataclass(frozen=True, eq=False, slots=True)
+class Told:
+    """A message of which another process told, as it is kept."""
+
+    said: dict[str, Any]
+
+    @property
+    def type(self) -> str:
+        """Who said it."""
+        return str(self.said["role"])
+
+
+def plain_message(message: BaseMessage | Told) -> dict[str, Any]:
     """A message as it is kept."""
+    if isinstance(message, Told):
+        return message.said
     said: dict[str, Any] = {"role": message.type, "content": _without_pictures(message.content)}
     said |= {name: value for name in _SAID if (value := getattr(message, name, None))}
     if getattr(message, "status", None) == "error":

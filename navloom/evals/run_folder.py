@@ -238,7 +238,7 @@ class RunFolder:
                     "kind": kind,
                     "request": self.request,
                     **({"where": self._where} if self._where else {}),
-                    "request_hash": _request_hash(kind, self.request, seed),
+                    "request_hash": request_hash(kind, self.request, seed),
                     "seed": seed,
                     "created": datetime.now(UTC).isoformat(timespec="seconds"),
                     "git": git_state(Path.cwd()),
@@ -368,7 +368,7 @@ class RunFolder:
             return False
         there = read_run(self.path)
         self.made_by = there.get("navloom")
-        if there.get("request_hash") != _request_hash(self.kind, self.request, self.seed):
+        if there.get("request_hash") != request_hash(self.kind, self.request, self.seed):
             what = f"{self.path} holds another run: {self._differences(there)}."
             if self.made_by != package_version("navloom"):
                 what += f" navloom {self.made_by or '?'} made it and goes on with it."
@@ -429,7 +429,8 @@ class RunFolder:
         write_whole(self.path / name, text.encode(errors="backslashreplace"))
 
 
-def _request_hash(kind: str, request: dict[str, Any], seed: int) -> str:
+def request_hash(kind: str, request: Mapping[str, Any], seed: int) -> str:
+    """What a run is, in short."""
     whole = json.dumps([kind, request, seed], sort_keys=True, separators=(",", ":"))
     return blake2b(whole.encode(), digest_size=16).hexdigest()
 

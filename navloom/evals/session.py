@@ -9,7 +9,6 @@ import contextlib
 import itertools
 import re
 import signal
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,15 +18,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from navloom.errors import RunError, UsageError, did_you_mean
 from navloom.evals.option import CALLS, LIMITS, PICKS, Opt, check_all
-from navloom.evals.progress import Display, DisplayName, NoDisplay, Tally
+from navloom.evals.progress import Display, DisplayName, NoDisplay
 
 if TYPE_CHECKING:
     from navloom.models.call import CallSettings
-    from navloom.models.retries import Retry
-    from navloom.models.usage import Budget, Limits
-
-RETRIES_SAID_S = 5.0
-"""Seconds between two lines about retries at least."""
+    from navloom.models.usage import Limits
 
 
 class Stop:
@@ -122,16 +117,38 @@ class Session:
     max_connections: Annotated[
         int,
         Opt(
-            "Samples under way at once. Changes the speed, never the outcome.",
+            "Samples under way at once, of all workers. Changes the speed, never the outcome.",
             panel=CALLS,
             min=1,
             max=1000,
         ),
     ] = 8
+    workers: Annotated[
+        int | None,
+        Opt(
+            "Carry samples out in so many processes, beside this one. Changes the speed, never the"
+            " outcome.",
+            panel=CALLS,
+            min=1,
+            max=256,
+        ),
+    ] = None
+    cluster: Annotated[
+        str | None,
+        Opt(
+            "Have workers on a cluster: ray, of this machine alone, or ray:ADDRESS, such as"
+            " ray:10.0.0.5:6379.",
+            metavar="ray:ADDRESS",
+        ),
+    ] = None
+    open_cluster: Annotated[
+        bool, Opt("Use a cluster that takes work from anybody who reaches it, without a token.")
+    ] = False
     max_retries: Annotated[
         int | None,
         Opt(
             "Further attempts at a call that failed, where trying again may help.",
+            panel=CALLS,
             min=0,
             max=100,
             shown="3",
@@ -150,9 +167,9 @@ class Session:
     cache: Annotated[
         Path | None,
         Opt(
-            "Where replies of remote models are kept; runs share them.",
+            "Where replies of remote models are kept; runs share them: a folder of the user's own.",
             metavar="DIR",
-            shown="the user's cache folder",
+            shown="yours",
         ),
     ] = None
     no_cache: Annotated[bool, Opt("Keep and use no replies.")] = False
@@ -165,7 +182,7 @@ class Session:
     ] = False
     display: Annotated[
         Display,
-        Opt("Progress on stderr.", kind=DisplayName, shown="rich on a terminal, else plain"),
+        Opt("Progress on stderr; plain where that is no terminal.", kind=DisplayName, shown="rich"),
     ] = field(default_factory=NoDisplay)
     token_limit: Annotated[
         int | None,
@@ -207,6 +224,7 @@ class Session:
 
     def __post_init__(self) -> None:
         check_all(self)
+        self._check_workers()
         if self.go_back != "step":
             object.__setattr__(self, "retry", True)
         told: dict[str, Any] = {}
@@ -225,6 +243,29 @@ class Session:
             from navloom.models.addresses import allow
 
             allow(self.allow_address)
+
+    def _check_workers(self) -> None:
+        """Refuse what workers cannot be.
+
+        Raises:
+            UsageError: so it is.
+        """
+        if self.cluster is not None:
+            kind, colon, address = self.cluster.partition(":")
+            if kind != "ray" or (colon and not address.strip()):
+                raise UsageError(
+                    f"--cluster {self.cluster}: expected ray, for a cluster of this machine alone,"
+                    " or ray:ADDRESS, such as ray:10.0.0.5:6379"
+                )
+            if self.workers is None:
+                raise UsageError("--cluster needs --workers N: how many there are to be")
+        elif self.open_cluster:
+            raise UsageError("--open-cluster says what --cluster may be, and there is none")
+
+    @property
+    def places(self) -> int:
+        """Workers that can have anything to do; 0 where this process does all."""
+        return min(self.workers or 0, self.max_connections)
 
     @property
     def limits(self) -> Limits:
@@ -260,56 +301,6 @@ class Session:
             if name is not None:
                 model_of(name)
                 self.limits.check_price(name)
-
-
-class CallScope:
-    """What stands around the calls of one session: settings, limits, and what is told of them."""
-
-    def __init__(
-        self, settings: CallSettings, limits: Limits, display: Display, connections: int
-    ) -> None:
-        import asyncio
-
-        # Of all samples together: one may ask several questions side by side.
-        self.settings = replace(settings, connections=asyncio.Semaphore(max(1, connections)))
-        self.limits = limits
-        self.display = display
-        self.reached: str | None = None
-        self.retries = 0
-        self.budget: Budget | None = None
-        self._said = -RETRIES_SAID_S
-
-    @property
-    def counts(self) -> bool:
-        """Whether what was used before matters."""
-        return self.limits.token_limit is not None or self.limits.cost_limit is not None
-
-    def of_calls(self) -> CallSettings:
-        """The settings of the session's calls: they count, and their retries are told."""
-        gate = self.budget or self.settings.gate
-        return replace(self.settings, gate=gate, on_retry=self._retried)
-
-    def begin(self, before: Tally) -> Budget:
-        """Begin to count towards the limits, with what the run has used already."""
-        from navloom.models.usage import Budget
-
-        used = before.usage["input_tokens"] + before.usage["output_tokens"]
-        self.budget = Budget(self.limits, tokens=used, cost=before.cost_usd or 0.0)
-        return self.budget
-
-    def _retried(self, model: str, retry: Retry) -> None:
-        self.retries += 1
-        if self.settings.on_retry is not None:
-            self.settings.on_retry(model, retry)
-        now = time.monotonic()
-        if now - self._said >= RETRIES_SAID_S:
-            # A storm of refusals is one line every few seconds, not one each.
-            self._said = now
-            why = f"HTTP {retry.failure.status}" if retry.failure.status else retry.failure.kind
-            times = "retry" if self.retries == 1 else "retries"
-            self.display.note(
-                f"{self.retries} {times}; {model}: {why}, again in {retry.wait:.1f} s"
-            )
 
 
 _SAFE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=@-]{0,199}")

@@ -95,7 +95,8 @@ async def open_saver(path: Path, *, alone: bool = False) -> AsyncIterator[AsyncS
     """
     # First from here: aiosqlite's thread outlives a file that cannot be opened, and complains.
     sqlite3.connect(path).close()
-    async with aiosqlite.connect(path, timeout=2 if alone else 5) as connection:
+    # Workers of one machine write into one file: each waits for the others' steps.
+    async with aiosqlite.connect(path, timeout=2 if alone else 30) as connection:
         if alone:
             await connection.execute("PRAGMA locking_mode=EXCLUSIVE")
         saver = AsyncSqliteSaver(connection, serde=Plain())
@@ -245,3 +246,11 @@ async def begun(saver: AsyncSqliteSaver) -> set[str]:
     """Names of the threads that have a checkpoint."""
     async with saver.conn.execute("SELECT DISTINCT thread_id FROM checkpoints") as rows:
         return {str(row[0]) async for row in rows}
+
+
+async def last_step(saver: AsyncSqliteSaver, thread: str) -> str:
+    """The id of a thread's last checkpoint, of graphs within its graph too; empty for none."""
+    asked = "SELECT max(checkpoint_id) FROM checkpoints WHERE thread_id = ?"
+    async with saver.conn.execute(asked, (thread,)) as rows:
+        found = await rows.fetchone()
+    return str(found[0] or "") if found else ""

@@ -96,6 +96,16 @@ def allow(origins: Iterable[str]) -> None:
         _allow([origin_of(each) for each in given], "allowed")
 
 
+def origins_in(texts: Iterable[object]) -> list[str]:
+    """The origins that models' texts name."""
+    return sorted({origin_of(each) for text in texts for each in _named(text).values()})
+
+
+def let_through(origins: Iterable[str]) -> None:
+    """Let this process alone send calls to origins that the process which asks has checked."""
+    _allowed.update(origins)
+
+
 def check_addresses(spec: ModelSpec) -> None:
     """Refuse a model whose address a file named, and nobody allowed.
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from langchain_core.messages import AIMessage, BaseMessage
 
@@ -35,6 +35,7 @@ FORMAT = 1
 _MARK = "navloom-cache.json"
 _REPLIES = "replies"
 _MOST_BYTES = 16 * 1024 * 1024
+_KEY = re.compile(r"[0-9a-f]{64}")
 _ENTRY = re.compile(r"[0-9a-f]{64}\.json(\.[\w-]+\.tmp)?")
 _EMPTY: dict[str, Any] = {
     "content": "",
@@ -119,6 +120,16 @@ class CacheInfo:
     newest: float | None
 
 
+class Replies(Protocol):
+    """Where replies are kept, here or elsewhere."""
+
+    async def aget(self, key: str) -> AIMessage | None:
+        """The reply of a key, as it was given; None where there is none that can be read."""
+
+    async def aput(self, key: str, model: str, reply: AIMessage) -> None:
+        """Keep a reply; where it cannot be kept, that is no reason to stop."""
+
+
 class ResponseCache:
     """Replies by key, in a folder that several processes may share.
 
@@ -139,22 +150,36 @@ class ResponseCache:
 
     def get(self, key: str) -> AIMessage | None:
         """The reply of a key, as it was given; None where there is none that can be read."""
-        path = self._path(key)
-        try:
-            with path.open("rb") as file:
-                data = file.read(_MOST_BYTES + 1)
-        except OSError:
+        path, data = self._path(key), self.entry(key)
+        if data is None:
             return None
         try:
-            return _decoded(data, key)
+            return decoded(data, key)
         except (ValueError, TypeError, LookupError, RecursionError):
             with contextlib.suppress(OSError):
                 path.unlink()
             self._once("broken", f"cache {self.folder}: a broken entry was dropped")
             return None
 
+    def entry(self, key: str) -> bytes | None:
+        """An entry as it stands; None where there is none."""
+        try:
+            with self._path(key).open("rb") as file:
+                return file.read(_MOST_BYTES + 1)
+        except OSError:
+            return None
+
     def put(self, key: str, model: str, reply: AIMessage) -> None:
         """Keep a reply; a folder that takes no more is said once and no reason to stop."""
+        if not self._full and not self._path(key).exists():
+            self.put_entry(key, encoded(key, model, reply))
+
+    def put_entry(self, key: str, entry: bytes) -> None:
+        """:meth:`put` of what was encoded elsewhere.
+
+        Raises:
+            ValueError: the key is none.
+        """
         path = self._path(key)
         if self._full or path.exists():
             return
@@ -162,7 +187,7 @@ class ResponseCache:
         half = path.with_name(f"{path.name}.{os.getpid()}-{next(_counter)}.tmp")
         try:
             path.parent.mkdir(exist_ok=True)
-            half.write_bytes(_encoded(key, model, reply))
+            half.write_bytes(entry)
             half.replace(path)
         except OSError as error:
             self._full = True
@@ -170,6 +195,14 @@ class ResponseCache:
                 half.unlink(missing_ok=True)
             why = error.strerror or type(error).__name__
             self._once("full", f"cache {self.folder}: {why}; replies are not kept any more")
+
+    async def aget(self, key: str) -> AIMessage | None:
+        """:meth:`get`: a file is read faster than a thread is asked."""
+        return self.get(key)
+
+    async def aput(self, key: str, model: str, reply: AIMessage) -> None:
+        """:meth:`put`."""
+        self.put(key, model, reply)
 
     def info(self) -> CacheInfo:
         """How many replies there are, how large, how old."""
@@ -204,6 +237,8 @@ class ResponseCache:
                     yield path, path.stat()
 
     def _path(self, key: str) -> Path:
+        if _KEY.fullmatch(key) is None:
+            raise ValueError("no key of a reply")
         return self.folder / _REPLIES / key[:2] / f"{key}.json"
 
     def _once(self, kind: str, text: str) -> None:
@@ -250,7 +285,8 @@ def _format_of(mark: Path) -> Any:
         return "unknown"
 
 
-def _encoded(key: str, model: str, reply: AIMessage) -> bytes:
+def encoded(key: str, model: str, reply: AIMessage) -> bytes:
+    """An entry: a reply without keys, and a sum that shows whether it was changed."""
     said = {name: getattr(reply, name) for name in _EMPTY}
     # As it will be read: what is no JSON is told apart now, not by a sum that fails later.
     kept = json.loads(json.dumps(redacted(said), default=str))
@@ -258,7 +294,13 @@ def _encoded(key: str, model: str, reply: AIMessage) -> bytes:
     return json.dumps(entry).encode()
 
 
-def _decoded(data: bytes, key: str) -> AIMessage:
+def decoded(data: bytes, key: str) -> AIMessage:
+    """The reply of an entry.
+
+    Raises:
+        ValueError: it is no entry of this key, or was changed; likewise TypeError, LookupError and
+            RecursionError.
+    """
     if len(data) > _MOST_BYTES:
         raise ValueError("too large")
     entry = json.loads(data)

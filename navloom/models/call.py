@@ -27,7 +27,7 @@ from langchain_core.runnables import Runnable
 from langchain_core.runnables.config import ensure_config, merge_configs
 
 from navloom.errors import ModelError, NavloomError
-from navloom.models.cache import ResponseCache, cache_key
+from navloom.models.cache import Replies, cache_key
 from navloom.models.called import Call, asking_node
 from navloom.models.failure import (
     RetryPolicy,
@@ -37,7 +37,7 @@ from navloom.models.failure import (
     server_of,
 )
 from navloom.models.reply import sane
-from navloom.models.retries import Retry, with_retries
+from navloom.models.retries import Holds, Retry, with_retries
 from navloom.models.secrets import redact_error, redacted, remember
 from navloom.models.spec import OUR_BOUND, read_spec
 from navloom.models.streamed import COUNTS_WHOLE_ALONE, Pieces, Words
@@ -54,7 +54,9 @@ _SAID = (
 class Gate(Protocol):
     """What every call that is not answered from the cache has to pass, such as a `Budget`."""
 
-    def reserve(self, model: str, messages: Sequence[BaseMessage], bound: Mapping[str, Any]) -> int:
+    async def reserve(
+        self, model: str, messages: Sequence[BaseMessage], bound: Mapping[str, Any]
+    ) -> int:
         """Let the call pass, or raise; ``bound`` holds tools, schema and the like."""
 
     def settle(self, reservation: int, model: str, reply: AIMessage | None) -> None:
@@ -80,10 +82,11 @@ class CallSettings:
             lost. Where it is given, models that can stream do.
         lost: gets what calls that failed for good came to.
         connections: so many attempts are under way at once; None bounds them nowhere.
+        holds: how long models asked not to be called; each attempt waits for its own.
         stopping: whether the session ends: what fails then is not tried again.
     """
 
-    cache: ResponseCache | None = None
+    cache: Replies | None = None
     cache_in_process: bool = False
     epoch: int = 0
     role: str = DEFAULT_ROLE
@@ -95,6 +98,7 @@ class CallSettings:
     on_words: Callable[[str], None] | None = None
     lost: list[ModelUsage] | None = None
     connections: asyncio.Semaphore | None = None
+    holds: Holds | None = None
     stopping: Callable[[], bool] | None = None
 
 
@@ -157,11 +161,11 @@ async def acall(
     ask = _Ask(model, role or settings.role, policy or policy_of(model, settings), settings)
     key = ask.key(bound, messages)
     if key is not None and settings.cache is not None:
-        kept = settings.cache.get(key)
+        kept = await settings.cache.aget(key)
         if kept is not None:
             return ask.ended(bound, messages, kept, cached=True)
     gate, reply = settings.gate, None
-    reservation = gate.reserve(ask.name, messages, ask.sent(bound)) if gate else 0
+    reservation = await gate.reserve(ask.name, messages, ask.sent(bound)) if gate else 0
     try:
         reply = await ask.reply(bound, messages, on_retry)
     except BaseException as error:
@@ -171,7 +175,7 @@ async def acall(
         if gate is not None:
             gate.settle(reservation, ask.name, reply)
     if key is not None and settings.cache is not None:
-        settings.cache.put(key, ask.name, reply)
+        await settings.cache.aput(key, ask.name, reply)
     return ask.ended(bound, messages, reply, cached=False)
 
 
@@ -285,13 +289,15 @@ class _Ask:
             if callable(reveal):
                 remember(str(reveal()))
 
-        words = self.settings.on_words
+        words, holds = self.settings.on_words, self.settings.holds
 
         async def attempt() -> Any:
             self.attempts += 1
             about = getattr(self.model, "metadata", None) or {}
             streams = self.streams and not about.get(COUNTS_WHOLE_ALONE)
             pieces = Words(words) if words is not None and streams else Pieces()
+            if holds is not None:
+                await holds.over(self.name, self.settings.stopping)
             try:
                 async with (
                     self.settings.connections or nullcontext(),
@@ -306,6 +312,8 @@ class _Ask:
                 if words is not None and pieces.came:
                     with suppress(Exception):
                         words("")
+                if holds is not None and (failure := read_failure(error, remote=self.remote)):
+                    holds.hold(self.name, min(failure.retry_after or 0, self.policy.longest_asked))
                 raise
             if not isinstance(reply, AIMessage) or not pieces.came:
                 return reply

@@ -28,6 +28,46 @@ class Retry:
     wait: float
 
 
+class Holds:
+    """How long models have asked not to be called: whoever calls one waits, not the refused alone.
+
+    Args:
+        told: hears of each, as a model and seconds.
+    """
+
+    def __init__(self, told: Callable[[str, float], None] | None = None) -> None:
+        self._until: dict[str, float] = {}
+        self._told = told
+
+    def hold(self, model: str, seconds: float, *, tell: bool = True) -> None:
+        """Let nobody call a model for so many seconds."""
+        until = time.monotonic() + seconds
+        if seconds > 0 and until > self._until.get(model, 0.0):
+            self._until[model] = until
+            if tell and self._told is not None:
+                self._told(model, seconds)
+
+    def left(self) -> dict[str, float]:
+        """The seconds that are left, by model."""
+        now = time.monotonic()
+        return {model: until - now for model, until in self._until.items() if until > now}
+
+    async def over(self, model: str, stopping: Callable[[], bool] | None = None) -> None:
+        """Wait until a model may be called.
+
+        Raises:
+            StoppedError: the session ends before.
+        """
+        while (left := self._until.get(model, 0.0) - time.monotonic()) > 0:
+            await asyncio.sleep(min(left, _LOOKS_UP_S))
+            _go_on(stopping)
+
+
+def _go_on(stopping: Callable[[], bool] | None) -> None:
+    if stopping is not None and stopping():
+        raise StoppedError("the session ends: what failed is asked again in the next one.")
+
+
 async def with_retries(
     call: Callable[[], Awaitable[T]],
     policy: RetryPolicy,
@@ -51,12 +91,8 @@ async def with_retries(
     """
     decide = _Decide(policy, remote)
 
-    def check() -> None:
-        if stopping is not None and stopping():
-            raise StoppedError("the session ends: what failed is asked again in the next one.")
-
     def tell(state: RetryCallState) -> None:
-        check()
+        _go_on(stopping)
         if on_retry is not None and decide.failure is not None:
             on_retry(Retry(state.attempt_number, decide.failure, state.upcoming_sleep))
 
@@ -64,7 +100,7 @@ async def with_retries(
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0:
             await asyncio.sleep(min(left, _LOOKS_UP_S))
-            check()
+            _go_on(stopping)
 
     retrying = AsyncRetrying(
         stop=stop_after_attempt(max(1, policy.attempts)),

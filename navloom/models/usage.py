@@ -231,6 +231,12 @@ class Limits:
             )
 
 
+def least_tokens(messages: Sequence[BaseMessage]) -> int:
+    """Tokens that a conversation has at least."""
+    characters = sum(len(message_text(message.content)) for message in messages)
+    return characters // _CHARACTERS_A_TOKEN
+
+
 class Budget:
     """What is left of the limits while calls are made; one for all samples of a session.
 
@@ -247,7 +253,7 @@ class Budget:
         self._held: dict[int, tuple[int, float]] = {}
         self._next = 0
 
-    def reserve(
+    async def reserve(
         self,
         model: str,
         messages: Sequence[BaseMessage],
@@ -261,6 +267,10 @@ class Budget:
         Raises:
             LimitReachedError: nothing is left; the line names the flag.
         """
+        return self.hold(model, least_tokens(messages))
+
+    def hold(self, model: str, least: int) -> int:
+        """:meth:`reserve` for a call that sends so many tokens at least; it raises the same."""
         tokens = self.tokens + sum(held for held, _ in self._held.values())
         cost = self.cost + sum(held for _, held in self._held.values())
         most = self.limits
@@ -268,8 +278,6 @@ class Budget:
             raise LimitReachedError(f"--token-limit {most.token_limit} is reached")
         if most.cost_limit is not None and cost >= most.cost_limit:
             raise LimitReachedError(f"--cost-limit ${most.cost_limit:g} is reached")
-        characters = sum(len(message_text(message.content)) for message in messages)
-        least = characters // _CHARACTERS_A_TOKEN
         price = price_of(model, {"input_tokens": least, "output_tokens": 0}) or 0.0
         self._next += 1
         self._held[self._next] = (least, price)
@@ -277,9 +285,13 @@ class Budget:
 
     def settle(self, reservation: int, model: str, reply: AIMessage | None) -> None:
         """Let go of a reservation and count what the call really used; None: it failed."""
+        self.release(reservation, model, None if reply is None else paid_for(reply))
+
+    def release(self, reservation: int, model: str, used: dict[str, Any] | None) -> None:
+        """:meth:`settle` by what the call used."""
         self._held.pop(reservation, None)
-        if reply is not None:
-            self.count(model, paid_for(reply))
+        if used is not None:
+            self.count(model, used)
 
     def count(self, model: str, usage: dict[str, Any]) -> None:
         """Add what calls of a model used."""

@@ -150,7 +150,7 @@ def _asked() -> None:
 
 def _stopped() -> None:
     """Runs with samples under way: what a kill leaves."""
-    from navloom.evals.engine import run_sample
+    from navloom.evals.one_sample import run_sample
 
     async def killed(*given: Any, **more: Any) -> Any:
         await run_sample(*given, **more)

@@ -18,7 +18,7 @@ from typing import Any
 from unittest import mock
 
 from navloom.cli.main import main
-from navloom.evals.run_folder import _line_check, _request_hash
+from navloom.evals.run_folder import _line_check, request_hash
 from navloom.line_file import Form
 from navloom.models import addresses
 from navloom.models.addresses import origin_of
@@ -168,7 +168,7 @@ def _rewrite(run: Path, old: str, new: str) -> None:
     text = json.dumps(said["request"])
     assert old in text, text
     said["request"] = json.loads(text.replace(json.dumps(old), json.dumps(new)))
-    said["request_hash"] = _request_hash(said["kind"], said["request"], said["seed"])
+    said["request_hash"] = request_hash(said["kind"], said["request"], said["seed"])
     before, said["line_check"] = Form(said["line_check"].encode()), _line_check(said)
     after = Form(said["line_check"].encode())
     errors = (run / "errors.jsonl").read_bytes().splitlines(keepends=True)

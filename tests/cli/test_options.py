@@ -33,6 +33,8 @@ TOGETHER = {
     "drop_undriven": {"verify_sim": True},
     "partial": {"judge_model": "builtin/random"},
 }
+CLUSTERS = {"cluster": {"WORKERS": "2"}, "open_cluster": {"WORKERS": "2", "CLUSTER": "ray"}}
+"""What no file may say, for it is an address, and the variables that each needs beside it."""
 NEEDED = {"spec": "demo:", "task": "r2r"}
 """What a request cannot be without."""
 
@@ -139,14 +141,17 @@ def test_a_session_is_asked_for_in_the_same_ways(
         "display": "plain",
         "cache": tmp_path / "kept",
         "allow_address": ("http://gpu1:8000", "https://gpu2"),
+        "cluster": "ray:10.0.0.5:6379",
     }.get(option.name, value_of(option))
     if option.name == "cache":
         monkeypatch.delenv("NAVLOOM_NO_CACHE")
+    for name in CLUSTERS.get(option.name, {}):
+        monkeypatch.setenv(f"NAVLOOM_{name}", CLUSTERS[option.name][name])
     app(["it", *words_of(option, value)], standalone_mode=False)
     config = tmp_path / "run.yaml"
     listed = list(value) if isinstance(value, tuple) else value
     config.write_text(f"{option.key}: {str(listed).lower() if option.bare is bool else listed}\n")
-    if option.name == "allow_address":
+    if option.name in ("allow_address", *CLUSTERS):
         with pytest.raises(UsageError, match="is no flag"):
             app(["it", "--run-config", str(config)], standalone_mode=False)
     else:
@@ -156,7 +161,7 @@ def test_a_session_is_asked_for_in_the_same_ways(
     for session in found:
         said = getattr(session, option.name)
         assert isinstance(said, PlainDisplay) if option.name == "display" else said == value
-    assert len(found) == (2 if option.name == "allow_address" else 3)
+    assert len(found) == (2 if option.name in ("allow_address", *CLUSTERS) else 3)
 
 
 def test_every_option_of_a_request_is_one_of_some_command() -> None:

@@ -15,6 +15,7 @@ import pytest
 
 from navloom.cli.main import main
 from navloom.errors import RunError, UsageError
+from navloom.evals.call_scope import CallScope
 from navloom.evals.dry import dry_run
 from navloom.evals.kinds import run_kind
 from navloom.evals.navcraft.request import SynthRequest
@@ -22,7 +23,7 @@ from navloom.evals.navcraft.scores import score_run
 from navloom.evals.navcraft.tables import all_tables
 from navloom.evals.progress import NoDisplay, Summary
 from navloom.evals.run_folder import read_errors, read_samples
-from navloom.evals.session import CallScope, Session, Stop
+from navloom.evals.session import Session, Stop
 from navloom.models import get_model
 from navloom.models.cache import ResponseCache
 from navloom.models.call import CallSettings

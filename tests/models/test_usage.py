@@ -12,6 +12,7 @@ from navloom.models.usage import (
     Budget,
     Limits,
     ModelUsage,
+    least_tokens,
     merged,
     paid_for,
     stamped,
@@ -107,7 +108,7 @@ def test_a_limit_is_overshot_by_one_call_in_flight_at_most(
             budget.settle(reservation, "openai/gpt-4o-mini", said)
         prompt = [HumanMessage("x" * (6 * size[0]))]
         try:
-            reservation = budget.reserve("openai/gpt-4o-mini", prompt)
+            reservation = budget.hold("openai/gpt-4o-mini", least_tokens(prompt))
         except LimitReachedError:
             break
         held.append((reservation, reply(size)))
@@ -117,13 +118,13 @@ def test_a_limit_is_overshot_by_one_call_in_flight_at_most(
     assert budget.tokens < limit + sum(largest) + 1
 
 
-def test_calls_under_way_count_before_they_end() -> None:
+async def test_calls_under_way_count_before_they_end() -> None:
     budget = Budget(Limits(token_limit=100))
-    first = budget.reserve("openai/gpt-4o-mini", [HumanMessage("x" * 600)])
+    first = await budget.reserve("openai/gpt-4o-mini", [HumanMessage("x" * 600)])
     with pytest.raises(LimitReachedError, match="--token-limit 100 is reached"):
-        budget.reserve("openai/gpt-4o-mini", [HumanMessage("x")])
+        await budget.reserve("openai/gpt-4o-mini", [HumanMessage("x")])
     budget.settle(first, "openai/gpt-4o-mini", None)
-    budget.reserve("openai/gpt-4o-mini", [HumanMessage("x")])
+    await budget.reserve("openai/gpt-4o-mini", [HumanMessage("x")])
     spent = Budget(Limits(cost_limit=0.5), cost=0.6)
     with pytest.raises(LimitReachedError, match=r"--cost-limit \$0.5 is reached"):
-        spent.reserve("openai/gpt-4o-mini", [])
+        await spent.reserve("openai/gpt-4o-mini", [])

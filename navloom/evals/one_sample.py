@@ -1,0 +1,141 @@
+"""One sample through its graph: what is done with it, in whatever process, and the line it gets."""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from langgraph.errors import GraphDrained
+from langgraph.runtime import RunControl
+
+from navloom.errors import LimitReachedError, ModelRefusedError, RunError, StoppedError
+from navloom.evals.session import Job, Sample
+from navloom.graphs.calling import paid_so_far
+from navloom.line_file import encode_line
+from navloom.models.call import CallSettings, call_settings
+from navloom.models.secrets import one_line
+from navloom.models.usage import ModelUsage, merged, total_cost, usage_in
+
+_FOLDER_TROUBLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG}
+DRAINED = (GraphDrained, StoppedError)
+_NOT_ITS_OWN = (*DRAINED, LimitReachedError, RunError, ModelRefusedError, sqlite3.Error)
+"""What ends a session, and not the one sample in which it came up."""
+
+
+async def run_sample(
+    job: Job,
+    sample: Sample,
+    graph: Any,
+    *,
+    settings: CallSettings | None = None,
+    control: RunControl | None = None,
+    resumed: bool = False,
+) -> dict[str, Any]:
+    """One sample through its graph: the line of ``samples.jsonl`` or ``errors.jsonl``, unwritten.
+
+    Args:
+        job: what is done with it.
+        sample: which one.
+        graph: what ``job.build`` gave, with a checkpointer or without.
+        settings: what stands around its calls.
+        control: drains it from outside, at its next step.
+        resumed: whether the checkpointer holds it already; then it goes on from there.
+
+    Returns:
+        Its columns; ``status`` is ``ok``, ``failed``, or ``error`` where the machinery broke.
+
+    Raises:
+        GraphDrained: it was drained; its checkpoint holds what is done. Likewise StoppedError,
+            where a call failed while the session ends.
+        LimitReachedError: a limit of the session is reached.
+        ModelRefusedError: the key, the model's name or the account is refused: it would be for
+            every sample that is left, at a call each.
+        RunError: what is beside the sample cannot be written; likewise ``sqlite3.Error``, and
+            ``OSError`` where there is no room.
+    """
+    settings, began = settings or CallSettings(), time.monotonic()
+    lost: list[ModelUsage] = []
+    try:
+        with call_settings(settings, lost=lost, epoch=sample.epoch or settings.epoch):
+            state = await _final_state(job, sample, graph, control, resumed=resumed)
+        paid = [ModelUsage.read(each) for each in state.get("paid", ())]
+        line = line_of(sample, [*paid, *lost], began) | job.record(sample, state)
+        if line["status"] not in ("ok", "failed"):
+            raise ValueError(f"the graph ended without a status, got {line['status']!r}")
+        encode_line(line)
+    except _NOT_ITS_OWN:
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno in _FOLDER_TROUBLE:
+            raise
+        said, paid = one_line(error), []
+        if graph.checkpointer:
+            try:
+                paid = await paid_by(graph, sample)
+            except _NOT_ITS_OWN:
+                raise
+            except Exception as broken:
+                said += f" What it had used cannot be read: {one_line(broken)}"
+        line = line_of(sample, [*paid, *lost], began)
+        line |= {"reason": type(error).__name__, "message": said}
+    return line
+
+
+def thread_of(sample: Sample) -> dict[str, Any]:
+    """The config of a sample's thread."""
+    return {"configurable": {"thread_id": sample.id}}
+
+
+async def _final_state(
+    job: Job, sample: Sample, graph: Any, control: RunControl | None, *, resumed: bool
+) -> Mapping[str, Any]:
+    """The final state of a sample's graph, run from where it stands."""
+    entry: dict[str, Any] | None = None
+    if resumed:
+        there = await graph.aget_state(thread_of(sample))
+        # Not `next`: it leaves out tasks that ended and whose step is not closed yet.
+        if not there.tasks:
+            values: Mapping[str, Any] = there.values
+            return values
+    else:
+        entry = job.input(sample)
+    state: Mapping[str, Any] = await graph.ainvoke(
+        entry,
+        thread_of(sample),
+        context=job.context(sample),
+        durability="sync" if graph.checkpointer else None,
+        control=control,
+        # All channels, as a state read back from its checkpoint has them.
+        output_keys=graph.stream_channels_list,
+    )
+    return state
+
+
+async def paid_by(graph: Any, sample: Sample) -> list[ModelUsage]:
+    """What a sample that has begun has used, graphs within its graph included."""
+    there = await graph.aget_state(thread_of(sample), subgraphs=True)
+    return [ModelUsage.read(each) for each in paid_so_far(there)]
+
+
+def line_of(sample: Sample, paid: list[ModelUsage], began: float) -> dict[str, Any]:
+    """The columns that every line has, whatever became of the sample."""
+    models = merged(paid)
+    return {
+        "id": sample.id,
+        "scene": sample.scene,
+        "attempt": sample.attempt,
+        "seed": sample.seed,
+        "status": "error",
+        "reason": None,
+        "message": None,
+        "profile": None,
+        "result": None,
+        **sample.columns,
+        "usage": usage_in(models),
+        "cost_usd": total_cost(models),
+        "seconds": round(time.monotonic() - began, 4),
+        "models": [part.record() for part in models],
+    }

@@ -1,0 +1,339 @@
+"""The worker: makes the job anew from ``run.json``, carries samples out, and gives back lines.
+
+It writes nothing of the run but the steps of its samples, and those only where it shares the
+folder: on the driver's own machine, for SQLite's locks hold on no other. Elsewhere it keeps them in
+memory, and a sample of a worker that is lost there starts over.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import sqlite3
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import asdict, replace
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from langchain_core.messages import AIMessage, BaseMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.errors import GraphDrained
+from langgraph.runtime import RunControl
+
+from navloom.errors import (
+    LimitReachedError,
+    ModelRefusedError,
+    NavloomError,
+    RunError,
+    StoppedError,
+)
+from navloom.evals.kinds import Kind, Plan, get_kind
+from navloom.evals.made_with import package_version
+from navloom.evals.one_sample import run_sample
+from navloom.evals.run_folder import read_run, request_hash
+from navloom.evals.session import Sample
+from navloom.evals.workers.pool import this_machine
+from navloom.evals.workers.spoken import CallsTold, Words, decode, encode
+from navloom.files import cannot_write
+from navloom.graphs.checkpoints import Plain, open_saver
+from navloom.models.addresses import let_through
+from navloom.models.cache import Replies, ResponseCache, decoded, encoded
+from navloom.models.call import CallSettings
+from navloom.models.called import Call
+from navloom.models.retries import Holds, Retry
+from navloom.models.secrets import one_line, redacted
+from navloom.models.usage import least_tokens, paid_for
+
+_TOLD = {ModelRefusedError: "refused", LimitReachedError: "limit", RunError: "run"}
+
+
+async def serve(hear: Callable[[], Awaitable[str]], tell: Callable[[str], None]) -> None:
+    """Serve a driver until it says that this is the end.
+
+    Args:
+        hear: waits for its next text.
+        tell: sends it one.
+    """
+    driver = _Driver(tell)
+    try:
+        async with AsyncExitStack() as opened:
+            begin = decode(await hear())
+            listening = asyncio.create_task(driver.listen(hear))
+            opened.callback(listening.cancel)
+            try:
+                worker = await opened.enter_async_context(_made(begin, driver))
+            except NavloomError as error:
+                driver.tell("cannot", said=one_line(error))
+                return
+            except (sqlite3.Error, OSError) as error:
+                driver.tell("cannot", said=str(cannot_write(Path(begin["path"]), error)))
+                return
+            driver.tell("ready", shares=worker.shares)
+            await worker.work()
+    except BrokenPipeError:
+        return
+
+
+class _Driver:
+    """The driver, seen from the worker."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell = tell
+        self._asked: dict[int, asyncio.Future[Words]] = {}
+        self._numbers = count()
+        self.said: asyncio.Queue[Words] = asyncio.Queue()
+
+    def tell(self, say: str, **words: Any) -> None:
+        self._tell(encode({"say": say, **words}))
+
+    async def ask(self, say: str, **words: Any) -> Words:
+        """Say something that is answered."""
+        number = next(self._numbers)
+        self._asked[number] = asyncio.get_running_loop().create_future()
+        try:
+            self.tell(say, number=number, **words)
+            return await self._asked[number]
+        finally:
+            del self._asked[number]
+
+    async def listen(self, hear: Callable[[], Awaitable[str]]) -> None:
+        while True:
+            words = decode(await hear())
+            if words["say"] != "answer":
+                self.said.put_nowait(words)
+            elif (asked := self._asked.get(words["number"])) is not None and not asked.done():
+                asked.set_result(words)
+
+
+@asynccontextmanager
+async def _made(begin: Words, driver: _Driver) -> AsyncIterator[_Worker]:
+    """The worker that the driver's first text means.
+
+    Raises:
+        NavloomError: it cannot do this run; the line says why.
+    """
+    ours = package_version("navloom")
+    if begin["navloom"] != ours:
+        raise RunError(
+            f"it has navloom {ours}, and the driver {begin['navloom']}: install one version on all"
+            " machines"
+        )
+    with suppress(OSError):
+        os.chdir(begin["cwd"])
+    let_through(begin["origins"])
+    path, lock = Path(begin["path"]), begin["lock"]
+    same = begin["machine"] == this_machine() and not begin["apart"]
+    shares = same and _text(path / ".lock") == lock
+    async with AsyncExitStack() as opened:
+        if not shares:
+            path = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="navloom-")))
+            await _fetch(driver, path, "*.json")
+        kind = get_kind(str(read_run(path)["kind"]))
+        if not shares and kind.more is not None:
+            await _fetch(driver, path, "samples.jsonl")
+        request = kind.request.read(path)
+        plan = kind.plan(request, path, lambda _: None)
+        there = request_hash(kind.name, {**plan.request.record(), **plan.record}, request.seed)
+        if there != begin["hash"]:
+            raise RunError(
+                "what the run is asked to be is another here: its scenes or files are not those of"
+                " the driver"
+            )
+        if not shares and getattr(plan, "media", None) is not None:
+            raise RunError(
+                f"it does not see {begin['path']}, where the pictures of this run are kept: run it"
+                " on the driver's machine alone"
+            )
+        if shares:
+            saver: Any = await opened.enter_async_context(open_saver(path / "checkpoints.sqlite"))
+        else:
+            saver = InMemorySaver(serde=Plain())
+        yield _Worker(kind, plan, path, saver, driver, begin["settings"], shares=shares)
+
+
+async def _fetch(driver: _Driver, folder: Path, pattern: str) -> None:
+    """Have files of the run's folder, as they are there."""
+    for name, text in (await driver.ask("files", pattern=pattern))["files"].items():
+        (folder / Path(name).name).write_text(text, encoding="utf-8")
+
+
+def _text(path: Path) -> str | None:
+    with suppress(OSError):
+        return path.read_text(errors="replace")
+    return None
+
+
+class _Worker:
+    """Carries out what it is told.
+
+    Attributes:
+        shares: whether its steps are in the run's own folder.
+    """
+
+    def __init__(
+        self,
+        kind: Kind,
+        plan: Plan,
+        path: Path,
+        saver: Any,
+        driver: _Driver,
+        told: Mapping[str, Any],
+        *,
+        shares: bool,
+    ) -> None:
+        self.shares = shares
+        self._kind, self._plan, self._path = kind, plan, path
+        self._saver, self._driver, self._over = saver, driver, False
+        self._job = kind.job(plan)
+        self._graph = self._job.build(saver)
+        self._samples = {sample.id: sample for sample in plan.samples}
+        self._controls: set[RunControl] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._calls = CallsTold() if told["keeps_calls"] else None
+        self._holds = Holds(lambda model, s: driver.tell("hold", model=model, seconds=s))
+        self._settings = CallSettings(
+            cache=self._cache(told["cache"]),
+            cache_in_process=told["cache_in_process"],
+            epoch=told["epoch"],
+            role=told["role"],
+            max_retries=told["max_retries"],
+            attempt_timeout=told["attempt_timeout"],
+            gate=_Gate(driver) if told["counts"] else None,
+            on_retry=self._retried,
+            connections=asyncio.Semaphore(max(1, told["connections"])),
+            holds=self._holds,
+            stopping=lambda: self._over,
+        )
+
+    def _cache(self, folder: str | None) -> Replies | None:
+        if folder is None:
+            return None
+        return ResponseCache(folder) if self.shares else _DriversCache(self._driver)
+
+    async def work(self) -> None:
+        """Do as the driver says, until it says that this is the end."""
+        while (words := await self._driver.said.get())["say"] != "end":
+            match words["say"]:
+                case "sample":
+                    self._start(self._carry(words["id"], resumed=words["resumed"]))
+                case "written":
+                    self._start(self._forget(words["id"]))
+                case "hold":
+                    self._holds.hold(words["model"], words["seconds"], tell=False)
+                case "drain":
+                    self._over = True
+                    for control in self._controls:
+                        control.request_drain("stopped")
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _start(self, work: Any) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _carry(self, name: str, *, resumed: bool) -> None:
+        """Carry a sample out, and say how it ended."""
+        control = RunControl()
+        self._controls.add(control)
+        if self._over:
+            control.request_drain("stopped")
+        try:
+            words = await self._line(self._sample(name), control, resumed=resumed)
+        except Exception as error:
+            words = {"how": "run", "said": one_line(error)}
+        finally:
+            self._controls.discard(control)
+        if self._calls is not None:
+            self._calls.forget(name)
+        self._driver.tell("ended", id=name, **words)
+
+    async def _line(self, sample: Sample, control: RunControl, *, resumed: bool) -> Words:
+        around = replace(self._settings, epoch=sample.epoch or self._settings.epoch)
+        if self._calls is not None:
+            around = replace(around, on_call=lambda call: self._told(sample, call))
+        try:
+            line = await run_sample(
+                self._job, sample, self._graph, settings=around, control=control, resumed=resumed
+            )
+        except (GraphDrained, StoppedError):
+            return {"how": "drained", "said": ""}
+        except (LimitReachedError, ModelRefusedError, RunError) as error:
+            how = next(how for kind, how in _TOLD.items() if isinstance(error, kind))
+            return {"how": how, "said": str(error)}
+        except (sqlite3.Error, OSError) as error:
+            return {"how": "run", "said": str(cannot_write(self._path, error))}
+        return {"how": "line", "line": redacted(line)}
+
+    def _sample(self, name: str) -> Sample:
+        """A sample of the plan; a later round is planned from what the folder holds, as elsewhere.
+
+        Raises:
+            RunError: the run has none of that name.
+        """
+        while name not in self._samples:
+            more = self._kind.more
+            if more is None or not more(self._plan, self._path):
+                raise RunError(f"this run has no sample '{name}' as the worker plans it")
+            self._samples = {sample.id: sample for sample in self._plan.samples}
+        return self._samples[name]
+
+    async def _forget(self, name: str) -> None:
+        """Let go of the steps of a sample whose line is written."""
+        # What stays is swept away when the run goes on.
+        with suppress(sqlite3.Error):
+            await self._saver.adelete_thread(name)
+
+    def _told(self, sample: Sample, call: Call) -> None:
+        if self._calls is not None:
+            self._driver.tell(**self._calls.words(sample.id, call))
+
+    def _retried(self, model: str, retry: Retry) -> None:
+        failure = asdict(retry.failure)
+        failure["text"] = redacted(failure["text"])
+        self._driver.tell(
+            "retry", model=model, attempt=retry.attempt, wait=retry.wait, failure=failure
+        )
+
+
+class _Gate:
+    """Asks the driver before each call whether anything is left."""
+
+    def __init__(self, driver: _Driver) -> None:
+        self._driver = driver
+
+    async def reserve(
+        self,
+        model: str,
+        messages: Sequence[BaseMessage],
+        bound: Mapping[str, Any],  # noqa: ARG002
+    ) -> int:
+        said = await self._driver.ask("reserve", model=model, least=least_tokens(messages))
+        if said["limit"] is not None:
+            raise LimitReachedError(said["limit"])
+        return int(said["held"])
+
+    def settle(self, reservation: int, model: str, reply: AIMessage | None) -> None:
+        used = None if reply is None else paid_for(reply)
+        self._driver.tell("settle", held=reservation, model=model, used=used)
+
+
+class _DriversCache:
+    """The driver's cache, where this machine has none of it."""
+
+    def __init__(self, driver: _Driver) -> None:
+        self._driver = driver
+
+    async def aget(self, key: str) -> AIMessage | None:
+        entry = (await self._driver.ask("get", key=key))["entry"]
+        with contextlib.suppress(ValueError, TypeError, LookupError, RecursionError):
+            return None if entry is None else decoded(entry.encode(), key)
+        return None
+
+    async def aput(self, key: str, model: str, reply: AIMessage) -> None:
+        self._driver.tell("put", key=key, entry=encoded(key, model, reply).decode())
