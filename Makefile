@@ -22,8 +22,8 @@ demo: $(STAMP)
 test: $(STAMP)
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'not slow'
 
-# What takes longer than ten seconds, and hypothesis's tests with all examples. langgraph dev is
-# installed for these tests alone.
+# What takes longer than ten seconds, and hypothesis's tests with all examples. langgraph dev and
+# Ray are installed for these tests alone.
 test-slow: $(SERVER) $(SITE)
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'slow or hypothesis' --hypothesis-profile many
 
@@ -32,7 +32,7 @@ browser: $(SITE)
 	$(BIN)/python -m pytest -m browser -rs tests/web
 
 $(SERVER): $(STAMP)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,server]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,ray,server]'
 	@touch $@
 
 # The documents as a site, with runs made for it to click through.

@@ -10,8 +10,12 @@ from tests.evals.capnav.world import write_world
 Made = dict[str, Path]
 
 
-def make_every_kind(at: Path) -> Made:
+def make_every_kind(at: Path, *more: str) -> Made:
     """Make them in a folder; those that are judged are judged there.
+
+    Args:
+        at: the folder.
+        more: further words of each command.
 
     Returns:
         The runs, by the names of their kinds.
@@ -40,5 +44,5 @@ def make_every_kind(at: Path) -> Made:
         "calibrate_prefer": ("judge", "calibrate", "prefer", "demo:flat", "--n", "8"),
     }
     for kind, words in asked.items():
-        main([*words, "--out", str(at / kind), "--display", "none"])
+        main([*words, "--out", str(at / kind), "--display", "none", *more])
     return {kind: at / kind for kind in asked}

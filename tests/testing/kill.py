@@ -1,6 +1,7 @@
 """``python -m tests.testing.kill``: kill a run many times, and count what was lost.
 
-With ``--nested`` it is a run of NavCraft-C, whose errand is a graph within the graph.
+With ``--nested`` it is a run of NavCraft-C, whose errand is a graph within the graph; with
+``--workers`` workers are killed, too (:mod:`tests.testing.kill_workers`).
 
 The process that is killed is a real command, asking over the loopback. It is killed when
 the server has got a random number of further calls, a random moment after the last of them, so
@@ -25,6 +26,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from multiprocessing.process import BaseProcess
@@ -119,41 +121,43 @@ def kill_many(folder: Path, kills: int, *, seed: int = 0, kind: str = "single") 
     began, samples = time.monotonic(), kills * _SAMPLES_A_KILL
     thinker = brain(get_model("builtin/heuristic"))
     with ModelServer(thinker) as server:
-        _finish(server, folder / "whole", samples, kind)
-        needed = _asked(server)
+        finish(server, folder / "whole", samples, kind)
+        needed = asked(server)
     dice = random.Random(seed)
-    finished: Counter[str] = Counter()
+    ended: Counter[str] = Counter()
     lost: set[str] = set()
     nested = 0
-    with ModelServer(_slow(thinker)) as server:
+    with ModelServer(slow(thinker)) as server:
         for _ in range(kills):
             _kill(server, folder / "killed", samples, dice, kind)
             nested += _is_within(folder / "killed")
-            now = _finished(folder / "killed")
-            lost |= set(finished) - set(now)
-            finished = now
-        _finish(server, folder / "killed", samples, kind)
-        asked = _asked(server)
-    finished = _finished(folder / "killed")
+            now = finished(folder / "killed")
+            lost |= set(ended) - set(now)
+            ended = now
+        finish(server, folder / "killed", samples, kind)
+        again = asked(server)
+    ended = finished(folder / "killed")
     for name in ("whole", "killed"):
         export_run(folder / name, folder / f"{name}.jsonl")
     whole, killed = ((folder / f"{name}.jsonl").read_bytes() for name in ("whole", "killed"))
     return Outcome(
         kills=kills,
         samples=samples,
-        lost=len(lost | (set(_finished(folder / "whole")) - set(finished))),
-        twice=sum(count > 1 for count in finished.values()),
-        changed=whole != killed or set(needed) != set(asked),
-        costs=_differ(*(_costs(folder / name) for name in ("whole", "killed"))),
+        lost=len(lost | (set(finished(folder / "whole")) - set(ended))),
+        twice=sum(count > 1 for count in ended.values()),
+        changed=whole != killed or set(needed) != set(again),
+        costs=differ(*(costs(folder / name) for name in ("whole", "killed"))),
         nested=nested,
         calls=needed.total(),
-        again=asked.total() - needed.total(),
+        again=again.total() - needed.total(),
         in_flight=kills * AT_ONCE,
         seconds=time.monotonic() - began,
     )
 
 
-def _slow(answer: Any) -> Any:
+def slow(answer: Any) -> Any:
+    """The same answers, later."""
+
     def reply(call: Call) -> AIMessage:
         time.sleep(_REPLY_S)
         said: AIMessage = answer(call)
@@ -162,26 +166,31 @@ def _slow(answer: Any) -> Any:
     return reply
 
 
-def _start(server: ModelServer, out: Path, samples: int, kind: str) -> BaseProcess:
+def start(
+    server: ModelServer, out: Path, samples: int, kind: str, more: Sequence[str] = ()
+) -> BaseProcess:
+    """Start a session; ``more`` are further words of its command."""
     # Forked from a server that has everything imported: a kill in the imports would tell nothing.
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(_IMPORTED)
-    process = context.Process(target=_session, args=(server.openai_url, str(out), samples, kind))
+    process = context.Process(
+        target=_session, args=(server.openai_url, str(out), samples, kind, list(more))
+    )
     process.start()
     return process
 
 
-def _session(url: str, out: str, samples: int, kind: str) -> None:
+def _session(url: str, out: str, samples: int, kind: str, more: list[str]) -> None:
     os.environ |= {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": "not-a-real-key-000"}
     words = ["synth", kind, "demo:", "--n", str(samples), "--model", "openai/gpt-4o-mini"]
     words += ["--no-cache", "--display", "none", "--max-connections", str(AT_ONCE), "--out", out]
-    sys.exit(navloom(words))
+    sys.exit(navloom([*words, *more]))
 
 
 def _kill(server: ModelServer, out: Path, samples: int, dice: random.Random, kind: str) -> None:
     wanted = len(server.calls) + dice.randint(0, _MOST_CALLS_A_KILL)
     after = dice.uniform(0, _LONGEST_AFTER_S)
-    process = _start(server, out, samples, kind)
+    process = start(server, out, samples, kind)
     until = time.monotonic() + _SESSION_S
     while len(server.calls) < wanted and process.is_alive() and time.monotonic() < until:
         time.sleep(0.002)
@@ -193,19 +202,23 @@ def _kill(server: ModelServer, out: Path, samples: int, dice: random.Random, kin
     process.join()
 
 
-def _finish(server: ModelServer, out: Path, samples: int, kind: str) -> None:
-    process = _start(server, out, samples, kind)
+def finish(
+    server: ModelServer, out: Path, samples: int, kind: str, more: Sequence[str] = ()
+) -> None:
+    """Have the run come to its end."""
+    process = start(server, out, samples, kind, more)
     process.join(_SESSION_S)
     if process.exitcode != 0:
         process.kill()
         raise RuntimeError(f"a session ended with {process.exitcode}; server: {server.errors[:3]}")
 
 
-def _asked(server: ModelServer) -> Counter[str]:
+def asked(server: ModelServer) -> Counter[str]:
+    """How often the server was asked what."""
     return Counter(json.dumps(call.body, sort_keys=True) for call in server.calls)
 
 
-def _finished(out: Path) -> Counter[str]:
+def finished(out: Path) -> Counter[str]:
     """How often each sample stands in the file, of whole lines alone."""
     file = out / "samples.jsonl"
     if not file.exists():
@@ -227,12 +240,14 @@ def _is_within(out: Path) -> bool:
         return connection.execute(within).fetchone() is not None
 
 
-def _costs(out: Path) -> dict[str, Any]:
+def costs(out: Path) -> dict[str, Any]:
+    """What each sample is said to have used."""
     lines = map(json.loads, (out / "samples.jsonl").read_text().splitlines())
     return {line["id"]: (line["usage"], line["cost_usd"]) for line in lines}
 
 
-def _differ(one: dict[str, Any], other: dict[str, Any]) -> int:
+def differ(one: dict[str, Any], other: dict[str, Any]) -> int:
+    """In how many names two differ."""
     return sum(one.get(name) != other.get(name) for name in {**one, **other})
 
 
@@ -244,10 +259,16 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--kills", type=int, default=100, help="how often (100)")
     parser.add_argument("--seed", type=int, default=0, help="of the moments (0)")
     parser.add_argument("--nested", action="store_true", help="kill relays, in their errands too")
-    asked = parser.parse_args(arguments)
-    kind = "collab" if asked.nested else "single"
+    parser.add_argument("--workers", action="store_true", help="kill workers, and their drivers")
+    said = parser.parse_args(arguments)
+    kind = "collab" if said.nested else "single"
     with tempfile.TemporaryDirectory() as folder:
-        outcome = kill_many(Path(folder), asked.kills, seed=asked.seed, kind=kind)
+        if said.workers:
+            from tests.testing.kill_workers import kill_workers
+
+            outcome = kill_workers(Path(folder), said.kills, seed=said.seed)
+        else:
+            outcome = kill_many(Path(folder), said.kills, seed=said.seed, kind=kind)
     print(outcome)
     return 0 if outcome.holds else 1
 

@@ -141,6 +141,7 @@ class Crew:
         self._numbers = count(1)
         self._over = False
         self._said: set[str] = set()
+        self._apart = False
         self._holds = Holds()
         self.places = places
         self._members: dict[int, _Member] = {}
@@ -272,8 +273,9 @@ class Crew:
             await peer.end()
             raise
         member.shares = words["shares"]
-        if not member.shares:
-            self._say_once(self._risk(peer.name))
+        if not member.shares and not self._apart:
+            self._apart = True
+            self._scope.display.note(self._risk(peer.name))
         if place is not None:
             self._members[place] = member
         task = asyncio.create_task(self._listen(member, place))
@@ -314,13 +316,13 @@ class Crew:
 
     def _risk(self, name: str) -> str:
         """What a loss of a worker costs that keeps no steps."""
-        said = f"{name} does not see the run's folder: its samples keep no steps"
+        said = f"{name} does not see the run's folder: samples keep no steps on such a machine"
         if self._scope.settings.cache is None:
             return (
-                f"{said}, and with --no-cache no reply either: should it be lost, up to"
+                f"{said}, and with --no-cache no reply either: with each worker that is lost up to"
                 f" {self._share} samples begin anew, and what they had paid for is paid again"
             )
-        return f"{said}; should it be lost they begin anew, and replies come from the cache"
+        return f"{said}; with a worker that is lost they begin anew, by replies from the cache"
 
     def _say_once(self, line: str) -> None:
         if line not in self._said:

@@ -23,8 +23,9 @@ from navloom.errors import RunError
 from navloom.evals.workers.pool import Peer
 from navloom.models.secrets import remember
 
-_CHECK_S, _START_S, _END_S = 20.0, 120.0, 5.0
+_CHECK_S, _START_S, _TRIES = 20.0, 120.0, 5
 _ASK = "import sys, ray._raylet as r; r.GcsClient(address=sys.argv[1]); print(sys.argv[1])"
+_WANTS = "it wants its token: set RAY_AUTH_TOKEN, or RAY_AUTH_TOKEN_PATH to the file that has it"
 _QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_DEDUP_LOGS": "0",
@@ -90,7 +91,8 @@ async def _check(address: str, *, open_cluster: bool) -> None:
     Raises:
         RunError: it does not, or it does and nobody said that it may.
     """
-    if await _answers(address, {"RAY_AUTH_MODE": "disabled"}) is None:
+    said = await _answers(address, {"RAY_AUTH_MODE": "disabled"})
+    if said is None:
         if not open_cluster:
             raise RunError(
                 f"the cluster at {address} takes work, which is code, from whoever reaches it:"
@@ -99,7 +101,8 @@ async def _check(address: str, *, open_cluster: bool) -> None:
             )
         os.environ["RAY_AUTH_MODE"] = "disabled"
         return
-    said = await _answers(address, {"RAY_AUTH_MODE": "token"})
+    if said == _WANTS:
+        said = await _answers(address, {"RAY_AUTH_MODE": "token"})
     if said is not None:
         raise RunError(f"--cluster ray:{address} cannot be used: {said}")
     os.environ["RAY_AUTH_MODE"] = "token"
@@ -122,12 +125,10 @@ async def _answers(address: str, more: dict[str, str]) -> str | None:
         return f"nothing answers there within {_CHECK_S:g} s"
     if process.returncode == 0:
         return None
-    last = err.decode(errors="replace").strip().splitlines() or ["it does not answer"]
-    if "AuthenticationError" in last[-1]:
-        return (
-            "it wants its token: set RAY_AUTH_TOKEN, or RAY_AUTH_TOKEN_PATH to the file that has it"
-        )
-    return last[-1][:300]
+    text = err.decode(errors="replace")
+    if "uthentication" in text:
+        return _WANTS
+    return (text.strip().splitlines() or ["it does not answer"])[-1][:300]
 
 
 class RayPool:
@@ -154,12 +155,17 @@ class RayPool:
         Raises:
             RunError: no node takes it.
         """
-        actor = self._kind.remote()
-        try:
-            where = await asyncio.wait_for(actor.where.remote(), _START_S)
-        except Exception as error:
-            said = " ".join(str(error).split())[:300] or type(error).__name__
-            raise RunError(f"worker {number} cannot be started on the cluster: {said}") from error
+        for tried in range(1, _TRIES + 1):
+            actor = self._kind.remote()
+            try:
+                where = await asyncio.wait_for(actor.where.remote(), _START_S)
+                break
+            except (self._ray.exceptions.RayError, TimeoutError) as error:
+                # A node that has just gone is still offered for some seconds.
+                if tried == _TRIES:
+                    said = " ".join(str(error).split())[:200] or f"nothing for {_START_S:g} s"
+                    raise RunError(f"worker {number} cannot be started: {said}") from error
+                await asyncio.sleep(tried)
         peer = _ActorPeer(self._ray, actor, f"worker {number} ({where})")
         self._peers.append(peer)
         return peer

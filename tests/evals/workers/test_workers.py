@@ -216,7 +216,7 @@ def test_a_worker_of_another_version_says_so(
     installed: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("navloom.evals.workers.crew.package_version", lambda _: "0.0.9")
-    with pytest.raises(RunError, match="it has navloom .*, and the driver 0.0.9: inst"):
+    with pytest.raises(RunError, match=r"it has navloom .*, and the driver 0.0.9: inst"):
         run_kind(StrangeRequest(), tmp_path / "r", Session(workers=2))
 
 
