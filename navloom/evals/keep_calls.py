@@ -135,6 +135,7 @@ class CallKeeper:
         self._strange = False
         self._later: asyncio.TimerHandle | None = None
         self._texts: dict[bytes, int] = {}
+        self._same: dict[tuple[str, ...], tuple[Any, int]] = {}
         self._near: dict[tuple[str, ...], tuple[int, bytes, int]] = {}
         self._samples: dict[str, tuple[int, int]] = {}
         self._last: dict[tuple[str, ...], list[tuple[BaseMessage | Told, int]]] = {}
@@ -187,7 +188,7 @@ class CallKeeper:
     def _end(self, sample: str) -> None:
         self._write()
         self._samples.pop(sample, None)
-        for kept in (self._near, self._last):
+        for kept in (self._near, self._last, self._same):
             for key in [each for each in kept if each[0] == sample]:
                 del kept[key]
 
@@ -218,8 +219,8 @@ class CallKeeper:
 
     def _put(self, sample: str, epoch: int, call: Call) -> None:
         number, tried = self._sample(sample)
-        near = (sample, call.node)
-        talk = self._talk_of(near, call.messages)
+        near, clean = (sample, call.node), isinstance(call, ToldCall)
+        talk = self._talk_of(near, call.messages, clean=clean)
         reply, paid = call.reply, paid_for(call.reply) if call.reply is not None else {}
         told = reply.response_metadata if reply is not None else {}
         counted: Mapping[str, Any] = (reply.usage_metadata if reply is not None else None) or {}
@@ -235,11 +236,11 @@ class CallKeeper:
             "node": call.node,
             "step": call.step,
             "talk": talk,
-            "tools": self._text((*near, "tools"), call.tools),
-            "schema": self._text((*near, "schema"), call.schema),
+            "tools": self._repeated((*near, "tools"), call.tools, clean=clean),
+            "schema": self._repeated((*near, "schema"), call.schema, clean=clean),
             "reply": None
             if reply is None
-            else self._text((*near, reply.type), plain_message(reply)),
+            else self._text((*near, reply.type), plain_message(reply), clean=clean),
             "finish": next((str(told[key]) for key in _ENDED if told.get(key)), None),
             "input_tokens": counted.get("input_tokens", 0),
             "output_tokens": counted.get("output_tokens", 0),
@@ -265,14 +266,17 @@ class CallKeeper:
             self._samples[name] = number, int(tried or 0) + again
         return self._samples[name]
 
-    def _talk_of(self, near: tuple[str, str], messages: Sequence[BaseMessage | Told]) -> int:
+    def _talk_of(
+        self, near: tuple[str, str], messages: Sequence[BaseMessage | Told], *, clean: bool
+    ) -> int:
         """The number of a conversation's last message; what went before once is not read again."""
         told = self._last.setdefault(near, [])
         pairs = zip(messages, told, strict=False)
         del told[sum(1 for _ in takewhile(lambda two: two[0] is two[1][0], pairs)) :]
         talk = told[-1][1] if told else 0
         for message in messages[len(told) :]:
-            talk = self._talk(talk, self._text((*near, message.type), plain_message(message)))
+            text = self._text((*near, message.type), plain_message(message), clean=clean)
+            talk = self._talk(talk, text)
             told.append((message, talk))
         return talk
 
@@ -282,13 +286,28 @@ class CallKeeper:
         made = "INSERT INTO talks(before, text) VALUES (?, ?)"
         return int(there) if there is not None else self._insert(made, before, text)
 
-    def _text(self, near: tuple[str, ...], value: Any) -> int | None:
-        """The number of a text; it is written where it is not there yet."""
+    def _repeated(self, near: tuple[str, ...], value: Any, *, clean: bool) -> int | None:
+        """:meth:`_text` of what is mostly the very same as the last time."""
+        if near in self._same and self._same[near][0] is value:
+            return self._same[near][1]
+        number = self._text(near, value, clean=clean)
+        if number is not None:
+            self._same[near] = value, number
+        return number
+
+    def _text(self, near: tuple[str, ...], value: Any, *, clean: bool) -> int | None:
+        """The number of a text; it is written where it is not there yet.
+
+        Args:
+            near: what it is like: of which sample and node, and what it is there.
+            value: as JSON has it.
+            clean: whether no key is in it any more.
+        """
         if value is None:
             return None
         seen = hash_of(_bytes(value))
         if seen not in self._texts:
-            text = _bytes(redacted(value))
+            text = _bytes(value if clean else redacted(value))
             if len(text) > MOST_TEXT:
                 text = _bytes({"content": f"[{len(text)} bytes: too long to be kept]"})
             mark = hash_of(text)
@@ -332,6 +351,10 @@ class Told:
     def type(self) -> str:
         """Who said it."""
         return str(self.said["role"])
+
+
+class ToldCall(Call):
+    """A call of which another process told, which took out its keys."""
 
 
 def plain_message(message: BaseMessage | Told) -> dict[str, Any]:

@@ -310,8 +310,10 @@ async def arun_kind(request: Request, out: Path | str, session: Session | None =
     # Whatever is wrong with the request is said before a folder is made or claimed for it.
     session.check_models(*request.models)
     if read_spec(request.models[0]).bare == "builtin/human":
-        # A person answers one question at a time.
-        session = replace(session, max_connections=1)
+        # A person answers one question at a time, and sits here.
+        session = replace(
+            session, max_connections=1, workers=None, cluster=None, open_cluster=False
+        )
     plan = kind.plan(request, path, session.display.note)
     session.picked(plan.samples)
     asked, where = {**plan.request.record(), **plan.record}, plan.request.where()

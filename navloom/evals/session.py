@@ -259,7 +259,9 @@ class Session:
                 )
             if self.workers is None:
                 raise UsageError("--cluster needs --workers N: how many there are to be")
-        elif self.open_cluster:
+        if self.workers is not None and self.settings.gate is not None:
+            raise UsageError("settings.gate is asked in this process alone: leave out --workers")
+        if self.open_cluster and self.cluster is None:
             raise UsageError("--open-cluster says what --cluster may be, and there is none")
 
     @property

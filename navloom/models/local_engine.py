@@ -75,6 +75,11 @@ class Engine:
         self._running: set[threading.Event] = set()
 
     @property
+    def memory(self) -> int:
+        """Bytes that it takes at most, about."""
+        return _needed(self.file, self.n_ctx)
+
+    @property
     def is_loaded(self) -> bool:
         """Whether the model is in memory."""
         return self._server is not None

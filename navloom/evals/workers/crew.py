@@ -18,7 +18,7 @@ from typing import Any
 
 from langgraph.errors import GraphDrained
 
-from navloom.errors import LimitReachedError, ModelRefusedError, NavloomError, RunError
+from navloom.errors import LimitReachedError, ModelRefusedError, NavloomError, RunError, UsageError
 from navloom.evals.call_scope import CallScope
 from navloom.evals.made_with import package_version
 from navloom.evals.run_folder import RunFolder, read_run
@@ -29,6 +29,8 @@ from navloom.models.addresses import origins_in
 from navloom.models.cache import ResponseCache
 from navloom.models.call import CallSettings
 from navloom.models.failure import Failure
+from navloom.models.local_gguf import free_memory, size_text
+from navloom.models.registry import model_of
 from navloom.models.retries import Holds, Retry
 
 _MOST_FAILED = 3
@@ -81,6 +83,27 @@ async def _open_pool(cluster: str | None, *, open_cluster: bool) -> Pool:
     return await open_ray(cluster.partition(":")[2] or None, open_cluster=open_cluster)
 
 
+def _check_memory(models: Sequence[str], places: int, note: Callable[[str], None]) -> None:
+    """Say what models that run in each worker take together.
+
+    Raises:
+        UsageError: it is more than there is.
+    """
+    for name in dict.fromkeys(models):
+        engine = getattr(model_of(name), "engine", None)
+        if engine is None:
+            continue
+        each, free = engine.memory, free_memory()
+        said = (
+            f"{name} runs in each of {places} workers: about {size_text(each)} of memory each,"
+            f" {size_text(each * places)} in all"
+        )
+        if free is not None and each * places > free:
+            most = max(1, free // each)
+            raise UsageError(f"{said}, and {size_text(free)} are free: --workers {most} fits")
+        note(said)
+
+
 @asynccontextmanager
 async def hired(
     folder: RunFolder, job: Job, session: Session, scope: CallScope, most: int
@@ -97,13 +120,15 @@ async def hired(
     Raises:
         RunError: there is no cluster, or it cannot be used.
     """
-    places = min(session.places, most)
+    places, models = min(session.places, most), job.plan.request.models
     if not places:
         yield None
         return
+    if session.cluster is None:
+        _check_memory(models, places, scope.display.note)
     pool = await _open_pool(session.cluster, open_cluster=session.open_cluster)
     try:
-        crew = Crew(pool, places, folder, scope, session, job.plan.request.models)
+        crew = Crew(pool, places, folder, scope, session, models)
         try:
             yield crew
         finally:
@@ -169,7 +194,7 @@ class Crew:
             RunError: there are no workers any more; else as
                 :func:`navloom.evals.one_sample.run_sample`.
         """
-        member = await (self._started() if place is None else self._at(place))
+        member = await (self._alone() if place is None else self._at(place))
         try:
             line = member.lines[sample.id] = asyncio.get_running_loop().create_future()
             member.around[sample.id] = settings
@@ -248,6 +273,20 @@ class Crew:
             except RunError as error:
                 self._say_once(str(error))
                 raise
+
+    async def _alone(self) -> _Member:
+        """A worker of no place, for one sample: that none becomes ready is not the sample's fault.
+
+        Raises:
+            RunError: none can be had.
+        """
+        for _ in range(_MOST_FAILED - 1):
+            with suppress(WorkerLostError):
+                return await self._started()
+        try:
+            return await self._started()
+        except WorkerLostError as error:
+            raise RunError(str(error)) from error
 
     async def _started(self, place: int | None = None) -> _Member:
         """A worker that is ready.

@@ -16,7 +16,7 @@ from typing import Any, cast
 from langchain_core.messages import AIMessage, BaseMessage
 
 from navloom.errors import ModelError
-from navloom.evals.keep_calls import Told, plain_message
+from navloom.evals.keep_calls import Told, ToldCall, plain_message
 from navloom.evals.session import Sample
 from navloom.models.called import Call
 from navloom.models.secrets import one_line, redacted
@@ -92,7 +92,7 @@ class CallsTold:
             return None
         text = json.dumps(value, sort_keys=True, default=str)
         if len(text) < _SMALL:
-            return {"is": json.loads(text)}
+            return {"is": redacted(json.loads(text))}
         mark = blake2b(text.encode(errors="backslashreplace"), digest_size=16).digest()
         if mark in self._known:
             return {"number": self._known[mark]}
@@ -121,7 +121,7 @@ class CallsHeard:
         self._talks[key] = talk
         error, reply = words["error"], words["reply"]
         bound = {"tools": self._of(words["tools"]), "response_format": self._of(words["schema"])}
-        return Call(
+        return ToldCall(
             **{name: words[name] for name in _PLAIN},
             messages=cast(Any, talk),
             bound=bound,
