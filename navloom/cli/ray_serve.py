@@ -10,7 +10,6 @@ from __future__ import annotations
 import importlib
 import json
 import secrets
-import signal
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -152,9 +151,6 @@ def main(config: Path, ready: Path) -> None:
 
     ray: Any = importlib.import_module("ray")
     serve: Any = importlib.import_module("ray.serve")
-    over = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: over.set())
     said = yaml.safe_load(config.read_text("utf-8"))
     (app,) = said["applications"]
     ray.init(address="local", include_dashboard=False)
@@ -165,9 +161,11 @@ def main(config: Path, ready: Path) -> None:
         made = getattr(importlib.import_module(module), name)(app["args"])
         serve.run(made, name=app["name"], route_prefix=app["route_prefix"])
         ready.touch()
-        over.wait()
+        threading.Event().wait()
     finally:
-        serve.shutdown()
+        if ready.exists():
+            # One that is still loading would be waited for.
+            serve.shutdown()
         ray.shutdown()
 
 
@@ -192,5 +190,7 @@ def check_gpus(app: Mapping[str, Any], there: float) -> None:
 if __name__ == "__main__":
     try:
         main(Path(sys.argv[1]), Path(sys.argv[2]))
+    except KeyboardInterrupt:
+        sys.exit(130)
     except ModelError as error:
         sys.exit(f"navloom: {error}")

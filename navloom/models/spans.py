@@ -80,13 +80,13 @@ def is_asked_for() -> bool:
 
 
 def _made(note: Note) -> SpanSender | None:
-    _remember_keys()
     said = os.environ.get
     protocol = said("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL") or said("OTEL_EXPORTER_OTLP_PROTOCOL")
     if protocol and protocol != "http/protobuf":
         note(_NO_GRPC.format(said=protocol))
         return None
     try:
+        _remember_keys()
         from navloom.models.span_sender import SpanSender
 
         return SpanSender(note)

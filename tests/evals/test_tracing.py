@@ -27,12 +27,14 @@ from navloom.evals.progress import NoDisplay
 from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Session, Stop
 from navloom.graphs.turns import tool_turn
+from navloom.models import get_model
 from navloom.models.binding import bind
 from navloom.models.cache import ResponseCache
 from navloom.models.call import CallSettings, acall
 from navloom.models.scripted import ScriptedChatModel
 from navloom.models.secrets import redact
 from navloom.models.spans import END_S, agent_span, carried, run_span, tracing
+from navloom.testing import ModelServer, Status, brain
 from tests.evals.dummy import DummyJob, make_samples, open_folder
 from tests.models.collector import Collector, Seen, tree
 
@@ -68,8 +70,11 @@ def collector(monkeypatch: pytest.MonkeyPatch) -> Iterator[Collector]:
         yield found
 
 
-def synth(out: Path, n: int = 3, kind: Any = "collab", **session: Any) -> Any:
-    return run_kind(SynthRequest(kind=kind, spec="demo:flat", n=n), out, Session(**session))
+def synth(
+    out: Path, n: int = 3, kind: Any = "collab", model: str = "builtin/heuristic", **session: Any
+) -> Any:
+    asked = SynthRequest(kind=kind, spec="demo:flat", n=n, model=model)
+    return run_kind(asked, out, Session(**session))
 
 
 def by_name(spans: list[Seen], name: str) -> list[Seen]:
@@ -202,6 +207,24 @@ def test_what_fails_says_what_kind_of_error_and_no_more(collector: Collector) ->
     assert SECRET.encode() not in b"".join(collector.bodies)
 
 
+def test_a_call_to_a_server_says_how_often_it_was_tried(
+    collector: Collector, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    faults = [Status(429, retry_after=0.01)]
+    with ModelServer(brain(get_model("builtin/heuristic")), faults=faults) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        synth(tmp_path, n=1, kind="single", model="openai/gpt-4o-mini")
+    chats = by_name(collector.spans, "chat gpt-4o-mini")
+    usage = json.loads((tmp_path / "summary.json").read_text())["usage"]
+    assert [each.about["navloom.retries"] for each in chats] == [1, 0]
+    assert [each.is_client for each in chats] == [True, True]
+    assert added(chats, "input_tokens") == usage["input_tokens"] > 0
+    assert chats[0].about["gen_ai.provider.name"] == "openai"
+    assert chats[0].about["navloom.cost_usd"] > 0
+    assert KEY.encode() not in b"".join(collector.bodies)
+
+
 def test_a_sample_that_breaks_and_one_that_is_stopped(collector: Collector, tmp_path: Path) -> None:
     stop, samples = Stop(), make_samples(3)
     job = DummyJob(delay=0.02, breaks={samples[0].id: 1})
@@ -272,6 +295,7 @@ def test_a_collector_that_takes_nothing_costs_a_run_one_line(
     ("name", "value", "said"),
     [
         ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", "Navloom speaks http/protobuf alone"),
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://[bad", "no trace is sent: ValueError"),
         ("OTEL_SDK_DISABLED", "true", None),
         ("OTEL_TRACES_EXPORTER", "none", None),
     ],

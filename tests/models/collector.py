@@ -20,6 +20,7 @@ class Seen:
     links: tuple[str, ...]
     about: dict[str, Any]
     failed: bool
+    is_client: bool
     seconds: float
 
 
@@ -88,6 +89,7 @@ class Collector:
                 links=tuple(link.span_id.hex() for link in span.links),
                 about={each.key: _value(each.value) for each in span.attributes},
                 failed=span.status.code == 2,
+                is_client=span.kind == 3,
                 seconds=(span.end_time_unix_nano - span.start_time_unix_nano) / 1e9,
             )
             for scope in scopes
