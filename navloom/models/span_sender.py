@@ -248,7 +248,8 @@ class SpanSender:
             with suppress(Exception):
                 self._exporter.shutdown()  # type: ignore[no-untyped-call]
         if self._sent < ended:
-            self._say(f"{self._log.why}; {ended - self._sent} of {ended} spans were not taken")
+            lost = f"; {ended - self._sent} of {ended} spans are lost" if self._sent else ""
+            self._say(f"{self._log.why}{lost}")
 
     def _end(self, span: Span, at: int | None = None) -> None:
         if span.is_recording():

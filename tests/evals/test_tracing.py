@@ -259,6 +259,23 @@ def test_a_process_that_joins_links_its_samples_to_the_run(collector: Collector)
     assert root.about["navloom.run.kind"] == "dummy"
 
 
+def test_samples_of_workers_are_trees_of_the_drivers_run(
+    collector: Collector, tmp_path: Path
+) -> None:
+    synth(tmp_path, n=4, workers=2)
+    spans = collector.spans
+    (run,) = by_name(spans, "navloom.run")
+    roots = by_name(spans, "navloom.sample")
+    assert len(roots) == 4
+    for root in roots:
+        assert tree([each for each in spans if each.trace == root.trace]) == SAMPLE
+        assert root.links == (run.id,)
+        assert root.about["navloom.run.kind"] == "collab"
+    usage = json.loads((tmp_path / "summary.json").read_text())["usage"]
+    for key in ("input_tokens", "output_tokens"):
+        assert added(by_name(spans, "chat"), key) == usage[key] > 0
+
+
 @pytest.fixture(scope="module")
 def untraced(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     out = tmp_path_factory.mktemp("untraced")
