@@ -1,10 +1,9 @@
-"""``navloom serve MODEL``: start a vLLM server with the flags that agents need, and wait for it."""
+"""``navloom serve MODEL``: start vLLM with the flags that agents need, and wait for it."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
-import json
 import os
 import re
 import shlex
@@ -16,12 +15,9 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from navloom.cli.help_pages import Commands
 from navloom.cli.options import takes
@@ -31,6 +27,7 @@ from navloom.terminal import say, tell
 
 app = Commands()
 
+MOST_REPLICAS = 64
 _LAST_LINES, _MOST_LINE = 12, 300
 _FRAME = re.compile(
     r"(?:\(\w+ pid=\d+\) )?(?:[A-Z]+ \d\d-\d\d [\d:]+ \[[\w.]+:\d+\] )?(?:  File \"|    )"
@@ -78,26 +75,50 @@ def serve(
             metavar="SECONDS",
         ),
     ] = 1800.0,
+    cluster: Annotated[
+        Literal["ray"] | None,
+        Opt(
+            "Serve by Ray Serve LLM, in a Ray of its own on this machine.",
+            shown="one server",
+            env="",
+        ),
+    ] = None,
+    replicas: Annotated[
+        int | None,
+        Opt("Servers behind one address, with --cluster.", min=1, max=MOST_REPLICAS, shown="1"),
+    ] = None,
     only_print: Annotated[
-        bool, Opt("Print the command and start nothing.", flag="--print", env="")
+        bool,
+        Opt(
+            "Print the command, or Ray Serve's configuration, and start nothing.",
+            flag="--print",
+            env="",
+        ),
     ] = False,
 ) -> None:
     """Start `vllm serve` with the flags that tools, schemas and images need, and wait for it.
 
     The flags come from a table by model family (docs/models.md). Ctrl-C ends the server.
     """
-    from navloom.cli.serve import serve_flags
+    from navloom.cli.families import serve_flags
 
     if model.startswith("-"):
         raise UsageError(f"'{model}' is no model: write navloom serve MODEL -- FLAGS.")
+    if flags and not flags[0].startswith("-"):
+        raise UsageError(f"'{flags[0]}' is no flag: what stands after -- begins with --NAME.")
     if any(flag.startswith("--api-key") for flag in flags):
         # Everyone on the machine sees a command line.
         raise UsageError("Give the server its key by the variable VLLM_API_KEY, not by --api-key.")
     name = model.removeprefix("vllm/")
     given, notes = serve_flags(name, images=images, chat_template=chat_template, given=flags)
-    words = ["vllm", "serve", name, "--host", host, "--port", str(port), *given]
     for note in notes:
         say(f"note: {note}")
+    if cluster is None and replicas is not None:
+        raise UsageError("--replicas is of several servers behind one address: add --cluster ray.")
+    if cluster == "ray":
+        _by_ray(name, given, replicas or 1, host, port, start_timeout, only_print)
+        return
+    words = ["vllm", "serve", name, "--host", host, "--port", str(port), *given]
     if only_print:
         tell(shlex.join(words))
         return
@@ -106,18 +127,66 @@ def serve(
         raise ModelError(_MISSING)
     _check_port(host, port)
     say(f"starting: {shlex.join(words)}")
-    with _Server([program, *words[1:]]) as server:
-        began = time.monotonic()
-        server.wait_until_healthy(_url(host, port), start_timeout)
-        say(f"{name} is ready at {_url(host, port)} after {time.monotonic() - began:.0f} s. Next:")
-        if "--served-model-name" in given[:-1]:
-            name = given[given.index("--served-model-name") + 1]
-        say(
-            f"  VLLM_BASE_URL={_url(host, port)}/v1 navloom synth single demo:"
-            f" --model {shlex.quote(f'vllm/{name}')} --n 10 --out runs/first"
-        )
-        say("Ctrl-C ends it.")
-        server.wait()
+    url, asked = _url(host, port), name
+    if "--served-model-name" in given[:-1]:
+        asked = given[given.index("--served-model-name") + 1]
+    with Server("vllm", [program, *words[1:]]) as server:
+        _wait(server, name, asked, url, start_timeout, lambda: _healthy(url))
+
+
+def _by_ray(
+    model: str,
+    flags: list[str],
+    replicas: int,
+    host: str,
+    port: int,
+    start_timeout: float,
+    only_print: bool,
+) -> None:
+    import tempfile
+
+    import yaml
+
+    from navloom.cli.ray_serve import check_installed, ray_environment, serve_config
+
+    config = serve_config(model, flags, replicas=replicas, host=host, port=port)
+    text = yaml.safe_dump(config, sort_keys=False)
+    if only_print:
+        tell(text, end="")
+        return
+    check_installed()
+    _check_port(host, port)
+    if os.environ.get("VLLM_API_KEY"):
+        say("note: Ray Serve asks for no key: VLLM_API_KEY keeps nobody from the port")
+    (app,) = config["applications"]
+    asked = app["args"]["llm_configs"][0]["model_loading_config"]["model_id"]
+    say(f"starting: {replicas} replicas of {model} by Ray Serve (--print shows its configuration)")
+    with tempfile.TemporaryDirectory() as folder:
+        file, ready = Path(folder, "serve.yaml"), Path(folder, "ready")
+        file.write_text(text, "utf-8")
+        words = [sys.executable, "-m", "navloom.cli.ray_serve", str(file), str(ready)]
+        with Server("ray", words, ray_environment(os.environ)) as server:
+            _wait(server, model, asked, _url(host, port), start_timeout, ready.exists)
+
+
+def _wait(
+    server: Server,
+    model: str,
+    asked: str,
+    url: str,
+    start_timeout: float,
+    is_ready: Callable[[], bool],
+) -> None:
+    """Wait until a server is ready, say what to type next, and wait until it ends."""
+    began = time.monotonic()
+    server.wait_until(is_ready, start_timeout)
+    say(f"{model} is ready at {url} after {time.monotonic() - began:.0f} s. Next:")
+    say(
+        f"  VLLM_BASE_URL={url}/v1 navloom synth single demo:"
+        f" --model {shlex.quote(f'vllm/{asked}')} --n 10 --out runs/first"
+    )
+    say("Ctrl-C ends it.")
+    server.wait()
 
 
 def find_vllm() -> str | None:
@@ -151,18 +220,27 @@ def _url(host: str, port: int) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-class _Server:
-    """The server's process: its words pass through, its last ones are kept."""
+class Server:
+    """A server's process: its words pass through, its last ones are kept.
 
-    def __init__(self, words: list[str]) -> None:
-        self._words = words
+    Args:
+        name: what its errors call it.
+        words: the command.
+        environment: its variables; this process's unless given.
+    """
+
+    def __init__(
+        self, name: str, words: list[str], environment: Mapping[str, str] | None = None
+    ) -> None:
+        self._name, self._words, self._environment = name, words, environment
         self._last: deque[str] = deque(maxlen=_LAST_LINES)
 
-    def __enter__(self) -> _Server:
+    def __enter__(self) -> Server:
         self._before = signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
             self._process = subprocess.Popen(  # noqa: S603
                 self._words,
+                env=self._environment,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
@@ -187,18 +265,18 @@ class _Server:
         self._reader.join(2)
         signal.signal(signal.SIGTERM, self._before)
 
-    def wait_until_healthy(self, url: str, seconds: float) -> None:
-        """Wait until ``/health`` answers.
+    def wait_until(self, is_ready: Callable[[], bool], seconds: float) -> None:
+        """Wait until it is ready.
 
         Raises:
             ModelError: where the process ends first, or the time is over.
         """
         until = time.monotonic() + seconds
-        while not _healthy(url):
+        while not is_ready():
             self._check_alive("before it was ready")
             if time.monotonic() > until:
                 raise ModelError(
-                    f"vllm was not ready within {seconds:g} s: raise --start-timeout."
+                    f"{self._name} was not ready within {seconds:g} s: raise --start-timeout."
                     f" Its last words: {self._words_said()}"
                 )
             time.sleep(_POLL_S)
@@ -228,10 +306,14 @@ class _Server:
         self._reader.join(2)
         if code == 0 and when == "while serving":
             return
-        raise ModelError(f"vllm ended {when} (code {code}). Its last words: {self._words_said()}")
+        raise ModelError(
+            f"{self._name} ended {when} (code {code}). Its last words: {self._words_said()}"
+        )
 
     def _words_said(self) -> str:
-        return " | ".join(self._last) or "none"
+        # What is ours says it all: what stands around it is how a Ray ends.
+        ours = [line for line in self._last if line.startswith("navloom: ")]
+        return " | ".join(ours or self._last) or "none"
 
     def _gone(self, ask: signal.Signals) -> bool:
         """Ask the process and its workers to end; whether the process did."""
@@ -258,117 +340,3 @@ def _healthy(url: str) -> bool:
             return bool(reply.status == 200)
     except (OSError, ValueError):
         return False
-
-
-_SCHEMAS = json.dumps({"backend": "xgrammar", "disable_any_whitespace": True})
-"""Held to a schema that leaves white space free, small models end a reply in thousands of newlines.
-vLLM knows the flag since 0.11, and takes it with a grammar engine that is named."""
-TEMPLATE_FOLDERS = (Path("/vllm-workspace/examples"), Path("examples"))
-"""Where vLLM's own chat templates lie: in its container, or in a checkout of its sources."""
-
-
-@dataclass(frozen=True, slots=True)
-class Family:
-    """Models that are served alike.
-
-    Attributes:
-        name: what people call it.
-        pattern: matches the last part of a model's name, in lower case.
-        parser: vLLM's tool-call parser; None where there is none that fits.
-        reasoning: vLLM's reasoning parser, for models that think aloud first.
-        template: the chat template in vLLM's ``examples`` that makes tools work better.
-        images: whether it takes images.
-        note: what to know about it.
-    """
-
-    name: str
-    pattern: str
-    parser: str | None = None
-    reasoning: str | None = None
-    template: str | None = None
-    images: bool = False
-    note: str = ""
-
-
-@cache
-def families() -> tuple[Family, ...]:
-    """All that are known; the first that matches counts."""
-    import yaml
-
-    table = files("navloom.cli").joinpath("families.yaml").read_text("utf-8")
-    return tuple(Family(**each) for each in yaml.safe_load(table))
-
-
-def family_of(model: str) -> Family | None:
-    """The family that a model belongs to by its name, such as ``Qwen/Qwen2.5-7B-Instruct``."""
-    last = model.rstrip("/").rpartition("/")[2].casefold()
-    return next((family for family in families() if re.search(family.pattern, last)), None)
-
-
-def serve_flags(
-    model: str, *, images: int = 16, chat_template: str | None = None, given: Sequence[str] = ()
-) -> tuple[list[str], list[str]]:
-    """The flags after ``vllm serve MODEL`` that agents need.
-
-    Args:
-        model: the model's name or folder.
-        images: the most images in one prompt, where the model takes any; 0 turns them off.
-        chat_template: a chat template, before the family's own.
-        given: flags of the user's, which come last; one that is given here is not set twice.
-
-    Returns:
-        The flags, and one line for each thing to know.
-
-    Raises:
-        UsageError: for a chat template that is not there.
-    """
-    family, notes, flags = family_of(model), [], list[tuple[str, ...]]()
-    if family is None:
-        notes.append(
-            f"{model} is in no family that Navloom knows: it is served without a tool-call parser,"
-            " so tools may not work; add -- --enable-auto-tool-choice --tool-call-parser NAME"
-        )
-    else:
-        flags += _of_family(family, images)
-        notes += [f"{family.name}: {family.note}"] if family.note else []
-    template = _template(family, chat_template, given, notes)
-    if template is not None:
-        flags.append(("--chat-template", template))
-    flags.append(("--structured-outputs-config", _SCHEMAS))
-    named = (re.split("[=.]", flag)[0] for flag in given if flag.startswith("--"))
-    theirs = {flag.replace("_", "-") for flag in named}
-    kept = [part for flag in flags if flag[0] not in theirs for part in flag]
-    return [*kept, *given], notes
-
-
-def _of_family(family: Family, images: int) -> list[tuple[str, ...]]:
-    flags: list[tuple[str, ...]] = []
-    if family.parser:
-        flags += [("--enable-auto-tool-choice",), ("--tool-call-parser", family.parser)]
-    if family.reasoning:
-        flags.append(("--reasoning-parser", family.reasoning))
-    if family.images:
-        flags.append(("--limit-mm-per-prompt", json.dumps({"image": images})))
-    return flags
-
-
-def _template(
-    family: Family | None, wanted: str | None, given: Sequence[str], notes: list[str]
-) -> str | None:
-    if wanted is not None:
-        # A name without a folder or an ending is one of the model's own templates, "tool_use".
-        if ("/" in wanted or "." in wanted) and not Path(wanted).is_file():
-            raise UsageError(f"There is no chat template {wanted}: give a file.")
-        return wanted
-    if family is None or family.template is None or any("chat-template" in f for f in given):
-        return None
-    here = next(
-        (f / family.template for f in TEMPLATE_FOLDERS if (f / family.template).is_file()), None
-    )
-    if here is not None:
-        return str(here)
-    notes.append(
-        f"{family.name}: tools work better with vLLM's own examples/{family.template}; give it"
-        " with --chat-template FILE (the wheel does not carry it)"
-    )
-    return None

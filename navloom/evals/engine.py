@@ -51,6 +51,7 @@ from navloom.files import cannot_write
 from navloom.graphs.checkpoints import begun, forget_last_reply, last_step, open_checkpoints
 from navloom.models.call import CallSettings
 from navloom.models.secrets import one_line
+from navloom.models.spans import run_span
 from navloom.models.usage import merged, total_cost, usage_in
 
 MOST_DEATHS = 3
@@ -110,7 +111,7 @@ async def run_batch(
 
     try:
         if todo:
-            with stop.at_signals():
+            with stop.at_signals(), run_span(folder.kind, folder.path.name, display.note):
                 under_way = await _run(folder, todo, job, session, stop, scope, again)
     except BaseException:
         # What was done is said all the same; what ends the session goes before a full disk.

@@ -17,6 +17,7 @@ from navloom.graphs.calling import paid_so_far
 from navloom.line_file import encode_line
 from navloom.models.call import CallSettings, call_settings
 from navloom.models.secrets import one_line
+from navloom.models.spans import agent_span, sample_span
 from navloom.models.usage import ModelUsage, merged, total_cost, usage_in
 
 _FOLDER_TROUBLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG}
@@ -56,8 +57,16 @@ async def run_sample(
         RunError: what is beside the sample cannot be written; likewise ``sqlite3.Error``, and
             ``OSError`` where there is no room.
     """
-    settings, began = settings or CallSettings(), time.monotonic()
-    lost: list[ModelUsage] = []
+    with sample_span(sample.id, sample.scene, resumed) as ended:
+        line = await _carried_out(job, sample, graph, settings or CallSettings(), control, resumed)
+        ended(line["status"], line["reason"])
+    return line
+
+
+async def _carried_out(
+    job: Job, sample: Sample, graph: Any, settings: CallSettings, control: Any, resumed: bool
+) -> dict[str, Any]:
+    began, lost = time.monotonic(), list[ModelUsage]()
     try:
         with call_settings(settings, lost=lost, epoch=sample.epoch or settings.epoch):
             state = await _final_state(job, sample, graph, control, resumed=resumed)
@@ -102,15 +111,16 @@ async def _final_state(
             return values
     else:
         entry = job.input(sample)
-    state: Mapping[str, Any] = await graph.ainvoke(
-        entry,
-        thread_of(sample),
-        context=job.context(sample),
-        durability="sync" if graph.checkpointer else None,
-        control=control,
-        # All channels, as a state read back from its checkpoint has them.
-        output_keys=graph.stream_channels_list,
-    )
+    with agent_span(graph):
+        state: Mapping[str, Any] = await graph.ainvoke(
+            entry,
+            thread_of(sample),
+            context=job.context(sample),
+            durability="sync" if graph.checkpointer else None,
+            control=control,
+            # All channels, as a state read back from its checkpoint has them.
+            output_keys=graph.stream_channels_list,
+        )
     return state
 
 

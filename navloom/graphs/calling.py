@@ -14,6 +14,7 @@ from langgraph.types import Overwrite, StateSnapshot
 from navloom.errors import UsageError
 from navloom.graphs.agent import is_off_loop, off_loop
 from navloom.models.secrets import redact_traces
+from navloom.models.spans import agent_span
 
 
 def as_node(
@@ -53,7 +54,8 @@ def as_node(
         if given is None:
             return {}
         # LangGraph finds the graph within this function, and its state among its tasks'.
-        outcome = await graph.ainvoke(given, context=around)
+        with agent_span(graph):
+            outcome = await graph.ainvoke(given, context=around)
         return dict(outcome) if output is None else dict(output(outcome, state))
 
     vars(node)["runs_graph"] = graph

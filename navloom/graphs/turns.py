@@ -32,6 +32,7 @@ from navloom.models.answer import AnswerError, message_text, read_json_object
 from navloom.models.binding import bind
 from navloom.models.messages import answered_turns, opening
 from navloom.models.reply import left_out
+from navloom.models.spans import tool_span
 from navloom.prompts.load import Rendered
 from navloom.tools.forms import Violation
 
@@ -289,8 +290,10 @@ def _refusal(call: Call) -> str | None:
 
 
 def _run(node: ToolNode, call: ToolCall) -> ToolMessage:
-    found = node.invoke({"messages": [AIMessage("", tool_calls=[call])]})
-    message: ToolMessage = found["messages"][0]
+    with tool_span(call, call["name"] in node.tools_by_name) as answered:
+        found = node.invoke({"messages": [AIMessage("", tool_calls=[call])]})
+        message: ToolMessage = found["messages"][0]
+        answered(message)
     return message
 
 

@@ -39,6 +39,7 @@ from navloom.models.failure import (
 from navloom.models.reply import sane
 from navloom.models.retries import Holds, Retry, with_retries
 from navloom.models.secrets import redact_error, redacted, remember
+from navloom.models.spans import is_traced, tell_call
 from navloom.models.spec import OUR_BOUND, read_spec
 from navloom.models.streamed import COUNTS_WHOLE_ALONE, Pieces, Words
 from navloom.models.too_long import read_too_long
@@ -235,26 +236,26 @@ class _Ask:
         cached: bool = False,
     ) -> None:
         """Tell whoever listens that the call has ended: no listener can make it fail."""
-        if self.settings.on_call is None:
-            return
-        with suppress(Exception):
-            node, step = asking_node()
-            self.settings.on_call(
-                Call(
-                    model=self.name,
-                    role=self.role,
-                    node=node,
-                    step=step,
-                    messages=tuple(messages),
-                    bound=self.sent(bound),
-                    reply=reply,
-                    error=error,
-                    began=self.since,
-                    seconds=round(time.monotonic() - self.began, 4),
-                    retries=max(0, self.attempts - 1),
-                    cached=cached,
+        listeners = (tell_call if is_traced() else None, self.settings.on_call)
+        for listener in filter(None, listeners):
+            with suppress(Exception):
+                node, step = asking_node()
+                listener(
+                    Call(
+                        model=self.name,
+                        role=self.role,
+                        node=node,
+                        step=step,
+                        messages=tuple(messages),
+                        bound=self.sent(bound),
+                        reply=reply,
+                        error=error,
+                        began=self.since,
+                        seconds=round(time.monotonic() - self.began, 4),
+                        retries=max(0, self.attempts - 1),
+                        cached=cached,
+                    )
                 )
-            )
 
     async def answer(
         self, bound: Runnable[Any, Any], messages: list[BaseMessage], pieces: Pieces

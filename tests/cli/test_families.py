@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from navloom.cli import serve as families
-from navloom.cli.serve import families as known
-from navloom.cli.serve import family_of, serve_flags
+from navloom.cli import families
+from navloom.cli.families import families as known
+from navloom.cli.families import family_of, serve_flags
 from navloom.errors import UsageError
 
 # What the server registers: vllm/tool_parsers/__init__.py and vllm/reasoning/__init__.py, 2026.

@@ -32,6 +32,7 @@ from navloom.models.failure import Failure
 from navloom.models.local_gguf import free_memory, size_text
 from navloom.models.registry import model_of
 from navloom.models.retries import Holds, Retry
+from navloom.models.spans import END_S, carried
 
 _MOST_FAILED = 3
 """Workers in a row of one place that may be gone before they are ready."""
@@ -233,6 +234,9 @@ class Crew:
         for member in [*self._members.values()]:
             with suppress(TimeoutError):
                 await asyncio.wait_for(member.say("end"), 1.0)
+        if self._listening and carried():
+            # They end by themselves when what they did is told to a collector.
+            await asyncio.wait([*self._listening], timeout=END_S)
         for task in [*self._listening]:
             task.cancel()
         await asyncio.gather(*self._filling.values(), *self._listening, return_exceptions=True)
@@ -339,6 +343,7 @@ class Crew:
             "hash": read_run(self._folder.path)["request_hash"],
             "cwd": str(Path.cwd()),
             "origins": origins_in(self._models),
+            "trace": carried(),
             "settings": {
                 # Whatever else keeps replies is asked, and need not be a folder.
                 "cache": str(cache.folder) if isinstance(cache, ResponseCache) else None,

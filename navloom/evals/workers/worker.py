@@ -46,6 +46,7 @@ from navloom.models.call import CallSettings
 from navloom.models.called import Call
 from navloom.models.retries import Holds, Retry
 from navloom.models.secrets import one_line, redacted
+from navloom.models.spans import tracing
 from navloom.models.usage import least_tokens, paid_for
 
 _TOLD = {ModelRefusedError: "refused", LimitReachedError: "limit", RunError: "run"}
@@ -62,6 +63,10 @@ async def serve(hear: Callable[[], Awaitable[str]], tell: Callable[[str], None])
     try:
         async with AsyncExitStack() as opened:
             begin = decode(await hear())
+            if begin["trace"]:
+                # Where traces do not get to, the driver's own do not either, and it says so.
+                # After it the driver waits for its own.
+                opened.enter_context(tracing(lambda _: None, joining=begin["trace"], within=0.5))
             listening = asyncio.create_task(driver.listen(hear))
             opened.callback(listening.cancel)
             try:
