@@ -46,7 +46,8 @@ from navloom.evals.progress import Summary, Tally
 from navloom.evals.run_folder import RunFolder
 from navloom.evals.session import Job, Sample, Session, Stop
 from navloom.evals.waiting import Waiting
-from navloom.evals.workers.crew import Crew, WorkerLostError, hired
+from navloom.evals.workers.crew import Crew, WorkerLostError
+from navloom.evals.workers.hiring import hired
 from navloom.files import cannot_write
 from navloom.graphs.checkpoints import begun, forget_last_reply, last_step, open_checkpoints
 from navloom.models.call import CallSettings
