@@ -32,6 +32,7 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
@@ -56,7 +57,8 @@ from navloom.models.spans import run_span
 from navloom.models.usage import merged, total_cost, usage_in
 
 MOST_DEATHS = 3
-"""Workers that a sample may take with it at one step; the last of them had no other sample."""
+"""Workers that a sample may take with it at one step; but for the first they have no other sample,
+for it is not known whose fault that one was."""
 GRACE_S = 30.0
 """How long samples under way may take to finish their step when the session ends for a fault."""
 
@@ -331,17 +333,19 @@ class _Engine:
         Raises:
             RunError: no worker is left; else as :func:`navloom.evals.one_sample.run_sample`.
         """
-        around, resumed = self._around(sample), sample.id in self.begun
+        resumed = sample.id in self.begun
         if self.crew is None:
+            around = self._around(sample)
             return await run_sample(
                 self.job, sample, self.graph, settings=around, control=control, resumed=resumed
             )
+        epoch = sample.epoch or self.scope.settings.epoch
+        keep = None if self.calls is None else partial(self.calls.keep, sample.id, epoch)
         began, deaths = time.monotonic(), 0
         while True:
-            alone = deaths >= MOST_DEATHS - 1
             try:
                 return await self.crew.run(
-                    None if alone else place, sample, settings=around, resumed=resumed
+                    None if deaths else place, sample, keep=keep, resumed=resumed
                 )
             except WorkerLostError as error:
                 if self.over:
@@ -349,7 +353,7 @@ class _Engine:
                 at = sample.id, await last_step(self.saver, sample.id)
                 self.deaths[at] += 1
                 deaths, resumed = self.deaths[at], resumed or at[1] != ""
-                if alone and deaths >= MOST_DEATHS:
+                if deaths >= MOST_DEATHS:
                     paid = await paid_by(self.graph, sample) if resumed else []
                     said = f"{MOST_DEATHS} workers were lost at one step of it: {error}"
                     line = line_of(sample, paid, began)

@@ -12,16 +12,12 @@ a run: their size and hash are.
 from __future__ import annotations
 
 import asyncio
-import base64
-import json
 import sqlite3
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
-from hashlib import sha256
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -42,19 +38,17 @@ from navloom.evals.calls import (
     what_is_wrong,
 )
 from navloom.evals.made_with import package_version
+from navloom.evals.plain_calls import PlainCall, Text, json_bytes, plain
 from navloom.files import cannot_write
 from navloom.graphs.checkpoints import is_damage, set_aside
 from navloom.models.call import CallSettings
 from navloom.models.called import Call
 from navloom.models.secrets import one_line, redact, redacted
-from navloom.models.usage import paid_for
 
 Note = Callable[[str], None]
 WAIT_S = 0.5
 """How long a call that has ended waits to be written, at most."""
 _MOST_KNOWN = 4096
-_SAID = ("name", "tool_calls", "invalid_tool_calls", "tool_call_id")
-_ENDED = ("finish_reason", "stop_reason", "status")
 
 
 @contextmanager
@@ -130,7 +124,7 @@ class CallKeeper:
 
     def __init__(self, path: Path, note: Note, again: set[str]) -> None:
         self.path, self._note, self._again = path, note, again
-        self._waiting: deque[tuple[str, int, Call]] = deque()
+        self._waiting: deque[tuple[str, int, Call | PlainCall]] = deque()
         self._wrong: RunError | None = None
         self._strange = False
         self._later: asyncio.TimerHandle | None = None
@@ -138,7 +132,7 @@ class CallKeeper:
         self._same: dict[tuple[str, ...], tuple[Any, int]] = {}
         self._near: dict[tuple[str, ...], tuple[int, bytes, int]] = {}
         self._samples: dict[str, tuple[int, int]] = {}
-        self._last: dict[tuple[str, ...], list[tuple[BaseMessage | Told, int]]] = {}
+        self._last: dict[tuple[str, ...], list[tuple[BaseMessage | Text, int]]] = {}
         self._models: dict[str, str] = {}
         self._file = _open(path, note)
         made = "INSERT INTO sessions(began, made_by) VALUES (?, ?)"
@@ -149,13 +143,17 @@ class CallKeeper:
         """What keeps the calls of a sample, and tells who listens already."""
 
         def ended(call: Call) -> None:
-            self._waiting.append((sample, around.epoch, call))
-            if self._later is None:
-                self._later = asyncio.get_running_loop().call_later(WAIT_S, self._hurry)
+            self.keep(sample, around.epoch, call)
             if around.on_call is not None:
                 around.on_call(call)
 
         return ended
+
+    def keep(self, sample: str, epoch: int, call: Call | PlainCall) -> None:
+        """Keep a call of a sample; it is written soon."""
+        self._waiting.append((sample, epoch, call))
+        if self._later is None:
+            self._later = asyncio.get_running_loop().call_later(WAIT_S, self._hurry)
 
     def _hurry(self) -> None:
         self._later = None
@@ -206,9 +204,10 @@ class CallKeeper:
             damaged = is_damage(error)
             self._wrong = broken(self.path, why) if damaged else cannot_write(self.path, error)
 
-    def _keep(self, sample: str, epoch: int, call: Call) -> None:
+    def _keep(self, sample: str, epoch: int, call: Call | PlainCall) -> None:
         try:
-            self._put(sample, epoch, call)
+            said = call if isinstance(call, PlainCall) else PlainCall.of(call)
+            self._put(sample, epoch, said)
         except sqlite3.Error:
             raise
         except Exception as error:
@@ -217,13 +216,10 @@ class CallKeeper:
                 self._strange = True
                 self._note(f"{sample}: a call could not be written down ({one_line(error)})")
 
-    def _put(self, sample: str, epoch: int, call: Call) -> None:
+    def _put(self, sample: str, epoch: int, call: PlainCall) -> None:
         number, tried = self._sample(sample)
-        near, clean = (sample, call.node), isinstance(call, ToldCall)
-        talk = self._talk_of(near, call.messages, clean=clean)
-        reply, paid = call.reply, paid_for(call.reply) if call.reply is not None else {}
-        told = reply.response_metadata if reply is not None else {}
-        counted: Mapping[str, Any] = (reply.usage_metadata if reply is not None else None) or {}
+        near, reply = (sample, call.node), call.reply
+        talk = self._talk_of(near, call.messages)
         row = {
             "sample": number,
             "session": self._session,
@@ -236,18 +232,16 @@ class CallKeeper:
             "node": call.node,
             "step": call.step,
             "talk": talk,
-            "tools": self._repeated((*near, "tools"), call.tools, clean=clean),
-            "schema": self._repeated((*near, "schema"), call.schema, clean=clean),
-            "reply": None
-            if reply is None
-            else self._text((*near, reply.type), plain_message(reply), clean=clean),
-            "finish": next((str(told[key]) for key in _ENDED if told.get(key)), None),
-            "input_tokens": counted.get("input_tokens", 0),
-            "output_tokens": counted.get("output_tokens", 0),
-            "usd": paid.get("cost_usd", 0.0),
+            "tools": self._repeated((*near, "tools"), call.tools),
+            "schema": self._repeated((*near, "schema"), call.schema),
+            "reply": None if reply is None else self._text((*near, reply.type), reply),
+            "finish": call.finish,
+            "input_tokens": call.input_tokens,
+            "output_tokens": call.output_tokens,
+            "usd": call.usd,
             "cached": int(call.cached),
             "retries": call.retries,
-            "error": None if call.error is None else one_line(call.error),
+            "error": call.error,
         }
         marks = ", ".join("?" * len(row))
         self._insert(f"INSERT INTO calls({', '.join(row)}) VALUES ({marks})", *row.values())  # noqa: S608
@@ -266,51 +260,46 @@ class CallKeeper:
             self._samples[name] = number, int(tried or 0) + again
         return self._samples[name]
 
-    def _talk_of(
-        self, near: tuple[str, str], messages: Sequence[BaseMessage | Told], *, clean: bool
-    ) -> int:
+    def _talk_of(self, near: tuple[str, str], messages: Sequence[BaseMessage | Text]) -> int:
         """The number of a conversation's last message; what went before once is not read again."""
         told = self._last.setdefault(near, [])
         pairs = zip(messages, told, strict=False)
         del told[sum(1 for _ in takewhile(lambda two: two[0] is two[1][0], pairs)) :]
         talk = told[-1][1] if told else 0
         for message in messages[len(told) :]:
-            text = self._text((*near, message.type), plain_message(message), clean=clean)
-            talk = self._talk(talk, text)
+            talk = self._talk(talk, self._text((*near, message.type), message))
             told.append((message, talk))
         return talk
 
-    def _talk(self, before: int, text: int | None) -> int:
+    def _talk(self, before: int, text: int) -> int:
         asked = "SELECT id FROM talks WHERE before = ? AND text = ?"
         there = self._one(asked, before, text)
         made = "INSERT INTO talks(before, text) VALUES (?, ?)"
         return int(there) if there is not None else self._insert(made, before, text)
 
-    def _repeated(self, near: tuple[str, ...], value: Any, *, clean: bool) -> int | None:
-        """:meth:`_text` of what is mostly the very same as the last time."""
-        if near in self._same and self._same[near][0] is value:
-            return self._same[near][1]
-        number = self._text(near, value, clean=clean)
-        if number is not None:
-            self._same[near] = value, number
-        return number
+    def _repeated(self, near: tuple[str, ...], value: Any) -> int | None:
+        """:meth:`_text` of what is mostly the very same as the last time, or nothing."""
+        if value is None:
+            return None
+        if near not in self._same or self._same[near][0] is not value:
+            self._same[near] = value, self._text(near, value)
+        return self._same[near][1]
 
-    def _text(self, near: tuple[str, ...], value: Any, *, clean: bool) -> int | None:
+    def _text(self, near: tuple[str, ...], value: Any) -> int:
         """The number of a text; it is written where it is not there yet.
 
         Args:
             near: what it is like: of which sample and node, and what it is there.
-            value: as JSON has it.
-            clean: whether no key is in it any more.
+            value: a message, JSON, or already a text.
         """
-        if value is None:
-            return None
-        seen = hash_of(_bytes(value))
+        said = None if isinstance(value, Text) else plain(value)
+        data = value.data if isinstance(value, Text) else json_bytes(said)
+        seen = hash_of(data)
         if seen not in self._texts:
-            text = _bytes(value if clean else redacted(value))
+            text = data if said is None else json_bytes(redacted(said))
             if len(text) > MOST_TEXT:
-                text = _bytes({"content": f"[{len(text)} bytes: too long to be kept]"})
-            mark = hash_of(text)
+                text = json_bytes({"content": f"[{len(text)} bytes: too long to be kept]"})
+            mark = seen if text is data else hash_of(text)
             there = self._one("SELECT id FROM texts WHERE hash = ?", mark)
             if len(self._texts) >= _MOST_KNOWN:
                 self._texts.clear()
@@ -334,52 +323,3 @@ class CallKeeper:
 
     def _insert(self, asked: str, *given: Any) -> int:
         return int(self._file.execute(asked, given).lastrowid or 0)
-
-
-def _bytes(value: Any) -> bytes:
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
-    return text.encode(errors="backslashreplace")
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Told:
-    """A message of which another process told, as it is kept."""
-
-    said: dict[str, Any]
-
-    @property
-    def type(self) -> str:
-        """Who said it."""
-        return str(self.said["role"])
-
-
-class ToldCall(Call):
-    """A call of which another process told, which took out its keys."""
-
-
-def plain_message(message: BaseMessage | Told) -> dict[str, Any]:
-    """A message as it is kept."""
-    if isinstance(message, Told):
-        return message.said
-    said: dict[str, Any] = {"role": message.type, "content": _without_pictures(message.content)}
-    said |= {name: value for name in _SAID if (value := getattr(message, name, None))}
-    if getattr(message, "status", None) == "error":
-        said["status"] = "error"
-    beside = {k: v for k, v in message.additional_kwargs.items() if k != "tool_calls"}
-    return said | ({"beside": beside} if beside else {})
-
-
-def _without_pictures(content: str | Sequence[Any]) -> Any:
-    if isinstance(content, str):
-        return content
-    return [_told_of(each) if isinstance(each, dict) else each for each in content]
-
-
-def _told_of(block: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A block of content; a picture's size and hash in place of the picture."""
-    data = block.get("base64")
-    if not isinstance(data, str):
-        return block
-    picture = base64.b64decode(data)
-    left = {key: value for key, value in block.items() if key != "base64"}
-    return {**left, "bytes": len(picture), "sha256": sha256(picture).hexdigest()}

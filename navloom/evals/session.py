@@ -259,8 +259,9 @@ class Session:
                 )
             if self.workers is None:
                 raise UsageError("--cluster needs --workers N: how many there are to be")
-        if self.workers is not None and self.settings.gate is not None:
-            raise UsageError("settings.gate is asked in this process alone: leave out --workers")
+        for name in ("gate", "on_call", "on_words"):
+            if self.workers is not None and getattr(self.settings, name) is not None:
+                raise UsageError(f"settings.{name} is asked in this process: leave out workers")
         if self.open_cluster and self.cluster is None:
             raise UsageError("--open-cluster says what --cluster may be, and there is none")
 

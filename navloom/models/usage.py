@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from navloom.errors import LimitReachedError, UsageError
@@ -75,7 +75,8 @@ class ModelUsage:
 
     def record(self) -> dict[str, Any]:
         """As a line of a run keeps it."""
-        return asdict(self)
+        # One a call: `asdict` would copy each number deeply.
+        return {each: getattr(self, each) for each in self.__dataclass_fields__}
 
     @classmethod
     def read(cls, record: Mapping[str, Any]) -> ModelUsage:

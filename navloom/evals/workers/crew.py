@@ -21,13 +21,13 @@ from langgraph.errors import GraphDrained
 from navloom.errors import LimitReachedError, ModelRefusedError, NavloomError, RunError
 from navloom.evals.call_scope import CallScope
 from navloom.evals.made_with import package_version
+from navloom.evals.plain_calls import PlainCall
 from navloom.evals.run_folder import RunFolder, read_run
 from navloom.evals.session import Sample, Session
 from navloom.evals.workers.pool import Peer, Pool, this_machine
 from navloom.evals.workers.spoken import CallsHeard, Words, decode, encode
 from navloom.models.addresses import origins_in
 from navloom.models.cache import ResponseCache
-from navloom.models.call import CallSettings
 from navloom.models.failure import Failure
 from navloom.models.retries import Holds, Retry
 from navloom.models.spans import END_S, carried
@@ -44,6 +44,9 @@ _ENDED: dict[str, Callable[[str], NavloomError]] = {
 }
 
 
+Keep = Callable[[PlainCall], None]
+
+
 class WorkerLostError(RunError):
     """The worker that carried a sample out is gone."""
 
@@ -55,7 +58,7 @@ class _Member:
     peer: Peer
     shares: bool = False
     lines: dict[str, asyncio.Future[dict[str, Any]]] = field(default_factory=dict)
-    around: dict[str, CallSettings] = field(default_factory=dict)
+    keep: dict[str, Keep] = field(default_factory=dict)
     heard: CallsHeard = field(default_factory=CallsHeard)
     held: dict[int, str] = field(default_factory=dict)
 
@@ -102,14 +105,14 @@ class Crew:
         self._share = max(1, session.max_connections // places)
 
     async def run(
-        self, place: int | None, sample: Sample, *, settings: CallSettings, resumed: bool
+        self, place: int | None, sample: Sample, *, keep: Keep | None, resumed: bool
     ) -> dict[str, Any]:
         """Have a sample carried out.
 
         Args:
             place: whose turn it is; None starts a worker for this one alone.
             sample: which.
-            settings: what stands around its calls: who listens.
+            keep: is told of each of its calls.
             resumed: whether the run's checkpoints hold it.
 
         Returns:
@@ -123,7 +126,8 @@ class Crew:
         member = await (self._alone() if place is None else self._at(place))
         try:
             line = member.lines[sample.id] = asyncio.get_running_loop().create_future()
-            member.around[sample.id] = settings
+            if keep is not None:
+                member.keep[sample.id] = keep
             # Elsewhere nobody has its steps.
             await member.say("sample", id=sample.id, resumed=resumed and member.shares)
             found: dict[str, Any] = await line
@@ -132,7 +136,7 @@ class Crew:
             return found
         finally:
             member.lines.pop(sample.id, None)
-            member.around.pop(sample.id, None)
+            member.keep.pop(sample.id, None)
             member.heard.forget(sample.id)
             if place is None:
                 await member.peer.end()
@@ -336,10 +340,9 @@ class Crew:
             case "ended":
                 self._ended(member, words)
             case "call":
-                around = member.around.get(words["sample"])
-                call = member.heard.call(words)
-                if around is not None and around.on_call is not None:
-                    around.on_call(call)
+                call, keep = member.heard.call(words), member.keep.get(words["sample"])
+                if keep is not None:
+                    keep(call)
             case "reserve":
                 await self._answer(member, words, **self._reserved(member, words))
             case "settle":

@@ -52,6 +52,7 @@ def main() -> None:
     parser.add_argument("--apart", action="store_true", help="no node sees the folder")
     parser.add_argument("--remove-after", type=int, default=0)
     parser.add_argument("--cache", type=Path)
+    parser.add_argument("--seed", type=int, default=5)
     asked = parser.parse_args()
     os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
     with tempfile.TemporaryDirectory() as site:
@@ -81,7 +82,7 @@ def _run(asked: argparse.Namespace) -> None:
         workers=asked.workers, cluster="ray", display=display, max_connections=4, cache=asked.cache
     )
     request = (
-        SynthRequest(kind="collab", spec=asked.spec, n=asked.n, seed=5, model=asked.model)
+        SynthRequest(kind="collab", spec=asked.spec, n=asked.n, seed=asked.seed, model=asked.model)
         if asked.spec
         else StrangeRequest(n=asked.n, delay=asked.delay)
     )
