@@ -345,7 +345,7 @@ class _Engine:
         while True:
             try:
                 return await self.crew.run(
-                    None if deaths else place, sample, keep=keep, resumed=resumed
+                    place, sample, alone=deaths > 0, keep=keep, resumed=resumed
                 )
             except WorkerLostError as error:
                 if self.over:

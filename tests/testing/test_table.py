@@ -102,6 +102,14 @@ def test_killed_many_times(nested: tuple[str, ...], capsys: pytest.CaptureFixtur
     assert ("kills within an errand 0;" in said) is not bool(nested)
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_workers_and_drivers_killed_many_times(capsys: pytest.CaptureFixture[str]) -> None:
+    assert kill.main(["--kills", "6", "--workers"]) == 0
+    said = capsys.readouterr().out
+    assert "kills 6, samples 180: finished and lost 0, twice 0, tasks unchanged" in said
+
+
 @pytest.mark.parametrize(
     "broken", [{"lost": 1}, {"twice": 1}, {"changed": True}, {"costs": 1}, {"again": 25}], ids=str
 )

@@ -105,13 +105,14 @@ class Crew:
         self._share = max(1, session.max_connections // places)
 
     async def run(
-        self, place: int | None, sample: Sample, *, keep: Keep | None, resumed: bool
+        self, place: int, sample: Sample, *, alone: bool, keep: Keep | None, resumed: bool
     ) -> dict[str, Any]:
         """Have a sample carried out.
 
         Args:
-            place: whose turn it is; None starts a worker for this one alone.
+            place: whose turn it is.
             sample: which.
+            alone: whether a worker is started for this one.
             keep: is told of each of its calls.
             resumed: whether the run's checkpoints hold it.
 
@@ -123,7 +124,8 @@ class Crew:
             RunError: there are no workers any more; else as
                 :func:`navloom.evals.one_sample.run_sample`.
         """
-        member = await (self._alone() if place is None else self._at(place))
+        own = await self._alone() if alone else None
+        member = own or await self._at(place)
         try:
             line = member.lines[sample.id] = asyncio.get_running_loop().create_future()
             if keep is not None:
@@ -131,15 +133,15 @@ class Crew:
             # Elsewhere nobody has its steps.
             await member.say("sample", id=sample.id, resumed=resumed and member.shares)
             found: dict[str, Any] = await line
-            if place is not None and member.shares:
+            if own is None and member.shares:
                 self._carriers[sample.id] = member
             return found
         finally:
             member.lines.pop(sample.id, None)
             member.keep.pop(sample.id, None)
             member.heard.forget(sample.id)
-            if place is None:
-                await member.peer.end()
+            if own is not None:
+                await own.peer.end()
 
     async def written(self, sample: str) -> bool:
         """Have whoever carried a sample out let go of its steps; False where nobody will."""
@@ -207,19 +209,12 @@ class Crew:
                 self._say_once(str(error))
                 raise
 
-    async def _alone(self) -> _Member:
-        """A worker of no place, for one sample: that none becomes ready is not the sample's fault.
-
-        Raises:
-            RunError: none can be had.
-        """
-        for _ in range(_MOST_FAILED - 1):
+    async def _alone(self) -> _Member | None:
+        """A worker of no place; None where none becomes ready, which is no sample's fault."""
+        for _ in range(_MOST_FAILED):
             with suppress(WorkerLostError):
                 return await self._started()
-        try:
-            return await self._started()
-        except WorkerLostError as error:
-            raise RunError(str(error)) from error
+        return None
 
     async def _started(self, place: int | None = None) -> _Member:
         """A worker that is ready.

@@ -21,8 +21,11 @@ from navloom.evals.navcraft.export import export_run
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.progress import NoDisplay, Tally
 from navloom.evals.run_folder import read_errors, read_samples
-from navloom.evals.session import Session, Stop
+from navloom.evals.session import Sample, Session, Stop
+from navloom.evals.waiting import Waiting
+from navloom.evals.workers import local_pool
 from navloom.models import get_model
+from navloom.testing import Status
 from navloom.testing.server import ModelServer
 from navloom.testing.wire import brain
 from tests.evals.workers import strange
@@ -227,3 +230,75 @@ def test_a_worker_that_sees_other_files_says_so(
     with pytest.raises(RunError, match="is another here: its scenes or files are not those of"):
         run_kind(StrangeRequest(), tmp_path / "r", Session(workers=1))
     monkeypatch.undo()
+
+
+def test_what_a_server_asked_for_is_waited_for_by_all_workers(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Two workers of one sample at once each: while one is to wait the other calls nobody."""
+    came: list[float] = []
+
+    def fault(number: int) -> Status | None:
+        came.append(time.monotonic())
+        return Status(429, retry_after=2.0) if number == 3 else None
+
+    with ModelServer(brain(get_model("builtin/heuristic")), faults=fault) as running:
+        monkeypatch.setenv("OPENAI_BASE_URL", running.openai_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "not-a-real-key-000")
+        request = SynthRequest(kind="single", spec="demo:", n=12, model="openai/gpt-4o-mini")
+        session = Session(no_cache=True, workers=2, max_connections=2)
+        summary = run_kind(request, tmp_path / "r", session)
+    assert (summary.ok, summary.error) == (12, 0)
+    assert summary.usage["retries"] == 1
+    waited = [when - came[3] for when in came[4:]]
+    # One may have been on its way already.
+    assert sum(seconds < 1.9 for seconds in waited) <= 1
+
+
+def test_a_worker_that_talks_nonsense_is_replaced_and_nothing_is_lost(
+    installed: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, texts = local_pool._ProcessPeer.hear, iter(range(1000))
+
+    async def hear(self: local_pool._ProcessPeer) -> str | None:
+        text = await real(self)
+        return '{"say": "settle"}' if text and next(texts) == 6 else text
+
+    monkeypatch.setattr(local_pool._ProcessPeer, "hear", hear)
+    noted = Noted()
+    summary = run_kind(StrangeRequest(), tmp_path / "r", Session(workers=2, display=noted))
+    assert (summary.ok, summary.error, summary.left) == (6, 0, 0)
+    assert [note for note in noted.notes if "said what cannot be read (KeyError)" in note]
+
+
+def test_a_second_line_of_a_sample_is_said_and_the_first_counts(
+    installed: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, again = local_pool._ProcessPeer.hear, list[str]()
+
+    async def hear(self: local_pool._ProcessPeer) -> str | None:
+        if again:
+            return again.pop()
+        text = await real(self)
+        if text and '"say":"ended"' in text:
+            again.append(text.replace('"steps":4', '"steps":5'))
+        return text
+
+    monkeypatch.setattr(local_pool._ProcessPeer, "hear", hear)
+    noted = Noted()
+    summary = run_kind(StrangeRequest(n=3), tmp_path / "r", Session(workers=1, display=noted))
+    assert (summary.ok, summary.left) == (3, 0)
+    assert {sample["result"]["steps"] for sample in read_samples(tmp_path / "r")} == {4}
+    assert sum("gave a second line of" in note for note in noted.notes) == 3
+
+
+def test_samples_wait_scene_by_scene_for_each_place() -> None:
+    samples = [Sample(f"{scene}-{k}", k, scene) for scene in "abc" for k in range(4)]
+    waiting = Waiting(samples, 2)
+    taken = [waiting.take(k % 2) for k in range(12)]
+    first, second = ([s.id for s in taken[k::2] if s] for k in (0, 1))
+    assert first == ["a-0", "a-1", "a-2", "a-3", "c-0", "c-2"]
+    assert second == ["b-0", "b-1", "b-2", "b-3", "c-1", "c-3"]
+    assert waiting.take(0) is None
+    alone = Waiting(samples)
+    assert [alone.take(0) for _ in samples] == samples
