@@ -50,7 +50,7 @@ _TURNING = 2.5
 _SIDES = ((1, 0), (0, 1), (1, 1), (1, -1))
 _FARTHEST = 300.0
 """Places that a way is long at most."""
-_THIN = 1e-9
+THIN = 1e-9
 _PAD = 0.7
 """Metres beyond the grid that are looked at."""
 
@@ -160,7 +160,7 @@ class Plane:
         taken = np.zeros((self.frame.wide, self.frame.deep + 1), dtype=np.int64)
         a, b = self._lines[:, :2], self._lines[:, 2:]
         along = (b - a) / 2
-        far = np.maximum(np.hypot(*along.T), _THIN)
+        far = np.maximum(np.hypot(*along.T), THIN)
         radius += _KEPT
         aside = np.stack([-along[:, 1], along[:, 0]], axis=1) / far[:, None] * radius
         for each in (*_rounds(np.concatenate([a, b]), radius, self.frame),
@@ -175,6 +175,11 @@ class Plane:
         return _clear(taken)
 
 
+def kept_off(shape: Shape) -> tuple[float, float]:
+    """Half of a box's length and half of its width, with what it keeps from lines, in metres."""
+    return shape.ahead + _KEPT, shape.aside + _KEPT
+
+
 def box_sums(lines: Floats, shape: Shape, step: tuple[float, float]) -> Sums:
     """What lines (n, 4) along a grid's axes take from a box with some heading.
 
@@ -184,8 +189,9 @@ def box_sums(lines: Floats, shape: Shape, step: tuple[float, float]) -> Sums:
         step: along its heading.
     """
     a, b = lines[:, :2], lines[:, 2:]
-    ahead = np.array(step) / math.hypot(*step) * (shape.ahead + _KEPT)
-    aside = np.array([-step[1], step[0]]) / math.hypot(*step) * (shape.aside + _KEPT)
+    long, wide = kept_off(shape)
+    ahead = np.array(step) / math.hypot(*step) * long
+    aside = np.array([-step[1], step[0]]) / math.hypot(*step) * wide
     sides = (np.broadcast_to(ahead, a.shape), np.broadcast_to(aside, a.shape))
     return (a + b) / 2, ((b - a) / 2, *sides)
 
@@ -196,7 +202,7 @@ def corner_sums(lines: Floats, shape: Shape, angle: float, turned: float) -> Sum
     Corners swing over corners of things that are clear of the box before and after.
     """
     a, b = lines[:, :2], lines[:, 2:]
-    first, second = shape.ahead + _KEPT, shape.aside + _KEPT
+    first, second = kept_off(shape)
     # Chords that touch the arcs from outside.
     far = math.hypot(first, second) / math.cos((turned - angle) / 2)
     lean = math.atan2(second, first)
@@ -210,7 +216,7 @@ def corner_sums(lines: Floats, shape: Shape, angle: float, turned: float) -> Sum
     return middles.reshape(-1, 2), (np.tile((b - a) / 2, (4, 1)), chords)
 
 
-def _rows(
+def rows_of(
     middle: Floats, half: Floats, frame: Frame, only: Bools | None = None
 ) -> tuple[Ints, Ints]:
     """Which of some things reach which rows of the grid: the things' numbers, and the rows'."""
@@ -233,7 +239,7 @@ def each_of(first: Ints, last: Ints) -> tuple[Ints, Ints]:
 
 def _rounds(middles: Floats, radius: float, frame: Frame) -> Iterator[Stretches]:
     """Discs around points: rows of the grid, and from where to where they reach in each."""
-    which, row = _rows(middles[:, 0], np.full(len(middles), radius), frame)
+    which, row = rows_of(middles[:, 0], np.full(len(middles), radius), frame)
     half = np.sqrt(np.maximum(radius**2 - (row * frame.cell - middles[which, 0]) ** 2, 0))
     yield row, middles[which, 1] - half, middles[which, 1] + half
 
@@ -252,16 +258,16 @@ def stretches(sums: Sums, frame: Frame, only: Bools | None = None) -> Stretches:
     middles, halves = sums
     half = np.stack(halves)
     half = np.where(half[..., :1] < 0, -half, half)
-    over, up = np.maximum(half[..., 0], _THIN), half[..., 1]
+    over, up = np.maximum(half[..., 0], THIN), half[..., 1]
     rises, most = up / over, 2 * over
     wide = over.sum(axis=0)
-    which, row = _rows(middles[:, 0], wide, frame, only)
+    which, row = rows_of(middles[:, 0], wide, frame, only)
     spent = row * frame.cell - (middles[:, 0] - wide)[which]
     base = middles[:, 1] - up.sum(axis=0)
     low, high = np.full(len(row), -np.inf), np.full(len(row), np.inf)
     for rise, across in zip(rises, over, strict=True):
         same = len(rise) > 0 and bool((rise == rise[0]).all())
-        if same and bool((across == _THIN).all()) and _clear_of_ends(spent, wide[which], rise, up):
+        if same and bool((across == THIN).all()) and _clear_of_ends(spent, wide[which], rise, up):
             continue
         steeper = (rises - rise) * most
         along = (rise[0] if same else rise[which]) * spent

@@ -9,12 +9,10 @@ small turns, ahead or back between them, as often as it takes.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from importlib.util import find_spec
+from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,28 +22,16 @@ from shapely.geometry.base import BaseGeometry
 
 from navloom.scenes.space.shapes import Shape
 from navloom.scenes.traverse.box_places import edges_of
-from navloom.scenes.traverse.lattice import (
-    Frame,
-    Stretches,
-    Sums,
-    box_sums,
-    corner_sums,
-    each_of,
-    stretches,
-)
+from navloom.scenes.traverse.lattice import Frame, each_of
 from navloom.scenes.traverse.motions import Motion
+from navloom.scenes.traverse.rail_stretches import FAR, stretches_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
-_SHORT = 1e-4
-"""Metres of a shorter stretch are an accident of rounding."""
 _STAIR = 0.01
 """Metres to and fro that it takes at least to get aside."""
-_FAR = 4096.0
-_CELLS, _FINER = 4.0, 40.0
-"""Of a metre of rail: in each those stretches are put together that begin there and go beyond."""
 
 
 @dataclass(frozen=True)
@@ -97,13 +83,16 @@ class Rails:
         self._at = ((x0 + x1) / 2, (z0 + z1) / 2)
         self._angle = math.atan2(axis[1], axis[0])
         self._half = math.ceil(math.hypot(x1 - x0, z1 - z0) / 2 / grain.apart)
-        self._edges = edges_of(within).reshape(-1, 4)
+        edges = edges_of(within).reshape(-1, 4)
         reach = shape.outer + 0.01
         first, last = np.minimum(lines[:, :2], lines[:, 2:]), np.maximum(lines[:, :2], lines[:, 2:])
         near = (last > np.array([x0, z0]) - reach) & (first < np.array([x1, z1]) + reach)
-        self._lines = np.unique(lines[near.all(axis=1)], axis=0)
+        close = lines[near.all(axis=1)]
         self._turns = turns
-        found = [self._stretches(k) for k in range(grain.headings)]
+        found = [
+            stretches_of(self.frame(k), close, edges, shape, grain.turn, turns=turns)
+            for k in range(grain.headings)
+        ]
         self._turning = [turning for _, turning in found]
         self._first = np.cumsum([0, *(len(free[0]) for free, _ in found)])
         self.heading = np.repeat(np.arange(grain.headings), np.diff(self._first))
@@ -123,23 +112,6 @@ class Rails:
         """A heading as bodies have it: 0 along -z, clockwise seen from above."""
         return self._angle + k * self._grain.turn + math.pi / 2
 
-    def _stretches(self, k: int) -> tuple[Stretches, Stretches]:
-        """Where the box is free on the rails of a heading, and where it may turn to the next."""
-        frame = self.frame(k)
-        own = frame.inside(self._lines)
-        outside = _outside(self._edges, frame)
-        only = _held(_between(outside), frame)
-        taken = _union([_covered(box_sums(own, self._shape, (0, 1)), frame, only), outside])
-        free = _between(taken)
-        if not self._turns or not len(free[0]):
-            return free, (free[0][:0], free[1][:0], free[2][:0])
-        turn, quarter, only = self._grain.turn, math.pi / 2, _held(free, frame)
-        ahead = -math.sin(turn), math.cos(turn)
-        turned = box_sums(own, self._shape, ahead)
-        swung = corner_sums(own, self._shape, quarter, quarter + turn)
-        more = [_covered(turned, frame, only), _covered(swung, frame, only, _FINER)]
-        return free, _between(_union([taken, *more]))
-
     @cached_property
     def _joints(self) -> tuple[Ints, Ints, Floats, Floats]:
         """Pairs of stretches that it gets between, by number, and from where to where on the first.
@@ -158,9 +130,9 @@ class Rails:
     def _beside(self, k: int) -> tuple[Ints, Ints, Floats, Floats]:
         """Stretches of a heading beside each other on both of which it may turn to the next."""
         row, low, high = self._turning[k]
-        next_ = (row + 1) * _FAR
-        first = np.searchsorted(row * _FAR + high, next_ + low, side="right")
-        last = np.searchsorted(row * _FAR + low, next_ + high, side="left")
+        next_ = (row + 1) * FAR
+        first = np.searchsorted(row * FAR + high, next_ + low, side="right")
+        last = np.searchsorted(row * FAR + low, next_ + high, side="left")
         which, other = each_of(first, last)
         from_, to = np.maximum(low[which], low[other]), np.minimum(high[which], high[other])
         wide = to - from_ > _STAIR
@@ -195,8 +167,8 @@ class Rails:
         mine = slice(self._first[k], self._first[k + 1])
         if mine.start == mine.stop:
             return np.full(len(row), -1)
-        key = self.row[mine] * _FAR + self.low[mine]
-        at = np.searchsorted(key, row * _FAR + along, side="right") - 1
+        key = self.row[mine] * FAR + self.low[mine]
+        at = np.searchsorted(key, row * FAR + along, side="right") - 1
         found = np.maximum(at, 0)
         good = (at >= 0) & (self.row[mine][found] == row) & (along <= self.high[mine][found])
         return np.where(good, found + mine.start, -1)
@@ -337,96 +309,3 @@ class Rails:
                     Motion(x + off * frame.along[0], z + off * frame.along[1], heading + more)
                 )
         return at
-
-
-def _covered(sums: Sums, frame: Frame, only: Bools, cells: float = _CELLS) -> Stretches:
-    """What sums of segments cover of rows, in few stretches, some of which overlap."""
-    middles, halves = sums
-    if (compiled := compiled_rails()) is None or not len(middles):
-        return _fewer(stretches(sums, frame, only))
-    far = np.abs(np.stack([half[:, 1] for half in halves])).sum(axis=0)
-    first = float((middles[:, 1] - far).min())
-    many = int((float((middles[:, 1] + far).max()) - first) * cells) + 1
-    found = compiled(middles, np.stack(halves), only, frame.cell, first, many, cells)
-    return found[0], found[1], found[2]
-
-
-@lru_cache(maxsize=1)
-def compiled_rails() -> Callable[..., Any] | None:
-    """What finds stretches in compiled code; None without numba."""
-    if find_spec("numba") is None:
-        return None
-    from navloom.scenes.traverse.rails_numba import covered
-
-    return covered
-
-
-def _fewer(taken: Stretches) -> Stretches:
-    """Fewer stretches that cover the same: those that begin in one cell and end beyond it overlap.
-
-    They are put together without being sorted, which takes most of the time otherwise.
-    """
-    row, low, high = taken
-    if not len(row):
-        return taken
-    base = float(low.min())
-    first = ((low - base) * _CELLS).astype(np.int64)
-    beyond = (high - base) * _CELLS >= first + 1
-    many = int(first.max()) + 1
-    size = (int(row.max()) + 1) * many
-    cell = np.where(beyond, row * many + first, size)
-    lowest, highest = np.full(size + 1, np.inf), np.full(size + 1, -np.inf)
-    np.minimum.at(lowest, cell, low)
-    np.maximum.at(highest, cell, high)
-    held, short = np.flatnonzero(lowest[:-1] < np.inf), np.flatnonzero(~beyond)
-    return (
-        np.concatenate([held // many, row[short]]),
-        np.concatenate([lowest[held], low[short]]),
-        np.concatenate([highest[held], high[short]]),
-    )
-
-
-def _union(taken: Sequence[Stretches]) -> Stretches:
-    """Stretches as few as cover the same, in order.
-
-    Between one that is covered and the next as many have ended as have begun, so that it is enough
-    to sort where they begin and where they end, each by itself.
-    """
-    begun = np.concatenate([row * _FAR + low for row, low, _ in taken])
-    ended = np.concatenate([row * _FAR + high for row, _, high in taken])
-    begun.sort()
-    ended.sort()
-    apart = begun[1:] > ended[:-1]
-    low, high = begun[np.append(True, apart)], ended[np.append(apart, True)]
-    row = np.rint(low / _FAR).astype(np.int64)
-    return row, low - row * _FAR, high - row * _FAR
-
-
-def _between(taken: Stretches) -> Stretches:
-    """What is left between some in order, the first and last of which go beyond every row."""
-    row, low, high = taken
-    free = (row[1:] == row[:-1]) & (low[1:] - high[:-1] > _SHORT)
-    return row[1:][free], high[:-1][free], low[1:][free]
-
-
-def _held(free: Stretches, frame: Frame) -> Bools:
-    """(wide,) which rows have any."""
-    out = np.zeros(frame.wide, dtype=np.bool_)
-    out[free[0]] = True
-    return out
-
-
-def _outside(edges: Floats, frame: Frame) -> Stretches:
-    """What of each row is not within a floor of some edges (n, 4)."""
-    own = frame.inside(edges)
-    rows = np.arange(frame.wide)
-    at = rows * frame.cell
-    edge, row = np.nonzero((own[:, :1] <= at) != (own[:, 2:3] <= at))
-    share = (at[row] - own[edge, 0]) / (own[edge, 2] - own[edge, 0])
-    met = own[edge, 1] + share * (own[edge, 3] - own[edge, 1])
-    far = np.full(frame.wide, _FAR / 4)
-    row = np.concatenate([rows, row, rows])
-    met = np.concatenate([-far, met, far])
-    order = np.lexsort((met, row))
-    row, met = row[order], met[order]
-    return row[::2], met[::2], met[1::2]
