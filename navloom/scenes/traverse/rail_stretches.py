@@ -56,12 +56,16 @@ def stretches_of(
     if compiled is None:
         return in_numpy(frame, lines, edges, shape, turn, turns=turns)
     at = np.array([*frame.at, *frame.along])
-    (_, (_, *turned)), (middles, (_, chords)) = _turned(np.zeros((1, 4)), shape, turn)
-    found = compiled(
-        *(lines, edges, at, frame.wide, frame.cell, np.array(kept_off(shape))),
-        *(np.stack(turned, axis=1), chords[:, None], -2 * middles, turns),
-    )
+    half = np.array(kept_off(shape))
+    found = compiled(lines, edges, at, frame.wide, frame.cell, half, *_segments(shape, turn), turns)
     return found[:3], found[3:]
+
+
+@lru_cache
+def _segments(shape: Shape, turn: float) -> tuple[Floats, Floats, Floats]:
+    """What a point takes from a box that turns, as the compiled code is given it."""
+    (_, (_, *turned)), (middles, (_, chords)) = _turned(np.zeros((1, 4)), shape, turn)
+    return np.stack(turned, axis=1), chords[:, None], -2 * middles
 
 
 @lru_cache(maxsize=1)

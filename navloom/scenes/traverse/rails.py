@@ -9,10 +9,12 @@ small turns, ahead or back between them, as often as it takes.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from importlib.util import find_spec
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,12 +120,22 @@ class Rails:
 
         They are in the order of the pairs, each there once.
         """
-        headings = range(self._grain.headings if self._turns else 0)
-        found = [each for k in headings for each in (self._crossed(k), self._beside(k))]
-        if not found:
+        if not self._turns:
             none = np.zeros(0, np.int64)
             return none, none, np.zeros(0), np.zeros(0)
-        one, other, low, high = (np.concatenate(each) for each in zip(*found, strict=True))
+        if (compiled := compiled_joints()) is not None:
+            where, begins, ends = (
+                np.concatenate(each) for each in zip(*self._turning, strict=True)
+            )
+            turning = np.cumsum([0, *(len(row) for row, _, _ in self._turning)])
+            one, other, low, high = compiled(
+                *(self._first, self.row, self.low, self.high, turning, where, begins, ends),
+                *(self._half, self._grain.apart, self._grain.turn, self._loosely),
+            )
+        else:
+            headings = range(self._grain.headings)
+            found = [each for k in headings for each in (self._crossed(k), self._beside(k))]
+            one, other, low, high = (np.concatenate(each) for each in zip(*found, strict=True))
         _, first = np.unique(one * len(self.row) + other, return_index=True)
         return one[first], other[first], low[first], high[first]
 
@@ -197,7 +209,7 @@ class Rails:
     def held(self, k: int, places: Floats) -> tuple[Ints, Floats]:
         """The stretches of a heading nearest to (n, 2) places, -1 for none, and where on them."""
         frame = self.frame(k)
-        own = frame.inside(places[:, [0, 1, 0, 1]])[:, :2]
+        own = frame.own(places)
         along = own[:, 1]
         return self._holding(k, np.rint(own[:, 0] / frame.cell).astype(np.int64), along), along
 
@@ -209,20 +221,21 @@ class Rails:
         return float(x), float(z)
 
     def sampled(self, numbers: Ints, apart: float) -> tuple[Floats, Ints]:
-        """(n, 2) places on some stretches, and the headings that they have there."""
+        """(n, 2) places on some stretches, in order, and the headings that they have there."""
         length = self.high[numbers] - self.low[numbers]
         count = np.floor(length / apart).astype(np.int64) + 1
         which = np.repeat(numbers, count)
         step = np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count)
         spare = np.repeat(length - (count - 1) * apart, count) / 2
         along = self.low[which] + spare + step * apart
-        places = np.zeros((len(which), 2))
-        heading = self.heading[which]
+        places, heading = np.empty((len(which), 2)), self.heading[which]
+        first = np.searchsorted(heading, np.arange(self._grain.headings + 1))
+        aside = self.row[which] * self._grain.apart
         for k in range(self._grain.headings):
-            mine = heading == k
-            frame = self.frame(k)
-            aside = self.row[which[mine]][:, None] * frame.cell * np.array(frame.along)
-            places[mine] = np.array(frame.at) + aside + along[mine, None] * np.array(frame.aside)
+            mine, frame = slice(first[k], first[k + 1]), self.frame(k)
+            for axis in (0, 1):
+                off = frame.at[axis] + aside[mine] * frame.along[axis]
+                places[mine, axis] = off + along[mine] * frame.aside[axis]
         return places, heading
 
     def way(self, starts: Ints, goals: Ints) -> list[int]:
@@ -309,3 +322,13 @@ class Rails:
                     Motion(x + off * frame.along[0], z + off * frame.along[1], heading + more)
                 )
         return at
+
+
+@lru_cache(maxsize=1)
+def compiled_joints() -> Callable[..., Any] | None:
+    """What finds joints in compiled code; None without numba."""
+    if find_spec("numba") is None:
+        return None
+    from navloom.scenes.traverse.joints_numba import joints
+
+    return joints

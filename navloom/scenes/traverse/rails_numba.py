@@ -36,7 +36,7 @@ _own: Any = njit(cache=True, nogil=True, error_model="numpy")(_inside)
 def _floor(own: Any, rows: int, cell: float) -> Any:  # pragma: no cover - compiled
     """Where rows meet the edges of a floor: the first of each row, and where they are, in order."""
     first = np.zeros(rows + 2, np.int64)
-    met = np.empty(0)
+    begins, met = first, np.empty(0)
     for again in range(2):
         for k in range(len(own)):
             begin, end = own[k, 0], own[k, 2]
@@ -46,17 +46,19 @@ def _floor(own: Any, rows: int, cell: float) -> Any:  # pragma: no cover - compi
                 x = row * cell
                 if (begin <= x) == (end <= x):
                     continue
-                if again:
-                    along = own[k, 1] + (x - begin) / (end - begin) * (own[k, 3] - own[k, 1])
-                    met[first[row + 1]] = (row * _FAR + along) - row * _FAR
-                    first[row + 1] += 1
-                else:
+                if not again:
                     first[row + 2] += 1
+                    continue
+                along = own[k, 1] + (x - begin) / (end - begin) * (own[k, 3] - own[k, 1])
+                along, i = (row * _FAR + along) - row * _FAR, first[row + 1]
+                first[row + 1] += 1
+                while i > begins[row] and met[i - 1] > along:
+                    met[i] = met[i - 1]
+                    i -= 1
+                met[i] = along
         if not again:
-            first[:] = np.cumsum(first)
-            met = np.empty(first[rows + 1])
-    for row in range(rows):
-        met[first[row] : first[row + 1]].sort()
+            first = np.cumsum(first)
+            begins, met = first[1:].copy(), np.empty(first[rows + 1])
     return first, met
 
 
@@ -112,8 +114,8 @@ def _straight(
                 low[i, row] = min(low[i, row], bottom)
                 high[i, row] = max(high[i, row], top)
             row += 1
-    free_row, free_low, free_high = np.empty(64, np.int64), np.empty(64), np.empty(64)
-    count = 0
+    size, count = (many + 1) * len(met), 0
+    free_row, free_low, free_high = np.empty(size, np.int64), np.empty(size), np.empty(size)
     for row in range(rows):
         far = row * _FAR
         for k in range(first[row], first[row + 1] - 1, 2):
@@ -126,17 +128,13 @@ def _straight(
                     continue
                 there = min(there, last)
                 if there - here > _SHORT:
-                    if count == len(free_row):
-                        free_row = np.append(free_row, np.empty_like(free_row))
-                        free_low = np.append(free_low, np.empty_like(free_low))
-                        free_high = np.append(free_high, np.empty_like(free_high))
                     free_row[count], free_low[count], free_high[count] = row, here, there
                     count += 1
                 if i < many:
                     here = max(here, (far + high[i, row]) - far)
                 if here >= last:
                     break
-    return free_row[:count], free_low[:count], free_high[:count]
+    return free_row[:count].copy(), free_low[:count].copy(), free_high[:count].copy()
 
 
 _straight_on: Any = njit(cache=True, nogil=True, error_model="numpy")(_straight)
@@ -147,7 +145,7 @@ def _looked(
 ) -> Any:  # pragma: no cover - compiled
     """(blocks of rows, cells + 1) how many cells before each hold something free."""
     rows = len(start) - 1
-    held = np.zeros(((rows + _BLOCK - 1) // _BLOCK, many + 2), np.int64)
+    held = np.zeros(((rows + _BLOCK - 1) // _BLOCK, many + 2), np.int32)
     for row in range(rows):
         for p in range(start[row], start[row + 1]):
             if low[p] < high[p]:
@@ -186,7 +184,7 @@ def _cut(
     rows, sides, count = len(start) - 1, others.shape[1] + 1, len(spared)
     first, last = low.min(), high.max()
     many = int(max(last - first, 0.0) * _CELLS) + 1
-    held = _free_in(start, low, high, first, many)
+    held, blocks = _free_in(start, low, high, first, many), 1 / (cell * _BLOCK)
     over, up, rise = np.empty(3), np.empty(3), np.empty(3)
     above, below = np.empty(3), np.empty(3)
     for m in range(len(shifts)):
@@ -208,16 +206,18 @@ def _cut(
                 room += abs(up[s])
             x = (own[k, 0] + own[k, 2] - shifts[m, 0]) / 2
             y = (own[k, 1] + own[k, 3] - shifts[m, 1]) / 2
-            begin = int(min(max(math.ceil((x - wide) / cell), 0.0), float(rows)))
-            end = int(min(max(math.floor((x + wide) / cell), -1.0), float(rows - 1))) + 1
             i = int(min(max((y - room - first) * _CELLS, 0.0), float(many)))
             j = int(min(max((y + room - first) * _CELLS + 1, 0.0), float(many))) + 1
-            known = False
-            for block in range(begin // _BLOCK, (end + _BLOCK - 1) // _BLOCK):
+            begin = end = -1
+            low_block = int(max((x - wide) * blocks - 1e-6, 0.0))
+            past_block = min(int(max((x + wide) * blocks + 1e-6, -1.0) + 1), len(held))
+            for block in range(low_block, past_block):
                 if held[block, j] == held[block, i]:
                     continue
-                if not known:
-                    known, rise[0] = True, up[0] / over[0]
+                if begin < 0:
+                    begin = int(min(max(math.ceil((x - wide) / cell), 0.0), float(rows)))
+                    end = int(min(max(math.floor((x + wide) / cell), -1.0), float(rows - 1))) + 1
+                    rise[0] = up[0] / over[0]
                     base, left = y - tall, x - wide
                     for s in range(sides):
                         most = least = 0.0

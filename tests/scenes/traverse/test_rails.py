@@ -9,8 +9,9 @@ import pytest
 import shapely
 
 from navloom.scenes.space.shapes import Shape
+from navloom.scenes.traverse import lattice, rails
 from navloom.scenes.traverse.box_places import edges_of
-from navloom.scenes.traverse.lattice import Frame, Stretches, box_sums, stretches
+from navloom.scenes.traverse.lattice import Frame, Plane, Stretches, box_sums, stretches
 from navloom.scenes.traverse.rail_stretches import (
     _ahead,
     _between,
@@ -20,6 +21,7 @@ from navloom.scenes.traverse.rail_stretches import (
     in_numpy,
     stretches_of,
 )
+from navloom.scenes.traverse.rails import Grain, Rails
 
 ROWS = 12
 
@@ -105,6 +107,52 @@ def test_compiled_code_leaves_the_same_free_to_the_last_bit(cell: float) -> None
             assert all(np.array_equal(a, b) for a, b in zip(plain, ours, strict=True))
             left[k] += len(ours[0])
     assert min(left) > 1_000
+
+
+def test_compiled_code_joins_the_same_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("numba")
+    chance = np.random.default_rng(3)
+    floor, joined = shapely.box(0, 0, 3, 3), 0
+    for number in range(6):
+        lines, loosely = _lines(chance, 6), number % 2 == 1
+        told = []
+        for fast in (True, False):
+            if not fast:
+                monkeypatch.setattr(rails, "compiled_joints", lambda: None)
+            found = Rails(
+                lines, Shape(False, 0.3, 0.2), floor, (1.0, 0.0), Grain(0.02, 36), loosely=loosely
+            )
+            told.append(found._joints)
+            monkeypatch.undo()
+        assert all(np.array_equal(a, b) for a, b in zip(*told, strict=True))
+        joined += len(told[0][0])
+    assert joined > 10_000
+
+
+def test_compiled_code_finds_the_same_places_free_and_the_same_lines_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip("numba")
+    chance = np.random.default_rng(4)
+    free = fewer = 0
+    for number in range(12):
+        angle = 0.5 * number
+        frame = Frame((0.0, 1.0), (math.cos(angle), math.sin(angle)), 90, 80, 0.05)
+        lines = _lines(chance, 1 + 20 * number)
+        if number % 3 == 0:
+            lines = np.round(lines / 0.05) * 0.05
+        told = []
+        for fast in (True, False):
+            if not fast:
+                monkeypatch.setattr(lattice, "compiled_lattice", lambda: None)
+            plane = Plane(frame, lines)
+            told.append((plane.disc(0.3), plane.seen_from(plane.disc(0.1)).lines))
+            monkeypatch.undo()
+        assert all(np.array_equal(a, b) for a, b in zip(*told, strict=True))
+        free += int(told[0][0].sum())
+        fewer += len(told[0][1]) < len(lines)
+    assert free > 1_000
+    assert fewer
 
 
 def _lines(chance: np.random.Generator, count: int) -> np.ndarray:
