@@ -9,7 +9,6 @@ floor drops farther than the body climbs and no wall is between, there is an edg
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib.util import find_spec
@@ -140,6 +139,12 @@ class Underfoot:
             pose: where it is, and the floor under its middle.
         """
         x, z, ux, uz = pose.at
+        if (compiled := compiled_underfoot()) is not None:
+            found: tuple[float, bool] = compiled.lifted(
+                *(shape.round, shape.ahead, shape.aside, steps),
+                *(x, z, ux, uz, pose.y, self.step, self.stair),
+            )
+            return found
         dx, dz = steps[0] - x, steps[1] - z
         if shape.round:
             under = dx * dx + dz * dz <= shape.ahead**2
@@ -151,7 +156,9 @@ class Underfoot:
             return pose.y, False
         heights, treads = steps[2, under], steps[3, under]
         on_stairs = bool((treads * (heights <= pose.y + self.stair + EPS)).any())
-        climb = self.stair if on_stairs else self.step
+        climb, highest = self.stair if on_stairs else self.step, float(heights.max())
+        if highest <= pose.y + climb + EPS:
+            return max(highest, pose.y), on_stairs
         return self._top(heights[heights > pose.y], pose.y, climb), on_stairs
 
     @staticmethod
@@ -289,8 +296,8 @@ class _Places:
 
         It is -1 where there is none.
         """
-        if (compiled := compiled_near()) is not None:
-            best, off = compiled(cell, self.height, *among)
+        if (compiled := compiled_underfoot()) is not None:
+            best, off = compiled.near(cell, self.height, *among)
             return best, off
         those, first = among
         best, off = np.full(len(cell), -1), np.full(len(cell), np.inf)
@@ -371,10 +378,10 @@ def _layered(
 
 
 @lru_cache(maxsize=1)
-def compiled_near() -> Callable[..., Any] | None:
-    """What finds near places in compiled code; None without numba."""
+def compiled_underfoot() -> Any:
+    """The module with what is compiled; None without numba."""
     if find_spec("numba") is None:
         return None
-    from navloom.scenes.space.underfoot_numba import near
+    from navloom.scenes.space import underfoot_numba
 
-    return near
+    return underfoot_numba

@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from navloom.scenes.geometry.columns import Grid
 from navloom.scenes.geometry.mesh import SceneMesh, assembled
 from navloom.scenes.geometry.solids import Part
 from navloom.scenes.space import obstacles, underfoot
 from navloom.scenes.space.obstacles import Obstacles
+from navloom.scenes.space.shapes import Shape
+from navloom.scenes.space.stands import Pose
 
 
 def _scattered(count: int) -> SceneMesh:
@@ -63,10 +66,30 @@ def test_compiled_code_finds_the_same_places_near(monkeypatch: pytest.MonkeyPatc
     told = []
     for fast in (True, False):
         if not fast:
-            monkeypatch.setattr(underfoot, "compiled_near", lambda: None)
+            monkeypatch.setattr(underfoot, "compiled_underfoot", lambda: None)
         told.append(
             underfoot.underfoot(underfoot.ground_of(columns, stairs=True), step=0.1, stair=0.1)
         )
     assert np.array_equal(told[0].edges, told[1].edges)
     assert np.array_equal(told[0].layers, told[1].layers, equal_nan=True)
     assert len(told[0].edges) > 300
+
+
+def test_compiled_code_lifts_bodies_as_high(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("numba")
+    floor = underfoot.Underfoot(
+        Grid(0, 0, 0.05, 1, 1), np.zeros((1, 1, 1)), np.zeros((1, 1, 1)), np.zeros((0, 5)), 0.1, 0.2
+    )
+    chance, seen = np.random.default_rng(6), set()
+    for number in range(400):
+        steps = chance.uniform(0, 1, (4, 12))
+        steps[2] = np.round(steps[2] * 0.6, 2)
+        steps[3] = steps[3] < 0.2 * (number % 2)
+        shape = Shape(number % 3 == 0, 0.4, 0.4 if number % 3 == 0 else 0.2)
+        pose = Pose(0.5, 0.5, float(chance.uniform(0, 6)), 0.1 * (number % 3))
+        fast = floor.lifted(shape, steps, pose)
+        monkeypatch.setattr(underfoot, "compiled_underfoot", lambda: None)
+        assert floor.lifted(shape, steps, pose) == fast
+        monkeypatch.undo()
+        seen.add((fast[0] > pose.y, fast[1]))
+    assert len(seen) == 4
