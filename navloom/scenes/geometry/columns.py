@@ -109,17 +109,23 @@ def _grid(low: NDArray[np.float64], high: NDArray[np.float64], cell: float) -> G
     return Grid(float(low[0]) + first, float(low[1]) + first, cell, wide, deep)
 
 
-def surfaces_of(mesh: SceneMesh, grid: Grid) -> Surfaces:
+def surfaces_of(mesh: SceneMesh, grid: Grid, cells: NDArray[np.int32] | None = None) -> Surfaces:
     """Every surface on the middle column of every cell.
 
     A ray goes down, and where it meets something it is begun anew just below.
+
+    Args:
+        mesh: the triangles.
+        grid: the cells.
+        cells: look at these alone, by number and in order.
 
     Raises:
         SceneError: there is no end of surfaces over one another.
     """
     top = float(mesh.bounds[1][1]) + 1.0
-    cells = np.arange(grid.wide * grid.deep, dtype=np.int32)
-    places = grid.middles(cells)
+    if cells is None:
+        cells = np.arange(grid.wide * grid.deep, dtype=np.int32)
+    places = grid.middles(np.arange(grid.wide * grid.deep, dtype=np.int32))
     height = np.full(len(cells), top)
     above = np.full(len(cells), np.inf)
     down = np.array([0.0, -1.0, 0.0], dtype=np.float32)

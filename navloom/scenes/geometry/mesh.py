@@ -24,7 +24,7 @@ from navloom.scenes.geometry.hung import pose_of
 from navloom.scenes.geometry.owners import SHELL, item_owner, owners_by_name
 from navloom.scenes.geometry.rays import RayCaster
 from navloom.scenes.geometry.scan_files import ScanFiles, scan_of
-from navloom.scenes.geometry.solids import Floats, Ints, Owned, Part, Surface
+from navloom.scenes.geometry.solids import Floats, Ints, Owned, Part, Surface, turn
 from navloom.scenes.geometry.structure import structure_parts
 from navloom.scenes.scene import Item, Point3, Scene
 from navloom.scenes.sparing import SPARING
@@ -210,8 +210,13 @@ def _things(scene: Scene) -> Iterator[Owned]:
             continue
         x, z, yaw = pose_of(scene, item)
         foot = item.position[1] - item.size[1] / 2
-        for part in item_parts(item):
-            yield item_owner(index), part.turned(yaw).moved(x, foot, z)
+        parts, first = item_parts(item), 0
+        at = np.concatenate([np.zeros((0, 3), np.float32), *(part.vertices for part in parts)])
+        at = turn(at, yaw) + np.array([x, foot, z], dtype=np.float32)
+        for part in parts:
+            last = first + len(part.vertices)
+            yield item_owner(index), part.having(at[first:last])
+            first = last
 
 
 def _scan_of(scene: Scene) -> ScanFiles | None:

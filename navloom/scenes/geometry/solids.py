@@ -7,7 +7,7 @@ the footprint at the thing's underside, y up, metres; the front looks along -z, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -72,17 +72,21 @@ class Part:
     uv: Floats | None = None
     smooth: bool = False
 
+    def having(self, vertices: Floats) -> Part:
+        """The part with other vertices."""
+        return Part(vertices, self.faces, self.surface, self.uv, self.smooth)
+
     def moved(self, x: float, y: float, z: float) -> Part:
         """The part somewhere else."""
-        return replace(self, vertices=self.vertices + floats([x, y, z]))
+        return self.having(self.vertices + floats([x, y, z]))
 
     def turned(self, yaw: float) -> Part:
         """The part turned about y by so many radians, clockwise seen from above."""
-        return replace(self, vertices=turn(self.vertices, yaw))
+        return self.having(turn(self.vertices, yaw))
 
     def scaled(self, x: float, y: float, z: float) -> Part:
         """The part made larger or smaller; factors above 0."""
-        return replace(self, vertices=self.vertices * floats([x, y, z]))
+        return self.having(self.vertices * floats([x, y, z]))
 
     def tilted(self, angle: float, axis: str = "x") -> Part:
         """The part turned about its own ``x`` or ``z`` axis by the right-hand rule, in radians."""
@@ -92,7 +96,7 @@ class Part:
             turned = np.stack([x, y * cos - z * sin, y * sin + z * cos], axis=1)
         else:
             turned = np.stack([x * cos - y * sin, x * sin + y * cos, z], axis=1)
-        return replace(self, vertices=turned.astype(np.float32))
+        return self.having(turned.astype(np.float32))
 
 
 Owned = tuple[int, Part]

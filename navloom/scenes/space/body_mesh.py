@@ -53,6 +53,19 @@ def body_mesh(scene: Scene, body: Embodiment) -> SceneMesh:
     return per_scene(scene, key, lambda: _made(scene, body, over))
 
 
+def built_mesh(scene: Scene, body: Embodiment) -> SceneMesh:
+    """What of it is no thing; made once per scene for all bodies that open the same doors.
+
+    Raises:
+        SceneError: as :func:`body_mesh`.
+    """
+    mesh = body_mesh(scene, body)
+    # What of a file's things is floor, what is stepped over has a say in.
+    over = "" if scene.walls else f" {max(LOW, body.max_step)}"
+    key = f"built_mesh {body.doors} {body.elevator}{over}"
+    return per_scene(scene, key, lambda: mesh.without(mesh.owners > 0))
+
+
 def stepped_over(scene: Scene, over: float) -> tuple[Item, ...]:
     """Things whose top is no more than ``over`` metres above their floor."""
     return tuple(

@@ -5,7 +5,7 @@ Written for numba and for plain Python alike, so that both come to the same last
 
 A motion is a row of numbers: whether it is a disc, ahead and aside of the shape; x and z of its
 middle and its direction ahead; how far it goes (x, z), or the point that it turns about; the angle,
-whether it turns; the least and greatest x and z that it comes to; and how far any point of it goes.
+and whether it turns.
 """
 
 from __future__ import annotations
@@ -37,12 +37,17 @@ def first_contact(lines: Any, motion: Any) -> Any:
 
     Args:
         lines: n rows of x0, z0, x1, z1.
-        motion: 16 numbers.
+        motion: 11 numbers.
 
     Returns:
         The share of the motion that is gone, what ends it (-1: nothing), and how.
     """
-    x0, z0, x1, z1, reach = motion[11], motion[12], motion[13], motion[14], motion[15]
+    return first_among(lines, motion, swept(motion))
+
+
+def first_among(lines: Any, motion: Any, within: Any) -> Any:
+    """The same, where it is known what the motion comes to, as :func:`swept` says it."""
+    x0, z0, x1, z1, reach = within
     best, first, least, inside, between = NEVER, -1, math.inf, -1, 0.0
     for k in range(len(lines)):
         line = lines[k]
@@ -71,6 +76,25 @@ def first_contact(lines: Any, motion: Any) -> Any:
     line = lines[first]
     share = _when(line[0], line[1], line[2], line[3], SKIN, motion)
     return min(best, share), first, MET
+
+
+def swept(motion: Any) -> Any:
+    """The least and greatest x and z, as (x, z, x, z), that a motion comes to, and how far it goes.
+
+    That is how far those points go which go farthest.
+    """
+    x, z, wx, wz, angle = motion[3], motion[4], motion[7], motion[8], motion[9]
+    pad = motion[1] + 2 * SKIN
+    if motion[0] == 0:
+        pad = math.sqrt(motion[1] * motion[1] + motion[2] * motion[2]) + 2 * SKIN
+    if motion[10] == 0:
+        far = math.sqrt(wx * wx + wz * wz)
+        x0, z0 = min(x, x + wx) - pad, min(z, z + wz) - pad
+        return x0, z0, max(x, x + wx) + pad, max(z, z + wz) + pad, far
+    away = math.sqrt((x - wx) * (x - wx) + (z - wz) * (z - wz))
+    # The middle is never farther from where it began than the chord, nor than a whole diameter.
+    far = 2 * away * math.sin(min(abs(angle), math.pi) / 2) + pad
+    return x - far, z - far, x + far, z + far, (away + pad) * abs(angle)
 
 
 def _gap(ax: Any, az: Any, bx: Any, bz: Any, motion: Any, near: Any) -> Any:

@@ -15,11 +15,11 @@ from navloom.scenes.geometry.owners import FLOOR, STAIRS, WALL, owner_name
 from navloom.scenes.parts import Point3
 from navloom.scenes.scene import Scene
 from navloom.scenes.space import sweep
-from navloom.scenes.space.body_mesh import body_mesh
+from navloom.scenes.space.body_mesh import body_mesh, built_mesh
 from navloom.scenes.space.obstacles import Lines, Obstacles
 from navloom.scenes.space.shapes import Shape, climbs, shape_of
 from navloom.scenes.space.stands import NOBODY, Others, Pose, Stand, finite, outline, who_covers
-from navloom.scenes.space.underfoot import EPS, Underfoot, underfoot
+from navloom.scenes.space.underfoot import EPS, Underfoot, columns_of, ground_of, underfoot
 
 EDGE = -10_000_000
 """The owner of where a floor ends."""
@@ -103,11 +103,15 @@ def floors_of(scene: Scene, body: Embodiment) -> Underfoot:
     Raises:
         SceneError: the scene has no geometry, or no floor, or the body is broader than all floors.
     """
-    mesh = body_mesh(scene, body)
+    built = built_mesh(scene, body)
+    columns = per_scene(scene, f"columns {id(built)}", lambda: columns_of(built))
+    ground = per_scene(
+        scene, f"ground {id(columns)} {body.stairs}", lambda: ground_of(columns, stairs=body.stairs)
+    )
     floors = per_scene(
         scene,
-        f"underfoot {id(mesh)} {body.stairs} {body.max_step}",
-        lambda: underfoot(mesh, step=body.max_step, stair=climbs(body), stairs=body.stairs),
+        f"underfoot {id(ground)} {body.stairs} {body.max_step}",
+        lambda: underfoot(ground, step=body.max_step, stair=climbs(body)),
     )
     if not floors.layers.size:
         raise SceneError(f"{scene.uri} has no floor: expected level ground to stand on.")
@@ -247,12 +251,10 @@ class Surroundings:
     def _inside(self, pose: Pose) -> bool:
         """Whether its middle is in a thing whose sides it does not reach."""
         start = pose.y + max(self.body.max_step, 0.05) + EPS
-        starts = np.array([[pose.x, start, pose.z]], dtype=np.float32)
-        hit = self._mesh.caster.cast(starts, np.array([[0, 1, 0]], dtype=np.float32))
-        face = int(hit.face[0])
+        face, height = self._obstacles.over(pose.x, start, pose.z)
         if face < 0 or self._mesh.owners[face] in self._gone:
             return False
-        if start + float(hit.distance[0]) < pose.y + self.body.height:
+        if height < pose.y + self.body.height:
             return True
         a, b, c = self._mesh.vertices[self._mesh.faces[face]].astype(np.float64)
         leaves, owner = np.cross(b - a, c - a)[1] > 0, self._mesh.owners[face]

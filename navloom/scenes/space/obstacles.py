@@ -8,7 +8,9 @@ is tilted. Triangles are found by square cells of the ground plane.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +23,8 @@ _CELL = 0.5
 _SAME = 1e4
 """One over the metres within which two lines are one."""
 _SHORT = 1e-5
+_UPRIGHT = 1e-12
+"""Twice the square metres that a triangle covers at least which is not upright."""
 _MIXED = np.array(
     [0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x27D4EB2F165667C5],
     dtype=np.uint64,
@@ -99,11 +103,33 @@ class Obstacles:
             return np.zeros(0, dtype=np.int64)
         rows = np.arange(i0, i1 + 1) * self._deep
         held = [self._held[self._start[row + j0] : self._start[row + j1 + 1]] for row in rows]
-        faces = np.unique(np.concatenate(held))
+        # In order, those of several cells once: np.unique would take four times as long.
+        each = np.sort(np.concatenate(held)).astype(np.int64)
+        faces = each[np.append(True, each[1:] != each[:-1])[: len(each)]]
         low, high = self._low[faces], self._high[faces]
         over = (low[:, 0] <= x1) & (high[:, 0] >= x0) & (low[:, 2] <= z1) & (high[:, 2] >= z0)
         found: NDArray[np.int64] = faces[over]
         return found
+
+    def over(self, x: float, y: float, z: float) -> tuple[int, float]:
+        """The triangle that is met first straight above a point, and its y there; -1 for none."""
+        faces = self.within(x, z, x, z)
+        corners = self._corners[faces]
+        at = corners[..., [0, 2]] - np.array([x, z])
+        # Twice the areas that the point makes with each side, seen from above.
+        ends = at[:, [1, 2, 0]], at[:, [2, 0, 1]]
+        shares = ends[0][..., 0] * ends[1][..., 1] - ends[0][..., 1] * ends[1][..., 0]
+        area = shares.sum(axis=1)
+        held = np.abs(area) > _UPRIGHT
+        held &= ((shares >= 0) | (area < 0)[:, None]).all(axis=1)
+        held &= ((shares <= 0) | (area > 0)[:, None]).all(axis=1)
+        found = np.flatnonzero(held)
+        heights = (shares[found] * corners[found, :, 1]).sum(axis=1) / area[found]
+        heights[heights < y] = np.inf
+        if not len(found) or heights.min() == np.inf:
+            return -1, np.inf
+        first = int(heights.argmin())
+        return int(faces[found[first]]), float(heights[first])
 
     def owners(self, faces: NDArray[np.int64]) -> Ints:
         """Whose triangles are."""
@@ -136,6 +162,9 @@ class Obstacles:
         """The ends of lines, and which of the faces each is of."""
         of = np.flatnonzero((self._high[faces, 1] > low) & (self._low[faces, 1] < high))
         faces, low = faces[of], low[of]
+        if (compiled := compiled_cuts()) is not None:
+            ends, which = compiled.cut(self._corners, faces, low, high)
+            return ends, of[which]
         corners = self._corners[faces]
         top = np.full(len(faces), high)
         found: list[Floats] = []
@@ -173,8 +202,21 @@ class Obstacles:
         return np.concatenate(found), np.concatenate(whose)
 
 
+@lru_cache(maxsize=1)
+def compiled_cuts() -> Any:
+    """The module with what is compiled; None without numba."""
+    if find_spec("numba") is None:
+        return None
+    from navloom.scenes.space import obstacles_numba
+
+    return obstacles_numba
+
+
 def _distinct(ends: Floats, owners: Ints) -> Lines:
     """Lines once each, without those that are points of others."""
+    if (compiled := compiled_cuts()) is not None:
+        kept = compiled.distinct(ends)
+        return Lines(ends[kept], owners[kept])
     whole = np.round(ends * _SAME).astype(np.int64)
     turned = (whole[:, 0] > whole[:, 2]) | (
         (whole[:, 0] == whole[:, 2]) & (whole[:, 1] > whole[:, 3])

@@ -22,7 +22,8 @@ from navloom.scenes.space.first_contact import (
     OVERLAP,
     SKIN,
     TOUCHED,
-    first_contact,
+    first_among,
+    swept,
 )
 from navloom.scenes.space.obstacles import Lines
 from navloom.scenes.space.shapes import Shape
@@ -103,21 +104,22 @@ def meet(
         way: how far it goes; or the point about which it turns.
         angle: how far it turns, in radians; None where it goes straight.
     """
-    swept = _swept(shape, at, way, angle)
-    given = (shape.round, shape.ahead, shape.aside, *at, *way, angle or 0.0, angle is not None)
-    motion = (*given, *swept)
+    motion = (
+        *(float(shape.round), shape.ahead, shape.aside, *at, *way),
+        *(0.0 if angle is None else angle, 0.0 if angle is None else 1.0),
+    )
     found: Meeting
     if (compiled := compiled_sweep.compiled_sweep()) is not None:
-        found = compiled(lines.ends, np.array(motion, dtype=np.float64))
+        found = compiled(lines.ends, np.array(motion))
         return found
     low, high = lines.low, lines.high
-    x0, z0, x1, z1, _ = swept
+    x0, z0, x1, z1, _ = reached = swept(motion)
     held = np.flatnonzero((high[0] >= x0) & (high[1] >= z0) & (low[0] <= x1) & (low[1] <= z1))
     if len(held):
         held = held[_within(shape, lines.ends[held], at, way, angle)]
     if not len(held):
         return 1.0, -1, FREE
-    share, k, how = first_contact(lines.ends[held].tolist(), motion)
+    share, k, how = first_among(lines.ends[held].tolist(), motion, reached)
     return share, int(held[k]) if k >= 0 else -1, how
 
 
@@ -141,24 +143,6 @@ def _within(
         & (np.minimum(aw, bw) <= max(mw, 0.0) + aside)
         & (np.maximum(aw, bw) >= min(mw, 0.0) - aside)
     )
-
-
-def _swept(
-    shape: Shape, at: At, way: tuple[float, float], angle: float | None
-) -> tuple[float, float, float, float, float]:
-    """The least and greatest x and z, as (x, z, x, z), that a motion comes to, and how far it goes.
-
-    That is how far those points go which go farthest.
-    """
-    x, z, pad = at[0], at[1], shape.outer + 2 * SKIN
-    if angle is None:
-        dx, dz = way
-        low = min(x, x + dx) - pad, min(z, z + dz) - pad
-        return *low, max(x, x + dx) + pad, max(z, z + dz) + pad, math.hypot(dx, dz)
-    aside = math.hypot(x - way[0], z - way[1])
-    # The middle is never farther from where it began than the chord, nor than a whole diameter.
-    far = 2 * aside * math.sin(min(abs(angle), math.pi) / 2) + pad
-    return x - far, z - far, x + far, z + far, (aside + pad) * abs(angle)
 
 
 def touch(

@@ -10,7 +10,9 @@ floor drops farther than the body climbs and no wall is between, there is an edg
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -137,6 +139,12 @@ class Underfoot:
             pose: where it is, and the floor under its middle.
         """
         x, z, ux, uz = pose.at
+        if (compiled := compiled_underfoot()) is not None:
+            found: tuple[float, bool] = compiled.lifted(
+                *(shape.round, shape.ahead, shape.aside, steps),
+                *(x, z, ux, uz, pose.y, self.step, self.stair),
+            )
+            return found
         dx, dz = steps[0] - x, steps[1] - z
         if shape.round:
             under = dx * dx + dz * dz <= shape.ahead**2
@@ -148,7 +156,9 @@ class Underfoot:
             return pose.y, False
         heights, treads = steps[2, under], steps[3, under]
         on_stairs = bool((treads * (heights <= pose.y + self.stair + EPS)).any())
-        climb = self.stair if on_stairs else self.step
+        climb, highest = self.stair if on_stairs else self.step, float(heights.max())
+        if highest <= pose.y + climb + EPS:
+            return max(highest, pose.y), on_stairs
         return self._top(heights[heights > pose.y], pose.y, climb), on_stairs
 
     @staticmethod
@@ -161,37 +171,97 @@ class Underfoot:
         return y
 
 
-def underfoot(mesh: SceneMesh, *, step: float, stair: float, stairs: bool) -> Underfoot:
-    """Find the floors of a mesh and where they end.
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """The surfaces of a building over one another, less ceilings.
+
+    Attributes:
+        mesh: the building.
+        grid: the cells.
+        found: of each surface its cell, height, slope, the room over it, and whose it is; cell by
+            cell and from above down.
+    """
+
+    mesh: SceneMesh
+    grid: Grid
+    found: tuple[NDArray[Any], ...]
+
+
+def columns_of(mesh: SceneMesh) -> Columns:
+    """Look down on a building without things, as a body meets it."""
+    grid = grid_over(mesh, CELL, 1.0)
+    # The underside of a storey's slab would be a floor under the next, with an edge at the stairs.
+    return Columns(mesh, grid, _columns(mesh.without(mesh.owners == CEILING), grid))
+
+
+def _columns(
+    mesh: SceneMesh, grid: Grid, cells: NDArray[np.int32] | None = None
+) -> tuple[NDArray[Any], ...]:
+    found = surfaces_of(mesh, grid, cells)
+    whose = mesh.owners[found.face]
+    return found.cell.astype(np.int64), found.height, found.slope, found.room, whose
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """What of a building is level, as bodies see it that climb stairs, or that do not.
+
+    Attributes:
+        mesh: the building.
+        places: the level places.
+        broad: (n,) which of them are of a patch that one can stand on.
+        roomy: (n,) which have room over them that somebody comes to.
+    """
+
+    mesh: SceneMesh
+    places: _Places
+    broad: Bools
+    roomy: Bools
+
+
+def ground_of(columns: Columns, *, stairs: bool) -> Ground:
+    """Find what is level.
 
     Args:
-        mesh: the scene as the body meets it.
-        step: the highest rise that it takes off stairs, in metres.
-        stair: on stairs.
-        stairs: whether treads are floor to it.
+        columns: of the building.
+        stairs: whether treads are floor.
     """
-    structure = mesh.without(mesh.owners > 0)
-    grid = grid_over(structure, CELL, 1.0)
-    # The underside of a storey's slab would be a floor under the next, with an edge at the stairs.
-    others = (CEILING,) if stairs else (CEILING, STAIRS)
-    trodden = structure.without(np.isin(structure.owners, others))
-    found = surfaces_of(trodden, grid)
+    mesh, grid = columns.mesh, columns.grid
+    cell, height, slope, room, whose = columns.found
+    under = np.unique(cell[whose == STAIRS]).astype(np.int32)
+    if len(under) and not stairs:
+        # What is seen is another where there are stairs, and there alone.
+        bare = mesh.without((mesh.owners == CEILING) | (mesh.owners == STAIRS))
+        other, again = ~np.isin(cell, under), _columns(bare, grid, under)
+        both = [np.concatenate([a[other], b]) for a, b in zip(columns.found, again, strict=True)]
+        order = np.argsort(both[0], kind="stable")
+        cell, height, slope, room, whose = (each[order] for each in both)
     # What has something close over it (a tread's body under its board, a tread under the next one's
     # nosing, the ground under a floor) is not stood on; floor under a sill is, and stepped through.
-    sill = np.roll(trodden.owners[found.face], 1) <= door_owner(0)
-    least = np.where(sill, _FLAT, _ROOM)
-    level = (found.slope >= _LEVEL) & (found.room > least + EPS)
-    cell, height, room = found.cell[level].astype(np.int64), found.height[level], found.room[level]
-    tread = trodden.owners[found.face[level]] == STAIRS
-    places = _Places(grid, cell, height, tread)
-    broad = places.broad()
-    edges = places.edges(broad & (room >= _ROOM), step, stair, structure)
+    sill = np.roll(whose, 1) <= door_owner(0)
+    level = (slope >= _LEVEL) & (room > np.where(sill, _FLAT, _ROOM) + EPS)
+    places = _Places(grid, cell[level], height[level], whose[level] == STAIRS)
+    return Ground(mesh, places, places.broad(), room[level] >= _ROOM)
+
+
+def underfoot(ground: Ground, *, step: float, stair: float) -> Underfoot:
+    """Find the floors of a building and where they end.
+
+    Args:
+        ground: what is level.
+        step: the highest rise that a body takes off stairs, in metres.
+        stair: on stairs.
+    """
+    places, broad = ground.places, ground.broad
+    edges = places.edges(broad & ground.roomy, step, stair, ground.mesh)
     # Of two that are no farther apart than the body climbs, the upper one is stood on.
-    stood = np.flatnonzero(broad)
-    under = (np.diff(cell[stood]) == 0) & (-np.diff(height[stood]) <= max(step, stair) + EPS)
+    stood, cell, height = np.flatnonzero(broad), places.cell[broad], places.height[broad]
+    under = (np.diff(cell) == 0) & (-np.diff(height) <= max(step, stair) + EPS)
     stood = np.delete(stood, np.flatnonzero(under) + 1)
-    layers, treads = _layered(grid, cell[stood], height[stood], tread[stood])
-    return Underfoot(grid, layers, treads, edges, step, stair)
+    layers, treads = _layered(
+        places.grid, places.cell[stood], places.height[stood], places.tread[stood]
+    )
+    return Underfoot(places.grid, layers, treads, edges, step, stair)
 
 
 class _Places:
@@ -199,11 +269,7 @@ class _Places:
 
     def __init__(self, grid: Grid, cell: Ints, height: Floats, tread: Bools) -> None:
         self.grid, self.cell, self.height, self.tread = grid, cell, height, tread
-        self._base = float(height.min(initial=0.0)) - 10
-        self._span = float(height.max(initial=0.0)) - self._base + 20
-
-    def _keys(self, cell: Ints, height: Floats) -> Floats:
-        return cell * self._span + (height - self._base)
+        self._beside: dict[tuple[int, int], tuple[Ints, Floats]] = {}
 
     def beside(self, side: tuple[int, int]) -> Ints:
         """(n,) the cell on one side of each place; -1 off the grid."""
@@ -211,28 +277,40 @@ class _Places:
         inside = (i >= 0) & (i < self.grid.wide) & (j >= 0) & (j < self.grid.deep)
         return np.where(inside, i * self.grid.deep + j, -1)
 
-    def among(self, of: Bools) -> tuple[Floats, Ints]:
-        """Some places as :meth:`near` looks for them: their keys in order, and which they are."""
-        those = np.flatnonzero(of)
-        keys = self._keys(self.cell[those], self.height[those])
-        order = np.argsort(keys, kind="stable")
-        return keys[order], those[order]
+    def next_to(self, side: tuple[int, int]) -> tuple[Ints, Floats]:
+        """(n,) the place beside each that is nearest to it in height, and how far that is."""
+        if side not in self._beside:
+            everywhere = self.among(np.ones(len(self.cell), dtype=np.bool_))
+            self._beside[side] = self.near(self.beside(side), everywhere)
+        return self._beside[side]
 
-    def near(self, cell: Ints, among: tuple[Floats, Ints]) -> tuple[Ints, Floats]:
+    def among(self, of: Bools) -> tuple[Ints, Ints]:
+        """Some places as :meth:`near` looks for them: which they are, the first of each cell."""
+        those = np.flatnonzero(of)
+        many = np.bincount(self.cell[those], minlength=self.grid.wide * self.grid.deep)
+        # The last cell's number, -1, is that of no cell.
+        return those, np.append(np.append(0, np.cumsum(many)), len(those))
+
+    def near(self, cell: Ints, among: tuple[Ints, Ints]) -> tuple[Ints, Floats]:
         """(n,) the place of some in a cell that is nearest to each in height, and how far that is.
 
         It is -1 where there is none.
         """
-        keys, those = among
-        best, off = np.full(len(cell), -1), np.full(len(cell), np.inf)
-        if not len(those):
+        if (compiled := compiled_underfoot()) is not None:
+            best, off = compiled.near(cell, self.height, *among)
             return best, off
-        at = np.searchsorted(keys, self._keys(cell, self.height))
-        for shift in (-1, 0):
-            k = those[np.clip(at + shift, 0, len(keys) - 1)]
-            away = np.abs(self.height[k] - self.height)
-            nearer = (self.cell[k] == cell) & (away <= off)
-            best, off = np.where(nearer, k, best), np.where(nearer, away, off)
+        those, first = among
+        best, off = np.full(len(cell), -1), np.full(len(cell), np.inf)
+        at, past = first[cell], first[cell + 1]
+        past[cell < 0] = 0
+        left = np.flatnonzero(at < past)
+        while len(left):
+            k = those[at[left]]
+            away = np.abs(self.height[k] - self.height[left])
+            nearer = away < off[left]
+            best[left[nearer]], off[left[nearer]] = k[nearer], away[nearer]
+            at[left] += 1
+            left = left[at[left] < past[left]]
         return best, off
 
     def broad(self) -> Bools:
@@ -242,8 +320,7 @@ class _Places:
         doorway at the edge of a sunk room: that one has floor on both of its sides.
         """
         count = len(self.cell)
-        everywhere = self.among(np.ones(count, dtype=np.bool_))
-        found = (self.near(self.beside(side), everywhere) for side in _SIDES[:2])
+        found = (self.next_to(side) for side in _SIDES[:2])
         ahead, aside = (np.where(off <= _FLAT + EPS, best, -1) for best, off in found)
         pairs = [np.stack([np.flatnonzero(o >= 0), o[o >= 0]]) for o in (ahead, aside)]
         rows, columns = np.concatenate(pairs, axis=1)
@@ -260,18 +337,14 @@ class _Places:
 
     def edges(self, of: Bools, step: float, stair: float, mesh: SceneMesh) -> Floats:
         """(n, 5) where one would fall, or come off the grid."""
-        everywhere, treads = (
-            self.among(np.ones(len(self.cell), dtype=np.bool_)),
-            self.among(self.tread),
-        )
+        treads = self.among(self.tread)
         found = []
         half = self.grid.cell / 2
         for side in _SIDES:
-            beside = self.beside(side)
-            other, off = self.near(beside, everywhere)
+            other, off = self.next_to(side)
             joined = off <= step + EPS
             if stair > step:
-                joined |= self.near(beside, treads)[1] <= stair + EPS
+                joined |= self.near(self.beside(side), treads)[1] <= stair + EPS
                 joined |= self.tread & (off <= stair + EPS)
             # Where it goes up there is a riser, or this is the ground in a wall.
             joined |= (off <= _RISE + EPS) & (self.height[other] > self.height)
@@ -302,3 +375,13 @@ def _layered(
     layers[depth, cell], treads[depth, cell] = height, tread
     shape = (many, grid.wide, grid.deep)
     return layers.reshape(shape), treads.reshape(shape)
+
+
+@lru_cache(maxsize=1)
+def compiled_underfoot() -> Any:
+    """The module with what is compiled; None without numba."""
+    if find_spec("numba") is None:
+        return None
+    from navloom.scenes.space import underfoot_numba
+
+    return underfoot_numba

@@ -9,7 +9,7 @@ from navloom.scenes.distances import turn_between
 from navloom.scenes.geometry.owners import WALL
 from navloom.scenes.parts import Point3
 from navloom.scenes.space import sweep
-from navloom.scenes.space.met import EDGE, PIECE, STEP, Surroundings
+from navloom.scenes.space.met import EDGE, PIECE, STEP, Near, Surroundings
 from navloom.scenes.space.obstacles import Lines
 from navloom.scenes.space.stands import Bump, Moved, Others, Pose, swung
 
@@ -144,10 +144,11 @@ class Walk:
             angle: likewise.
             far: how many metres any point of the body goes.
         """
-        if self._around.tile(self.pose, self.pose.y, False).level:
-            return self._leg(way, angle, level=True)
+        near = self._around.tile(self.pose, self.pose.y, False)
+        if near.level:
+            return self._leg(way, angle, near, level=True)
         legs = max(1, math.ceil(far / _CHUNK - 1e-9))
-        gone, share, contact = self._freely(way, angle, legs)
+        gone, share, contact = self._freely(way, angle, legs, near)
         if contact is not None:
             return share, contact
         if angle is None:
@@ -155,13 +156,14 @@ class Walk:
         else:
             angle /= legs
         for number in range(gone, legs):
-            share, contact = self._leg(way, angle, level=False)
+            near = self._around.tile(self.pose, self.pose.y, False)
+            share, contact = self._leg(way, angle, near, level=False)
             if contact is not None:
                 return (number + share) / legs, contact
         return 1.0, None
 
     def _freely(
-        self, way: tuple[float, float], angle: float | None, legs: int
+        self, way: tuple[float, float], angle: float | None, legs: int, near: Near
     ) -> tuple[int, float, _Contact | None]:
         """Go as many legs as lead over one floor, past all that is in the way however it is lifted.
 
@@ -169,8 +171,7 @@ class Walk:
             How many; or the share of the motion that is gone and what ended it, where that is as
             sure as among the lines of one leg.
         """
-        around, pose = self._around, self.pose
-        near, gone = around.tile(pose, pose.y, False), 0
+        around, pose, gone = self._around, self.pose, 0
         end = _gone(pose, way, angle, 1.0)
         if (angle is None or (pose.x, pose.z) == way) and near.even(pose, end):
             gone = legs
@@ -201,17 +202,17 @@ class Walk:
         return gone, 0.0, None
 
     def _leg(
-        self, way: tuple[float, float], angle: float | None, *, level: bool
+        self, way: tuple[float, float], angle: float | None, under: Near, *, level: bool
     ) -> tuple[float, _Contact | None]:
         """A short motion: straight by ``way``, or by an angle about the point ``way``.
 
         Args:
             way: see above.
             angle: radians; None where it goes straight.
+            under: what may be met around, if it is not lifted.
             level: whether there is one floor alone all around.
         """
-        around, pose = self._around, self.pose
-        near = under = around.tile(pose, pose.y, False)
+        around, pose, near = self._around, self.pose, under
         end = _gone(pose, way, angle, 1.0)
         floor, sure = near.under(end.x, end.z), True
         if not level and floor is not None:
@@ -236,7 +237,8 @@ class Walk:
             away = swung(pose, way, angle * share / 2)
             gone, contact = self._ended(away, share / 2, None, sure=level)
             if contact is None:
-                rest, contact = self._leg(way, angle * (1 - gone), level=level)
+                under = around.tile(self.pose, self.pose.y, False)
+                rest, contact = self._leg(way, angle * (1 - gone), under, level=level)
                 gone += (1 - gone) * rest
             return gone, contact
         for part in range(_PARTS, -1, -1):

@@ -179,20 +179,21 @@ class _Drive:
         given_up = False
         for fine in (1, 2):
             ground = LinkGround(self.mover, link, fine=fine, flight=flight, climbs=climbs)
-            found = self._among(ground)
+            search = Search(ground)
+            found = self._among(ground, search)
             if isinstance(found, Driven):
                 return found
             given_up |= found
-            if not found and not Search(ground).may_pass():
+            if not found and not search.may_pass:
                 break
         by, stand = ground.stopper()
         met = self._farthest[1] or (() if stand is None else (stand,))
         return self._said("gave up" if given_up else "blocked", met, by=by)
 
-    def _among(self, ground: LinkGround) -> Driven | bool:
+    def _among(self, ground: LinkGround, search: Search) -> Driven | bool:
         """The first way that can be driven; else whether there was any to try."""
         given_up = False
-        for stage in Search(ground).stages():
+        for stage in search.stages():
             for _ in range(_AGAIN):
                 ways = stage.ways(_STARTS)
                 if not ways:

@@ -9,9 +9,10 @@ places of a box that meets it are the sum of three segments, those of a disc a b
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +51,7 @@ _TURNING = 2.5
 _SIDES = ((1, 0), (0, 1), (1, 1), (1, -1))
 _FARTHEST = 300.0
 """Places that a way is long at most."""
-_THIN = 1e-9
+THIN = 1e-9
 _PAD = 0.7
 """Metres beyond the grid that are looked at."""
 
@@ -80,11 +81,13 @@ class Frame:
 
     def inside(self, lines: Floats) -> Floats:
         """Lines (n, 4) in metres along the grid's axes."""
-        turned = []
-        for k in (0, 2):
-            x, z = lines[:, k] - self.at[0], lines[:, k + 1] - self.at[1]
-            turned += [x * self.along[0] + z * self.along[1], x * self.aside[0] + z * self.aside[1]]
-        return np.stack(turned, axis=1)
+        return np.concatenate([self.own(lines[:, :2]), self.own(lines[:, 2:])], axis=1)
+
+    def own(self, places: Floats) -> Floats:
+        """Places (n, 2) in metres along the grid's axes."""
+        x, z = places[:, 0] - self.at[0], places[:, 1] - self.at[1]
+        (u, w), (p, q) = self.along, self.aside
+        return np.stack([x * u + z * w, x * p + z * q], axis=1)
 
     @cached_property
     def places(self) -> Floats:
@@ -135,37 +138,29 @@ class Plane:
         fine = self.frame.cell / 2
         pad = round(_PAD / fine)
         room = (2 * self.frame.wide + 2 * pad, 2 * self.frame.deep + 2 * pad)
-        a, b = self._lines[:, :2] / fine + pad, self._lines[:, 2:] / fine + pad
-        count = np.ceil(np.abs(b - a).max(axis=1) * 1.5).astype(np.int64) + 1
-        which = np.repeat(np.arange(len(count)), count)
-        share = np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count)
-        share = share / np.maximum(count - 1, 1)[which]
-        i, j = np.rint(a[which] + share[:, None] * (b - a)[which]).astype(np.int64).T
-        held = (i >= 0) & (j >= 0) & (i < room[0]) & (j < room[1])
-        i, j, which = i[held], j[held], which[held]
-        clear = np.ones(room, dtype=np.bool_)
-        clear[i, j] = False
-        label, _ = ndimage.label(clear)
+        drawn = _Drawn(self._lines, fine, pad)
+        label, _ = ndimage.label(drawn.cleared(*room))
         inner = slice(pad, -pad, 2)
         from_ = np.zeros(label.max() + 1, dtype=np.bool_)
         from_[label[inner, inner][places]] = True
         from_[0] = False
-        seen = ndimage.binary_dilation(from_[label], structure=np.ones((3, 3), dtype=np.bool_))
-        kept = np.zeros(len(count), dtype=np.bool_)
-        kept[which[seen[i, j]]] = True
-        return Plane(self.frame, self.lines[kept])
+        return Plane(self.frame, self.lines[drawn.beside(from_[label])])
 
     def disc(self, radius: float) -> Bools:
         """(wide, deep) where a disc is free."""
-        taken = np.zeros((self.frame.wide, self.frame.deep + 1), dtype=np.int64)
+        radius += _KEPT
+        frame = self.frame
+        if (compiled := compiled_lattice()) is not None:
+            free: Bools = compiled.disc(self._lines, radius, frame.wide, frame.deep, frame.cell)
+            return free
+        taken = np.zeros((frame.wide, frame.deep + 1), dtype=np.int64)
         a, b = self._lines[:, :2], self._lines[:, 2:]
         along = (b - a) / 2
-        far = np.maximum(np.hypot(*along.T), _THIN)
-        radius += _KEPT
+        far = np.maximum(np.hypot(*along.T), THIN)
         aside = np.stack([-along[:, 1], along[:, 0]], axis=1) / far[:, None] * radius
-        for each in (*_rounds(np.concatenate([a, b]), radius, self.frame),
-                     stretches(((a + b) / 2, (along, aside)), self.frame)):  # fmt: skip
-            _mark(taken, *each, self.frame)
+        for each in (_rounds(np.concatenate([a, b]), radius, frame),
+                     stretches(((a + b) / 2, (along, aside)), frame)):  # fmt: skip
+            _mark(taken, *each, frame)
         return _clear(taken)
 
     def box(self, shape: Shape, step: tuple[int, int]) -> Bools:
@@ -173,6 +168,65 @@ class Plane:
         taken = np.zeros((self.frame.wide, self.frame.deep + 1), dtype=np.int64)
         _mark(taken, *stretches(box_sums(self._lines, shape, step), self.frame), self.frame)
         return _clear(taken)
+
+
+class _Drawn:
+    """Lines drawn on a finer grid with a border.
+
+    Args:
+        lines: (n, 4) along the grid's axes.
+        fine: metres between its places.
+        pad: places of the border.
+    """
+
+    def __init__(self, lines: Floats, fine: float, pad: int) -> None:
+        self._given = lines, fine, pad
+
+    def cleared(self, wide: int, deep: int) -> Bools:
+        """(wide, deep) the places that none goes over."""
+        if (compiled := compiled_lattice()) is not None:
+            return np.asarray(compiled.cleared(*self._given, wide, deep))
+        i, j, _ = self._points(wide, deep)
+        clear = np.ones((wide, deep), dtype=np.bool_)
+        clear[i, j] = False
+        return clear
+
+    def beside(self, seen: Bools) -> Bools:
+        """(n,) which go over a place that is beside one that is seen."""
+        if (compiled := compiled_lattice()) is not None:
+            return np.asarray(compiled.beside(*self._given, seen))
+        near = ndimage.binary_dilation(seen, structure=np.ones((3, 3), dtype=np.bool_))
+        i, j, which = self._points(*seen.shape)
+        found = np.zeros(len(self._given[0]), dtype=np.bool_)
+        found[which[near[i, j]]] = True
+        return found
+
+    def _points(self, wide: int, deep: int) -> tuple[Ints, Ints, Ints]:
+        """Places that lines go over, and which line each is of."""
+        lines, fine, pad = self._given
+        a, b = lines[:, :2] / fine + pad, lines[:, 2:] / fine + pad
+        count = np.ceil(np.abs(b - a).max(axis=1) * 1.5).astype(np.int64) + 1
+        which = np.repeat(np.arange(len(count)), count)
+        share = np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count)
+        share = share / np.maximum(count - 1, 1)[which]
+        i, j = np.rint(a[which] + share[:, None] * (b - a)[which]).astype(np.int64).T
+        held = (i >= 0) & (j >= 0) & (i < wide) & (j < deep)
+        return i[held], j[held], which[held]
+
+
+@lru_cache(maxsize=1)
+def compiled_lattice() -> Any:
+    """The module with what is compiled, None without numba."""
+    if find_spec("numba") is None:
+        return None
+    from navloom.scenes.traverse import lattice_numba
+
+    return lattice_numba
+
+
+def kept_off(shape: Shape) -> tuple[float, float]:
+    """Half of a box's length and half of its width, with what it keeps from lines, in metres."""
+    return shape.ahead + _KEPT, shape.aside + _KEPT
 
 
 def box_sums(lines: Floats, shape: Shape, step: tuple[float, float]) -> Sums:
@@ -184,8 +238,9 @@ def box_sums(lines: Floats, shape: Shape, step: tuple[float, float]) -> Sums:
         step: along its heading.
     """
     a, b = lines[:, :2], lines[:, 2:]
-    ahead = np.array(step) / math.hypot(*step) * (shape.ahead + _KEPT)
-    aside = np.array([-step[1], step[0]]) / math.hypot(*step) * (shape.aside + _KEPT)
+    long, wide = kept_off(shape)
+    ahead = np.array(step) / math.hypot(*step) * long
+    aside = np.array([-step[1], step[0]]) / math.hypot(*step) * wide
     sides = (np.broadcast_to(ahead, a.shape), np.broadcast_to(aside, a.shape))
     return (a + b) / 2, ((b - a) / 2, *sides)
 
@@ -196,7 +251,7 @@ def corner_sums(lines: Floats, shape: Shape, angle: float, turned: float) -> Sum
     Corners swing over corners of things that are clear of the box before and after.
     """
     a, b = lines[:, :2], lines[:, 2:]
-    first, second = shape.ahead + _KEPT, shape.aside + _KEPT
+    first, second = kept_off(shape)
     # Chords that touch the arcs from outside.
     far = math.hypot(first, second) / math.cos((turned - angle) / 2)
     lean = math.atan2(second, first)
@@ -210,7 +265,7 @@ def corner_sums(lines: Floats, shape: Shape, angle: float, turned: float) -> Sum
     return middles.reshape(-1, 2), (np.tile((b - a) / 2, (4, 1)), chords)
 
 
-def _rows(
+def rows_of(
     middle: Floats, half: Floats, frame: Frame, only: Bools | None = None
 ) -> tuple[Ints, Ints]:
     """Which of some things reach which rows of the grid: the things' numbers, and the rows'."""
@@ -231,11 +286,11 @@ def each_of(first: Ints, last: Ints) -> tuple[Ints, Ints]:
     return which, np.arange(len(which)) - np.repeat(np.cumsum(count) - count - first, count)
 
 
-def _rounds(middles: Floats, radius: float, frame: Frame) -> Iterator[Stretches]:
+def _rounds(middles: Floats, radius: float, frame: Frame) -> Stretches:
     """Discs around points: rows of the grid, and from where to where they reach in each."""
-    which, row = _rows(middles[:, 0], np.full(len(middles), radius), frame)
-    half = np.sqrt(np.maximum(radius**2 - (row * frame.cell - middles[which, 0]) ** 2, 0))
-    yield row, middles[which, 1] - half, middles[which, 1] + half
+    which, row = rows_of(middles[:, 0], np.full(len(middles), radius), frame)
+    half = np.sqrt(np.maximum(radius * radius - (row * frame.cell - middles[which, 0]) ** 2, 0))
+    return row, middles[which, 1] - half, middles[which, 1] + half
 
 
 def stretches(sums: Sums, frame: Frame, only: Bools | None = None) -> Stretches:
@@ -252,16 +307,16 @@ def stretches(sums: Sums, frame: Frame, only: Bools | None = None) -> Stretches:
     middles, halves = sums
     half = np.stack(halves)
     half = np.where(half[..., :1] < 0, -half, half)
-    over, up = np.maximum(half[..., 0], _THIN), half[..., 1]
+    over, up = np.maximum(half[..., 0], THIN), half[..., 1]
     rises, most = up / over, 2 * over
     wide = over.sum(axis=0)
-    which, row = _rows(middles[:, 0], wide, frame, only)
+    which, row = rows_of(middles[:, 0], wide, frame, only)
     spent = row * frame.cell - (middles[:, 0] - wide)[which]
     base = middles[:, 1] - up.sum(axis=0)
     low, high = np.full(len(row), -np.inf), np.full(len(row), np.inf)
     for rise, across in zip(rises, over, strict=True):
         same = len(rise) > 0 and bool((rise == rise[0]).all())
-        if same and bool((across == _THIN).all()) and _clear_of_ends(spent, wide[which], rise, up):
+        if same and bool((across == THIN).all()) and _clear_of_ends(spent, wide[which], rise, up):
             continue
         steeper = (rises - rise) * most
         along = (rise[0] if same else rise[which]) * spent

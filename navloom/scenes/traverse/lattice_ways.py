@@ -39,7 +39,7 @@ class Search:
     def stages(self) -> Iterator[Stage | RailStage]:
         """Ever more laborious ways to look: none where even half the body would not pass."""
         ground, shape, plane = self._ground, self._ground.shape, self._ground.plane
-        if not all(len(core.places) for core in ground.cores) or not self.may_pass():
+        if not all(len(core.places) for core in ground.cores) or not self.may_pass:
             return
         plane = plane.seen_from(self._slim)
         wide = self._slim & plane.disc(shape.outer)
@@ -56,6 +56,7 @@ class Search:
         if rails.hopeful():
             yield RailStage(ground, plane.lines, CLOSE, _FINE)
 
+    @cached_property
     def may_pass(self) -> bool:
         """Whether half the body's width could come from region to region at all."""
         ground = self._ground

@@ -27,6 +27,7 @@ from navloom.scenes.traverse.rails import Grain, Rails
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
 
 NEAR = 2.3
 """Metres from the middle of a link within which ways through it are sought."""
@@ -63,6 +64,11 @@ class Core:
     places: Floats
     headings: NDArray[np.int64]
     count: int = 1
+
+    def near(self, x: float, z: float, reach: float) -> Core:
+        """What of it is no farther from a place than so much along x, and along z."""
+        close = (np.abs(self.places[:, 0] - x) <= reach) & (np.abs(self.places[:, 1] - z) <= reach)
+        return Core(self.places[close], self.headings[close], self.count)
 
 
 def foot_of(flight: Stairs) -> Core:
@@ -254,19 +260,24 @@ class LinkGround:
             end: which region.
             steps: the headings, as far apart as one another; none for a disc, which has one.
         """
-        core = self.cores[end]
+        (i, j, k), count = self._cells[end]
         out = np.zeros((max(len(steps), 1), self.frame.wide, self.frame.deep), dtype=np.bool_)
-        if not len(core.places):
-            return out
-        own = self.frame.inside(core.places[:, [0, 1, 0, 1]])[:, :2]
-        i, j = np.rint(own / self.frame.cell).astype(np.int64).T
-        held = (i >= 0) & (j >= 0) & (i < self.frame.wide) & (j < self.frame.deep)
-        i, j, k = i[held], j[held], core.headings[held]
         any_ = k < 0
         out[:, i[any_], j[any_]] = True
-        held = ~any_ & ((len(steps) * k % core.count == 0) if steps else True)
-        out[len(steps) * k[held] // core.count, i[held], j[held]] = True
+        held = ~any_ & ((len(steps) * k % count == 0) if steps else True)
+        out[len(steps) * k[held] // count, i[held], j[held]] = True
         return out
+
+    @cached_property
+    def _cells(self) -> list[tuple[Ints, int]]:
+        """Of each core the grid's places that it has, (3, n) with headings, and of how many."""
+        found = []
+        for core in self.cores:
+            near = core.near(*self.gap, 1.5 * NEAR)
+            i, j = np.rint(self.frame.own(near.places) / self.frame.cell).astype(np.int64).T
+            held = (i >= 0) & (j >= 0) & (i < self.frame.wide) & (j < self.frame.deep)
+            found.append((np.stack([i, j, near.headings])[:, held], core.count))
+        return found
 
     def height_at(self, x: float, z: float) -> float:
         """The floor at a place: of the region that it is nearer to."""
@@ -316,7 +327,7 @@ def core_of(
     """
     area, shape = outline_of(region), planned(mover)
     origin = Frame((0.0, 0.0), axis, 1, 1)
-    own = origin.inside(shapely.get_coordinates(area)[:, [0, 1, 0, 1]])[:, :2]
+    own = origin.own(shapely.get_coordinates(area))
     cell = CELL_ROUND if shape.round else CELL
     low = np.floor(own.min(axis=0) / cell) * cell
     wide, deep = (np.ceil((own.max(axis=0) - low) / cell).astype(int) + 1).tolist()

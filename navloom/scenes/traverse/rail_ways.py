@@ -73,7 +73,10 @@ class RailStage:
 
     def _ends(self, rails: Rails) -> list[tuple[Ints, Floats]]:
         """Of each core, which stretches hold places of it, and where on them."""
-        return [_on(rails, core, self._grain.headings) for core in self._ground.cores]
+        x0, z0, x1, z1 = self._within.bounds
+        middle, reach = ((x0 + x1) / 2, (z0 + z1) / 2), max(x1 - x0, z1 - z0) / 2
+        cores = (core.near(*middle, reach + self._grain.apart) for core in self._ground.cores)
+        return [_on(rails, core, self._grain.headings) for core in cores]
 
 
 def _on(rails: Rails, core: Core, headings: int) -> tuple[Ints, Floats]:

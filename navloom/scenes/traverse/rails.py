@@ -24,28 +24,16 @@ from shapely.geometry.base import BaseGeometry
 
 from navloom.scenes.space.shapes import Shape
 from navloom.scenes.traverse.box_places import edges_of
-from navloom.scenes.traverse.lattice import (
-    Frame,
-    Stretches,
-    Sums,
-    box_sums,
-    corner_sums,
-    each_of,
-    stretches,
-)
+from navloom.scenes.traverse.lattice import Frame, each_of
 from navloom.scenes.traverse.motions import Motion
+from navloom.scenes.traverse.rail_stretches import FAR, stretches_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
-_SHORT = 1e-4
-"""Metres of a shorter stretch are an accident of rounding."""
 _STAIR = 0.01
 """Metres to and fro that it takes at least to get aside."""
-_FAR = 4096.0
-_CELLS, _FINER = 4.0, 40.0
-"""Of a metre of rail: in each those stretches are put together that begin there and go beyond."""
 
 
 @dataclass(frozen=True)
@@ -97,13 +85,16 @@ class Rails:
         self._at = ((x0 + x1) / 2, (z0 + z1) / 2)
         self._angle = math.atan2(axis[1], axis[0])
         self._half = math.ceil(math.hypot(x1 - x0, z1 - z0) / 2 / grain.apart)
-        self._edges = edges_of(within).reshape(-1, 4)
+        edges = edges_of(within).reshape(-1, 4)
         reach = shape.outer + 0.01
         first, last = np.minimum(lines[:, :2], lines[:, 2:]), np.maximum(lines[:, :2], lines[:, 2:])
         near = (last > np.array([x0, z0]) - reach) & (first < np.array([x1, z1]) + reach)
-        self._lines = np.unique(lines[near.all(axis=1)], axis=0)
+        close = lines[near.all(axis=1)]
         self._turns = turns
-        found = [self._stretches(k) for k in range(grain.headings)]
+        found = [
+            stretches_of(self.frame(k), close, edges, shape, grain.turn, turns=turns)
+            for k in range(grain.headings)
+        ]
         self._turning = [turning for _, turning in found]
         self._first = np.cumsum([0, *(len(free[0]) for free, _ in found)])
         self.heading = np.repeat(np.arange(grain.headings), np.diff(self._first))
@@ -123,44 +114,37 @@ class Rails:
         """A heading as bodies have it: 0 along -z, clockwise seen from above."""
         return self._angle + k * self._grain.turn + math.pi / 2
 
-    def _stretches(self, k: int) -> tuple[Stretches, Stretches]:
-        """Where the box is free on the rails of a heading, and where it may turn to the next."""
-        frame = self.frame(k)
-        own = frame.inside(self._lines)
-        outside = _outside(self._edges, frame)
-        only = _held(_between(outside), frame)
-        taken = _union([_covered(box_sums(own, self._shape, (0, 1)), frame, only), outside])
-        free = _between(taken)
-        if not self._turns or not len(free[0]):
-            return free, (free[0][:0], free[1][:0], free[2][:0])
-        turn, quarter, only = self._grain.turn, math.pi / 2, _held(free, frame)
-        ahead = -math.sin(turn), math.cos(turn)
-        turned = box_sums(own, self._shape, ahead)
-        swung = corner_sums(own, self._shape, quarter, quarter + turn)
-        more = [_covered(turned, frame, only), _covered(swung, frame, only, _FINER)]
-        return free, _between(_union([taken, *more]))
-
     @cached_property
     def _joints(self) -> tuple[Ints, Ints, Floats, Floats]:
         """Pairs of stretches that it gets between, by number, and from where to where on the first.
 
         They are in the order of the pairs, each there once.
         """
-        headings = range(self._grain.headings if self._turns else 0)
-        found = [each for k in headings for each in (self._crossed(k), self._beside(k))]
-        if not found:
+        if not self._turns:
             none = np.zeros(0, np.int64)
             return none, none, np.zeros(0), np.zeros(0)
-        one, other, low, high = (np.concatenate(each) for each in zip(*found, strict=True))
+        if (compiled := compiled_joints()) is not None:
+            where, begins, ends = (
+                np.concatenate(each) for each in zip(*self._turning, strict=True)
+            )
+            turning = np.cumsum([0, *(len(row) for row, _, _ in self._turning)])
+            one, other, low, high = compiled(
+                *(self._first, self.row, self.low, self.high, turning, where, begins, ends),
+                *(self._half, self._grain.apart, self._grain.turn, self._loosely),
+            )
+        else:
+            headings = range(self._grain.headings)
+            found = [each for k in headings for each in (self._crossed(k), self._beside(k))]
+            one, other, low, high = (np.concatenate(each) for each in zip(*found, strict=True))
         _, first = np.unique(one * len(self.row) + other, return_index=True)
         return one[first], other[first], low[first], high[first]
 
     def _beside(self, k: int) -> tuple[Ints, Ints, Floats, Floats]:
         """Stretches of a heading beside each other on both of which it may turn to the next."""
         row, low, high = self._turning[k]
-        next_ = (row + 1) * _FAR
-        first = np.searchsorted(row * _FAR + high, next_ + low, side="right")
-        last = np.searchsorted(row * _FAR + low, next_ + high, side="left")
+        next_ = (row + 1) * FAR
+        first = np.searchsorted(row * FAR + high, next_ + low, side="right")
+        last = np.searchsorted(row * FAR + low, next_ + high, side="left")
         which, other = each_of(first, last)
         from_, to = np.maximum(low[which], low[other]), np.minimum(high[which], high[other])
         wide = to - from_ > _STAIR
@@ -195,8 +179,8 @@ class Rails:
         mine = slice(self._first[k], self._first[k + 1])
         if mine.start == mine.stop:
             return np.full(len(row), -1)
-        key = self.row[mine] * _FAR + self.low[mine]
-        at = np.searchsorted(key, row * _FAR + along, side="right") - 1
+        key = self.row[mine] * FAR + self.low[mine]
+        at = np.searchsorted(key, row * FAR + along, side="right") - 1
         found = np.maximum(at, 0)
         good = (at >= 0) & (self.row[mine][found] == row) & (along <= self.high[mine][found])
         return np.where(good, found + mine.start, -1)
@@ -225,7 +209,7 @@ class Rails:
     def held(self, k: int, places: Floats) -> tuple[Ints, Floats]:
         """The stretches of a heading nearest to (n, 2) places, -1 for none, and where on them."""
         frame = self.frame(k)
-        own = frame.inside(places[:, [0, 1, 0, 1]])[:, :2]
+        own = frame.own(places)
         along = own[:, 1]
         return self._holding(k, np.rint(own[:, 0] / frame.cell).astype(np.int64), along), along
 
@@ -237,20 +221,21 @@ class Rails:
         return float(x), float(z)
 
     def sampled(self, numbers: Ints, apart: float) -> tuple[Floats, Ints]:
-        """(n, 2) places on some stretches, and the headings that they have there."""
+        """(n, 2) places on some stretches, in order, and the headings that they have there."""
         length = self.high[numbers] - self.low[numbers]
         count = np.floor(length / apart).astype(np.int64) + 1
         which = np.repeat(numbers, count)
         step = np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count)
         spare = np.repeat(length - (count - 1) * apart, count) / 2
         along = self.low[which] + spare + step * apart
-        places = np.zeros((len(which), 2))
-        heading = self.heading[which]
+        places, heading = np.empty((len(which), 2)), self.heading[which]
+        first = np.searchsorted(heading, np.arange(self._grain.headings + 1))
+        aside = self.row[which] * self._grain.apart
         for k in range(self._grain.headings):
-            mine = heading == k
-            frame = self.frame(k)
-            aside = self.row[which[mine]][:, None] * frame.cell * np.array(frame.along)
-            places[mine] = np.array(frame.at) + aside + along[mine, None] * np.array(frame.aside)
+            mine, frame = slice(first[k], first[k + 1]), self.frame(k)
+            for axis in (0, 1):
+                off = frame.at[axis] + aside[mine] * frame.along[axis]
+                places[mine, axis] = off + along[mine] * frame.aside[axis]
         return places, heading
 
     def way(self, starts: Ints, goals: Ints) -> list[int]:
@@ -339,94 +324,11 @@ class Rails:
         return at
 
 
-def _covered(sums: Sums, frame: Frame, only: Bools, cells: float = _CELLS) -> Stretches:
-    """What sums of segments cover of rows, in few stretches, some of which overlap."""
-    middles, halves = sums
-    if (compiled := compiled_rails()) is None or not len(middles):
-        return _fewer(stretches(sums, frame, only))
-    far = np.abs(np.stack([half[:, 1] for half in halves])).sum(axis=0)
-    first = float((middles[:, 1] - far).min())
-    many = int((float((middles[:, 1] + far).max()) - first) * cells) + 1
-    found = compiled(middles, np.stack(halves), only, frame.cell, first, many, cells)
-    return found[0], found[1], found[2]
-
-
 @lru_cache(maxsize=1)
-def compiled_rails() -> Callable[..., Any] | None:
-    """What finds stretches in compiled code; None without numba."""
+def compiled_joints() -> Callable[..., Any] | None:
+    """What finds joints in compiled code; None without numba."""
     if find_spec("numba") is None:
         return None
-    from navloom.scenes.traverse.rails_numba import covered
+    from navloom.scenes.traverse.joints_numba import joints
 
-    return covered
-
-
-def _fewer(taken: Stretches) -> Stretches:
-    """Fewer stretches that cover the same: those that begin in one cell and end beyond it overlap.
-
-    They are put together without being sorted, which takes most of the time otherwise.
-    """
-    row, low, high = taken
-    if not len(row):
-        return taken
-    base = float(low.min())
-    first = ((low - base) * _CELLS).astype(np.int64)
-    beyond = (high - base) * _CELLS >= first + 1
-    many = int(first.max()) + 1
-    size = (int(row.max()) + 1) * many
-    cell = np.where(beyond, row * many + first, size)
-    lowest, highest = np.full(size + 1, np.inf), np.full(size + 1, -np.inf)
-    np.minimum.at(lowest, cell, low)
-    np.maximum.at(highest, cell, high)
-    held, short = np.flatnonzero(lowest[:-1] < np.inf), np.flatnonzero(~beyond)
-    return (
-        np.concatenate([held // many, row[short]]),
-        np.concatenate([lowest[held], low[short]]),
-        np.concatenate([highest[held], high[short]]),
-    )
-
-
-def _union(taken: Sequence[Stretches]) -> Stretches:
-    """Stretches as few as cover the same, in order.
-
-    Between one that is covered and the next as many have ended as have begun, so that it is enough
-    to sort where they begin and where they end, each by itself.
-    """
-    begun = np.concatenate([row * _FAR + low for row, low, _ in taken])
-    ended = np.concatenate([row * _FAR + high for row, _, high in taken])
-    begun.sort()
-    ended.sort()
-    apart = begun[1:] > ended[:-1]
-    low, high = begun[np.append(True, apart)], ended[np.append(apart, True)]
-    row = np.rint(low / _FAR).astype(np.int64)
-    return row, low - row * _FAR, high - row * _FAR
-
-
-def _between(taken: Stretches) -> Stretches:
-    """What is left between some in order, the first and last of which go beyond every row."""
-    row, low, high = taken
-    free = (row[1:] == row[:-1]) & (low[1:] - high[:-1] > _SHORT)
-    return row[1:][free], high[:-1][free], low[1:][free]
-
-
-def _held(free: Stretches, frame: Frame) -> Bools:
-    """(wide,) which rows have any."""
-    out = np.zeros(frame.wide, dtype=np.bool_)
-    out[free[0]] = True
-    return out
-
-
-def _outside(edges: Floats, frame: Frame) -> Stretches:
-    """What of each row is not within a floor of some edges (n, 4)."""
-    own = frame.inside(edges)
-    rows = np.arange(frame.wide)
-    at = rows * frame.cell
-    edge, row = np.nonzero((own[:, :1] <= at) != (own[:, 2:3] <= at))
-    share = (at[row] - own[edge, 0]) / (own[edge, 2] - own[edge, 0])
-    met = own[edge, 1] + share * (own[edge, 3] - own[edge, 1])
-    far = np.full(frame.wide, _FAR / 4)
-    row = np.concatenate([rows, row, rows])
-    met = np.concatenate([-far, met, far])
-    order = np.lexsort((met, row))
-    row, met = row[order], met[order]
-    return row[::2], met[::2], met[1::2]
+    return joints

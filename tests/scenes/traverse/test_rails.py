@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 import shapely
 
 from navloom.scenes.space.shapes import Shape
-from navloom.scenes.traverse import rails
-from navloom.scenes.traverse.lattice import Frame, Stretches, box_sums, corner_sums, stretches
-from navloom.scenes.traverse.rails import _between, _covered, _fewer, _union
+from navloom.scenes.traverse import lattice, rails
+from navloom.scenes.traverse.box_places import edges_of
+from navloom.scenes.traverse.lattice import Frame, Plane, Stretches, box_sums, stretches
+from navloom.scenes.traverse.rail_stretches import (
+    _ahead,
+    _between,
+    _fewer,
+    _union,
+    compiled_rails,
+    in_numpy,
+    stretches_of,
+)
+from navloom.scenes.traverse.rails import Grain, Rails
 
 ROWS = 12
 
@@ -60,27 +72,94 @@ def test_what_lines_take_is_their_sum_with_the_box(step: tuple[int, int]) -> Non
                 assert high[k] == pytest.approx(cut.bounds[3], abs=1e-5)
 
 
-@pytest.mark.parametrize("cells", [4.0, 40.0])
-def test_compiled_code_leaves_the_same_free_to_the_last_bit(
-    cells: float, monkeypatch: pytest.MonkeyPatch
+def test_what_lines_take_from_a_box_that_looks_along_is_the_same_sum() -> None:
+    frame, shape = Frame((0.0, 0.0), (1.0, 0.0), 200, 1, 0.02), Shape(False, 0.5, 0.3)
+    lines = _lines(np.random.default_rng(2), 40)
+    plain = stretches(box_sums(lines, shape, (0, 1)), frame)
+    ahead = _ahead(lines, shape, frame, np.ones(200, dtype=np.bool_))
+    far = np.full(200, 100.0)
+    ends = np.tile(np.arange(200), 2), np.append(-far, 9 + 0 * far), np.append(-9 + 0 * far, far)
+    ours, theirs = (_between(_union([each, ends])) for each in (ahead, plain))
+    assert np.array_equal(ours[0], theirs[0])
+    assert np.allclose(ours[1:], theirs[1:], atol=1e-6)
+
+
+@pytest.mark.parametrize("cell", [0.02, 0.005])
+def test_compiled_code_leaves_the_same_free_to_the_last_bit(cell: float) -> None:
+    pytest.importorskip("numba")
+    assert compiled_rails() is not None
+    chance, left = np.random.default_rng(7), [0, 0]
+    floor = shapely.box(0, 0, 4, 4).difference(shapely.Point(1, 1).buffer(0.3))
+    edges = edges_of(floor).reshape(-1, 4)
+    half = round(3 / cell)
+    for number in range(12):
+        angle = number * math.pi / 36 + 0.1 * (number % 2)
+        right = math.sin(angle), -math.cos(angle)
+        at = 2 - half * cell * right[0], 2 - half * cell * right[1]
+        frame = Frame(at, right, 2 * half + 1, 1, cell)
+        lines = np.concatenate([_lines(chance, 1 + 12 * number), [[0, 0, 0, 4], [0, 4, 4, 4]]])
+        shape = Shape(False, 0.3 if number % 3 else 0.1, 0.2)
+        told = [
+            each(frame, lines, edges, shape, math.pi / 36, turns=number % 4 != 3)
+            for each in (in_numpy, stretches_of)
+        ]
+        for k, (plain, ours) in enumerate(zip(*told, strict=True)):
+            assert all(np.array_equal(a, b) for a, b in zip(plain, ours, strict=True))
+            left[k] += len(ours[0])
+    assert min(left) > 1_000
+
+
+def test_compiled_code_joins_the_same_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("numba")
+    chance = np.random.default_rng(3)
+    floor, joined = shapely.box(0, 0, 3, 3), 0
+    for number in range(6):
+        lines, loosely = _lines(chance, 6), number % 2 == 1
+        told = []
+        for fast in (True, False):
+            if not fast:
+                monkeypatch.setattr(rails, "compiled_joints", lambda: None)
+            found = Rails(
+                lines, Shape(False, 0.3, 0.2), floor, (1.0, 0.0), Grain(0.02, 36), loosely=loosely
+            )
+            told.append(found._joints)
+            monkeypatch.undo()
+        assert all(np.array_equal(a, b) for a, b in zip(*told, strict=True))
+        joined += len(told[0][0])
+    assert joined > 10_000
+
+
+def test_compiled_code_finds_the_same_places_free_and_the_same_lines_seen(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     pytest.importorskip("numba")
-    compiled = rails.compiled_rails()
-    assert compiled is not None
-    frame, shape = Frame((0.0, 0.0), (1.0, 0.0), 150, 1, 0.02), Shape(False, 0.5, 0.3)
-    chance, left = np.random.default_rng(7), 0
-    for number in range(20):
-        start = chance.uniform(0.0, 3.0, (1 + 20 * number, 2))
-        lines = np.concatenate([start, start + chance.normal(0.0, 0.1, start.shape)], axis=1)
-        lines[::3, 2:] = lines[::3, :2] + [0.0, 0.3]
-        only = chance.random(150) < 0.8
-        rows, far = np.flatnonzero(only), np.full(int(only.sum()), 100.0)
-        ends = np.tile(rows, 2), np.append(-far, 4 + 0 * far), np.append(-1 + 0 * far, far)
-        for sums in (box_sums(lines, shape, (0, 1)), corner_sums(lines, shape, 1.5, 1.6)):
-            told = []
-            for fast in (None, compiled):
-                monkeypatch.setattr(rails, "compiled_rails", lambda fast=fast: fast)
-                told.append(_between(_union([_covered(sums, frame, only, cells), ends])))
-            assert all(np.array_equal(a, b) for a, b in zip(*told, strict=True))
-            left += len(told[0][0])
-    assert left > 1_000
+    chance = np.random.default_rng(4)
+    free = fewer = 0
+    for number in range(12):
+        angle = 0.5 * number
+        frame = Frame((0.0, 1.0), (math.cos(angle), math.sin(angle)), 90, 80, 0.05)
+        lines = _lines(chance, 1 + 20 * number)
+        if number % 3 == 0:
+            lines = np.round(lines / 0.05) * 0.05
+        told = []
+        for fast in (True, False):
+            if not fast:
+                monkeypatch.setattr(lattice, "compiled_lattice", lambda: None)
+            plane = Plane(frame, lines)
+            told.append((plane.disc(0.3), plane.seen_from(plane.disc(0.1)).lines))
+            monkeypatch.undo()
+        assert all(np.array_equal(a, b) for a, b in zip(*told, strict=True))
+        free += int(told[0][0].sum())
+        fewer += len(told[0][1]) < len(lines)
+    assert free > 1_000
+    assert fewer
+
+
+def _lines(chance: np.random.Generator, count: int) -> np.ndarray:
+    """Some that are short, some along the axes, a few long ones."""
+    start = chance.uniform(0.0, 4.0, (count, 2))
+    lines = np.concatenate([start, start + chance.normal(0.0, 0.1, start.shape)], axis=1)
+    lines[::3, 2:] = lines[::3, :2] + [0.0, 0.3]
+    lines[1::7, 2:] = lines[1::7, :2] + [0.3, 0.0]
+    lines[2::17, 2:] = lines[2::17, :2] + [1.5, 0.9]
+    return lines
