@@ -9,11 +9,14 @@ differs by its colour alone from those that it is seen with.
 from __future__ import annotations
 
 import math
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
+RobotStart = Literal[
+    "start_1", "start_2", "start_3", "start_4", "start_5", "start_6",
+    "start_7", "start_8", "start_9", "start_10", "start_11", "start_12",
+]  # fmt: skip
 MarkKind = Literal[
-    "start_1",
-    "start_2",
+    RobotStart,
     "object",
     "end",
     "handoff",
@@ -78,9 +81,18 @@ class RouteLook(NamedTuple):
     carrying: float = 2.6
 
 
+_ROBOTS = (
+    RouteLook("#0b62a8"),
+    RouteLook("#e2700c", (4.0, 1.6)),
+    RouteLook("#00796b", _DOTTED),
+    RouteLook("#444444", (6.0, 1.4, 1.4, 1.4)),
+    RouteLook("#6a4fc0", (8.0, 2.0)),
+    RouteLook("#8a5a00", (2.0, 1.0)),
+)
+"""Of a team's robots in turn; the number at its start tells the seventh from the first."""
+_STARTS: tuple[RobotStart, ...] = get_args(RobotStart)
 ROUTES: dict[str, RouteLook] = {
-    "robot_1": RouteLook("#0b62a8"),
-    "robot_2": RouteLook("#e2700c", (4.0, 1.6)),
+    **{f"robot_{n}": _ROBOTS[(n - 1) % len(_ROBOTS)] for n in range(1, len(_STARTS) + 1)},
     "walk": RouteLook("#0b62a8"),
     "true": RouteLook("#e2700c", (4.0, 1.6)),
     "other": RouteLook("#444444", width=0.8),
@@ -104,8 +116,10 @@ class MarkLook(NamedTuple):
 
 
 MARKS: dict[MarkKind, MarkLook] = {
-    "start_1": MarkLook("o", ROUTES["robot_1"].colour, 10, "robot_1 starts"),
-    "start_2": MarkLook("o", ROUTES["robot_2"].colour, 10, "robot_2 starts"),
+    **{
+        kind: MarkLook("o", ROUTES[f"robot_{n}"].colour, 10, f"robot_{n} starts")
+        for n, kind in enumerate(_STARTS, 1)
+    },
     "object": MarkLook("^", "#ffffff", 10, "object"),
     "handoff": MarkLook("*", "#ffd21f", 15, "handoff"),
     "end": MarkLook("D", "#35a46b", 8, "destination"),

@@ -29,7 +29,12 @@ Spot = tuple[int, float, float]
 """(floor, x, z): a point of the ground plane in metres, on a floor."""
 Timed = tuple[float, int, float, float]
 """(when, floor, x, z): the same with a time, in the map's unit."""
-RouteStyle = Literal["walk", "true", "other", "robot_1", "robot_2", "cut", "unknown"]
+RobotStyle = Literal[
+    "robot_1", "robot_2", "robot_3", "robot_4", "robot_5", "robot_6",
+    "robot_7", "robot_8", "robot_9", "robot_10", "robot_11", "robot_12",
+]  # fmt: skip
+RouteStyle = Literal["walk", "true", "other", RobotStyle, "cut", "unknown"]
+MoverStyle = Literal["walk", "other", RobotStyle, "object"]
 Tone = Literal["plain", "good", "bad", "quiet"]
 """How a thing is meant, said by a word or a sign too, never by its colour alone."""
 
@@ -154,8 +159,8 @@ class MapRoute:
     Attributes:
         name: in the legend.
         style: ``walk`` solid, ``true`` dashed (the right way), ``other`` thin (a second run's),
-            ``robot_1`` and ``robot_2`` as CoNavBench draws them, ``cut`` for what is closed,
-            ``unknown`` for what nobody labelled.
+            ``robot_1`` and ``robot_2`` as CoNavBench draws them and others of a team by its number,
+            ``cut`` for what is closed, ``unknown`` for what nobody labelled.
         points: where it goes.
         carried_from: index of the point from which the object is carried; None: never.
     """
@@ -242,7 +247,7 @@ class Track:
     """Who is where, when: moved evenly from point to point. ``style`` as a route's, or object."""
 
     name: str
-    style: Literal["walk", "other", "robot_1", "robot_2", "object"]
+    style: MoverStyle
     points: tuple[Timed, ...]
 
 
@@ -261,7 +266,7 @@ class Lane:
     """A robot's time, or an object's."""
 
     name: str
-    style: Literal["walk", "other", "robot_1", "robot_2", "object"]
+    style: MoverStyle
     spans: tuple[Span, ...]
 
 

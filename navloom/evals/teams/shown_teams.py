@@ -9,13 +9,15 @@ from typing import Any
 from navloom.errors import NavloomError
 from navloom.evals.navcraft.task_columns import rest_of, result_of
 from navloom.evals.report.blocks import Block, Detail, Fact, Facts, Grid, Prose, Said, Transcript
-from navloom.evals.report.document import NOTHING, Table, number, percent
+from navloom.evals.report.document import Table, number, percent
 from navloom.evals.report.line_columns import Column, Line, Pairing
 from navloom.evals.report.talks import talk_of
 from navloom.evals.run_scenes import run_scene
 from navloom.evals.teams.team_map import team_map
 from navloom.evals.teams.team_scores import score_teams, team_tables
 from navloom.files import formed
+from navloom.scenes.plan_shapes import readable
+from navloom.tools.teams.revise_route import IN
 from navloom.tools.teams.team_record import read_team
 from navloom.tools.teams.team_task import NO_PLAN
 
@@ -89,8 +91,10 @@ def detail(run: Path, line: Mapping[str, Any]) -> Detail:
             said.append(Prose(title="Failed", text=why, tone="bad"))
         if result := result_of(line):
             asked = rest_of(line)["asked"]
-            headline = "; ".join(f"{each['object']} to {each['to']}" for each in asked["errands"])
-            said += [_team(asked)]
+            headline = "; ".join(
+                f"{_as_read(each['object'])} to {_as_read(each['to'])}" for each in asked["errands"]
+            )
+            said += [_team(asked, rest_of(line).get("metres", {}))]
             if result.get("verdict") == NO_PLAN:
                 why = str(rest_of(line)["why"])
                 said.append(Prose(title="No plan does all errands", text=why, tone="quiet"))
@@ -101,26 +105,36 @@ def detail(run: Path, line: Mapping[str, Any]) -> Detail:
         return Detail(title=name, headline=headline, blocks=tuple(said))
 
 
-def _team(asked: Mapping[str, Any]) -> Grid:
+def _as_read(place: str) -> str:
+    """A thing and its region as they stand on the plan."""
+    return IN.join(map(readable, place.rsplit(IN, 1)))
+
+
+def _team(asked: Mapping[str, Any], walked: Mapping[str, float]) -> Grid:
     rows = tuple(
-        (each["name"], each["starts in"], each["body"], number(float(each["metres a second"])))
+        (
+            each["name"],
+            readable(each["starts in"]),
+            each["body"],
+            number(float(each["metres a second"])),
+            *([f"{float(walked[each['name']]):.1f}"] if walked else []),
+        )
         for each in asked["robots"]
     )
     cap = asked["most metres of each robot"]
     note = "" if cap is None else f"No robot walks more than {number(float(cap))} m."
-    return Grid(table=Table("The team", note, ("robot", "starts in", "body", "m/s"), rows))
+    header = ("robot", "starts in", "body", "m/s", *(["walks, m"] if walked else []))
+    return Grid(table=Table("The team", note, header, rows))
 
 
 def _worth(line: Line) -> Facts:
     rest = rest_of(line)
-    metres = ", ".join(f"{name} {float(far):.1f} m" for name, far in rest["metres"].items())
-    regret = float(rest["regret"])
+    value, regret = number(float(rest["value"])), float(rest["regret"])
     best = f"{number(float(rest['best']))}"
     proven = "proven" if rest["exact"] else f"none is under {number(float(rest['bound']))}"
     facts = [
         Fact(name="done after", value=f"{number(float(rest['makespan_s']))} s"),
-        Fact(name="walked", value=metres or NOTHING),
-        Fact(name=f"by {rest['by']}", value=number(float(rest["value"]))),
+        *([] if rest["by"] == "makespan" else [Fact(name=f"by {rest['by']}", value=value)]),
         Fact(name="the best there is", value=best, note=proven),
         Fact(name="regret", value=percent(regret), tone="good" if regret < 1e-6 else "plain"),
     ]

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import get_args
 
 from navloom.evals.navcraft.relay_map import frames_of, spans_of, timed
-from navloom.evals.report.blocks import Lane, MapMark, MapRoute, SceneMap, Span, Tone, Track
+from navloom.evals.report.blocks import (
+    Lane,
+    MapMark,
+    MapRoute,
+    RobotStyle,
+    SceneMap,
+    Span,
+    Tone,
+    Track,
+)
 from navloom.scenes.plan_shapes import readable
 from navloom.scenes.scene import Scene
 from navloom.tools.navcraft.paths import ITEM_NODE, Anchor, spot_of
 from navloom.tools.navcraft.schedule import Stop, TimedLeg, Timetable
 from navloom.tools.teams.team import TeamPlan
 
-Style = Literal["robot_1", "robot_2", "walk", "other"]
-_STYLES: tuple[Style, ...] = ("robot_1", "robot_2", "walk", "other")
+_STYLES: tuple[RobotStyle, ...] = get_args(RobotStyle)
 _NOTE = "Ways are those over the navigation graph, each robot at its own speed."
 
 
@@ -25,21 +33,23 @@ def team_map(scene: Scene, plan: TeamPlan) -> SceneMap:
         UsageError: a robot does not get to a place of its legs.
     """
     table = plan.schedule(scene)
-    styles = {robot.name: _STYLES[i % len(_STYLES)] for i, robot in enumerate(plan.robots)}
+    styles = dict(zip((robot.name for robot in plan.robots), _STYLES, strict=False))
     carried = _carried(table)
-    things = {thing: _called(scene, thing) for thing in plan.ways}
+    things = _things(scene, plan)
     return SceneMap(
         scene=scene.uri,
         note=_NOTE,
         unit="s",
         routes=tuple(
             MapRoute(
-                name=f"{each.leg.robot}: {things[each.leg.object]}",
+                name=each.leg.robot,
                 style=styles[each.leg.robot],
                 points=tuple(spot_of(scene, stop.node) for stop in stops),
                 carried_from=taken,
             )
-            for each, stops, taken in carried
+            for each, stops, taken in sorted(
+                carried, key=lambda it: [*styles].index(it[0].leg.robot)
+            )
         ),
         marks=_marks(scene, plan, things),
         tracks=(
@@ -66,7 +76,7 @@ def team_map(scene: Scene, plan: TeamPlan) -> SceneMap:
         ),
         lanes=(
             *(
-                Lane(name=name, style=style, spans=_robot_spans(scene, table, name))
+                Lane(name=name, style=style, spans=_robot_spans(scene, table, name, things))
                 for name, style in styles.items()
             ),
             *(
@@ -74,7 +84,7 @@ def team_map(scene: Scene, plan: TeamPlan) -> SceneMap:
                 for thing in plan.ways
             ),
         ),
-        frames=frames_of(_events(scene, plan, table)),
+        frames=frames_of(_events(scene, plan, table, things)),
     )
 
 
@@ -101,12 +111,8 @@ def _carried(table: Timetable) -> list[tuple[TimedLeg, Sequence[Stop], int]]:
 
 def _marks(scene: Scene, plan: TeamPlan, things: dict[str, str]) -> tuple[MapMark, ...]:
     marks = [
-        MapMark(
-            kind="start_1" if i == 0 else "start_2",
-            at=spot_of(scene, robot.start.node),
-            label=robot.name if i > 1 else "",
-        )
-        for i, robot in enumerate(plan.robots)
+        MapMark(kind=f"start_{number}", at=spot_of(scene, robot.start.node))
+        for number, robot in enumerate(plan.robots, 1)
     ]
     for each in plan.errands:
         thing = things[each.object]
@@ -119,13 +125,26 @@ def _marks(scene: Scene, plan: TeamPlan, things: dict[str, str]) -> tuple[MapMar
     return tuple(marks)
 
 
-def _robot_spans(scene: Scene, table: Timetable, name: str) -> tuple[Span, ...]:
+def _things(scene: Scene, plan: TeamPlan) -> dict[str, str]:
+    """What the things that are carried are called; those of one name with where they lie."""
+    called = {thing: _called(scene, thing) for thing in plan.ways}
+    names = [*called.values()]
+    where = {thing: readable(scene.item_by_id[thing].region or "") for thing in called}
+    return {
+        thing: f"{name} of {where[thing]}" if names.count(name) > 1 else name
+        for thing, name in called.items()
+    }
+
+
+def _robot_spans(
+    scene: Scene, table: Timetable, name: str, things: dict[str, str]
+) -> tuple[Span, ...]:
     spans: list[tuple[float, float, str, str]] = []
     done = 0.0
     for each in table.legs:
         if each.leg.robot != name:
             continue
-        thing = _called(scene, each.leg.object)
+        thing = things[each.leg.object]
         spans += [
             (each.sets_out, each.arrives, f"to the {thing}", "move"),
             (each.arrives, each.takes, f"waits for the {thing}", "wait"),
@@ -151,11 +170,13 @@ def _thing_spans(scene: Scene, table: Timetable, thing: str) -> tuple[Span, ...]
     return spans_of(*spans)
 
 
-def _events(scene: Scene, plan: TeamPlan, table: Timetable) -> list[tuple[float, str, Tone]]:
+def _events(
+    scene: Scene, plan: TeamPlan, table: Timetable, things: dict[str, str]
+) -> list[tuple[float, str, Tone]]:
     events: list[tuple[float, str, Tone]] = [(0.0, "the robots set out", "plain")]
     ends = {each.object: each.end.node for each in plan.errands}
     for each in table.legs:
-        who, thing = each.leg.robot, _called(scene, each.leg.object)
+        who, thing = each.leg.robot, things[each.leg.object]
         to = _place(scene, each.leg.to)
         if each.waits > 0:
             events.append((each.arrives, f"{who} waits {each.waits:.1f} s", "quiet"))

@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from navloom.errors import UsageError
 from navloom.scenes.scene import Scene
 from navloom.tools.forms import quoted
-from navloom.tools.navcraft.paths import Anchor, metric_graph
+from navloom.tools.navcraft.paths import ITEM_NODE, Anchor, metric_graph
 from navloom.tools.navcraft.schedule import Leg
 from navloom.tools.navcraft.task import usable_surface
 from navloom.tools.teams.team import Robot, TeamErrand, TeamPlan, check_team
@@ -286,13 +286,14 @@ def why_none(table: TeamTable, errand: TeamErrand, cap: float | None) -> str:
     """Why no plan brings an errand's object, in one line."""
     least = None if cap is None else solve(table, "longest")
     if least is None:
+        end = errand.end.node.removeprefix(ITEM_NODE)
         team = ", ".join(
             f"{robot.name} ({robot.body.name})" if robot.body else robot.name
             for robot in table.robots
         )
         return (
-            f"No plan of {team} brings {quoted(errand.object)} from {quoted(errand.origin.node)} "
-            f"to {quoted(errand.end.node)}: over no handoff does a body get all the way."
+            f"No plan of {team} brings {quoted(errand.object)} to {quoted(end)}: over no handoff "
+            "does a body get all the way."
         )
     return cap_too_small(float(cap or 0.0), least[0])
 

@@ -56,7 +56,7 @@
       const [marker, fill, size] = looks.mark("object");
       return svg("g", {}, title, Navloom.sign(looks, marker, ox, oy, size * point, { fill, stroke: "#000000", "stroke-width": point }));
     }
-    const robot = /(\d)$/.exec(track.style);
+    const robot = /(\d+)$/.exec(track.style);
     const size = track.style === "other" ? 9 : 13;
     const nose = way === null || robot ? null : svg("path", { d: `M${x} ${y}l${4.5 * point * Math.cos(way)} ${4.5 * point * Math.sin(way)}`,
       stroke: "#ffffff", "stroke-width": 2 * point, "stroke-linecap": "round" });
@@ -118,8 +118,8 @@
       seen.add(words);
       entries.push([box(mark.radius ? svg("circle", { cx: 17, cy: 9, r: 8.4, fill: "none", stroke: "#333333", "stroke-dasharray": "3 2" }) : null,
         Navloom.sign(looks, marker, 17, 9, Math.min(14, 1.25 * size), { fill: colour, stroke: "#000000" }),
-        /^start_\d$/.test(mark.kind) ? svg("text", { x: 17, y: 12.2, "font-size": 9, fill: Navloom.inkOn(colour), "font-weight": "bold", "text-anchor": "middle" },
-          mark.kind.slice(-1)) : null), words]);
+        /^start_\d+$/.test(mark.kind) ? svg("text", { x: 17, y: 12.2, "font-size": 9, fill: Navloom.inkOn(colour), "font-weight": "bold", "text-anchor": "middle" },
+          mark.kind.slice(6)) : null), words]);
     }
     const options = (block.frames || []).flatMap((frame) => frame.options || []);
     const shown = [[{ number: "1" }, "open"], [{ number: "2", chosen: true }, "chosen"], [{ number: "3", right: true }, "where the right way goes"]];

@@ -252,7 +252,7 @@
       placed.push([px, py, radius]);
       if (mark.label) words.push({ text: mark.label, x: px, y: py, radius, size: 7.5 * point, colour: "#7a1f4b" });
       const said = says + (mark.label ? ": " + mark.label : "");
-      const robot = /^start_(\d)$/.exec(mark.kind);
+      const robot = /^start_(\d+)$/.exec(mark.kind);
       if (mark.radius) {
         layer.append(svg("circle", { cx: x, cy: y, r: mark.radius, fill: colour, "fill-opacity": 0.07, stroke: "#333333",
           "stroke-width": 0.8 * point, "stroke-dasharray": [3 * point, 2 * point].join(" ") },

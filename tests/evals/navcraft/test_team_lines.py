@@ -59,6 +59,8 @@ def test_a_line_with_a_team_is_valid(tmp_path: Path) -> None:
         (("robots", 0, "body"), "FETHC", "no body 'FETHC'"),
         (("legs", 0, "to"), {"item": "nowhere"}, "is not the id of an item"),
         (("robots", 0, "start"), {}, "should be non-empty"),
+        (("robots",), [], "holds 0, expected at least 1"),
+        (("robots",), [{}] * 40, "holds 40, expected at most 12"),
     ],
 )
 def test_a_line_with_a_wrong_team_is_not(tmp_path: Path, path, value, said: str) -> None:
