@@ -47,7 +47,7 @@ _SAMPLES_A_KILL = 6
 _MOST_CALLS_A_KILL = 8
 _REPLY_S = 0.02
 _LONGEST_AFTER_S = 0.06
-_SESSION_S = 300.0
+_SESSION_S = 900.0
 _IMPORTED = [
     "navloom.cli.navcraft.synth",
     "navloom.evals.navcraft.export",

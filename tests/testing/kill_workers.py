@@ -27,7 +27,7 @@ from tests.testing.kill import AT_ONCE, Outcome
 _NUMBERS = (1, 2, 4)
 _DRIVERS = 1 / 3
 _MOST_CALLS_A_KILL = 24
-_SAMPLES_A_KILL = 30
+_SAMPLES_A_KILL = 16
 _SESSION_S = 600.0
 
 

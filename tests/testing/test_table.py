@@ -107,7 +107,7 @@ def test_killed_many_times(nested: tuple[str, ...], capsys: pytest.CaptureFixtur
 def test_workers_and_drivers_killed_many_times(capsys: pytest.CaptureFixture[str]) -> None:
     assert kill.main(["--kills", "6", "--workers"]) == 0
     said = capsys.readouterr().out
-    assert "kills 6, samples 180: finished and lost 0, twice 0, tasks unchanged" in said
+    assert "kills 6, samples 96: finished and lost 0, twice 0, tasks unchanged" in said
 
 
 @pytest.mark.parametrize(
