@@ -165,8 +165,8 @@ class Crew:
         for member in [*self._members.values()]:
             with suppress(TimeoutError):
                 await asyncio.wait_for(member.say("end"), 1.0)
-        if self._listening and carried():
-            # They end by themselves when what they did is told to a collector.
+        if self._listening:
+            # They end by themselves when what is written is forgotten, and a collector told.
             await asyncio.wait([*self._listening], timeout=END_S)
         for task in [*self._listening]:
             task.cancel()

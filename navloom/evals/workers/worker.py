@@ -226,7 +226,7 @@ class _Worker:
                 case "sample":
                     self._start(self._carry(words["id"], resumed=words["resumed"]))
                 case "written":
-                    self._start(self._forget(words["id"]))
+                    await self._forget(words["id"])
                 case "hold":
                     self._holds.hold(words["model"], words["seconds"], tell=False)
                 case "drain":

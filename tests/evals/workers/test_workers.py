@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +76,8 @@ def test_two_workers_make_the_lines_calls_and_export_of_one_process(tmp_path: Pa
         export_run(run, run.with_suffix(".jsonl"))
     assert one.with_suffix(".jsonl").read_bytes() == two.with_suffix(".jsonl").read_bytes()
     assert asked_of(one) == asked_of(two)
+    with closing(sqlite3.connect(two / "checkpoints.sqlite")) as file:
+        assert file.execute("SELECT count(*) FROM checkpoints").fetchone() == (0,)
 
 
 def asked_of(run: Path) -> dict[str, list[Any]]:
