@@ -277,7 +277,7 @@ def _say(error: ValidationError) -> str:
     )
     if error.validator == "pattern" and words:
         return f"{_cut(repr(error.instance), 120)} {words}"
-    if error.validator in ("minItems", "maxItems"):
+    if error.validator in ("minItems", "maxItems") and isinstance(error.instance, list):
         bound = "at least" if error.validator == "minItems" else "at most"
         return f"holds {len(error.instance)}, expected {bound} {error.validator_value}"
     if len(error.message) > _MOST_TEXT and error.validator in ("type", "enum", "pattern"):
