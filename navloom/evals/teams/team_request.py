@@ -10,6 +10,7 @@ from navloom.evals.option import Opt
 from navloom.evals.request import (
     HEURISTIC,
     MOST,
+    Compact,
     Constrain,
     Generator,
     MaxReasks,
@@ -59,6 +60,14 @@ class TeamRequest(Request):
         int, Opt("Links that each leg of the first errand crosses at least.", min=1, max=MOST)
     ] = 2
     constrain: Constrain = True
+    compact: Compact = False
+    choices: Annotated[
+        Literal["ranked", "blind"],
+        Opt(
+            "With --compact: the ways to do an errand by number, the least first; or a blind list,"
+            " some that will do in the order of the seed."
+        ),
+    ] = "ranked"
     seed: Seed = 0
     max_turns: MaxTurns = 12
     max_reasks: MaxReasks = 3
@@ -67,8 +76,12 @@ class TeamRequest(Request):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.model == _FIRST:
-            raise UsageError(f"{_FIRST} takes the first of a list, and a whole answer has none")
+        if self.model == _FIRST and not self.compact:
+            raise UsageError(f"{_FIRST} takes the first of a list: give --compact, which has lists")
+        if self.choices != "ranked" and not self.compact:
+            raise UsageError(f"--choices {self.choices} goes with --compact: whole plans have none")
+        if self.tools != "check" and self.compact:
+            raise UsageError(f"--tools {self.tools} goes without --compact, which offers no tools")
 
     @property
     def body_names(self) -> tuple[str, ...]:
@@ -79,4 +92,5 @@ class TeamRequest(Request):
         """The request as ``run.json`` keeps it: what it asks, and the prompt it will use."""
         from navloom.prompts.load import load_prompt
 
-        return {**asdict(self), "prompts": [load_prompt("navcraft_team").record]}
+        name = "navcraft_team_choices" if self.compact else "navcraft_team"
+        return {**asdict(self), "prompts": [load_prompt(name).record]}

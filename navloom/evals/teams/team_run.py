@@ -19,7 +19,9 @@ from navloom.scenes.bodies import body_of
 from navloom.scenes.uri import load_scene, scene_of
 from navloom.tools.teams.team_draw import draw
 
-_SETTINGS = ("robots", "errands", "max_metres", "by", "tools", "tau", "constrain")
+_SETTINGS = (
+    *("robots", "errands", "max_metres", "by", "tools", "tau", "constrain", "compact", "choices"),
+)
 _LIMITS = ("max_turns", "max_reasks")
 
 
@@ -109,8 +111,9 @@ def calls(made: TeamPlanOfRun) -> Calls:
     """Each turn sends all before it again; without tools every turn is an answer."""
     request = made.request
     turns = request.max_turns
-    if request.tools == "none":
-        turns = min(turns, 1 + request.max_reasks)
+    if request.tools == "none" or request.compact:
+        asked = request.errands if request.compact else 1
+        turns = min(turns, asked + request.max_reasks)
     grown = turns * (turns - 1) // 2 * (reply_tokens(request.model) + RESULT_TOKENS)
     return Calls(most=turns, in_all=grown)
 

@@ -1,35 +1,32 @@
-"""Rule-based baselines for a team's plan.
+"""Rule-based baselines for a team's plan, and for one in small choices.
 
 Nothing here is a language model, and both know only what the messages say. The heuristic counts
 links: it lays out who could carry each object, alone or by two over a handoff, tries the plan that
 ends soonest by links and speeds, and leaves out who is said not to get somewhere. The random one
-draws who carries, and where it is handed over.
+draws who carries, and where it is handed over. Of small choices the heuristic reads which way
+has the least; blind picks and the control are NavCraft's.
 """
 
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 from langchain_core.messages import AIMessage
 
 from navloom.graphs.navcraft.baseline import Home
 from navloom.models.builtin import Request
 from navloom.tools.teams.revise_route import IN
+from navloom.tools.teams.team_task import Way, legs_of
 
 _CHECK = "check_team_plan"
+_SHOWN = re.compile(r"^(.+): ([0-9.]+) (?:s|m)$", re.MULTILINE)
 _FAR = 99
 _HANDOFFS, _MOST, _MOST_PLANS = 5, 60, 60_000
 """Handoffs of each pair, ways of each errand, and plans that are laid out."""
-
-
-class _Way(NamedTuple):
-    """Who carries an errand's object, over which handoff: one robot and none, or two and one."""
-
-    robots: tuple[str, ...]
-    handoff: str | None
 
 
 def heuristic_team(request: Request) -> AIMessage:
@@ -55,6 +52,12 @@ def heuristic_team(request: Request) -> AIMessage:
     return request.answer({"legs": None})
 
 
+def heuristic_ways(request: Request) -> AIMessage:
+    """Baseline for a small choice: the way with the least, the first of those."""
+    way, _ = min(_SHOWN.findall(request.first_human), key=lambda shown: float(shown[1]))
+    return request.answer({"way": int(way) if way.isdigit() else way})
+
+
 def random_team(request: Request) -> AIMessage:
     """Baseline: who carries, and over which handoff, drawn at random."""
     team = request.json_block("Team:")
@@ -69,26 +72,14 @@ def random_team(request: Request) -> AIMessage:
     for _ in team["errands"]:
         alone = len(names) < 2 or not team["handoff places"] or dice.random() < 0.5
         robots = tuple(dice.sample(names, 1 if alone else 2))
-        ways.append(_Way(robots, None if alone else dice.choice(team["handoff places"])))
-    return _said(request, _legs(team, ways))
+        ways.append(Way(robots, None if alone else dice.choice(team["handoff places"])))
+    return _said(request, legs_of(team["errands"], ways))
 
 
 def _said(request: Request, legs: list[dict[str, str]]) -> AIMessage:
     if _CHECK in request.tools:
         return request.call(_CHECK, legs=legs)
     return request.answer({"legs": legs})
-
-
-def _legs(team: Mapping[str, Any], ways: Sequence[_Way]) -> list[dict[str, str]]:
-    """The legs of a plan: all first halves before the second ones, so that none waits in a ring."""
-    first, second = [], []
-    for errand, way in zip(team["errands"], ways, strict=True):
-        thing, end = errand["object"], errand["to"]
-        over = way.handoff or end
-        first.append({"robot": way.robots[0], "object": thing, "from": thing, "to": over})
-        if way.handoff is not None:
-            second.append({"robot": way.robots[1], "object": thing, "from": over, "to": end})
-    return [*first, *second]
 
 
 def _sought(
@@ -101,12 +92,12 @@ def _sought(
     def links(a: str, b: str) -> int:
         return hops.get(_region(a), {}).get(_region(b), _FAR)
 
-    def ends(ways: Sequence[_Way]) -> tuple[float, float]:
+    def ends(ways: Sequence[Way]) -> tuple[float, float]:
         """When all is done, and what is walked in all."""
         at = {name: str(each["starts in"]) for name, each in robots.items()}
         free, lies = dict.fromkeys(robots, 0.0), dict[str, float]()
         walked = 0.0
-        for leg in _legs(team, ways):
+        for leg in legs_of(team["errands"], ways):
             name, thing = leg["robot"], leg["object"]
             come, on = links(at[name], leg["from"]), links(leg["from"], leg["to"])
             speed = float(robots[name]["metres a second"])
@@ -118,8 +109,7 @@ def _sought(
 
     options = []
     for errand in team["errands"]:
-        one = {"errands": [errand]}
-        found = [_Way((name,), None) for name in robots]
+        found = [Way((name,), None) for name in robots]
         for pair in product(robots, repeat=2):
             if pair[0] != pair[1]:
                 there = sorted(
@@ -131,17 +121,17 @@ def _sought(
                     for each in team["handoff places"]
                     if _region(each) != _region(errand["object"])
                 )
-                found += [_Way(pair, each) for *_, each in there[:_HANDOFFS]]
+                found += [Way(pair, each) for *_, each in there[:_HANDOFFS]]
         open_to = [
             way
             for way in found
             if not any(
                 (leg["robot"], _region(leg[end])) in cut_off
-                for leg in _legs(one, [way])
+                for leg in legs_of([errand], [way])
                 for end in ("from", "to")
             )
         ]
-        alone = {way: _alone(one, way, robots, links) for way in open_to}
+        alone = {way: _alone(errand, way, robots, links) for way in open_to}
         options.append(sorted(open_to, key=lambda way: (alone[way], open_to.index(way)))[:_MOST])
     while (many := _count(options)) > _MOST_PLANS:
         longest = max(options, key=len)
@@ -150,13 +140,13 @@ def _sought(
             break
     plans = sorted((ends(ways), number, ways) for number, ways in enumerate(product(*options)))
     for _, _, ways in plans:
-        yield _legs(team, ways)
+        yield legs_of(team["errands"], ways)
 
 
-def _alone(one: Mapping[str, Any], way: _Way, robots: Mapping[str, Any], links: Any) -> float:
+def _alone(errand: Mapping[str, str], way: Way, robots: Mapping[str, Any], links: Any) -> float:
     """When one errand ends, if its robots have nothing else to do."""
     lies = 0.0
-    for leg in _legs(one, [way]):
+    for leg in legs_of([errand], [way]):
         robot = robots[leg["robot"]]
         come = links(str(robot["starts in"]), leg["from"])
         speed = float(robot["metres a second"])
@@ -164,7 +154,7 @@ def _alone(one: Mapping[str, Any], way: _Way, robots: Mapping[str, Any], links: 
     return lies
 
 
-def _count(options: Sequence[Sequence[_Way]]) -> int:
+def _count(options: Sequence[Sequence[Way]]) -> int:
     many = 1
     for each in options:
         many *= max(1, len(each))

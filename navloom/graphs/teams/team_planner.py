@@ -3,7 +3,8 @@
 Robots' starts and errands are drawn by the seed. The graph first looks whether any plan does all
 errands: that none does is a finding, not a failure. Otherwise the model proposes legs, asks
 ``check_team_plan``, and answers; the answer is held to the same rules, and what is wrong is told
-back. That no plan does it is not believed where one does.
+back. That no plan does it is not believed where one does. With ``compact`` the model chooses a way
+for one errand after the other (:mod:`navloom.graphs.teams.team_choices`), without tools.
 
     START -> survey -> propose, consult, check (navloom.graphs.turns) -> END
                 |
@@ -16,7 +17,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from langchain_core.tools import BaseTool
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -27,13 +28,15 @@ from pydantic import Field, WithJsonSchema
 from typing_extensions import TypedDict
 
 from navloom.errors import UsageError
-from navloom.graphs.agent import AgentGraph, ModelLike, SceneLike
+from navloom.graphs.agent import AgentGraph, Growing, ModelLike, SceneLike
+from navloom.graphs.navcraft.choices import Choices
 from navloom.graphs.navcraft.single import errand_record
+from navloom.graphs.teams.team_choices import PROMPT as CHOICES_PROMPT
+from navloom.graphs.teams.team_choices import WayOffer, chosen_way, picked_ways, way_question
 from navloom.graphs.turns import (
     Call,
     Conversation,
     TurnLimits,
-    Turns,
     add_conversation,
     calls_made,
     said,
@@ -64,6 +67,7 @@ from navloom.tools.teams.team_task import (
 )
 
 PROMPT = "navcraft_team"
+_PLAN_EXISTS = "plan_exists"
 _KEPT = 16
 _MEASURES = {
     "makespan": "time until all is done",
@@ -80,20 +84,20 @@ class Input(TypedDict):
     """Of the robots' starts and the errands; goes into the prompt."""
 
 
-class State(Input, Turns, total=False):
+class State(Input, Choices, total=False):
     """What a run remembers.
 
     Its result is ``{"phase_1", "team", "verdict", "navloom"}``: robot_1's errand with the keys of
     A.10.1, the plan, and what it is worth; without ``team`` where no plan does all errands.
     """
 
+    picked: Growing[list[Any]]
+    """With ``compact``: the way of each errand, as its robots and where they hand over."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Context(TurnLimits):
     """What does not change during a run."""
-
-    compact: ClassVar[bool] = False
-    """Whole answers alone are asked for."""
 
     scene: SceneLike
     """The home, or its URI."""
@@ -115,6 +119,10 @@ class Context(TurnLimits):
     """Hop threshold of 3.1.2, which robot_1's first errand keeps."""
     constrain: bool = True
     """Hold the model to the answer's schema, where its backend can."""
+    compact: bool = False
+    """Ask for one way to do one errand at a time; legs are filled in, and no tools are offered."""
+    choices: Literal["ranked", "blind"] = "ranked"
+    """With ``compact``: ways as they rank, by number, the least first; or some that will do."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -186,9 +194,20 @@ def _about(task: TeamTask, tau: int) -> dict[str, Any]:
     return {**first, "asked": asked, "by": task.by, "cap": task.cap}
 
 
+def _offer(state: State, context: Context) -> WayOffer:
+    # A question and the check of its answer share what is offered.
+    offers = per_scene(scene_of(context.scene), "team_offers", lambda: lru_cache(_KEPT)(WayOffer))
+    refused = tuple(state.get("refused", []))
+    return offers(
+        _task(state, context), picked_ways(state), context.choices, state["seed"], refused
+    )
+
+
 def ask(state: State, context: Context) -> tuple[Rendered, dict[str, Any]]:
     """The prompt, and the schema of the answer."""
     task = _task(state, context)
+    if context.compact:
+        return way_question(_offer(state, context), constrain=context.constrain)
     rendered = load_prompt(PROMPT).render(
         scene_graph=scene_json(task.scene),
         team=json.dumps(task.told()),
@@ -199,7 +218,9 @@ def ask(state: State, context: Context) -> tuple[Rendered, dict[str, Any]]:
         alpha=context.by == "alpha",
     )
     legs = legs_schema(task, constrain=context.constrain)
-    schema = closed_object({"legs": {"anyOf": [legs, {"type": "null"}]}})
+    # What was not believed once is not asked for again.
+    believed = _PLAN_EXISTS not in state.get("violations", [])
+    schema = closed_object({"legs": {"anyOf": [legs, {"type": "null"}]} if believed else legs})
     return rendered, {"title": "team_plan", **schema}
 
 
@@ -226,9 +247,14 @@ def _advice(call: Call, before: list[Call], context: Context) -> str:
 def check(answer: dict[str, Any], state: State, context: Context) -> dict[str, Any]:
     """Check an answer; accept it, send it back, or give up."""
     task = _task(state, context)
+    if context.compact:
+        legs, update = chosen_way(answer, state, _offer(state, context), context)
+        if legs is None:
+            return update
+        answer = {"legs": legs}
     if "legs" in answer and answer["legs"] is None:
         told = "A plan does all errands: find one. Several robots may share the way of an object."
-        return sent_back(state, [Violation("plan_exists", told)], context)
+        return sent_back(state, [Violation(_PLAN_EXISTS, told)], context)
     found = check_team_plan(task, answer.get("legs"))
     if not found["valid"]:
         return sent_back(state, [Violation("no_plan", found["error"])], context)
@@ -249,8 +275,9 @@ def _result(legs: list[dict[str, str]], state: State, context: Context) -> dict[
             "violations_mended": state.get("violations", []),
             "turns": turns(spoken),
             "tool_calls": len(calls_made(spoken)),
-            "tools": context.tools,
-            "prompt": load_prompt(PROMPT).record,
+            "tools": "none" if context.compact else context.tools,
+            "prompt": load_prompt(CHOICES_PROMPT if context.compact else PROMPT).record,
+            **({"choices": context.choices} if context.compact else {}),
         },
     }
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 from navloom.errors import UsageError, did_you_mean
 from navloom.scenes.scene import Scene
@@ -29,6 +29,40 @@ PLAN, NO_PLAN = "plan", "no plan"
 LEG_KEYS = ("robot", "object", "from", "to")
 _TOLERANCE = 2e-6
 """How far a recorded figure, which is rounded, may be from the right one."""
+
+
+class Way(NamedTuple):
+    """Who carries an errand's object.
+
+    Attributes:
+        robots: one, or two in turn.
+        over: the place where the first of two puts it down.
+    """
+
+    robots: tuple[str, ...]
+    over: str | None = None
+
+    def __str__(self) -> str:
+        return f"{', then '.join(self.robots)}{'' if self.over is None else f' over {self.over}'}"
+
+
+def legs_of(errands: Sequence[Mapping[str, str]], ways: Sequence[Way]) -> list[dict[str, str]]:
+    """The legs of ways, one an errand: all first halves stand before second ones.
+
+    So nobody waits for who waits for them.
+
+    Args:
+        errands: each ``object`` and ``to``, by names.
+        ways: as many.
+    """
+    first, second = [], []
+    for errand, way in zip(errands, ways, strict=True):
+        thing, end = errand["object"], errand["to"]
+        over = end if way.over is None else way.over
+        first.append({"robot": way.robots[0], "object": thing, "from": thing, "to": over})
+        if way.over is not None:
+            second.append({"robot": way.robots[1], "object": thing, "from": over, "to": end})
+    return [*first, *second]
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,6 +220,11 @@ def read_legs(task: TeamTask, legs: Any) -> TeamPlan:
                 )
         errand = task.things[said["object"]]
         begin, end = task.places[said["from"]], task.places[said["to"]]
+        if begin.node == end.node:
+            # Of an agent's own leg in its own words: a plan would name the thing by its id.
+            raise UsageError(
+                f"Leg {number} takes the {said['object']} nowhere: its from and to are one place."
+            )
         found.append(Leg(said["robot"], errand.object, begin, end))
     return TeamPlan(task.robots, tuple(found))
 

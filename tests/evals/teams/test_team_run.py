@@ -106,6 +106,22 @@ def test_the_same_command_goes_on_and_a_dry_run_calls_nobody(
     assert "check_team_plan" in capsys.readouterr().out
 
 
+def test_a_run_of_small_choices_is_valid_and_says_how_it_was_asked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, out = tmp_path / "small", tmp_path / "team.jsonl"
+    words = [*WORDS, "--compact", "--choices", "blind", "--model", "builtin/random"]
+    assert main([*words, "--out", str(run), "--dry-run"]) == 0
+    assert "Ways to do it" in capsys.readouterr().out
+    assert main([*words, "--out", str(run)]) == 0
+    score = score_teams(run)
+    assert (score.valid.hits, score.calls.mean) == (6, 2)
+    asked = read_run(run)["request"]
+    assert (asked["compact"], asked["prompts"][0]["name"]) == (True, "navcraft_team_choices")
+    assert main(["export", str(run), "--out", str(out)]) == 0
+    assert main(["validate", str(out)]) == 0
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -114,7 +130,10 @@ def test_the_same_command_goes_on_and_a_dry_run_calls_nobody(
         (["--errands", "13"], "--errands"),
         (["--bodies", "FETCH,TANK"], "no body 'TANK'"),
         (["--max-metres", "-1"], "--max-metres"),
-        (["--model", "builtin/first"], "a whole answer has none"),
+        (["--model", "builtin/first"], "give --compact, which has lists"),
+        (["--choices", "blind"], "goes with --compact"),
+        (["--compact", "--tools", "none"], "goes without --compact"),
+        (["--compact", "--tools", "library"], "goes without --compact"),
     ],
 )
 def test_what_cannot_be_is_one_line(

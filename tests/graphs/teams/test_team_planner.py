@@ -92,6 +92,9 @@ def test_what_is_wrong_is_told_back_and_given_up() -> None:
     assert end["result"]["navloom"]["violations_mended"] == ["no_plan", "plan_exists"]
     assert f"Nobody carries the {legs[1]['object']}" in model.calls[1].messages[-1].content
     assert "A plan does all errands" in model.calls[2].messages[-1].content
+    # What was not believed is not asked for again.
+    held = [call.response_format["properties"]["legs"] for call in model.calls]
+    assert ["anyOf" in each for each in held] == [True, True, False]
     end, _ = plan([{"legs": legs[:1]}] * 2, tools="none", max_reasks=1)
     assert (end["status"], end["reason"]) == ("failed", "no_plan")
     assert not end.get("result")
@@ -134,7 +137,10 @@ WRONG = [
     ([{**alone()[0], "object": "moon"}], "'moon' is not to be carried"),
     ([{**alone()[0], "to": "nowhere in Attic_9"}], "is no place of this task"),
     (alone()[:1], "Nobody carries the"),
-    ([{**alone()[0], "from": alone()[0]["to"]}, alone()[1]], "nowhere"),
+    (
+        [{**alone()[0], "from": alone()[0]["to"]}, alone()[1]],
+        f"Leg 1 takes the {alone()[0]['object']} nowhere",
+    ),
     ([*alone(), alone()[0]], "twice"),
 ]
 
