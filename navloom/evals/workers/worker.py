@@ -44,6 +44,7 @@ from navloom.models.addresses import let_through
 from navloom.models.cache import Replies, ResponseCache, decoded, encoded
 from navloom.models.call import CallSettings
 from navloom.models.called import Call
+from navloom.models.registry import model_of
 from navloom.models.retries import Holds, Retry
 from navloom.models.secrets import one_line, redacted
 from navloom.models.spans import tracing
@@ -141,6 +142,9 @@ async def _made(begin: Words, driver: _Driver) -> AsyncIterator[_Worker]:
         if not shares and kind.more is not None:
             await _fetch(driver, path, "samples.jsonl")
         request = kind.request.read(path)
+        for name in dict.fromkeys(request.models):
+            # A key or a file that is not here would be the error of every sample.
+            model_of(name)
         plan = kind.plan(request, path, lambda _: None)
         there = request_hash(kind.name, {**plan.request.record(), **plan.record}, request.seed)
         if there != begin["hash"]:

@@ -10,6 +10,7 @@ import sys
 import time
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -233,6 +234,19 @@ def test_a_worker_that_sees_other_files_says_so(
     monkeypatch.setattr("navloom.evals.workers.crew.read_run", lambda _: {"request_hash": "other"})
     with pytest.raises(RunError, match="is another here: its scenes or files are not those of"):
         run_kind(StrangeRequest(), tmp_path / "r", Session(workers=1))
+    monkeypatch.undo()
+
+
+def test_a_worker_without_the_models_key_says_so_and_no_sample_is_an_error(
+    server: ModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = {name: value for name, value in os.environ.items() if name != "OPENAI_API_KEY"}
+    there = SimpleNamespace(environ=left, pathsep=os.pathsep)
+    monkeypatch.setattr(local_pool, "os", there)
+    request = SynthRequest(kind="single", spec="demo:flat", n=2, model="openai/gpt-4o-mini")
+    with pytest.raises(RunError, match=r"worker \d .*openai/gpt-4o-mini.*OPENAI_API_KEY"):
+        run_kind(request, tmp_path / "r", Session(workers=1))
+    assert read_errors(tmp_path / "r") == []
     monkeypatch.undo()
 
 
