@@ -261,7 +261,7 @@ class Crew:
             "say": "begin",
             "navloom": package_version("navloom"),
             "machine": this_machine(),
-            "apart": getattr(self._pool, "apart", False),
+            "apart": self._pool.apart,
             "path": str(self._folder.path.absolute()),
             "lock": (self._folder.path / ".lock").read_text(errors="replace"),
             "hash": read_run(self._folder.path)["request_hash"],

@@ -22,6 +22,8 @@ _END_S = 5.0
 class LocalPool:
     """Processes that this Python starts, each with a Python of its own."""
 
+    apart = False
+
     def __init__(self) -> None:
         self._peers: list[_ProcessPeer] = []
 

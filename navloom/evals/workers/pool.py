@@ -34,7 +34,13 @@ class Peer(Protocol):
 
 
 class Pool(Protocol):
-    """Where workers are. Closing it ends all of them."""
+    """Where workers are. Closing it ends all of them.
+
+    Attributes:
+        apart: whether workers are to take it that they do not see the run's folder; else they look.
+    """
+
+    apart: bool
 
     async def spawn(self, number: int) -> Peer:
         """Start one more.
