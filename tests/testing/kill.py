@@ -28,7 +28,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
@@ -136,22 +136,41 @@ def kill_many(folder: Path, kills: int, *, seed: int = 0, kind: str = "single") 
             ended = now
         finish(server, folder / "killed", samples, kind)
         again = asked(server)
+    return replace(
+        told(folder, needed, again, lost),
+        kills=kills,
+        nested=nested,
+        in_flight=kills * AT_ONCE,
+        seconds=time.monotonic() - began,
+    )
+
+
+def told(folder: Path, needed: Counter[str], again: Counter[str], lost: set[str]) -> Outcome:
+    """What a run that was killed on the way is beside the one left in peace.
+
+    Args:
+        folder: of both.
+        needed: what the server was asked by the one left in peace.
+        again: what it was asked by the other.
+        lost: samples that were finished, and then were not.
+    """
     ended = finished(folder / "killed")
     for name in ("whole", "killed"):
         export_run(folder / name, folder / f"{name}.jsonl")
     whole, killed = ((folder / f"{name}.jsonl").read_bytes() for name in ("whole", "killed"))
+    planned = set(finished(folder / "whole"))
     return Outcome(
-        kills=kills,
-        samples=samples,
-        lost=len(lost | (set(finished(folder / "whole")) - set(ended))),
+        kills=0,
+        samples=len(planned),
+        lost=len(lost | (planned - set(ended))),
         twice=sum(count > 1 for count in ended.values()),
         changed=whole != killed or set(needed) != set(again),
-        costs=differ(*(costs(folder / name) for name in ("whole", "killed"))),
-        nested=nested,
+        costs=_differ(*(_costs(folder / name) for name in ("whole", "killed"))),
+        nested=0,
         calls=needed.total(),
         again=again.total() - needed.total(),
-        in_flight=kills * AT_ONCE,
-        seconds=time.monotonic() - began,
+        in_flight=0,
+        seconds=0.0,
     )
 
 
@@ -240,13 +259,13 @@ def _is_within(out: Path) -> bool:
         return connection.execute(within).fetchone() is not None
 
 
-def costs(out: Path) -> dict[str, Any]:
+def _costs(out: Path) -> dict[str, Any]:
     """What each sample is said to have used."""
     lines = map(json.loads, (out / "samples.jsonl").read_text().splitlines())
     return {line["id"]: (line["usage"], line["cost_usd"]) for line in lines}
 
 
-def differ(one: dict[str, Any], other: dict[str, Any]) -> int:
+def _differ(one: dict[str, Any], other: dict[str, Any]) -> int:
     """In how many names two differ."""
     return sum(one.get(name) != other.get(name) for name in {**one, **other})
 

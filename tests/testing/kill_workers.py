@@ -14,10 +14,10 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-from navloom.evals.navcraft.export import export_run
 from navloom.models import get_model
 from navloom.testing.server import ModelServer
 from navloom.testing.wire import brain
@@ -79,20 +79,9 @@ def kill_workers(folder: Path, kills: int, *, seed: int = 0) -> Outcome:
             finished = now
         kill.finish(server, folder / "killed", samples, "single", ["--workers", "2"])
         asked = kill.asked(server)
-    finished = kill.finished(folder / "killed")
-    for name in ("whole", "killed"):
-        export_run(folder / name, folder / f"{name}.jsonl")
-    whole, killed = ((folder / f"{name}.jsonl").read_bytes() for name in ("whole", "killed"))
-    return Outcome(
+    return replace(
+        kill.told(folder, needed, asked, lost),
         kills=kills,
-        samples=samples,
-        lost=len(lost | (set(kill.finished(folder / "whole")) - set(finished))),
-        twice=sum(count > 1 for count in finished.values()),
-        changed=whole != killed or set(needed) != set(asked),
-        costs=kill.differ(*(kill.costs(folder / name) for name in ("whole", "killed"))),
-        nested=0,
-        calls=needed.total(),
-        again=asked.total() - needed.total(),
         in_flight=in_flight,
         seconds=time.monotonic() - began,
     )
