@@ -208,7 +208,8 @@ class BodyField:
             (n,) float64 metres over the floor, slopes counted; infinite where no way leads. That
             of a position is ``distances(goals)[field.at(position)]``, to half a cell.
         """
-        metres: Floats = self._march(goals).cells[: len(self)] * self.grid.cell
+        metres: Floats = self._march(goals).cells[: len(self)]
+        metres *= self.grid.cell
         return metres
 
     def way(self, start: Point3, goals: Sequence[Point3], *, driven: bool = False) -> Way | None:

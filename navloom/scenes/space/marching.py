@@ -147,7 +147,8 @@ def by_star(places: Places, goals: Sequence[Spot]) -> Marched:
 
 def _begun(places: Places, goals: Sequence[Spot]) -> Marched:
     n = len(places.along)
-    base = np.concatenate([np.arange(n + 1), [place for place, _, _ in goals]]).astype(np.int32)
+    base = np.arange(n + 1 + len(goals), dtype=np.int32)
+    base[n + 1 :] = [place for place, _, _ in goals]
     x = np.concatenate([places.x, [0.0], [u for _, u, _ in goals]])
     z = np.concatenate([places.z, [0.0], [w for _, _, w in goals]])
     cells = np.full(len(base), np.inf)
