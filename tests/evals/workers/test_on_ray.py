@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -77,14 +79,25 @@ def test_a_node_that_goes_takes_no_sample_with_it(tmp_path: Path) -> None:
 def head(port: int, **env: str) -> Iterator[None]:
     """A cluster that somebody else has started."""
     ray = [sys.executable, "-c", "from ray.scripts.scripts import main; main()"]
-    more = {"RAY_USAGE_STATS_ENABLED": "0", **env}
-    around: Any = {"env": {**os.environ, **more}, "capture_output": True, "timeout": 120}
-    start = ["start", "--head", f"--port={port}", "--num-cpus=1", "--include-dashboard=false"]
-    subprocess.run([*ray, *start], check=True, **around)
+    start = ["start", "--head", "--block", f"--port={port}", "--num-cpus=1"]
+    # Not `ray stop`: it ends every Ray of this machine, also those of other tests.
+    running = subprocess.Popen(
+        [*ray, *start, "--include-dashboard=false"],
+        env={**os.environ, "RAY_USAGE_STATS_ENABLED": "0", **env},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     try:
+        until = time.monotonic() + 60
+        while time.monotonic() < until and running.poll() is None:
+            with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+                break
+            time.sleep(0.5)
+        time.sleep(2)
         yield
     finally:
-        subprocess.run([*ray, "stop", "--force"], check=True, **around)
+        running.terminate()
+        running.wait(timeout=60)
 
 
 def test_a_cluster_without_a_token_is_refused_and_one_with_a_token_asks_for_it(
