@@ -182,7 +182,7 @@ def synth_report(run: Path) -> object:
 
 def read_chat(path: Path) -> object:
     """A saved chat of the home that all are of."""
-    from navloom.graphs.chat.saved_chat import read_chat
+    from navloom.graphs.chat.threads import read_chat
 
     return read_chat(path, load_scene("demo:flat"))
 
