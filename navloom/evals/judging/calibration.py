@@ -22,7 +22,8 @@ from navloom.evals.judging.gullible import GullibleJudge
 from navloom.evals.judging.request import JudgeRequest
 from navloom.evals.judging.run import ReasoningPlan, TracePlan, digest, read_steps
 from navloom.evals.judging.scores import flips_of
-from navloom.evals.kinds import Note, run_kind
+from navloom.evals.kinds import Note
+from navloom.evals.runner import run_kind
 from navloom.evals.session import Sample, Session, sample_seed
 from navloom.graphs.judging.reasoning import judge_reason
 from navloom.judges.fence import Payload, inject, payloads

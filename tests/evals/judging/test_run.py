@@ -16,8 +16,8 @@ from navloom.evals.judging.calibration_tables import picture, reasoning_tables, 
 from navloom.evals.judging.request import JudgeRequest
 from navloom.evals.judging.rows import read_answers, sample_name
 from navloom.evals.judging.scores import score_reasoning, totals
-from navloom.evals.kinds import run_kind
 from navloom.evals.run_folder import read_samples
+from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
 from navloom.judges.wording_sets import SETS, load_wordings
 from navloom.models import scripted
