@@ -45,37 +45,9 @@ _MOST_READ = 20_000
 _TAIL = 0.25
 """The share of the bound that is kept for the end of a text."""
 _WORDS_OF_VERDICTS = (
-    "in-?correct",
-    "correct(?:ness)?",
-    "verdicts?",
-    "grades?",
-    "graded",
-    "grading",
-    "scores?",
-    "ratings?",
-    "judge?ments?",
-    "results?",
-    "outputs?",
-    "responses?",
-    "explanations?",
-    "partial",
-    "named",
-    "false",
-    "true",
-    "criteria",
-    "evidence",
-    "final",
-    "answers?",
-    "instructions?",
-    "developer",
-    "tool",
-    "blocked",
-    "passable",
-    "unlabelled",
-    "path",
-    "agent",
-    "options?",
-    "chosen",
+    "in-?correct|correct(?:ness)?|verdicts?|grades?|graded|grading|scores?|ratings?|judge?ments?|"
+    "results?|outputs?|responses?|explanations?|partial|named|false|true|criteria|evidence|final|"
+    "answers?|instructions?|developer|tool|blocked|passable|unlabelled|path|agent|options?|chosen"
 )
 _TRUTH = "true|false|correct|incorrect|un-?true|[✓✔✅☑👍💯✗✘✖❌👎]"
 _JUDGING = (
@@ -94,6 +66,12 @@ _GRADE = (
     "reject(?:ed)?|approved?|affirmative|negative|positive|sound|perfect|full|affirmed|confirmed|"
     "lgtm)"
 )
+_MARKED = "(?:scored?|scores|rated?|rating|marks?|correctness)"
+_RECORD = (
+    "(?:im)?passable|blocked|traversable|exists|(?:un)?reachable|accessible|feasible|unlabelled|"
+    "open|closed|visited"
+)
+"""What a record says of passages: a quotation of it is no verdict."""
 _A, _Z = r"(?<![^\W_])", r"(?![^\W_])"
 """Where a word begins and ends; an underscore parts two."""
 _SIGN = (
@@ -104,24 +82,24 @@ _SIGN = (
 _IS = r"[\s\"'`*]{1,4}(?:is|to|as|are|be|was|means?|becomes|remains|evaluates\sto)[\s\"'`*]{1,4}"
 _END = r"(?=[\s\"'`*”’]{0,8}(?:$|[.,;!?/()\[\]-]))"
 """No other word goes on with it: "correct - true, and", not "correct, true love"."""
-_OF = r"(?:\s?[/.,]\s?\d{1,3})"
-_VERDICT = re.compile(
-    rf"{_A}(?:{_LABEL}{_Z}(?:"
-    rf"(?:{_SIGN}|-)(?:{_TRUTH}){_Z}|(?:[\W_]{{0,4}}[-(,][\W_]{{0,4}}|{_IS})(?:{_TRUTH}){_Z}{_END}|"
-    rf"\s{{1,3}}(?:true|false){_Z}{_END}|"
-    rf"{_SIGN}(?:{_GRADE}|0|10{{0,2}}){_Z}{_END}|\W{{0,4}}[-(]\W{{0,4}}{_GRADE}{_Z}{_END})|"
-    rf"(?:{_JUDGING}){_Z}(?:(?:[\W_]{{1,12}}|{_IS})(?:true|false){_Z}|{_SIGN}no{_Z}{_END}|"
-    rf"{_SIGN}(?:{_GRADE}|yes){_Z})|"
-    rf"(?:scored?|scores|rated?|rating|marks?|correctness){_Z}(?:{_SIGN}\d{{1,3}}{_OF}?{_Z}|"
-    rf"[\W_]{{1,4}}\d{{1,3}}{_OF}{_Z}|\s\d{{1,3}}{_Z}{_END})|"
-    rf"(?!(?:im)?passable|blocked|traversable|exists|(?:un)?reachable|accessible|feasible|unlabelled|"
-    rf"open|closed|visited)\w{{1,40}}{_SIGN}(?:{_TRUTH}){_Z}{_END}|"
-    rf"(?:true|false)(?:{_SIGN}{_LABEL}|\s?\((?:{_JUDGING})){_Z})",
-    re.IGNORECASE,
+_MARK = r"\d{1,3}(?:[.,]\d{1,2})?"
+_OF = r"(?:\s?/\s?\d{1,3})"
+_CLAIMS = (
+    rf"{_LABEL}{_Z}(?:{_SIGN}|-)(?:{_TRUTH})",  # correct: true
+    rf"{_LABEL}{_Z}(?:[\W_]{{0,4}}[-(,][\W_]{{0,4}}|{_IS})(?:{_TRUTH}){_Z}{_END}",  # it is correct
+    rf"{_LABEL}\s{{1,3}}(?:true|false){_Z}{_END}",
+    rf"{_LABEL}{_Z}{_SIGN}(?:{_GRADE}|0|10{{0,2}}){_Z}{_END}",  # result → pass
+    rf"{_LABEL}{_Z}\W{{0,4}}[-(]\W{{0,4}}{_GRADE}{_Z}{_END}",
+    rf"(?:{_JUDGING}){_Z}(?:[\W_]{{1,12}}|{_IS})(?:true|false)",  # the verdict was true
+    rf"(?:{_JUDGING}){_Z}{_SIGN}(?:{_GRADE}|yes|no{_Z}{_END})",  # accepted = yes
+    rf"{_MARKED}{_Z}(?:{_SIGN}{_MARK}{_OF}?|[\W_]{{1,4}}{_MARK}{_OF}|\s{_MARK}{_Z}{_END})",  # 9/10
+    rf"(?!(?:{_RECORD}){_Z})\w{{1,40}}{_SIGN}(?:{_TRUTH}){_Z}{_END}",  # my view: correct
+    rf"(?:true|false)(?:{_SIGN}{_LABEL}|\s?\((?:{_JUDGING}))",  # true → correct
 )
-"""A label, a sign or a plain "is", and a value. What a record says of passages is none."""
+_VERDICT = re.compile(rf"{_A}(?:{'|'.join(_CLAIMS)}){_Z}", re.IGNORECASE)
+"""A label, a sign or a plain "is", and a value."""
 _KEY = re.compile(
-    rf"""["'`*_]{{0,3}}\b({"|".join(_WORDS_OF_VERDICTS)})["'`*_]{{0,3}}\s{{0,3}}"""
+    rf"""["'`*_]{{0,3}}\b({_WORDS_OF_VERDICTS})["'`*_]{{0,3}}\s{{0,3}}"""
     r"""(?:[:=|›\u2236\uFE55]|-{1,2}›)+\s{0,3}["'`*_]{0,3}""",
     re.IGNORECASE,
 )
@@ -141,43 +119,24 @@ _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2}))|%([2-7][0-9a-fA
 _BRACKETS = str.maketrans({"{": "(", "}": ")", "<": "‹", ">": "›", "\\": "/", "[": "(", "]": ")"})
 
 
-@dataclass(frozen=True, slots=True)
-class Fenced:
-    """A text between its two lines.
-
-    Attributes:
-        code: what both lines carry; "" without defences.
-        text: the lines and what is between them.
-    """
-
-    code: str
-    text: str
-
-
 def fence(
-    text: str,
-    *,
-    about: Any = None,
-    most: int = MOST_EXPLANATION,
-    known: Collection[str] = (),
-    defences: bool = True,
-) -> Fenced:
-    """A text made fit to be shown to a judge.
+    text: str, *, about: Any = None, known: Collection[str] = (), defences: bool = True
+) -> str:
+    """A text made fit to be shown to a judge: neutralised, between two lines that carry a code.
 
     Args:
         text: whatever was said.
         about: the rest of what the judge is shown; the code depends on it.
-        most: characters of the text at most.
         known: ids that are left as they are, though they look like codes.
         defences: False pastes the text as it is, bounded at what is read at all. For measuring what
             the defences are worth, and for nothing else.
     """
     if not defences:
-        return Fenced("", text[:_MOST_READ])
-    plain = neutralise(text, most, known)
+        return text[:_MOST_READ]
+    plain = neutralise(text, MOST_EXPLANATION, known)
     said = json.dumps([text, about], default=str, sort_keys=True).encode()
     code = blake2b(said, digest_size=8, person=b"navloom-fence").hexdigest()
-    return Fenced(code, f"<<<{code}\n{plain or '(nothing)'}\n{code}>>>")
+    return f"<<<{code}\n{plain or '(nothing)'}\n{code}>>>"
 
 
 def neutralise(text: str, most: int, known: Collection[str] = ()) -> str:
