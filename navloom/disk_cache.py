@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
+from importlib.metadata import version
 from itertools import count
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TypeVar
@@ -287,6 +288,10 @@ REPLIES = Store("replies", "a reply", spread=True)
 """Replies of models (:mod:`navloom.models.cache`): each was paid for, so none is dropped."""
 HOMES = Store("homes", "a home", 500_000_000)
 """Generated homes, as scenes."""
+MESHES = Store("meshes", "a mesh", 1_000_000_000)
+"""Triangles of scenes that are drawn from their boxes and walls."""
+SIGHTS = Store("sights", "what is in sight", 500_000_000)
+"""What is in sight of viewpoints."""
 LIGHT = Store("light", "light", 1_000_000_000)
 """The light of homes, which pictures are drawn by."""
 HABITAT = Store("habitat", "a scene for habitat", 4_000_000_000)
@@ -295,7 +300,7 @@ BODIES = Store("bodies", "where a body can be", 1_000_000_000)
 """Fields and navigation graphs of bodies."""
 VIEWS = Store("views", "an index of a run", 500_000_000)
 """Columns of runs' lines, and where each line stands, for the pages that show them."""
-STORES = (HOMES, LIGHT, HABITAT, BODIES, VIEWS)
+STORES = (HOMES, MESHES, SIGHTS, LIGHT, HABITAT, BODIES, VIEWS)
 """All but the replies."""
 TOKEN_FILE = "view-token"  # noqa: S105 - a name, no password
 """The other file of ours in the cache's folder: see :mod:`navloom.web.token`."""
@@ -315,11 +320,12 @@ def content_key(*parts: str | bytes | NDArray[np.generic]) -> str:
 
 
 @lru_cache(maxsize=16)
-def code_key(*paths: str) -> str:
+def code_key(*paths: str, libraries: tuple[str, ...] = ()) -> str:
     """Return a name for the code that makes something: it changes with every change of the code.
 
     Args:
         paths: files, and folders of Python and YAML files with all folders within.
+        libraries: distributions that the code computes with.
     """
     files = [
         file
@@ -328,7 +334,7 @@ def code_key(*paths: str) -> str:
             [path] if path.is_file() else sorted((*path.rglob("*.py"), *path.rglob("*.yaml")))
         )
     ]
-    return content_key(*(file.read_bytes() for file in files))
+    return content_key(*(file.read_bytes() for file in files), *map(version, libraries))
 
 
 def reason_of(error: BaseException) -> str:

@@ -18,6 +18,8 @@ app = Commands("The replies of models, and what is made of homes, that are kept 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _KEPT = {
     "homes": "{} generated homes",
+    "meshes": "the meshes of {} scenes",
+    "sights": "what is in sight of {} viewpoints",
     "light": "the light of {} homes",
     "habitat": "{} scenes for habitat",
     "bodies": "{} fields and graphs of bodies",

@@ -7,9 +7,7 @@ generator's version and code, and the libraries that it computes with.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from hashlib import sha256
-from importlib.metadata import version
 from pathlib import Path
 from typing import IO
 
@@ -44,17 +42,10 @@ def load(folder: Path, scene_id: str) -> Scene:  # noqa: ARG001
     """
     seed, spec = read_name(scene_id)
     name = home_name(seed, spec)
-    key = content_key("navloom home", str(VERSION), name, _generator())
+    code = code_key(*(str(_SCENES / each) for each in _CODE), libraries=_LIBRARIES)
+    key = content_key("navloom home", str(VERSION), name, code)
     return HOMES.kept(
         f"{key}.json", lambda: _generated(seed, spec), _save, lambda file: _read(file, name)
-    )
-
-
-@lru_cache(maxsize=1)
-def _generator() -> str:
-    """Return a name for the code that generates homes."""
-    return content_key(
-        code_key(*(str(_SCENES / each) for each in _CODE)), *map(version, _LIBRARIES)
     )
 
 

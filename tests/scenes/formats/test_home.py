@@ -73,7 +73,7 @@ def test_a_file_of_another_home_version_or_generator_is_not_taken(
     assert made == [3, 3, 4]
     monkeypatch.setattr(home, "VERSION", 99)
     load_scene(SMALL)
-    monkeypatch.setattr(home, "_generator", lambda: "another")
+    monkeypatch.setattr(home, "code_key", lambda *_, **__: "another")
     load_scene(SMALL)
     load_scene(SMALL)
     assert made == [3, 3, 4, 3, 3]
