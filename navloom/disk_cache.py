@@ -290,7 +290,7 @@ HOMES = Store("homes", "a home", 500_000_000)
 """Generated homes, as scenes."""
 MESHES = Store("meshes", "a mesh", 1_000_000_000)
 """Triangles of scenes that are drawn from their boxes and walls."""
-SIGHTS = Store("sights", "what is in sight", 500_000_000)
+SIGHTS = Store("sights", "what is in sight", 200_000_000)
 """What is in sight of viewpoints."""
 LIGHT = Store("light", "light", 1_000_000_000)
 """The light of homes, which pictures are drawn by."""
