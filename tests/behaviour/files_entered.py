@@ -4,13 +4,14 @@ A file counts when a function, method, lambda or comprehension that stands in a 
 ``navloom/`` is called, in any thread. Import bodies are left out: module and class bodies, and
 whatever is called while the body of a module of Navloom runs (decorators, tables made once). What
 ``dataclass`` and pydantic generate stands in no file. Each case has a process and a home of its
-own and no cache of replies, as in the tests, and comes in by the command line alone:
+own, no cache of replies, as in the tests, and its homes, meshes and sights in the cache, for it is
+done once before. It comes in by the command line alone:
 
 - synth: one sample of ``navloom synth single demo:house``, from the words typed to the exit code;
 - eval: one episode of ``navloom eval scene demo:house``, likewise;
 - chat: one message to ``navloom chat demo:house``, from the reading of it to the robot's answer;
 - page: one episode of a finished ``navloom eval scene home:1`` in the app of ``navloom view``: the
-  five documents that a browser asks for. The home is in the cache, as the run has put it there.
+  five documents that a browser asks for.
 
 The numbers before are somebody else's; on the same commit this script finds 54, 90 and 37. A run
 with a cache of replies enters one file more. A message enters 33 where the chat's graph is called
@@ -150,15 +151,24 @@ def look() -> int:
 
 def measure(case: str) -> Calls:
     """The files that a case enters, counted in a process and a home of its own."""
-    with tempfile.TemporaryDirectory() as home:
+    with tempfile.TemporaryDirectory() as root:
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("NAVLOOM_", "XDG_"))}
-        env = {**kept, "HOME": home, "PYTHONPATH": str(REPOSITORY), "NAVLOOM_NO_CACHE": "1"}
-        words = [sys.executable, "-m", __spec__.name, "--case", case]
-        if case == "page":
-            first = [sys.executable, "-m", "navloom.cli.main", *BEFORE.split()]
-            subprocess.run(first, env=env, cwd=home, capture_output=True, check=True)
-        done = subprocess.run(words, env=env, cwd=home, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+        told = {"PYTHONPATH": str(REPOSITORY), "NAVLOOM_NO_CACHE": "1", "NAVLOOM_CACHE": root}
+        for name in ("before", "counted"):
+            # The page is of the run that was made before, the others begin anew.
+            home = Path(root, "home" if case == "page" else name)
+            home.mkdir(exist_ok=True)
+            words = ["-m", __spec__.name, "--case", case]
+            if case == "page" and name == "before":
+                words = ["-m", "navloom.cli.main", *BEFORE.split()]
+            done = subprocess.run(
+                [sys.executable, *words],
+                env={**kept, **told, "HOME": str(home)},
+                cwd=home,
+                capture_output=True,
+                text=True,
+            )
+            assert done.returncode == 0, done.stderr
     return {file: Counter(calls) for file, calls in json.loads(done.stdout).items()}
 
 
