@@ -123,7 +123,7 @@ def _save(file: IO[bytes], sight: Sight) -> None:
 
 def _load(file: IO[bytes], scene: Scene) -> Sight:
     rows, links = json.loads(file.read(_MOST_BYTES + 1))
-    seen = tuple(Sighting(*row[:-1], middle=tuple(row[-1])) for row in rows)
+    seen = tuple(Sighting(*(*row[:-1], tuple(row[-1]))) for row in rows)
     for each in seen:
         numbers = (*astuple(each)[1:-1], *each.middle)
         named = owner_name(scene, each.owner) and len(each.middle) == len("xyz")

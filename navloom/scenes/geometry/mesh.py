@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -220,12 +220,10 @@ def _save(file: IO[bytes], mesh: SceneMesh) -> None:
                 told = len(pictures)
                 pictures.append(look.texture)
         looks.append([look.rgb, told, look.repeat, look.gloss, look.glow])
-    np.savez(
-        file,
-        looks=np.frombuffer(json.dumps(looks).encode(), dtype=np.uint8),
-        **{name: getattr(mesh, name) for name in _ARRAYS},
-        **{f"picture_{k}": each.pixels for k, each in enumerate(pictures)},
-    )
+    held: dict[str, Any] = {name: getattr(mesh, name) for name in _ARRAYS}
+    held |= {f"picture_{k}": each.pixels for k, each in enumerate(pictures)}
+    held["looks"] = np.frombuffer(json.dumps(looks).encode(), dtype=np.uint8)
+    np.savez(file, **held)
 
 
 def _load(file: IO[bytes], scene: Scene) -> SceneMesh:
