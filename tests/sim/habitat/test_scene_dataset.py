@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from navloom.disk_cache import HABITAT
 from navloom.errors import SimulatorError
 from navloom.scenes import load_scene
 from navloom.scenes.exporting.habitat_files import save_habitat
-from navloom.shelf import HABITAT
 from navloom.sim.habitat.habitat_scenes import export_key, scene_files
 from navloom.sim.habitat.scene_dataset import find_in_dataset
 
