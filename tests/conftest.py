@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import os
+import shutil
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,9 +17,43 @@ from hypothesis import settings
 
 # How long an example takes says how busy a machine is: no deadline.
 # The slow tests, and mutants, take all examples.
-settings.register_profile("few", max_examples=25, deadline=None)
+settings.register_profile("few", max_examples=8, deadline=None)
 settings.register_profile("many", deadline=None)
 settings.load_profile("few")
+
+ROOMY_MB = 420
+"""What a worker with every test imported may take before memory is looked for."""
+SCENES_KEPT = (("navloom.scenes.uri", "_kept_scene"), ("navloom.evals.run_scenes", "_kept"))
+_CACHE = pytest.StashKey[str]()
+_LAST_MB = [0]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """One cache for all workers of a run, and for no other run: what is kept may be old code's."""
+    if not hasattr(config, "workerinput"):
+        config.stash[_CACHE] = os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="navloom-")
+        os.environ.pop("NAVLOOM_CACHE", None)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if (folder := config.stash.get(_CACHE, None)) is not None:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of a test marked ``some(n)``, n parameters, spread evenly, are fast; the others are slow."""
+    tests: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("some") is not None:
+            tests[item.nodeid.partition("[")[0]].append(item)
+    for same in tests.values():
+        mark = same[0].get_closest_marker("some")
+        assert mark is not None
+        fast = {int(k * len(same) / mark.args[0]) for k in range(mark.args[0])}
+        for k, item in enumerate(same):
+            if k not in fast:
+                item.add_marker(pytest.mark.slow)
 
 
 def pytest_collection_finish() -> None:
@@ -21,6 +61,29 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown() -> Iterator[None]:
+    """Homes, meshes and fields that nobody will ask for again are let go of, where they add up."""
+    yield
+    if _memory_mb() > max(ROOMY_MB, _LAST_MB[0] + 30):
+        for module, kept in SCENES_KEPT:
+            if module in sys.modules:
+                getattr(sys.modules[module], kept).cache_clear()
+        gc.collect()
+        if sys.platform == "linux":
+            ctypes.CDLL(None).malloc_trim(0)
+        _LAST_MB[0] = _memory_mb()
+
+
+def _memory_mb() -> int:
+    """What this process holds now; 0 where the system does not say."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
+    except OSError:
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE") >> 20
 
 
 @pytest.fixture(scope="session")
@@ -40,13 +103,6 @@ def data_dir() -> Path:
 @pytest.fixture(scope="session")
 def _state_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("state")
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _light_apart(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Light worked out by tests is kept for tests alone, also by fixtures of whole modules."""
-    os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.mktemp("cache"))
-    os.environ.pop("NAVLOOM_CACHE", None)
 
 
 @pytest.fixture(autouse=True)

@@ -25,8 +25,8 @@ FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 KEYS = {"OPENAI_API_KEY": "k" * 24}
 
 
-MOST = {"--n": 4, "--questions": 6, "--limit": 2}
-HOMES = re.compile(r"^home:(\d+)-(\d+)$")
+MOST = {"--n": 2, "--limit": 1}
+HOMES = re.compile(r"^(home:\d+)-\d+$")
 
 
 def small(words: list[str]) -> list[str]:
@@ -34,14 +34,9 @@ def small(words: list[str]) -> list[str]:
     if "calibrate" in words:
         return words
     return [
-        str(min(int(word), MOST[before])) if before in MOST else HOMES.sub(_two, word)
+        str(min(int(word), MOST[before])) if before in MOST else HOMES.sub(r"\1", word)
         for before, word in itertools.pairwise(["", *words])
     ]
-
-
-def _two(homes: re.Match[str]) -> str:
-    first, last = int(homes[1]), int(homes[2])
-    return f"home:{first}-{min(last, first + 1)}"
 
 
 def commands(block: str) -> list[list[str]]:
@@ -49,9 +44,9 @@ def commands(block: str) -> list[list[str]]:
 
 
 def blocks() -> Iterator[object]:
-    """Each block for few samples, and as it stands with the slow tests.
+    """Each block as it stands with the slow tests, and the README's for few samples besides.
 
-    Studies, and what is made of real data, take their time for few samples too.
+    Studies, what looks at homes, and what is made of real data take their time for few samples too.
     """
     for path in PAGES:
         for number, match in enumerate(FENCED.finditer(path.read_text("utf-8"))):
@@ -59,10 +54,11 @@ def blocks() -> Iterator[object]:
                 continue
             block, name = match.group(2), f"{path.relative_to(ROOT)}:{number}"
             marks = [pytest.mark.realdata] if "NAVLOOM_DATA" in block else []
-            long = bool(marks) or "navloom study" in block
-            if not long:
+            long = bool(marks) or "navloom study" in block or "navloom scenes" in block
+            few = path == PAGES[0] and not long
+            if few:
                 yield pytest.param(block, True, id=name, marks=marks)
-            if long or any(small(words) != words for words in commands(block)):
+            if not few or any(small(words) != words for words in commands(block)):
                 # Fifty homes take minutes on one core.
                 more = [*marks, pytest.mark.slow, pytest.mark.timeout(1200)]
                 yield pytest.param(block, False, id=f"{name} as it stands", marks=more)

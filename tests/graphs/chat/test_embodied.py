@@ -27,6 +27,7 @@ def chat(**settings: Any) -> Chat:
     return Chat(start, scene="demo:flat", simulator=driving(), **settings)
 
 
+@pytest.mark.slow
 def test_it_drives_off_the_graph_and_back_and_undo_is_exact() -> None:
     talk = chat()
     begun = dict(talk.state["pose"])
@@ -77,6 +78,7 @@ def test_metres_are_made_plain(said: str, plain: str) -> None:
     assert measured(said) == plain
 
 
+@pytest.mark.slow
 def test_who_takes_no_pictures_is_told_in_words_and_shown_none_again() -> None:
     refusal = Status(500, text="image input is not supported - hint: provide the mmproj")
     with ModelServer(brain(get_model("builtin/heuristic")), faults=[refusal]) as server:

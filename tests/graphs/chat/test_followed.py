@@ -21,6 +21,7 @@ UNSEEN = 0.85
 """Measured: 54 of 60, by rules that were written without them."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "floor"),
     [

@@ -13,6 +13,7 @@ from navloom.scenes.homes.plan_checks import faults
 from navloom.scenes.homes.planner import floor_area, plan_home
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 10**9))
 def test_a_plan_of_any_seed_is_without_fault_and_the_same_again(seed: int) -> None:
