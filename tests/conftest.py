@@ -10,10 +10,14 @@ import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from navloom.scenes import uri
 
 # How long an example takes says how busy a machine is: no deadline.
 # The slow tests, and mutants, take all examples.
@@ -23,13 +27,22 @@ settings.load_profile("few")
 
 ROOMY_MB = 420
 """What a worker with every test imported may take before memory is looked for."""
-SCENES_KEPT = (("navloom.scenes.uri", "_kept_scene"), ("navloom.evals.run_scenes", "_kept"))
 _CACHE = pytest.StashKey[str]()
 _LAST_MB = [0]
+_load = uri._Place.load
+_kept = lru_cache(maxsize=8)(_load)
+
+
+def _load_once(place: uri._Place, scene_id: str) -> uri.Scene:
+    """Demo homes and made ones are frozen: a worker's tests share them, and what is worked out."""
+    if place.prefix in ("demo:", "home:"):
+        return _kept(replace(place, ids=()), scene_id)
+    return _load(place, scene_id)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """One cache for all workers of a run, and for no other run: what is kept may be old code's."""
+    uri._Place.load = _load_once  # type: ignore[method-assign]
     if not hasattr(config, "workerinput"):
         config.stash[_CACHE] = os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="navloom-")
         os.environ.pop("NAVLOOM_CACHE", None)
@@ -68,13 +81,18 @@ def pytest_runtest_teardown() -> Iterator[None]:
     """Homes, meshes and fields that nobody will ask for again are let go of, where they add up."""
     yield
     if _memory_mb() > max(ROOMY_MB, _LAST_MB[0] + 30):
-        for module, kept in SCENES_KEPT:
-            if module in sys.modules:
-                getattr(sys.modules[module], kept).cache_clear()
+        _forget_scenes()
         gc.collect()
         if sys.platform == "linux":
             ctypes.CDLL(None).malloc_trim(0)
         _LAST_MB[0] = _memory_mb()
+
+
+def _forget_scenes() -> None:
+    _kept.cache_clear()
+    uri._kept_scene.cache_clear()
+    if (run_scenes := sys.modules.get("navloom.evals.run_scenes")) is not None:
+        run_scenes._kept.cache_clear()
 
 
 def _memory_mb() -> int:
@@ -98,6 +116,14 @@ def data_dir() -> Path:
     if not folder.is_dir():
         pytest.fail(f"NAVLOOM_DATA={where} is not a folder")
     return folder
+
+
+@pytest.fixture
+def fresh_scenes() -> Iterator[None]:
+    """Scenes of which nothing is worked out, for what counts or changes how that is done."""
+    _forget_scenes()
+    yield
+    _forget_scenes()
 
 
 @pytest.fixture(scope="session")
