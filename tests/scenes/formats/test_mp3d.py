@@ -422,7 +422,10 @@ def test_rooms_that_nobody_knows_are_missing_and_that_is_said(
     assert archive.load(tmp_path, archive.save(scene, tmp_path / "one.json").stem) == scene
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=settings.default.max_examples // 2,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(data=st.data(), n=st.integers(1, 9))
 def test_any_graph_loads_with_a_room_for_every_viewpoint(
     tmp_path: Path, data: st.DataObject, n: int
