@@ -289,6 +289,7 @@ def test_what_the_package_makes_in_its_own_homes_is_valid(name, tmp_path):
         assert checker.check(json.loads(line), scene) == []
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 @pytest.mark.parametrize(
     ("scheme", "n"),

@@ -299,6 +299,7 @@ def test_an_index_has_one_form() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_a_subset_of_r2r_is_near_the_whole(data_dir: Path) -> None:
     data = load_task("r2r", data_dir / "mp3d")

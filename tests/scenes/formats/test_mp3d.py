@@ -478,6 +478,7 @@ def test_all_sixty_scans_load(scans: dict[str, Scene]) -> None:
     assert disconnected == {"B6ByNegPMKs", "PuKPg4mmafe", "q9vSo1VnCiC"}
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_storeys_of_known_scans(scans: dict[str, Scene]) -> None:
     # Floor heights read from the files: about -3.6, 0; -2.7, 0, 3.4 with landings between.
@@ -486,6 +487,7 @@ def test_storeys_of_known_scans(scans: dict[str, Scene]) -> None:
     assert len(scans["zsNo4HB9uLZ"].floors) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_headings_and_edges_are_those_of_the_observations(
     scans: dict[str, Scene], data_dir: Path
@@ -509,12 +511,14 @@ def test_headings_and_edges_are_those_of_the_observations(
     assert worst < 1e-4
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_the_largest_scan_loads(data_dir: Path) -> None:
     scene = mp3d.load(data_dir / "mp3d", "B6ByNegPMKs")
     assert len(scene.viewpoints) == 348
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_the_golden_scan_and_a_house_file(scans: dict[str, Scene], data_dir: Path) -> None:
     golden = mp3d.load(data_dir / "mp3d/golden", "gZ6f7yhEvPG")
