@@ -119,11 +119,9 @@ def data_dir() -> Path:
 
 
 @pytest.fixture
-def fresh_scenes() -> Iterator[None]:
-    """Scenes of which nothing is worked out, for what counts or changes how that is done."""
-    _forget_scenes()
-    yield
-    _forget_scenes()
+def fresh_scenes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each load makes a scene of which nothing is worked out, as in the program itself."""
+    monkeypatch.setattr(uri._Place, "load", _load)
 
 
 @pytest.fixture(scope="session")

@@ -75,7 +75,6 @@ def test_commands_run(
     if "NAVLOOM_DATA" in block:
         request.getfixturevalue("data_dir")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("NAVLOOM_CACHE", str(tmp_path / "cache"))  # never a developer's own
     with ModelServer(brain(get_model("builtin/heuristic"))) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
         for words in commands(block):
