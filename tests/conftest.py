@@ -25,8 +25,8 @@ settings.register_profile("few", max_examples=8, deadline=None)
 settings.register_profile("many", deadline=None)
 settings.load_profile("few")
 
-ROOMY_MB = 420
-"""What a worker with every test imported may take before memory is looked for."""
+ROOMY_MB, FULL_MB = 420, 520
+"""A worker that takes more than the first looks for garbage; more than the second, scenes go."""
 _CACHE = pytest.StashKey[str]()
 _LAST_MB = [0]
 _load = uri._Place.load
@@ -71,7 +71,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish() -> None:
     """What is imported stays; to look through all of it for garbage is a fifth of the time."""
-    gc.collect()
+    _tidy()
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)
 
@@ -80,12 +80,18 @@ def pytest_collection_finish() -> None:
 def pytest_runtest_teardown() -> Iterator[None]:
     """Homes, meshes and fields that nobody will ask for again are let go of, where they add up."""
     yield
-    if _memory_mb() > max(ROOMY_MB, _LAST_MB[0] + 30):
-        _forget_scenes()
-        gc.collect()
-        if sys.platform == "linux":
-            ctypes.CDLL(None).malloc_trim(0)
+    if _memory_mb() > max(ROOMY_MB, _LAST_MB[0] + 40):
+        _tidy()
+        if _memory_mb() > FULL_MB:
+            _forget_scenes()
+            _tidy()
         _LAST_MB[0] = _memory_mb()
+
+
+def _tidy() -> None:
+    gc.collect()
+    if sys.platform == "linux":
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _forget_scenes() -> None:
