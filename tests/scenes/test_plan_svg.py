@@ -122,6 +122,7 @@ def test_homes_are_small(uri):
     assert _kilobytes(load_scene(uri)) < 80
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_scenes_of_hundreds_of_things_are_small():
     scenes = [load_scene(uri) for uri in list_scenes("hm3d:")]

@@ -123,7 +123,7 @@ def test_wilson_of_8_in_10():
     assert wilson(8, 10) == pytest.approx((0.4902, 0.9433), abs=5e-5)
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples // 4)
 @given(st.lists(st.floats(-1, 1), min_size=2, max_size=30))
 def test_the_bootstrap_interval_lies_among_the_values_and_never_varies(values):
     low, high = bootstrap_mean(values)

@@ -253,7 +253,10 @@ def _leaves(value, path=()):
 _PLACES = [path for path in _leaves(tiny.relay_a1()) if path and path != ("profile",)]
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=3 * settings.default.max_examples // 2,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(place=st.sampled_from(_PLACES), value=_JSON)
 def test_whatever_stands_in_a_line_the_check_ends_and_speaks_plainly(
     place, value, tmp_path, scenes
@@ -286,6 +289,7 @@ def test_what_the_package_makes_in_its_own_homes_is_valid(name, tmp_path):
         assert checker.check(json.loads(line), scene) == []
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 @pytest.mark.parametrize(
     ("scheme", "n"),

@@ -274,6 +274,7 @@ def test_a_category_is_said_without_help() -> None:
     assert sentence("chest_of_drawers") == "Find a chest of drawers."
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_the_real_counts(data_dir: Path) -> None:
     """Counts and the mean path of R2R are those of the data's own page (TL 9.5046 over 783)."""
@@ -289,6 +290,7 @@ def test_the_real_counts(data_dir: Path) -> None:
     assert all(e.goals[0] in e.visible_from for e in task.episodes)
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_the_real_object_navigation(data_dir: Path) -> None:
     task = load_task("objectnav", data_dir / "mp3d", n=210)

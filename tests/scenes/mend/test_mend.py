@@ -33,6 +33,8 @@ from navloom.scenes.mend.search import Mend, mend
 from navloom.scenes.parts import Point3
 from navloom.scenes.space.mover import Mover, Stand, mover_of
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def home() -> Scene:

@@ -16,6 +16,8 @@ from navloom.scenes.space import body_field as fields
 from navloom.scenes.space import body_graph as graphs
 from navloom.scenes.space.field_file import scene_key
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def _apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,6 +23,8 @@ from navloom.scenes.traverse.rule_and_drive import compared, rows
 from navloom.scenes.traverse.turning_room import FEW, fits
 from navloom.scenes.uri import load_scene
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def home() -> Scene:

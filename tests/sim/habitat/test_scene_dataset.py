@@ -89,6 +89,7 @@ def test_a_config_that_cannot_be_used_is_one_line(tmp_path: Path, config: Any, s
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_scene_is_exported_once_for_what_it_holds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
