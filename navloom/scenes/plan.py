@@ -33,7 +33,6 @@ from navloom.scenes.plan_data import PlanData, PlanFloor, Stroke, plan_data
 from navloom.scenes.plan_look import MARKS, ROUTES, Ink, MarkKind, RouteLook
 from navloom.scenes.plan_names import Disc, Setting, Word, place_words, wrapped
 from navloom.scenes.plan_svg import (
-    MARGIN,
     FromAbove,
     Node,
     Pen,
@@ -41,6 +40,7 @@ from navloom.scenes.plan_svg import (
     cm,
     font_files,
     halo_of,
+    paper,
     text_width,
     write_names,
     xml,
@@ -148,10 +148,10 @@ class Sheet:
     def svg(self) -> str:
         """The page as the text of an SVG file; names in it are text, and things have their ids."""
         wide, high = cm(self.width), cm(self.height)
-        paper = Node("rect", {"width": wide, "height": high, "fill": "#ffffff"})
+        white = Node("rect", {"width": wide, "height": high, "fill": "#ffffff"})
         shared = {"xmlns": "http://www.w3.org/2000/svg", "font-family": _FONT, "fill": "none"}
         size = {"viewBox": f"0 0 {wide} {high}", "width": f"{wide}pt", "height": f"{high}pt"}
-        return xml(Node("svg", shared | size, (paper, *self.nodes))) + "\n"
+        return xml(Node("svg", shared | size, (white, *self.nodes))) + "\n"
 
     def png(self, dpi: float | None = None) -> bytes:
         """The page as a PNG file, with so many dots an inch.
@@ -367,13 +367,8 @@ def _panels(
     for data in plan.floors:
         spots = [(x, -z) for route in routes for at, x, z in route.points if at == data.id]
         spots += [(mark.x, -mark.z) for mark in marks if mark.floor == data.id]
-        boxes = [shape.bounds for shape in data.shapes.values()] + [(x, y, x, y) for x, y in spots]
-        if not boxes:
-            continue
-        low_x, low_y = min(b[0] for b in boxes), min(b[1] for b in boxes)
-        high_x, high_y = max(b[2] for b in boxes), max(b[3] for b in boxes)
-        bounds = (low_x - MARGIN, low_y - MARGIN, high_x + MARGIN, high_y + MARGIN)
-        panels.append(_Panel(data, bounds, (above or {}).get(data.id)))
+        if bounds := paper(data, spots):
+            panels.append(_Panel(data, bounds, (above or {}).get(data.id)))
     return panels or [_Panel(PlanFloor(1), (-1.0, -1.0, 1.0, 1.0))]
 
 

@@ -33,7 +33,6 @@ from navloom.scenes.plan_data import (
     PlanItem,
     PlanLink,
     PlanRoom,
-    PlanStairs,
     Spot,
     Stroke,
 )
@@ -224,7 +223,7 @@ def said(words: str) -> str:
 _ONE, _EACH = (7.0, 6.0), (5.5, 5.0)
 """Inches, wide and high, that a floor is drawn in where it is the only one, and else the largest:
 there words and lines are as large as they are meant."""
-MARGIN = 0.5
+_MARGIN = 0.5
 """Metres of paper around the rooms."""
 _MARK = 8.0
 """Points around a place that its name leaves to marks."""
@@ -315,7 +314,10 @@ def plan_drawing(plan: PlanData, *, items: bool = True, graph: bool = False) -> 
         Floors at one scale. Things stand back (``faint``) where no shapes of them are known, and
         the graph where there are walls.
     """
-    boxes = [_box(floor) for floor in plan.floors]
+    boxes = []
+    for floor in plan.floors:
+        left, low, right, high = paper(floor, floor.viewpoints.values()) or (-1.0, -1.0, 1.0, 1.0)
+        boxes.append((left, -high, right - left, high - low))
     wide, high = _ONE if len(boxes) == 1 else _EACH
     point = max((max(box[2] / wide, box[3] / high) for box in boxes), default=1.0) / 72
     floors = []
@@ -332,14 +334,13 @@ def plan_drawing(plan: PlanData, *, items: bool = True, graph: bool = False) -> 
     return Drawing(said(plan.scene), point, tuple(floors), faint)
 
 
-def _box(floor: PlanFloor) -> tuple[float, float, float, float]:
-    bounds = [shape.bounds for shape in floor.shapes.values()]
-    bounds += [(x, y, x, y) for x, y in floor.viewpoints.values()]
+def paper(floor: PlanFloor, spots: Iterable[Spot] = ()) -> tuple[float, float, float, float] | None:
+    """The least x and y, the greatest x and y of a floor's rooms and of spots; None of nothing."""
+    bounds = [shape.bounds for shape in floor.shapes.values()] + [(x, y, x, y) for x, y in spots]
     if not bounds:
-        return (-1.0, -1.0, 2.0, 2.0)
-    left, right = min(b[0] for b in bounds) - MARGIN, max(b[2] for b in bounds) + MARGIN
-    low, high = min(b[1] for b in bounds) - MARGIN, max(b[3] for b in bounds) + MARGIN
-    return left, -high, right - left, high - low
+        return None
+    lows, highs = ([f(side) for side in zip(*bounds, strict=True)] for f in (min, max))
+    return lows[0] - _MARGIN, lows[1] - _MARGIN, highs[2] + _MARGIN, highs[3] + _MARGIN
 
 
 def building(
@@ -457,16 +458,19 @@ def _stairs(floor: PlanFloor, pen: Pen) -> Iterator[Node]:
         if link.tie is not None:
             yield pen.draw([link.tie], look.TIE)
     for flight in floor.stairs:
-        if not flight.below and len(flight.line) > 1:
-            yield pen.draw([flight.line, _head(flight, pen.point)], look.STAIRS_LINE)
+        # A lift's line goes straight up: from above it is a point.
+        reach = max((math.dist(flight.line[0], each) for each in flight.line), default=0.0)
+        if not flight.below and reach > 0.05:
+            yield pen.draw([flight.line, arrow_head(flight.line, pen)], look.STAIRS_LINE)
 
 
-def _head(flight: PlanStairs, point: float) -> Stroke:
-    (ax, ay), (bx, by) = flight.line[-2:]
+def arrow_head(line: Stroke, pen: Pen) -> Stroke:
+    """Draw the two strokes of an arrow at a line's end."""
+    (ax, ay), (bx, by) = line[-2:]
     way = math.atan2(by - ay, bx - ax)
     left, right = (
-        (bx - 4.5 * point * math.cos(way + turn), by - 4.5 * point * math.sin(way + turn))
-        for turn in (0.46, -0.46)
+        (bx - 4.5 * pen.point * math.cos(turn), by - 4.5 * pen.point * math.sin(turn))
+        for turn in (way + 0.46, way - 0.46)
     )
     return left, (bx, by), right
 

@@ -11,10 +11,10 @@ from navloom.scenes.mend.route_drive import Drive
 from navloom.scenes.mend.search import Mend
 from navloom.scenes.parts import Box, Link
 from navloom.scenes.plan import Mark, Rect, Route, Sheet, draw_plan
-from navloom.scenes.plan_data import Spot, plan_data
+from navloom.scenes.plan_data import plan_data
 from navloom.scenes.plan_look import Ink
 from navloom.scenes.plan_names import Setting
-from navloom.scenes.plan_svg import Node, Pen, building
+from navloom.scenes.plan_svg import Node, Pen, arrow_head, building
 from navloom.scenes.rebuild import ramp_over
 from navloom.scenes.scene import Scene
 
@@ -193,19 +193,11 @@ def _measured(link: Link, pen: Pen) -> Iterator[Node]:
     if link.jambs is None or link.width is None:
         return
     a, b = ((x, -z) for x, z in link.jambs)
-    yield pen.draw([(a, b), _head(a, b, pen), _head(b, a, pen)], Ink(_INK, 1.0))
+    heads = arrow_head((a, b), pen), arrow_head((b, a), pen)
+    yield pen.draw([(a, b), *heads], Ink(_INK, 1.0))
     # Beside the line, on the side that is farther from a doorway's horizontal.
     at = (a[0] + b[0]) / 2 + 20 * pen.point, (a[1] + b[1]) / 2 + 11 * pen.point
     yield pen.words(Setting(f"{link.width * 100:.0f} cm", 7.5, False), at, _INK)
-
-
-def _head(tip: Spot, end: Spot, pen: Pen) -> tuple[Spot, Spot, Spot]:
-    way = math.atan2(end[1] - tip[1], end[0] - tip[0])
-    left, right = (
-        (tip[0] + 4 * pen.point * math.cos(turn), tip[1] + 4 * pen.point * math.sin(turn))
-        for turn in (way + 0.46, way - 0.46)
-    )
-    return left, tip, right
 
 
 def _said(scene: Scene, change: Change) -> tuple[str, str]:
