@@ -19,6 +19,8 @@ from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Session
 from navloom.models import scripted
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
