@@ -44,7 +44,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """One cache for all workers of a run, and for no other run: what is kept may be old code's."""
     uri._Place.load = _load_once  # type: ignore[method-assign]
     if not hasattr(config, "workerinput"):
-        config.stash[_CACHE] = os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="navloom-")
+        config.stash[_CACHE] = os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(
+            prefix="navloom-tests-"
+        )
         os.environ.pop("NAVLOOM_CACHE", None)
 
 

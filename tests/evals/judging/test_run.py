@@ -176,7 +176,7 @@ def test_a_tossed_coin_is_worth_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n", [24, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [24, 100])
 def test_gullible_judges_turn_only_without_the_defences(n: int, tmp_path: Path) -> None:
     request = JudgeRequest(kind="calibrate_injections", of="demo:", n=n)
     run_kind(request, tmp_path / "r")
