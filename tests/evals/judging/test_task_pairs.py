@@ -19,6 +19,8 @@ from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
 from navloom.models import scripted
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
@@ -66,7 +68,6 @@ def test_two_sets_of_tasks_are_compared_home_by_home(
         run_kind(moved, tmp_path / "r")
 
 
-@pytest.mark.slow
 def test_the_rules_find_most_spoiled_tasks_and_a_coin_half(tmp_path: Path) -> None:
     rules = calibrated("demo:", "builtin/heuristic", tmp_path / "h", 100)
     assert rules.pairs.accuracy.value > 0.75

@@ -40,6 +40,7 @@ def folders(out: Path) -> list[str]:
     return sorted(each.name for each in out.iterdir() if (each / "run.json").exists())
 
 
+@pytest.mark.slow
 def test_five_arms_and_the_random_baseline_beside_each(tmp_path: Path) -> None:
     tables = study_direct(asked(), tmp_path)
     named = [*ARMS, *(f"{arm}, random" for arm in ARMS)]

@@ -293,6 +293,7 @@ def _broken(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
         yield from _broken(each, (*path, key))
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("junk", [None, "x", 7, math.inf, [], {}, ["x", None], {"step": {}}])
 def test_whatever_a_line_holds_it_is_shown_or_refused_in_a_line(run: Path, junk: Any) -> None:
     told = next(each for each in each_sample(run) if each["id"] == "s2")

@@ -72,6 +72,7 @@ def test_the_last_step_says_which_thing_was_named(named, words, bad, tmp_path):
     assert [each.text for each in told if each.who == "which thing"] == [words]
 
 
+@pytest.mark.slow
 def test_the_page_says_what_happened(run):
     assert [file.name for file in write_nav_report(run)[1]] == ["report.md", "errors.png"]
     assert main(["report", str(run)]) == 0
@@ -112,6 +113,7 @@ def test_what_was_said_is_text_and_never_markup(run):
     assert "<script" not in (run / "report.md").read_text()
 
 
+@pytest.mark.slow
 def test_equal_runs_make_equal_reports(run, tmp_path):
     pages = []
     for name in ("one", "two"):
@@ -206,6 +208,7 @@ def test_an_episode_is_drawn(walk, tmp_path):
     assert len(walked.points) == sum(name != "no such place" for name in walk)
 
 
+@pytest.mark.slow
 def test_floors_and_scenes_without_walls_are_drawn(tmp_path):
     up = ("2_0", "2_3", "9_5", "9_11")
     climbed = line(episode(path=up, scene="demo:villa"), result(*up), "s")

@@ -257,6 +257,7 @@ def test_models_that_stop_at_once_or_never(
     assert summary.scores["ends"] == {end: 1}
 
 
+@pytest.mark.slow
 def test_a_question_is_answered_and_paid_for_as_the_oracle(tmp_path: Path, said: Any) -> None:
     asked = Counter[str]()
 
@@ -277,6 +278,7 @@ def test_a_question_is_answered_and_paid_for_as_the_oracle(tmp_path: Path, said:
     }
 
 
+@pytest.mark.slow
 def test_failures_of_an_earlier_run_are_shown_but_no_ones_own(tmp_path: Path) -> None:
     run_kind(homes(agent="random", options={"spec": "demo:", "n": 12}), tmp_path / "first")
     request = homes(few_shot_failures=2, failures_from=str(tmp_path / "first"))
@@ -463,6 +465,7 @@ async def test_a_notebook_awaits_the_same(tmp_path: Path) -> None:
 CUTS = 4
 
 
+@pytest.mark.slow
 async def test_cut_again_and_again_it_ends_as_if_nothing_had_happened(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
