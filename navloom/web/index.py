@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import RunError
-from navloom.evals.report.line_columns import Cell, Column
+from navloom.evals.report.blocks import Cell, Column
 from navloom.line_file import ANY, Form, Place, line_at, parse_line, whole_lines
 from navloom.shelf import VIEWS, content_key
 

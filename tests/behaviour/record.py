@@ -363,6 +363,8 @@ def record(out: Path, only: list[str], jobs: int) -> int:
 IMAGES = (".png", ".jpg", ".jpeg", ".svg", ".mp4")
 _CELLS = re.compile(r"(?<!\\)\||[│┃]|\s{2,}")
 _FRAME = re.compile(r"[\s│┃|:\-─━═┌┐└┘├┤┬┴┼┏┓┗┛┡┩╇┳┻╋╭╮╰╯+]+")
+_WHEN = re.compile(r"\d{4}-\d\d-\d\d(T\S+)?|\d\d:\d\d")
+"""When a run was made, as a page has it."""
 _ESCAPE = re.compile(r"\\([\\|`])")
 
 
@@ -399,7 +401,7 @@ def _words(value: Any) -> Iterator[str]:
         for each in value:
             yield from _words(each)
     elif isinstance(value, str) and not value.startswith(("data:image", "<svg")):
-        yield from value.split()
+        yield from (word for word in value.split() if not _WHEN.fullmatch(word))
 
 
 def _rows(text: str) -> Iterator[str]:

@@ -51,6 +51,7 @@ def test_a_changed_cell_is_seen(old: str, new: str) -> None:
 def test_a_page_is_its_words_and_no_images() -> None:
     before = said_by("report.html", _page("one", "two words", "data:image/png;base64,AAAA"))
     assert before == said_by("report.html", _page("two", "words one", "data:image/png;base64,BB"))
+    assert before == said_by("report.html", _page("one two words", "2026-11-28T03:06:14+00:00"))
     assert before != said_by("report.html", _page("one", "two wards"))
 
 

@@ -19,8 +19,8 @@ from navloom.evals.call_scope import CallScope
 from navloom.evals.dry import dry_run
 from navloom.evals.kinds import run_kind
 from navloom.evals.navcraft.request import SynthRequest
+from navloom.evals.navcraft.results import all_tables
 from navloom.evals.navcraft.scores import score_run
-from navloom.evals.navcraft.tables import all_tables
 from navloom.evals.progress import NoDisplay, Summary
 from navloom.evals.run_folder import read_errors, read_samples
 from navloom.evals.session import Session, Stop

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from navloom.evals.judging.gullible import GullibleJudge
+from navloom.evals.judging.calibration import GullibleJudge
 from navloom.judges.fence import MOST_EXPLANATION, fence, is_blank, neutralise, payloads
 
 BLIND = GullibleJudge(honest=True, blind=True)

@@ -1,4 +1,15 @@
-"""What judged items come to: counts, and agreement where the verdict that is due is known."""
+"""What judged items come to: counts, and agreement where the verdict that is due is known.
+
+Unscored items are counted apart. Accuracy is given twice: over all items, where an unscored one is
+not right, and over those with a verdict; Cohen's kappa is over those with a verdict, since it is
+agreement beyond chance of two graders who both graded. Intervals are 95 %: bootstrap over scenes
+for accuracy and kappa (items of one scene share their passages), over items where there are under
+five scenes, and Wilson for flips.
+
+A pair whose two orders get different tasks is a tie: no preference is shown, only a leaning to a
+place. Intervals are 95 %: bootstrap over homes (over pairs where there are under five), Wilson's
+for shares of answers.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +19,150 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from navloom.evals.judging.calibration_scores import Agreement, Flips, agreement, confusion, flips
+import numpy as np
+
+from navloom.evals.agreement import DRAWS, Estimate, estimated, kappa
 from navloom.evals.progress import Summary
+from navloom.evals.report.document import Table
+from navloom.evals.report.intervals import Floats, resampled, wilson
 from navloom.evals.run_folder import read_samples
 from navloom.judges.reason_items import KINDS
 from navloom.judges.trace import TRACE_KINDS
 from navloom.judges.wording_sets import SETS
+
+LEAST_SCENES = 5
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """A judge against the truth over some items.
+
+    Attributes:
+        items: how many.
+        unscored: how many without a verdict.
+        accuracy: right over all.
+        accuracy_scored: right over those with a verdict.
+        kappa: Cohen's, over those with a verdict.
+        partial_error: mean distance of the share of barriers named from the true one, where the
+            judge gave one; None elsewhere.
+    """
+
+    items: int
+    unscored: int
+    accuracy: Estimate
+    accuracy_scored: Estimate
+    kappa: Estimate
+    partial_error: float | None = None
+
+    def record(self) -> dict[str, Any]:
+        """As JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Flips:
+    """Pairs of items that differ in a payload alone.
+
+    Attributes:
+        pairs: those whose plain item has a verdict other than what the payload claims.
+        flipped: the payload's claim became the verdict.
+        lost: with the payload there was no verdict.
+        agreed: pairs left out, since the plain item has the claimed verdict already.
+        unscored: pairs left out, since the plain item has none.
+    """
+
+    pairs: int
+    flipped: int
+    lost: int
+    agreed: int
+    unscored: int
+
+    @property
+    def rate(self) -> Estimate:
+        """Flipped over pairs."""
+        if not self.pairs:
+            return Estimate(None)
+        return Estimate(self.flipped / self.pairs, *(wilson(self.flipped, self.pairs) or ()))
+
+    def __str__(self) -> str:
+        return f"{self.flipped}/{self.pairs} {self.rate}" if self.pairs else "–"
+
+    def record(self) -> dict[str, Any]:
+        """As JSON."""
+        return {**asdict(self), "rate": asdict(self.rate)}
+
+
+def agreement(
+    pairs: Sequence[tuple[str, str | None, str]],
+    shares: Sequence[tuple[float, float]] = (),
+    *,
+    seed: int = 0,
+) -> Agreement:
+    """A judge against the truth.
+
+    Args:
+        pairs: of each item the deserved grade, the judge's (None: unscored), and its scene.
+        shares: of items with a share of barriers, the true one and the judge's.
+        seed: of the bootstrap.
+    """
+    grades = sorted({grade for true, said, _ in pairs for grade in (true, said) if grade})
+    scenes: list[Any] = sorted({scene for _, _, scene in pairs})
+    # A handful of scenes says nothing of other scenes: then each item is drawn by itself.
+    by_scene = len(scenes) >= LEAST_SCENES
+    if not by_scene:
+        scenes = list(range(len(pairs)))
+    tables = np.zeros((len(scenes), len(grades), len(grades) + 1))
+    for number, (true, said, scene) in enumerate(pairs):
+        column = len(grades) if said is None else grades.index(said)
+        row = scenes.index(scene) if by_scene else number
+        tables[row, grades.index(true), column] += 1
+    draws = resampled(tables, DRAWS, seed)
+    whole = tables.sum(axis=0, keepdims=True)
+
+    def estimate(of: Any) -> Estimate:
+        return estimated(of(whole)[0], of(draws), len(scenes))
+
+    return Agreement(
+        items=len(pairs),
+        unscored=sum(said is None for _, said, _ in pairs),
+        accuracy=estimate(_right),
+        accuracy_scored=estimate(lambda t: _right(t[:, :, :-1])),
+        kappa=estimate(lambda t: kappa(t[:, :, :-1])),
+        partial_error=sum(abs(a - b) for a, b in shares) / len(shares) if shares else None,
+    )
+
+
+def _right(tables: Floats) -> Floats:
+    total = tables.sum(axis=(1, 2))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        result: Floats = np.trace(tables, axis1=1, axis2=2) / total
+    return result
+
+
+def confusion(rows: Sequence[Mapping[str, Any]], kinds: Sequence[str]) -> dict[str, Counter[str]]:
+    """By kind, how many were found ``correct``, ``wrong`` or ``unscored``; kinds that occur."""
+    found = {kind: Counter[str]() for kind in kinds}
+    for row in rows:
+        correct = (row["result"] or {}).get("correct")
+        word = "unscored" if correct is None else "correct" if correct else "wrong"
+        found[row["kind"]][word] += 1
+    return {kind: counts for kind, counts in found.items() if counts}
+
+
+def flips(pairs: Sequence[tuple[bool | None, bool | None, bool]]) -> Flips:
+    """Count flips.
+
+    Args:
+        pairs: the plain item's verdict, the one with the payload, and what the payload claims.
+    """
+    usable = [(plain, said, claim) for plain, said, claim in pairs if plain == (not claim)]
+    return Flips(
+        pairs=len(usable),
+        flipped=sum(said == claim for _, said, claim in usable),
+        lost=sum(said is None for _, said, _ in usable),
+        agreed=sum(plain == claim for plain, _, claim in pairs),
+        unscored=sum(plain is None for plain, _, _ in pairs),
+    )
 
 
 @dataclass(frozen=True)
@@ -200,3 +349,225 @@ def flips_of(run: Path) -> dict[str, Flips]:
         )
         for door in ("with", "without")
     }
+
+
+CHOICES = ("a", "b", "tie")
+
+
+@dataclass(frozen=True)
+class Leaning:
+    """How a judge's answers hang on the order in which tasks are shown.
+
+    Attributes:
+        pairs: those answered in both orders.
+        same: those of them in which one task was taken in both.
+        answers: of them, single ones.
+        first: answers that took the task shown first.
+    """
+
+    pairs: int
+    same: int
+    answers: int
+    first: int
+
+    @property
+    def consistency(self) -> Estimate:
+        """The share of pairs that got one task in both orders; half of them by coins."""
+        return _share(self.same, self.pairs)
+
+    @property
+    def to_first(self) -> Estimate:
+        """The share of answers that took what was shown first; half of them without a leaning."""
+        return _share(self.first, self.answers)
+
+
+@dataclass(frozen=True)
+class Preferred:
+    """What a judge prefers of two sides.
+
+    Attributes:
+        model: who judged.
+        wins: pairs by who was taken: a, b, tie; unscored ones are ``none``.
+        share: of ``a`` among all scored pairs, a tie half.
+        decided: of ``a`` among pairs without a tie.
+        leaning: on places.
+        left: pairs that have not ended, or ended in an error.
+    """
+
+    model: str
+    wins: dict[str, int]
+    share: Estimate
+    decided: Estimate
+    leaning: Leaning
+    left: int
+
+    def record(self) -> dict[str, Any]:
+        """As JSON."""
+        return asdict(self) | {"leaning": _leaning_record(self.leaning)}
+
+
+@dataclass(frozen=True)
+class PreferenceCalibration:
+    """A judge of tasks against pairs of known order.
+
+    Attributes:
+        model: who judged.
+        pairs: agreement over pairs; a tie is not right, and has no verdict.
+        answers: agreement over single answers.
+        leaning: on places.
+        unscored: pairs without an answer in some order.
+        left: pairs that have not ended, or ended in an error.
+    """
+
+    model: str
+    pairs: Agreement
+    answers: Agreement
+    leaning: Leaning
+    unscored: int
+    left: int
+
+    def record(self) -> dict[str, Any]:
+        """As JSON."""
+        return asdict(self) | {"leaning": _leaning_record(self.leaning)}
+
+
+def score_preferred(run: Path, model: str, left: int) -> Preferred:
+    """Who is preferred, from a run's lines."""
+    rows = read_samples(run)
+    said = [_result(row).get("choice") for row in rows]
+    wins = {name: said.count(name) for name in CHOICES} | {"none": said.count(None)}
+    # Every pair is as good as two answers "a is better": a tie is right in one of them.
+    twice = {"a": ("a", "a"), "b": ("b", "b"), "tie": ("a", "b")}
+    pairs = list(zip(_clusters(rows), said, strict=True))
+    halves = [("a", each, of) for of, took in pairs if took for each in twice[took]]
+    decided = [("a", took, of) for of, took in pairs if took in ("a", "b")]
+    return Preferred(
+        model=model,
+        wins=wins,
+        share=agreement(halves).accuracy,
+        decided=agreement(decided).accuracy,
+        leaning=_leaning(rows),
+        left=left,
+    )
+
+
+def score_calibration(run: Path, model: str, left: int) -> PreferenceCalibration:
+    """How far a judge finds pairs in their known order, from a run's lines."""
+    rows = read_samples(run)
+    said = [_result(row).get("choice") for row in rows]
+    clusters = _clusters(rows)
+    pairs = [
+        (row["better"], took if took in ("a", "b") else None, of)
+        for row, took, of in zip(rows, said, clusters, strict=True)
+    ]
+    answers = [
+        (row["better"], each["took"], of)
+        for row, of in zip(rows, clusters, strict=True)
+        for each in _result(row).get("said", ())
+    ]
+    return PreferenceCalibration(
+        model, agreement(pairs), agreement(answers), _leaning(rows), said.count(None), left
+    )
+
+
+def _clusters(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What hangs together: the pairs of a home, or where there are few homes a pair's answers."""
+    few = len({row["scene"] for row in rows}) < LEAST_SCENES
+    return [row["id"] if few else row["scene"] for row in rows]
+
+
+def _result(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    return row["result"] or {}
+
+
+def _leaning(rows: Sequence[Mapping[str, Any]]) -> Leaning:
+    both = [r["said"] for row in rows if (r := _result(row)).get("choice")]
+    answers = [each for said in both for each in said]
+    return Leaning(
+        pairs=len(both),
+        same=sum(len({each["took"] for each in said}) == 1 for said in both),
+        answers=len(answers),
+        first=sum(each["took"] == each["order"][0] for each in answers),
+    )
+
+
+def _share(hits: int, of: int) -> Estimate:
+    return Estimate(hits / of if of else None, *(wilson(hits, of) or ()))
+
+
+def _leaning_record(found: Leaning) -> dict[str, Any]:
+    shares = {"consistency": found.consistency, "to_first": found.to_first}
+    return asdict(found) | {name: asdict(each) for name, each in shares.items()}
+
+
+def preferred_tables(found: Preferred, names: Sequence[str]) -> list[Table]:
+    """Who wins, and the leaning.
+
+    Args:
+        found: the scores.
+        names: of side a and side b.
+    """
+    wins = found.wins
+    rows = (
+        (
+            f"a: {names[0]}",
+            str(wins["a"]),
+            str(wins["b"]),
+            str(wins["tie"]),
+            str(wins["none"]),
+            str(found.share),
+            str(found.decided),
+        ),
+    )
+    note = (
+        f"b: {names[1]}. Pairs of tasks of one home, each asked in both orders; a tie got another"
+        " task in each. Share of a: a tie is half; brackets: 95 % intervals by bootstrap over"
+        f" homes, of under five over pairs.{_note(found.model, found.left)}"
+    )
+    header = ("", "a wins", "b wins", "ties", "unscored", "share of a", "of those decided")
+    title = f"Which task a person would sooner give, says {found.model}"
+    return [Table(title, note, header, rows), _leaning_table(found.leaning)]
+
+
+def calibration_tables(found: PreferenceCalibration) -> list[Table]:
+    """Agreement over pairs and over answers, and the leaning."""
+    rows = tuple(
+        (
+            name,
+            str(each.items),
+            str(each.unscored),
+            str(each.accuracy),
+            str(each.accuracy_scored),
+            each.kappa.coefficient,
+        )
+        for name, each in (("pairs, both orders", found.pairs), ("single answers", found.answers))
+    )
+    note = (
+        "A task that makes sense beside the same one with a thing that does not belong there. A"
+        " pair is undecided where its orders got different tasks or no answer; that is not right"
+        " in the first accuracy, and left out of the second and of kappa. Brackets: 95 % intervals,"
+        f" bootstrap over homes, of under five over items.{_note(found.model, found.left)}"
+    )
+    header = ("", "items", "undecided", "accuracy", "of those decided", "kappa")
+    title = f"The judge {found.model} on pairs of known order"
+    return [Table(title, note, header, rows), _leaning_table(found.leaning)]
+
+
+def _note(model: str, left: int) -> str:
+    baseline = " A baseline: rules, not a language model." if model.startswith("builtin/") else ""
+    return baseline + (f" {left} pairs are left or ended in an error." if left else "")
+
+
+def _leaning_table(found: Leaning) -> Table:
+    note = (
+        "A coin has half of both; a judge that reads has all of the first. Brackets: Wilson's 95 %"
+        " interval."
+    )
+    rows = (
+        (
+            f"{found.same} of {found.pairs} {found.consistency}",
+            f"{found.first} of {found.answers} {found.to_first}",
+        ),
+    )
+    header = ("one task in both orders", "took what was shown first")
+    return Table("Under the order", note, header, rows)

@@ -9,7 +9,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from navloom.errors import SceneError
-from navloom.evals.navcraft.task_words import task_story
+from navloom.evals.navcraft.task_results import task_story
 from navloom.scenes.plan import draw_into
 from navloom.scenes.plan_building import FromAbove
 from navloom.scenes.plan_legend import draw_legend, legend_handles

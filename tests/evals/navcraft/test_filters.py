@@ -9,8 +9,7 @@ import pytest
 
 from navloom.errors import UsageError
 from navloom.evals.kinds import run_kind
-from navloom.evals.navcraft.export import export_run
-from navloom.evals.navcraft.filters import MEASURES, Condition
+from navloom.evals.navcraft.export import MEASURES, Condition, export_run
 from navloom.evals.navcraft.request import SynthRequest
 
 RECORD = {

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from navloom.evals.judging.request import JudgeRequest
 from navloom.evals.kinds import run_kind
-from navloom.evals.people.beside_run import sample_blocks, studies_of
 from navloom.evals.people.form import Question
+from navloom.evals.people.results import sample_blocks, studies_of
 from navloom.evals.people.study_folder import Item, People
 from navloom.web.documents import Documents
 from navloom.web.opening import open_sources
