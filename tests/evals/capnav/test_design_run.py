@@ -11,7 +11,7 @@ import pytest
 from navloom.errors import SceneError, UsageError
 from navloom.evals.capnav.collect import Balance, Facts, Steer, collect
 from navloom.evals.capnav.data import load_benchmark
-from navloom.evals.capnav.design_plan import first_round, fit_scenes, next_round
+from navloom.evals.capnav.design_run import first_round, fit_scenes, next_round
 from navloom.evals.capnav.request import CapnavSynthRequest
 from navloom.evals.progress import Summary
 from navloom.evals.run_folder import read_run, read_samples

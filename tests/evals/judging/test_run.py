@@ -11,8 +11,8 @@ import pytest
 
 from navloom.errors import DataError, RunError
 from navloom.evals.judging.calibration import measured
-from navloom.evals.judging.calibration_tables import picture, reasoning_tables, write_calibration
 from navloom.evals.judging.request import JudgeRequest
+from navloom.evals.judging.results import picture, reasoning_tables, write_calibration
 from navloom.evals.judging.rows import read_answers, sample_name
 from navloom.evals.judging.scores import agreement, flips, score_reasoning, totals
 from navloom.evals.run_folder import read_samples

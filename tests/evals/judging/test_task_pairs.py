@@ -9,8 +9,8 @@ import pytest
 
 from navloom.cli.main import main
 from navloom.errors import DataError, RunError, UsageError
-from navloom.evals.judging.preference_scores import score_calibration, score_preferred
 from navloom.evals.judging.request import JudgeRequest
+from navloom.evals.judging.scores import score_calibration, score_preferred
 from navloom.evals.judging.task_pairs import read_tasks
 from navloom.evals.navcraft.export import export_run
 from navloom.evals.navcraft.request import SynthRequest

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from navloom.errors import UsageError
-from navloom.evals.navcraft.comparison import CONTROLS, against_blind, arms_of, study_worth
-from navloom.evals.navcraft.merits import MOST_COMPARED, entropy, merits, self_bleu
 from navloom.evals.navcraft.request import SynthRequest
-from navloom.evals.report.kept_report import read_report
+from navloom.evals.navcraft.scores import MOST_COMPARED, entropy, merits, self_bleu
+from navloom.evals.navcraft.studies import CONTROLS, against_blind, arms_of, study_worth
+from navloom.evals.report.writers import read_report
 from navloom.evals.run_folder import read_samples
 
 

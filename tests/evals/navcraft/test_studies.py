@@ -22,7 +22,7 @@ from navloom.evals.navcraft.studies import (
     total_variation,
 )
 from navloom.evals.progress import Summary
-from navloom.evals.report.kept_report import read_report
+from navloom.evals.report.writers import read_report
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.session import Session
 from navloom.evals.study import Study

@@ -15,9 +15,8 @@ import pytest
 from navloom.errors import DataError, RunError, SceneError, SimulatorError, UsageError
 from navloom.evals.captions.request import CaptionRequest
 from navloom.evals.dry import dry_run
-from navloom.evals.navigation.order import spread
 from navloom.evals.navigation.request import EvalRequest
-from navloom.evals.navigation.run import plan
+from navloom.evals.navigation.run import plan, spread
 from navloom.evals.navigation.scores import scored
 from navloom.evals.navigation.subset import build_subset, save_subset
 from navloom.evals.run_folder import read_errors, read_run, read_samples

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from navloom.evals.agreement import Answers
-from navloom.evals.people.others_majority import Others
+from navloom.evals.people.question_results import Others
 from tests.evals.people.simulated import simulated
 
 STUDIES = 40

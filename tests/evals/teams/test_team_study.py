@@ -11,10 +11,9 @@ import pytest
 
 from navloom.cli.main import main
 from navloom.errors import RunError, SceneError, UsageError
-from navloom.evals.report.kept_report import read_report
+from navloom.evals.report.writers import read_report
 from navloom.evals.teams import team_study
-from navloom.evals.teams.regimes import Regime, measured, sooner
-from navloom.evals.teams.team_study import LINES, TeamStudy, study_teams
+from navloom.evals.teams.team_study import LINES, Regime, TeamStudy, measured, sooner, study_teams
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene
 from navloom.tools.navcraft.paths import metric_graph
