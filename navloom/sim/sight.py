@@ -6,7 +6,6 @@ it takes up; what stands before it hides it, as in a frame of ids. No picture is
 
 from __future__ import annotations
 
-import importlib.util
 import math
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,12 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navloom.scenes.distances import heading_to, per_scene
-from navloom.scenes.geometry import has_geometry, scene_mesh
+from navloom.scenes.geometry import scene_mesh
 from navloom.scenes.geometry.owners import NOTHING, door_owner, item_owner
 from navloom.scenes.scene import Link, Point3, Scene, Viewpoint
+from navloom.sim.viewer import EYE_M
 
-EYE_M = 1.5
-"""How high an eye is above the floor where a viewpoint does not say it, in metres."""
 RAYS = 40_000
 """So that one ray stands for 0.0003 steradians: a cup 4 m away."""
 _STERADIANS = 4 * math.pi / RAYS
@@ -74,11 +72,6 @@ class Sight:
 
     seen: tuple[Sighting, ...]
     links: frozenset[int]
-
-
-def can_see(scene: Scene) -> bool:
-    """Whether a scene can be looked at: it has geometry, and embreex is installed."""
-    return has_geometry(scene) and importlib.util.find_spec("embreex") is not None
 
 
 def eye_of(viewpoint: Viewpoint) -> Point3:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from navloom import plugins
 from navloom.errors import SceneError, SimulatorError
 from navloom.scenes import load_scene
 from navloom.scenes.scene import Scene
@@ -42,7 +43,8 @@ def mine(scene: Scene, **options: Any) -> GraphSimulator:
 
 def plug(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     entry = EntryPoint("mine", value, registry.GROUP)
-    monkeypatch.setattr(registry, "entry_points", lambda group: [entry])
+    monkeypatch.setattr(registry, "plugins", lambda group: {"mine": entry})
+    monkeypatch.setattr(plugins, "plugins", lambda group: {"mine": entry})
 
 
 def test_a_backend_of_another_package(monkeypatch: pytest.MonkeyPatch) -> None:

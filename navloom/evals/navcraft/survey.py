@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from navloom.errors import RunError, SceneError
-from navloom.scenes.geometry import has_geometry
+from navloom.scenes.ground import has_geometry
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import list_scenes, load_scene
 from navloom.tools.navcraft.errand import count_admissible_triples

@@ -26,7 +26,7 @@ from navloom.evals.run_folder import each_sample, fold_samples, read_errors
 from navloom.evals.run_scenes import names_of
 from navloom.files import formed, write_whole
 from navloom.scenes.scene import Scene
-from navloom.sim.embedded.lookout import can_look
+from navloom.sim.viewer import can_look
 
 SHOWN = 12
 """Episodes that are named, to be looked at step by step."""

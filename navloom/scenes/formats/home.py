@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from navloom.scenes.homes.home_names import FIRST, read_name, read_names
-from navloom.scenes.homes.maker import make_home
+from navloom.scenes.homes.home_spec import VERSION as VERSION
 from navloom.scenes.scene import Scene
 
 
@@ -20,4 +20,6 @@ def load(folder: Path, scene_id: str) -> Scene:  # noqa: ARG001
     Raises:
         SceneError: it is no name of a home, or no home is as the name wishes.
     """
+    from navloom.scenes.homes.maker import make_home
+
     return make_home(*read_name(scene_id))

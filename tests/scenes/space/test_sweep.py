@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
+from navloom.scenes.bodies import Shape
 from navloom.scenes.space import compiled_sweep, sweep
 from navloom.scenes.space.obstacles import Lines
-from navloom.scenes.space.shapes import Shape
 
 ROOM = 0.0005
 SHAPES = (Shape(True, 0.3, 0.3), Shape(False, 0.55, 0.25), Shape(False, 0.45, 0.45))
