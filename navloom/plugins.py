@@ -6,7 +6,7 @@ A package names what it adds in its own pyproject.toml:
     mine = "my_package.navloom:make"
 
 Groups: ``navloom.scene_formats`` (a scheme's reader), ``navloom.scans`` (a reader of meshes of
-scans), ``navloom.simulators``, ``navloom.traversability`` (:mod:`navloom.scenes.ground`),
+scans), ``navloom.simulators``, ``navloom.traversability`` (:mod:`navloom.scenes.terrain`),
 ``navloom.viewers`` (:mod:`navloom.sim.viewer`), ``navloom.exporters``, ``navloom.commands``,
 ``navloom.walks``, ``navloom.kinds`` and ``navloom.models``. Most of them are filled by one
 package, ``navloom-worlds``.

@@ -13,7 +13,7 @@ from navloom import plugins
 from navloom.cli.help_pages import Commands, add_plugged
 from navloom.cli.main import main
 from navloom.errors import SceneError, SimulatorError, UsageError
-from navloom.scenes.ground import has_geometry
+from navloom.scenes.terrain import has_geometry
 from navloom.scenes.uri import load_scene, other_homes
 from navloom.sim.captions import captions_for
 from navloom.sim.composer import ComposedCaptions

@@ -87,9 +87,9 @@ def _set_out(scene: Scene, body: Embodiment, start: str, goal: str) -> tuple[Rid
     """The body at the start of its way, and how long that is; None where it is not its own."""
     from navloom.errors import SceneError
     from navloom.scenes.distances import heading_to
-    from navloom.scenes.ground import Stand
     from navloom.scenes.space.body_field import body_field
     from navloom.scenes.space.mover import mover_of
+    from navloom.scenes.terrain import Stand
     from navloom.sim.ride import Ride
 
     mover, field = mover_of(scene, body), body_field(scene, body)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from navloom.errors import SimulatorError
 from navloom.plugins import plugin, plugins
-from navloom.scenes.ground import has_geometry
 from navloom.scenes.scene import Scene
+from navloom.scenes.terrain import has_geometry
 from navloom.sim.physics import THRESHOLD_M
 from navloom.sim.protocol import CaptionSource, Simulator
 from navloom.sim.viewer import check_rig

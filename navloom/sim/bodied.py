@@ -25,8 +25,8 @@ from navloom.errors import SceneError, SimulatorError
 from navloom.scenes.bodies import Embodiment
 from navloom.scenes.checked_files import short
 from navloom.scenes.distances import heading_to, wrapped
-from navloom.scenes.ground import SETTLE_M, Others, Stand, is_carried
 from navloom.scenes.scene import Point3, Scene, distance_2d, distance_3d
+from navloom.scenes.terrain import SETTLE_M, Others, Stand, is_carried
 from navloom.sim.body_motion import BodyMotion
 from navloom.sim.footing import Footing
 from navloom.sim.graph import STANDING_M, Agent, GraphSimulator, floor_of, nearest_viewpoint

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from navloom.scenes.ground import Moved, Moves, Others, Stand
 from navloom.scenes.scene import Point3, distance_2d
+from navloom.scenes.terrain import Moved, Moves, Others, Stand
 from navloom.sim.graph import STANDING_M
 from navloom.sim.physics import PhysicsRules
 from navloom.sim.protocol import Contact

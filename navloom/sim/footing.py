@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from navloom.errors import SceneError, SimulatorError
-from navloom.scenes.ground import Moves
 from navloom.scenes.scene import Point3
 from navloom.scenes.space.body_field import Way
+from navloom.scenes.terrain import Moves
 
 
 @dataclass(frozen=True)

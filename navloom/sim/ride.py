@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from navloom.scenes.bodies import Embodiment
 from navloom.scenes.distances import heading_to, turn_between
-from navloom.scenes.ground import NOBODY, Bump, Others, Stand
 from navloom.scenes.parts import Point3
 from navloom.scenes.space.mover import Mover
+from navloom.scenes.terrain import NOBODY, Bump, Others, Stand
 
 REACHED_M = 0.02
 _AIMED = 1e-4

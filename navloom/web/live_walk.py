@@ -24,9 +24,9 @@ from navloom.evals.people.walks import Motion
 from navloom.graphs.navigation.driven_walk import TICK_S, nearest_seen
 from navloom.graphs.navigation.person import Standing, Wish
 from navloom.scenes.bodies import Embodiment
-from navloom.scenes.ground import SETTLE_M, Stand
 from navloom.scenes.scene import Scene
 from navloom.scenes.space.mover import mover_of
+from navloom.scenes.terrain import SETTLE_M, Stand
 from navloom.sim.embedded.camera import Camera
 from navloom.sim.embedded.embedded import camera_of
 from navloom.sim.embedded.lookout import renderer_of

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib.metadata import EntryPoint
 from typing import Any
 
@@ -43,8 +44,14 @@ def mine(scene: Scene, **options: Any) -> GraphSimulator:
 
 def plug(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     entry = EntryPoint("mine", value, registry.GROUP)
-    monkeypatch.setattr(registry, "plugins", lambda group: {"mine": entry})
-    monkeypatch.setattr(plugins, "plugins", lambda group: {"mine": entry})
+    known = plugins.plugins(registry.GROUP)
+
+    def found(group: str) -> Mapping[str, EntryPoint]:
+        return {**known, "mine": entry} if group == registry.GROUP else plugins_of(group)
+
+    plugins_of = plugins.plugins
+    monkeypatch.setattr(registry, "plugins", found)
+    monkeypatch.setattr(plugins, "plugins", found)
 
 
 def test_a_backend_of_another_package(monkeypatch: pytest.MonkeyPatch) -> None:

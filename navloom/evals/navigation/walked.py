@@ -15,8 +15,8 @@ from navloom.evals.tasks.episode import Episode, Stands, TaskData, Walked
 from navloom.evals.tasks.registry import load_task, makes_episodes
 from navloom.scenes.bodies import Embodiment
 from navloom.scenes.distances import metre_table
-from navloom.scenes.ground import LARGE, SETTLE_M, Stand, body_graph, check_room, mover_of
 from navloom.scenes.scene import Scene
+from navloom.scenes.terrain import LARGE, SETTLE_M, Stand, body_graph, check_room, mover_of
 from navloom.scenes.uri import scene_of
 from navloom.sim.graph import floor_of
 

@@ -38,10 +38,10 @@ from navloom.graphs.navigation.person import Person
 from navloom.line_file import encode_line, parse_line, whole_lines
 from navloom.models.call import CallSettings
 from navloom.scenes.bodies import body_of
-from navloom.scenes.ground import SETTLE_M, Stand
 from navloom.scenes.scene import Scene
 from navloom.scenes.space.body_field import body_field
 from navloom.scenes.space.mover import mover_of
+from navloom.scenes.terrain import SETTLE_M, Stand
 from navloom.scenes.uri import SceneNames, scene_of
 from navloom.sim.embedded.lookout import can_look
 from navloom.sim.graph import floor_of

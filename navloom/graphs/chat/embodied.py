@@ -15,8 +15,8 @@ from typing import Any
 
 from navloom.errors import SimulatorError
 from navloom.scenes.distances import heading_to, turn_between, wrapped
-from navloom.scenes.ground import is_carried
 from navloom.scenes.scene import Point3, Scene, distance_3d
+from navloom.scenes.terrain import is_carried
 from navloom.sim.graph import floor_of, nearest_viewpoint
 from navloom.sim.protocol import (
     Contact,

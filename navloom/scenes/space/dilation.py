@@ -22,11 +22,11 @@ from navloom.scenes.geometry.columns import Grid
 from navloom.scenes.geometry.mesh import SceneMesh
 from navloom.scenes.geometry.owners import STAIRS
 from navloom.scenes.geometry.walkable import joined, neighbours, stacked
-from navloom.scenes.ground import LARGE
 from navloom.scenes.parts import Point3
 from navloom.scenes.space.body_mesh import LOW
 from navloom.scenes.space.obstacles import Obstacles
 from navloom.scenes.space.underfoot import EPS, Underfoot
+from navloom.scenes.terrain import LARGE
 
 FAR = 1.0
 """Metres: nobody asks how much farther the next obstacle is from a body of this size."""

@@ -12,7 +12,6 @@ from navloom.errors import SceneError
 from navloom.scenes.bodies import Embodiment, Shape, climbs, shape_of
 from navloom.scenes.distances import per_scene
 from navloom.scenes.geometry.owners import FLOOR, STAIRS, WALL, owner_name
-from navloom.scenes.ground import NOBODY, Others, Stand
 from navloom.scenes.parts import Point3
 from navloom.scenes.scene import Scene
 from navloom.scenes.space import sweep
@@ -20,6 +19,7 @@ from navloom.scenes.space.body_mesh import body_mesh, built_mesh
 from navloom.scenes.space.obstacles import Lines, Obstacles
 from navloom.scenes.space.stands import Pose, finite, outline, who_covers
 from navloom.scenes.space.underfoot import EPS, Underfoot, columns_of, ground_of, underfoot
+from navloom.scenes.terrain import NOBODY, Others, Stand
 
 EDGE = -10_000_000
 """The owner of where a floor ends."""

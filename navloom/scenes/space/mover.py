@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from navloom.errors import SceneError
 from navloom.scenes.bodies import Embodiment, Shape, shape_of
 from navloom.scenes.distances import per_scene
-from navloom.scenes.ground import NOBODY, Moved, Others, Stand
 from navloom.scenes.parts import Point3
 from navloom.scenes.scene import Scene
 from navloom.scenes.space.met import Surroundings
 from navloom.scenes.space.stands import finite
 from navloom.scenes.space.walk import Walk
+from navloom.scenes.terrain import NOBODY, Moved, Others, Stand
 
 _TRIES = 4
 """Times that a body turns to the same point."""

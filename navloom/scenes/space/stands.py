@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from navloom.errors import SceneError
 from navloom.scenes.bodies import Embodiment, shape_of
 from navloom.scenes.distances import wrapped
-from navloom.scenes.ground import Others, Stand
+from navloom.scenes.terrain import Others, Stand
 
 _CORNERS = 96
 """Of the polygon that stands for a disc: it juts out by a two-thousandth of the radius."""

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from navloom.scenes.bodies import Embodiment, builtin_bodies, canonical
-from navloom.scenes.ground import in_the_way
 from navloom.scenes.scene import Link, Scene
+from navloom.scenes.terrain import in_the_way
 from navloom.scenes.traverse.traverse_table import Cell, Pair, Traversability
 
 Barrier = Literal[

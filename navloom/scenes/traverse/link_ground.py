@@ -18,10 +18,10 @@ from navloom.errors import SceneError
 from navloom.scenes.bodies import Embodiment, Shape
 from navloom.scenes.distances import per_scene
 from navloom.scenes.geometry.owners import STAIRS, door_owner
-from navloom.scenes.ground import Stand
 from navloom.scenes.scene import Link, Region, Scene, Stairs
 from navloom.scenes.space.met import floors_of
 from navloom.scenes.space.mover import Mover, mover_of
+from navloom.scenes.terrain import Stand
 from navloom.scenes.traverse.lattice import CELL, CELL_ROUND, Frame, Plane, States, Steps
 from navloom.scenes.traverse.rails import Grain, Rails
 

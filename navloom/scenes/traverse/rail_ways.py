@@ -11,7 +11,7 @@ from shapely import Point
 from shapely.geometry.base import BaseGeometry
 
 from navloom.scenes.bodies import Shape
-from navloom.scenes.ground import Stand
+from navloom.scenes.terrain import Stand
 from navloom.scenes.traverse.link_ground import Core, LinkGround
 from navloom.scenes.traverse.motions import Motion
 from navloom.scenes.traverse.rails import Grain, Rails

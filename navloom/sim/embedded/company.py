@@ -21,8 +21,8 @@ from navloom.scenes.geometry.mesh import SceneMesh, assembled
 from navloom.scenes.geometry.owners import GROUND, NOTHING, agent_owner
 from navloom.scenes.geometry.rays import Hits
 from navloom.scenes.geometry.solids import RGB, Ints, Part, Surface, cylinder, lathe, turn
-from navloom.scenes.ground import Stand
 from navloom.scenes.scene import Point3
+from navloom.scenes.terrain import Stand
 from navloom.sim.embedded.camera import Camera
 from navloom.sim.embedded.renderer import Frame, Renderer
 

@@ -24,10 +24,10 @@ from navloom.errors import SimulatorError, did_you_mean
 from navloom.scenes.bodies import Embodiment
 from navloom.scenes.distances import per_scene, wrapped
 from navloom.scenes.geometry import has_geometry, scene_mesh
-from navloom.scenes.ground import Stand
 from navloom.scenes.scene import Point3, Scene
 from navloom.scenes.space.body_field import Way, body_field
 from navloom.scenes.space.mover import mover_of
+from navloom.scenes.terrain import Stand
 from navloom.sim.bodied import BodySimulator
 from navloom.sim.captions import captions_for
 from navloom.sim.embedded.camera import Camera

@@ -16,8 +16,8 @@ import networkx as nx
 from navloom.errors import SceneError
 from navloom.scenes.bodies import Embodiment, inner, outer
 from navloom.scenes.distances import per_scene
-from navloom.scenes.ground import body_graph, is_carried, mover_of
 from navloom.scenes.scene import Point3, Scene
+from navloom.scenes.terrain import body_graph, is_carried, mover_of
 from navloom.sim.graph import floor_of
 from navloom.sim.protocol import Path
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment, inner, outer
-from navloom.scenes.ground import Stand, has_geometry, mover_of
 from navloom.scenes.scene import Scene
+from navloom.scenes.terrain import Stand, has_geometry, mover_of
 from navloom.sim.graph import floor_of
 from navloom.sim.protocol import Pose
 from navloom.tools.moving.surroundings import Spot, goals_of

@@ -13,7 +13,6 @@ from navloom.errors import SceneError
 from navloom.scenes import Scene, load_scene
 from navloom.scenes.bodies import get_body
 from navloom.scenes.distances import turn_between
-from navloom.scenes.ground import Stand
 from navloom.scenes.mend.changes import (
     levelling,
     merged,
@@ -33,6 +32,7 @@ from navloom.scenes.mend.route_drive import Drive, drive
 from navloom.scenes.mend.search import Mend, mend
 from navloom.scenes.parts import Point3
 from navloom.scenes.space.mover import Mover, mover_of
+from navloom.scenes.terrain import Stand
 
 
 @pytest.fixture(scope="module")

@@ -21,11 +21,11 @@ import numpy as np
 
 from navloom.errors import SceneError
 from navloom.scenes.bodies import Embodiment, Shape, builtin_bodies
-from navloom.scenes.ground import Moved, Others, Stand
 from navloom.scenes.scene import Scene
 from navloom.scenes.space import sweep
 from navloom.scenes.space.mover import Mover, mover_of
 from navloom.scenes.space.sweep import SKIN
+from navloom.scenes.terrain import Moved, Others, Stand
 from navloom.scenes.uri import load_scene
 from tests.scenes.space.scene_solids import REACHES, SceneSolids, footprint
 

@@ -31,8 +31,8 @@ from navloom.scenes.geometry.owners import opening_owner, owner_name
 from navloom.scenes.geometry.solids import Part
 from navloom.scenes.geometry.wall_holes import Way
 from navloom.scenes.geometry.woodwork import woodwork
-from navloom.scenes.ground import Bump, Stand
 from navloom.scenes.scene import Scene
+from navloom.scenes.terrain import Bump, Stand
 
 MM = 0.001
 HIGHEST = 0.5

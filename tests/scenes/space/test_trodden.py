@@ -9,10 +9,10 @@ import trimesh
 
 from navloom.scenes import load_scene
 from navloom.scenes.bodies import body_of
-from navloom.scenes.ground import Stand
 from navloom.scenes.scene import Scene
 from navloom.scenes.space.body_field import body_field, floor_position
 from navloom.scenes.space.mover import mover_of
+from navloom.scenes.terrain import Stand
 
 
 def stairs_of(folder: Path, named: bool) -> Scene:

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from navloom.scenes.bodies import Shape, get_body, shape_of
 from navloom.scenes.geometry.owners import door_owner
-from navloom.scenes.ground import Stand
 from navloom.scenes.scene import Scene
 from navloom.scenes.space.mover import Mover
+from navloom.scenes.terrain import Stand
 from navloom.scenes.traverse.link_ground import pushed
 from navloom.scenes.traverse.rule_and_drive import Compared
 from navloom.scenes.traverse.rule_floor import obstacles_in

@@ -1,4 +1,4 @@
-"""The ground of a scene for bodies: where they fit, how they move, what stands in their way.
+"""A scene as terrain for bodies: where they fit, how they move, what stands in their way.
 
 Geometry answers, which is another package's: each function below asks the entry point of its name
 in the group ``navloom.traversability``, imported when it is first asked for. ``navloom-worlds`` has
