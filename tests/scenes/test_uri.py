@@ -10,9 +10,9 @@ import pytest
 
 from navloom.errors import SceneError
 from navloom.scenes import uri
-from navloom.scenes.formats import home as home_format
 from navloom.scenes.formats import mp3d
 from navloom.scenes.formats import scene_json as archive
+from navloom.scenes.homes import maker
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import SceneNames, iter_scenes, list_scenes, load_scene
 
@@ -58,7 +58,7 @@ def test_homes_are_listed_without_being_made(monkeypatch: pytest.MonkeyPatch) ->
     def never(seed: int, spec: object) -> Scene:
         raise AssertionError("made")
 
-    monkeypatch.setattr(home_format, "make_home", never)
+    monkeypatch.setattr(maker, "make_home", never)
     assert len(list_scenes("home:0-49")) == 50
     homes = iter_scenes("home:0-49")
     with pytest.raises(AssertionError, match="made"):
