@@ -13,9 +13,9 @@ import time
 from pathlib import Path
 
 from benchmarks import Claim
-from navloom.evals.kinds import run_kind
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.run_folder import read_samples
+from navloom.evals.runner import run_kind
 from navloom.evals.session import make_id, sample_seed
 from navloom.graphs.navcraft import single as navcraft_single
 from navloom.scenes.uri import iter_scenes

@@ -18,9 +18,9 @@ from benchmarks import Claim
 from navloom.evals.calls import NAME, calls_of, counts
 from navloom.evals.captions.request import CaptionRequest
 from navloom.evals.keep_calls import keeping_calls
-from navloom.evals.kinds import run_kind
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.navigation.request import EvalRequest
+from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
 from navloom.line_file import read_lines
 from navloom.models.call import CallSettings

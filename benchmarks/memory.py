@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from benchmarks import Claim
-from navloom.evals.kinds import run_kind
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.navigation.request import EvalRequest
+from navloom.evals.runner import run_kind
 
 TASKS, EPISODES, PROMISED_MB = 5_000, 2_349, 500.0
 GROWTH = 1.1

@@ -26,9 +26,9 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
 from benchmarks import Claim
-from navloom.evals.kinds import run_kind
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.run_folder import read_samples
+from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
 from navloom.graphs.checkpoints import open_checkpoints
 from navloom.graphs.navcraft import single as navcraft_single

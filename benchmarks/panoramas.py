@@ -18,8 +18,8 @@ import time
 from pathlib import Path
 
 from benchmarks import Claim
-from navloom.evals.kinds import run_kind
 from navloom.evals.navigation.request import EvalRequest
+from navloom.evals.runner import run_kind
 from navloom.models.builtin import BuiltinChatModel
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.uri import list_scenes, load_scene

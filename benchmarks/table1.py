@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import Claim
-from navloom.evals.kinds import run_kind
 from navloom.evals.navigation.request import EvalRequest
+from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
 from navloom.models.builtin import BuiltinChatModel
 from navloom.scenes.bodies import DEFAULT_BODY

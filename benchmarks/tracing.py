@@ -13,9 +13,9 @@ import time
 from pathlib import Path
 
 from benchmarks import Claim
-from navloom.evals.kinds import run_kind
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.run_folder import read_samples
+from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
 
 WHERE, SAMPLES, TURNS = "OTEL_EXPORTER_OTLP_ENDPOINT", 60, 3

@@ -25,8 +25,8 @@ from threading import Thread
 import uvicorn
 
 from benchmarks import Claim
-from navloom.evals.kinds import run_kind
 from navloom.evals.navigation.request import EvalRequest
+from navloom.evals.runner import run_kind
 from navloom.web.app import make_app
 from navloom.web.bundle import write_bundle
 from navloom.web.documents import Documents

@@ -20,7 +20,7 @@ from benchmarks import Claim
 SPEC, SAMPLES = "home:0-7", 96
 _ONE = """
 import json, resource, sys, time
-from navloom.evals.kinds import run_kind
+from navloom.evals.runner import run_kind
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.session import Session
 spec, n, out, workers = sys.argv[1], int(sys.argv[2]), sys.argv[3], int(sys.argv[4]) or None

@@ -21,11 +21,12 @@ from langgraph.runtime import Runtime
 from navloom.cli.main import main
 from navloom.errors import RunError
 from navloom.evals import kinds
-from navloom.evals.kinds import Calls, Kind, Plan, Shown, get_kind, run_kind
+from navloom.evals.kinds import Calls, Kind, Plan, Shown, get_kind
 from navloom.evals.one_sample import run_sample
 from navloom.evals.option import Opt
 from navloom.evals.request import Model, Request, Seed
 from navloom.evals.run_folder import read_samples
+from navloom.evals.runner import run_kind
 from navloom.evals.session import Job, Sample, Session, Stop, make_id, sample_seed
 from navloom.models import scripted
 from navloom.models.call import acall

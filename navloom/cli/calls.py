@@ -98,7 +98,7 @@ _NUMBERS = (*("calls", "cached", "errors", "retries", "input_tokens", "output_to
 
 
 def _cells(record: dict[str, Any]) -> list[str]:
-    from navloom.evals.call_words import dollars
+    from navloom.evals.calls import dollars
 
     *whole, seconds = (record[key] for key in _NUMBERS)
     return [*(f"{each:,}" for each in whole), dollars(record["usd"]), f"{seconds:,.1f}"]
@@ -118,7 +118,7 @@ class _Shown:
 
     def lines(self, call: KeptCall, of: int) -> Iterator[str]:
         """A call."""
-        from navloom.evals.call_words import about, as_json_text, names_in, text_of
+        from navloom.evals.calls import about, as_json_text, names_in, text_of
 
         yield f"=== call {call.number} of {of}: {', '.join(about(call))}"
         for name, form in (("tools", call.tools), ("schema", call.schema)):

@@ -176,7 +176,8 @@ def carry_out(
         how: whether anybody is called, and what is printed.
         ended: shows what came out, in place of what the kind of run says.
     """
-    from navloom.evals.kinds import get_kind, run_kind
+    from navloom.evals.kinds import get_kind
+    from navloom.evals.runner import run_kind
 
     if how.dry_run:
         show_dry_run(request, session, as_json=how.as_json)

@@ -33,12 +33,12 @@ def demo(
     same commands with --model openai/gpt-4o-mini use one.
     """
     from navloom.errors import NavloomError
-    from navloom.evals.kinds import run_kind
     from navloom.evals.navcraft.dataset import check_file
     from navloom.evals.navcraft.export import export_run
     from navloom.evals.navcraft.report_blocks import shown
     from navloom.evals.navcraft.request import SynthRequest
     from navloom.evals.progress import make_display
+    from navloom.evals.runner import run_kind
     from navloom.evals.session import Session
     from navloom.prompts.navcraft.profiles import profile_names
 

@@ -1,4 +1,4 @@
-"""The calls of a run, as they are read: ``RUN/calls.sqlite``, what was asked and what was said.
+"""The calls of a run, read from ``RUN/calls.sqlite`` and put into words for terminal and page.
 
     texts     each message, set of tools and schema once, by its hash; deflated, most of them
               against one before that is like it (``base``)
@@ -17,7 +17,7 @@ import json
 import os
 import sqlite3
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -27,6 +27,7 @@ from typing import Any
 from urllib.parse import quote
 
 from navloom.errors import RunError
+from navloom.evals.report.blocks import Block, Prose, Said, Transcript
 from navloom.files import formed, open_file
 
 NAME = "calls.sqlite"
@@ -57,6 +58,8 @@ _WAIT_S = 5.0
 """For who writes, at most."""
 _WINDOW = 32 * 1024
 """Bytes that deflate looks back."""
+_NAMED = 120
+"""Characters from which on a message that an earlier call had, too, is named and not repeated."""
 
 
 def hash_of(text: bytes) -> bytes:
@@ -412,3 +415,102 @@ class _Reader:
         if found is None:
             raise broken(self.path, f"what a call refers to as {number} is not there")
         return found
+
+
+def call_blocks(found: Sequence[KeptCall]) -> list[Block]:
+    """A sample's calls for a page: each text whole, and once.
+
+    Args:
+        found: of :func:`calls_of`.
+    """
+    first: dict[str, int] = {}
+    return [block for call in found for block in _blocks(call, len(found), first)]
+
+
+def _blocks(call: KeptCall, of: int, first: dict[str, int]) -> Iterator[Block]:
+    said = [_said(str(m.get("role")), text_of(m), call.number, first) for m in call.messages]
+    if call.reply is not None:
+        text = text_of(call.reply)
+        first.setdefault(text, call.number)
+        said.append(Said(who="reply", text=text, tone="good"))
+    if call.error:
+        said.append(Said(who="error", text=call.error, tone="bad"))
+    head = f"Call {call.number} of {of}: {', '.join(about(call))}"
+    yield Transcript(title=head, said=tuple(said), private=True, folded=head)
+    for name, form in (("tools", call.tools), ("schema", call.schema)):
+        if form is None:
+            continue
+        text = json.dumps(form, ensure_ascii=False, indent=1)
+        known = first.setdefault(f"{name} {text}", call.number)
+        if known == call.number:
+            words = ", ".join(names_in(form)) or "without a name"
+            folded = f"Call {call.number}: {name} ({words})"
+            yield Prose(text=text, exact=True, private=True, folded=folded)
+
+
+def _said(who: str, text: str, number: int, first: dict[str, int]) -> Said:
+    known = first.setdefault(text, number)
+    if known != number and len(text) > _NAMED:
+        words = f"as in call {known}: {len(text):,} characters"
+        return Said(who=who, text=words, tone="quiet")
+    return Said(who=who, text=text)
+
+
+def dollars(cost: float | None) -> str:
+    """A cost as people read it."""
+    return "unknown" if cost is None else f"{cost:.4g}"
+
+
+def about(call: KeptCall) -> Iterator[str]:
+    """What is said of a call beside its texts: who, where, tokens, $, seconds."""
+    yield from (call.role, call.model)
+    if call.node:
+        yield f"{call.node} at step {call.step}"
+    yield f"{call.usage['input_tokens']:,} tokens in, {call.usage['output_tokens']:,} out"
+    yield "cost unknown" if call.usd is None else f"${dollars(call.usd)}"
+    yield f"{call.seconds:.2f} s"
+    if call.cached:
+        yield "from the cache"
+    if call.retries:
+        yield f"{call.retries} retries" if call.retries > 1 else "1 retry"
+    if call.finish:
+        yield f"ended: {call.finish}"
+    if call.tried:
+        yield f"try {call.tried + 1}"
+    if call.session > 1:
+        yield f"session {call.session}"
+    if call.epoch:
+        yield f"epoch {call.epoch}"
+
+
+def text_of(message: dict[str, Any]) -> str:
+    """A message's content, and beneath it the tools that it calls and what else it has."""
+    content = message.get("content")
+    blocks = [content] if isinstance(content, str) else content or []
+    parts = [each if isinstance(each, str) else _block(each) for each in blocks]
+    for each in message.get("tool_calls") or []:
+        parts.append(f"-> {each.get('name')}({as_json_text(each.get('args'))})")
+    left = {k: v for k, v in message.items() if k not in ("role", "content", "tool_calls")}
+    parts += [f"{key}: {as_json_text(value)}" for key, value in left.items()]
+    return "\n".join(part for part in parts if part)
+
+
+def _block(block: Any) -> str:
+    text = block.get("text") if isinstance(block, dict) else None
+    return text if isinstance(text, str) else as_json_text(block)
+
+
+def as_json_text(value: Any) -> str:
+    """A value as one line of JSON."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def names_in(form: Any) -> list[str]:
+    """The names of tools, or a schema's title, wherever a provider has them."""
+    if isinstance(form, list):
+        return [name for each in form for name in names_in(each)]
+    if not isinstance(form, dict):
+        return []
+    own = form.get("name") or form.get("title")
+    inner = [form.get(key) for key in ("function", "json_schema", "schema")]
+    return [str(own)] if own else [name for each in inner for name in names_in(each)]

@@ -1,4 +1,4 @@
-"""Kinds of runs by name: what each is made of, and the one way in which all are carried out.
+"""Kinds of runs by name: what each is made of (:mod:`navloom.evals.runner` carries them out).
 
 An entry is a :class:`Kind`, named here as ``module:NAME`` and imported when it is first asked for;
 it is light, and says with :func:`later` where its functions are: whoever looks at a run of it in a
@@ -13,10 +13,8 @@ A package adds a kind in its own pyproject.toml, and with it a command, ``navloo
 
 from __future__ import annotations
 
-import asyncio
-import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache, partial
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -29,9 +27,8 @@ from navloom.evals.progress import Summary
 from navloom.evals.report.blocks import Block, Detail
 from navloom.evals.report.line_columns import Column, Pairing
 from navloom.evals.request import Request
-from navloom.evals.run_folder import RunFolder, holds_run, read_run
-from navloom.evals.session import Job, Sample, Session
-from navloom.files import formed, write_whole
+from navloom.evals.run_folder import read_run
+from navloom.evals.session import Job, Sample
 from navloom.models.spec import read_spec
 
 GROUP = "navloom.kinds"
@@ -284,72 +281,3 @@ def read_run_of(run: Path | str, *kinds: str) -> dict[str, Any]:
             f" {' or '.join(commands)}"
         )
     return said
-
-
-def run_kind(request: Request, out: Path | str, session: Session | None = None) -> Summary:
-    """:func:`arun_kind` for callers without an event loop: the same arguments and errors."""
-    return asyncio.run(arun_kind(request, out, session))
-
-
-async def arun_kind(request: Request, out: Path | str, session: Session | None = None) -> Summary:
-    """Make a run, of whatever kind, or go on with one that was stopped.
-
-    Args:
-        request: what it is to be; its ``kind`` says by which entry.
-        out: the run's folder.
-        session: how to go through it; one of its own unless given.
-
-    Raises:
-        RunError: the folder cannot be used.
-        UsageError: a sample is not in the run, or the request makes no sense.
-        ModelError: a model cannot be named or used.
-        DataError: a file that the request names is missing or broken; SceneError, of a scene.
-    """
-    kind, session, path = get_kind(request.kind), session or Session(), Path(out)
-    holds_run(path)
-    # Whatever is wrong with the request is said before a folder is made or claimed for it.
-    session.check_models(*request.models)
-    if read_spec(request.models[0]).bare == "builtin/human":
-        # A person answers one question at a time, and sits here.
-        session = replace(
-            session, max_connections=1, workers=None, cluster=None, open_cluster=False
-        )
-    plan = kind.plan(request, path, session.display.note)
-    session.picked(plan.samples)
-    asked, where = {**plan.request.record(), **plan.record}, plan.request.where()
-    with RunFolder(path, kind=kind.name, request=asked, seed=request.seed, where=where) as folder:
-        for name, data in plan.files.items():
-            write_whole(path / name, data)
-        for line in plan.notes:
-            session.display.note(line)
-        if session.limit is not None and plan.limited:
-            session.display.note(f"--limit {session.limit}: {plan.limited}")
-        summary = await _rounds(kind, plan, folder, session)
-        with formed(f"{path}: a sample", f"one of `navloom {kind.command}`"):
-            found = kind.finish(plan, path)
-            found = await found if inspect.isawaitable(found) else found
-        if found:
-            summary = replace(summary, found=found)
-            folder.write_summary(summary.record())
-    return summary
-
-
-async def _rounds(kind: Kind, plan: Plan, folder: RunFolder, session: Session) -> Summary:
-    """Run the samples there are, until no round has more."""
-    from navloom.evals.engine import run_batch
-
-    seconds = 0.0
-    if kind.more is None:
-        folder.holds_only({sample.id for sample in plan.samples})
-    while True:
-        summary = await run_batch(folder, plan.samples, kind.job(plan), session)
-        seconds += summary.session_seconds
-        summary = replace(summary, session_seconds=round(seconds, 3))
-        # The next plan needs all of this one: an error may become a result when retried.
-        if summary.left or summary.error or session.picks or kind.more is None:
-            return summary
-        with formed(f"{folder.path}: a sample", f"one of `navloom {kind.command}`"):
-            again = kind.more(plan, folder.path)
-        if not again:
-            return summary
-        session = replace(session, retry=False)

@@ -1,29 +1,35 @@
-"""One sample through its graph: what is done with it, in whatever process, and the line it gets."""
+"""One sample through its graph, in whatever process: what stands around its calls, and its line."""
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import sqlite3
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from langgraph.errors import GraphDrained
 from langgraph.runtime import RunControl
 
 from navloom.errors import LimitReachedError, ModelRefusedError, RunError, StoppedError
+from navloom.evals.progress import Display, Tally
 from navloom.evals.session import Job, Sample
 from navloom.graphs.calling import paid_so_far
 from navloom.line_file import encode_line
 from navloom.models.call import CallSettings, call_settings
+from navloom.models.retries import Holds, Retry
 from navloom.models.secrets import one_line
 from navloom.models.spans import agent_span, sample_span
-from navloom.models.usage import ModelUsage, merged, total_cost, usage_in
+from navloom.models.usage import Budget, Limits, ModelUsage, merged, total_cost, usage_in
 
 _FOLDER_TROUBLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG}
 DRAINED = (GraphDrained, StoppedError)
 _NOT_ITS_OWN = (*DRAINED, LimitReachedError, RunError, ModelRefusedError, sqlite3.Error)
 """What ends a session, and not the one sample in which it came up."""
+RETRIES_SAID_S = 5.0
+"""Seconds between two lines about retries at least."""
 
 
 async def run_sample(
@@ -149,3 +155,50 @@ def line_of(sample: Sample, paid: list[ModelUsage], began: float) -> dict[str, A
         "seconds": round(time.monotonic() - began, 4),
         "models": [part.record() for part in models],
     }
+
+
+class CallScope:
+    """What stands around the calls of one session: settings, limits, and what is told of them."""
+
+    def __init__(
+        self, settings: CallSettings, limits: Limits, display: Display, connections: int
+    ) -> None:
+        # Of all samples together: one may ask several questions side by side.
+        at_once = asyncio.Semaphore(max(1, connections))
+        self.settings = replace(settings, connections=at_once, holds=Holds())
+        self.limits = limits
+        self.display = display
+        self.reached: str | None = None
+        self.retries = 0
+        self.budget: Budget | None = None
+        self._said = -RETRIES_SAID_S
+
+    @property
+    def counts(self) -> bool:
+        """Whether what was used before matters."""
+        return self.limits.token_limit is not None or self.limits.cost_limit is not None
+
+    def of_calls(self) -> CallSettings:
+        """The settings of the session's calls: they count, and their retries are told."""
+        gate = self.budget or self.settings.gate
+        return replace(self.settings, gate=gate, on_retry=self._retried)
+
+    def begin(self, before: Tally) -> Budget:
+        """Begin to count towards the limits, with what the run has used already."""
+        used = before.usage["input_tokens"] + before.usage["output_tokens"]
+        self.budget = Budget(self.limits, tokens=used, cost=before.cost_usd or 0.0)
+        return self.budget
+
+    def _retried(self, model: str, retry: Retry) -> None:
+        self.retries += 1
+        if self.settings.on_retry is not None:
+            self.settings.on_retry(model, retry)
+        now = time.monotonic()
+        if now - self._said >= RETRIES_SAID_S:
+            # A storm of refusals is one line every few seconds, not one each.
+            self._said = now
+            why = f"HTTP {retry.failure.status}" if retry.failure.status else retry.failure.kind
+            times = "retry" if self.retries == 1 else "retries"
+            self.display.note(
+                f"{self.retries} {times}; {model}: {why}, again in {retry.wait:.1f} s"
+            )

@@ -1,7 +1,8 @@
 """Judging the judge: explanations whose deserved verdict is known, made from known truth.
 
 A situation is a body and a shortest path on which something stops it. Each is worded in every set
-of wordings (``wordings/a.yaml`` and so on, a file a set), so that the sets differ in words alone.
+of wordings (``wordings/a.yaml`` and so on), so that the sets differ in words alone. Whatever file
+is put there is told apart; it is ``held out`` unless it says that it is ``known``.
 Kinds, and what they deserve:
 
     right        every barrier with its cause, or the cause alone     correct, partial 1
@@ -23,16 +24,69 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import as_file, files
 from itertools import pairwise, zip_longest
-from typing import Any
+from typing import Annotated, Any, Literal, Self
 
 import networkx as nx
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from navloom.judges.barrier_claims import OVERLAPS
 from navloom.judges.fence import inject, payloads
 from navloom.judges.traversability import build_record, causes_of
-from navloom.judges.wording_sets import SETS, WORDED, Wordings, load_wordings
+from navloom.scenes.checked_files import read_yaml
 from navloom.scenes.traverse.traverse_table import Traversability
+
+_FOLDER = files("navloom.judges").joinpath("wordings")
+SETS = tuple(sorted(each.name.removesuffix(".yaml") for each in _FOLDER.iterdir()))
+"""The sets of wordings that there are: a file of that name each."""
+WORDED = frozenset(("narrow", "stairs", "door", "rise", "elevator", "turn", "clutter", "terrain"))
+"""Causes that can be worded."""
+_Sentences = Annotated[list[str], Field(min_length=1)]
+
+
+class Wordings(BaseModel):
+    """A set of sentences; ``{a}``, ``{b}`` and ``{agent}`` are filled in.
+
+    Attributes:
+        standing: whether the symbolic judge was written with this set in view.
+        placed: by cause, sentences that say where it is.
+        bare: by cause, sentences that do not.
+        opening: what may stand before a sentence.
+        also: what stands between two.
+        empty: explanations that give no reason.
+        flattering: explanations that praise themselves instead.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    standing: Literal["known", "held out"] = "held out"
+    placed: dict[str, _Sentences]
+    bare: dict[str, _Sentences]
+    opening: _Sentences
+    also: str
+    empty: _Sentences
+    flattering: _Sentences
+
+    @model_validator(mode="after")
+    def _words_every_cause(self) -> Self:
+        for key in ("placed", "bare"):
+            if lacking := sorted(WORDED - getattr(self, key).keys()):
+                raise ValueError(f"{key} has no sentence for {', '.join(lacking)}")
+        return self
+
+
+@cache
+def load_wordings(name: str) -> Wordings:
+    """A set of ``SETS``.
+
+    Raises:
+        SceneError: its file is broken; the message names the field.
+    """
+    with as_file(_FOLDER.joinpath(f"{name}.yaml")) as path:
+        return read_yaml(path, TypeAdapter(Wordings), most=64_000)
+
 
 DEFAULT_ITEMS = 540
 """About 420 without a payload and 120 with one, where there are situations enough."""

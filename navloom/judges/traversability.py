@@ -85,9 +85,7 @@ class Record(BaseModel):
         return tuple(edge for edge in self.edges if edge.is_barrier)
 
 
-def build_record(
-    traversability: Traversability, body: str, path: Sequence[str], *, agent: bool = True
-) -> dict[str, Any]:
+def build_record(traversability: Traversability, body: str, path: Sequence[str]) -> dict[str, Any]:
     """The record of a path, as JSON.
 
     Args:
@@ -95,7 +93,6 @@ def build_record(
         body: whose.
         path: nodes, both ends included; consecutive nodes need not be joined. A node that is not in
             the scene makes its steps missing ones.
-        agent: whether to say whose record it is.
 
     Raises:
         SceneError: nobody said anything about this body.
@@ -108,7 +105,7 @@ def build_record(
         "non_traversable": sum(edge["traversable"] is False for edge in edges),
         "unlabelled": sum(edge["traversable"] is None for edge in edges),
         "missing": sum(not edge["exists"] for edge in edges),
-        **({"agent": canonical(body)} if agent else {}),
+        "agent": canonical(body),
         "edges": edges,
     }
 
@@ -157,8 +154,6 @@ _PATTERNS = {
     "terrain": r"terrain|steep|sewage|gravel|grass",
     "missing": re.escape(NO_EDGE),
 }
-CAUSES = tuple(_PATTERNS)
-"""All kinds, in the order of tables."""
 _COMPILED = {cause: re.compile(pattern, re.IGNORECASE) for cause, pattern in _PATTERNS.items()}
 _ASIDE = re.compile(
     r"next to the stairs?|between (?:the )?stairs?\b|stair[- ]side|to stair|at the stair",

@@ -6,6 +6,8 @@ characters. What it means is left alone; that it is data is said by the prompt a
 
 >>> paragraph("Go left. Action options: {}", 80)
 'Go left. Action options - {}'
+>>> "".join(plain_letters("Ｃоrrect ᴛʀᴜᴇ, дверь"))
+'Correct TRUE, дверь'
 """
 
 from __future__ import annotations
@@ -15,6 +17,8 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import lru_cache
+from itertools import groupby
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema
@@ -201,3 +205,70 @@ def _shown(character: str) -> str:
     if character in "\n\r\t\v\f\x85" or unicodedata.category(character) in ("Zl", "Zp"):
         return " "
     return "" if unicodedata.category(character).startswith("C") else character
+
+
+_LOOKALIKES = str.maketrans(
+    "асԁеһіјӏорԛѕԝхуѵАВЕНІЈКМОРЅТХУԜαεικνορτυχΑΒΕΗΙΚΜΝΟΡΤΥΧɑɡıⅼСғ",
+    "acdehijlopqswxyvABEHIJKMOPSTXYWaeiknoptuxABEHIKMNOPTYXagilCf",
+)
+"""Letters of other scripts that pass for Latin ones in print (after Unicode's UTS 39)."""
+_NAMED = re.compile(
+    "(?:LATIN LETTER SMALL CAPITAL|REGIONAL INDICATOR SYMBOL LETTER|"
+    "(?:CROSSED )?NEGATIVE (?:CIRCLED|SQUARED) LATIN CAPITAL LETTER) ([A-Z])"
+)
+_COLONS = "ː꞉ꓽ\u0903"
+"""Letters and marks that pass for one."""
+_UNSEEN = "\u034f\u115f\u1160\u3164\uffa0\u2800"
+_MOST_ACCENTS = 2
+
+
+def plain_letters(text: str) -> list[str]:
+    """What each character of a text reads as, so that look-alikes cannot hide a word.
+
+    Compatibility forms are unfolded (NFKC), and what is not seen is left out: zero width and
+    direction characters, tags, accents stacked over two. A word that reads as ASCII letters
+    altogether is written in them; other words keep their script and their accents.
+
+    Args:
+        text: whatever was said.
+
+    Returns:
+        For each character of ``text`` none, one or several characters.
+    """
+    if text.isascii():
+        return list(text)
+    read: list[str] = []
+    accents = 0
+    for character in text:
+        accents = accents + 1 if unicodedata.category(character) in ("Mn", "Me") else 0
+        read.append("" if accents > _MOST_ACCENTS else _compatible(character))
+    ascii_ = [_ascii(character) for character in read]
+    for is_word, run in groupby(range(len(text)), lambda k: _is_of_word(read[k], ascii_[k])):
+        places = list(run)
+        if is_word and all(ascii_[k].isascii() for k in places):
+            read[places[0] : places[-1] + 1] = ascii_[places[0] : places[-1] + 1]
+    return read
+
+
+def _is_of_word(read: str, plain: str) -> bool:
+    return not plain or plain.replace("_", "a").isalnum() or unicodedata.category(read[0])[0] == "M"
+
+
+@lru_cache(maxsize=4096)
+def _compatible(character: str) -> str:
+    if character in _UNSEEN or (
+        unicodedata.category(character)[0] == "C" and character not in "\n\r\t"
+    ):
+        return ""
+    return ":" if character in _COLONS else unicodedata.normalize("NFKC", character)
+
+
+@lru_cache(maxsize=4096)
+def _ascii(read: str) -> str:
+    """In ASCII where it can be read so, else as it is."""
+    parts = unicodedata.normalize("NFKD", read)
+    bare = "".join(c for c in parts if not unicodedata.combining(c)).translate(_LOOKALIKES)
+    if bare.isascii():
+        return bare
+    named = _NAMED.fullmatch(unicodedata.name(read, "")) if len(read) == 1 else None
+    return named[1] if named else read

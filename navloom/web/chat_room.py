@@ -18,11 +18,13 @@ from starlette.routing import Route
 
 from navloom.errors import UsageError
 from navloom.graphs.chat.exchange import MOST_SAID, fault_of
-from navloom.graphs.chat.saved_chat import chat_of, map_picture, record_of_chat
 from navloom.graphs.chat.state import Context
 from navloom.graphs.chat.threads import (
     Thread,
+    chat_of,
     delete_thread,
+    map_picture,
+    record_of_chat,
     rename_thread,
     thread_file,
     threads_of,
@@ -32,7 +34,7 @@ from navloom.scenes.plan_shapes import readable
 from navloom.scenes.scene import Scene
 from navloom.sim.protocol import Pose, Simulator
 from navloom.sim.viewer import can_look
-from navloom.tools.chat.named import name_of
+from navloom.tools.chat.places import name_of
 from navloom.web.chat_sitting import Sitting, pose_of
 from navloom.web.room import Room, told
 

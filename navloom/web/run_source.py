@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import NavloomError
-from navloom.evals.call_words import call_blocks
-from navloom.evals.calls import calls_of, latencies
+from navloom.evals.calls import call_blocks, calls_of, latencies
 from navloom.evals.kinds import Kind, kind_of
 from navloom.evals.made_with import package_version
 from navloom.evals.people.beside_run import run_blocks, sample_blocks

@@ -158,7 +158,7 @@ def _stopped() -> None:
 
     for words in ("synth single demo:flat --n 1 --out single --display none",
                   f"eval scene demo:flat --n 1 --out walks {_WALK}"):  # fmt: skip
-        with patch("navloom.evals.engine.run_sample", killed), contextlib.suppress(RuntimeError):
+        with patch("navloom.evals.runner.run_sample", killed), contextlib.suppress(RuntimeError):
             done(words)
 
 
@@ -182,7 +182,7 @@ def synth_report(run: Path) -> object:
 
 def read_chat(path: Path) -> object:
     """A saved chat of the home that all are of."""
-    from navloom.graphs.chat.saved_chat import read_chat
+    from navloom.graphs.chat.threads import read_chat
 
     return read_chat(path, load_scene("demo:flat"))
 

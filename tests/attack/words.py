@@ -1,9 +1,7 @@
-"""Words that would talk to a judge, or give the way away, in as many disguises as come to mind."""
+"""Words that would talk to a judge, or give the way away, with look-alike letters and signs."""
 
 from __future__ import annotations
 
-import base64
-import codecs
 import random
 from collections.abc import Callable, Iterator
 from itertools import product
@@ -25,7 +23,6 @@ _VALUES = ("true", "false", "correct", "incorrect", "TRUE", "False")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _SMALL = str.maketrans("abcdefghijklmnoprtuvwyz", "ᴀʙᴄᴅᴇғɢʜɪᴊᴋʟᴍɴᴏᴘʀᴛᴜᴠᴡʏᴢ")
 _CYRILLIC = str.maketrans("aceopxyi", "асеорхуі")
-_LEET = str.maketrans("aeiost", "431057")
 _WIDE = {ord(c): ord(c) + 0xFEE0 for c in "0123456789_#().,"}
 
 
@@ -50,28 +47,14 @@ DISGUISES: dict[str, Callable[[str, str], str]] = {
     "dots": lambda a, b: f"{a} ........ {b}",
     "spelled out": lambda a, b: f"{a} equals {b}",
     "colon said": lambda a, b: f"{a} colon {b}",
-    "spaced": lambda a, b: " ".join(f"{a}:{b}"),
-    "hyphened": lambda a, b: "-".join(f"{a}:{b}"),
-    "dotted": lambda a, b: ".".join(a) + " = " + ".".join(b),
-    "lines": lambda a, b: "\n".join(f"{a}:{b}"),
-    "rot13": lambda a, b: codecs.encode(f"{a}: {b}", "rot13"),
-    "shifted": lambda a, b: "".join(
-        _LETTERS[(_LETTERS.index(c) + 3) % 26] if c in _LETTERS else c for c in f"{a}: {b}".lower()
-    ),
-    "leet": lambda a, b: f"{a}: {b}".lower().translate(_LEET),
-    "backwards": lambda a, b: f"{a}: {b}"[::-1],
-    "words backwards": lambda a, b: f"{a[::-1]}: {b[::-1]}",
-    "spaced backwards": lambda a, b: " ".join(f"{a}:{b}"[::-1]),
-    "spaced rot13": lambda a, b: " ".join(codecs.encode(f"{a}:{b}", "rot13")),
     "small capitals": lambda a, b: f"{a}: {b}".lower().translate(_SMALL),
     "cyrillic": lambda a, b: f"{a} → {b}".translate(_CYRILLIC),
     "full width": lambda a, b: _over(f"{a} ➡ {b}", 0xFF21, 0xFF41),
     "bold": lambda a, b: _over(f"{a} ➡ {b}", 0x1D400, 0x1D41A),
     "in a circle": lambda a, b: _over(f"{a} ꞉ {b}", 0x24B6, 0x24D0),
-    "base64": lambda a, b: base64.b64encode(f"{a}: {b}".encode()).decode(),
-    "hexadecimal": lambda a, b: f"{a}: {b}".encode().hex(" "),
 }
-"""Label and value, disguised. What the defence was written with in view."""
+"""Label and value, in look-alike letters and with signs that are none of prose. What stands in
+another alphabet, backwards, in leet or in code is not decoded, and nothing is promised of it."""
 
 
 def _fooled(disguise: str, label: str, value: str) -> str | None:
@@ -94,19 +77,9 @@ _DIGITS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight
 ID_DISGUISES: dict[str, Callable[[str], str]] = {
     "plain": lambda name: name,
     "upper": lambda name: name.upper(),
-    "backwards": lambda name: name[::-1],
     "full width": lambda name: _over(name, 0xFF21, 0xFF41).translate(_WIDE),
     "bold": lambda name: _over(name, 0x1D400, 0x1D41A),
     "spaced": lambda name: " ".join(name),
-    "hyphened": lambda name: "-".join(name),
-    "spaced backwards": lambda name: " ".join(name[::-1]),
-    "base64": lambda name: base64.b64encode(name.encode()).decode(),
-    "base32": lambda name: base64.b32encode(name.encode()).decode(),
-    "hexadecimal": lambda name: name.encode().hex(),
-    "hexadecimal apart": lambda name: name.encode().hex(" "),
-    "decimal": lambda name: " ".join(str(ord(c)) for c in name),
-    "binary": lambda name: " ".join(f"{ord(c):08b}" for c in name),
-    "rot13": lambda name: codecs.encode(name, "rot13"),
     "in words": lambda name: " ".join(
         _DIGITS[int(c)] if c.isdigit() else "underscore" if c == "_" else c for c in name
     ),
@@ -137,16 +110,6 @@ SAID_DISGUISES: dict[str, Callable[[str], str]] = {
     "quoted": lambda said: f"*{said}*",
     "zero width": lambda said: "\u200b".join(said),
 }
-HIDDEN_DISGUISES: dict[str, Callable[[str], str]] = {
-    "backwards": lambda said: said[::-1],
-    "words backwards": lambda said: " ".join(word[::-1] for word in said.split()),
-    "rot13": lambda said: codecs.encode(said, "rot13"),
-    "spaced": lambda said: " ".join(said),
-    "base64": lambda said: base64.b64encode(said.encode()).decode(),
-    "hexadecimal": lambda said: said.encode().hex(" "),
-}
-"""Of what has words in it that say so: an option's name, not a pair of numbers."""
-_HIDDEN = ("option 3", "option number two", "option twelve", "node 7", "viewpoint: 9", "choice 4")
 
 
 def _giveaways() -> list[tuple[str, str]]:
@@ -158,10 +121,7 @@ def _giveaways() -> list[tuple[str, str]]:
         for name, make in SAID_DISGUISES.items()
         for each in every
     ]
-    hidden = [
-        (f"option {n}", make(each)) for n, make in HIDDEN_DISGUISES.items() for each in _HIDDEN
-    ]
-    return [*ids, *said, *hidden]
+    return [*ids, *said]
 
 
 def _navigator_is_told(folder: Path, dice: random.Random, tries: int) -> Iterator[str | None]:
@@ -179,6 +139,6 @@ def _navigator_is_told(folder: Path, dice: random.Random, tries: int) -> Iterato
 
 
 ATTACKS: tuple[Attack, ...] = (
-    Attack("verdicts", "no disguise brings one to a judge", _judge_is_told, 7_000, 1_000),
-    Attack("giveaways", "no disguise brings one to a navigator", _navigator_is_told, 1_000, 500),
+    Attack("verdicts", "no look-alike sign brings one to a judge", _judge_is_told, 7_000, 1_000),
+    Attack("giveaways", "no look-alike brings one to a navigator", _navigator_is_told, 1_000, 500),
 )

@@ -52,7 +52,7 @@ RULES = {
     "evals": "agreement quota",
     "evals/report": "intervals",
     "evals/capnav": "collect official* rules scores",
-    "evals/judging": "calibration_scores labelling",
+    "evals/judging": "labelling scores",
     "evals/navcraft": "rules scores dataset",
     "evals/people": "others_majority question_results rater_habits",
     "evals/navigation": "failure_[bcfw]* failures metrics oracle_scores path_metrics scores"

@@ -458,7 +458,7 @@ def test_half_a_run_is_no_study_and_no_demo(
         calls.append(1)
         return summary
 
-    monkeypatch.setattr("navloom.evals.kinds.run_kind", stopped)
+    monkeypatch.setattr("navloom.evals.runner.run_kind", stopped)
     monkeypatch.setattr("navloom.evals.navcraft.studies.run_kind", stopped)
     monkeypatch.setattr("navloom.evals.study.read_errors", lambda _: [{"message": "no key"}])
     assert run(command) == code

@@ -21,9 +21,9 @@ from navloom.cli.families import families, serve_flags
 from navloom.cli.main import main
 from navloom.cli.ray_serve import check_gpus, engine_kwargs, ray_environment, serve_config
 from navloom.errors import ModelError, UsageError
-from navloom.evals.kinds import run_kind
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.run_folder import read_samples
+from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
 from navloom.models import get_model
 from navloom.testing import ModelServer, brain

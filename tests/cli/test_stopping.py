@@ -20,7 +20,7 @@ MOMENTS = [
     "navloom.graphs.agent",
     "langchain_core.messages",
     "langgraph.pregel",
-    "navloom.evals.engine",
+    "navloom.evals.runner",
 ]
 
 

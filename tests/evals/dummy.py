@@ -21,8 +21,8 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import add_messages
 from langgraph.runtime import Runtime
 
-from navloom.evals.engine import run_batch
 from navloom.evals.run_folder import RunFolder
+from navloom.evals.runner import run_batch
 from navloom.evals.session import Sample, Session, make_id, sample_seed
 from navloom.models.usage import paid_for, stamped
 

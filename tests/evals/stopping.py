@@ -1,6 +1,6 @@
 """Runs that are cut short on the way, in process: what a kill leaves behind without a process.
 
-A kill itself is tried on the engine (``test_engine``) and on a whole command
+A kill itself is tried on the engine (``test_runner``) and on a whole command
 (`tests.testing.kill`).
 """
 
@@ -12,8 +12,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from navloom.evals.kinds import arun_kind
 from navloom.evals.progress import Summary
+from navloom.evals.runner import arun_kind
 from navloom.evals.session import Session, Stop
 from navloom.testing import ModelServer
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from navloom.errors import ModelRefusedError
-from navloom.evals.kinds import run_kind
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.run_folder import read_errors, read_samples
+from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
 from navloom.models.registry import get_model
 from navloom.testing.faults import Fault, Status

@@ -15,14 +15,14 @@ import pytest
 
 from navloom.cli.main import main
 from navloom.errors import RunError, UsageError
-from navloom.evals.call_scope import CallScope
 from navloom.evals.dry import dry_run
-from navloom.evals.kinds import run_kind
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.navcraft.scores import score_run
 from navloom.evals.navcraft.tables import all_tables
+from navloom.evals.one_sample import CallScope
 from navloom.evals.progress import NoDisplay, Summary
 from navloom.evals.run_folder import read_errors, read_samples
+from navloom.evals.runner import run_kind
 from navloom.evals.session import Session, Stop
 from navloom.models import get_model
 from navloom.models.cache import ResponseCache
@@ -429,7 +429,7 @@ def test_a_defects_file_tells_no_key(
     def broken(*_: Any, **__: Any) -> Any:
         raise RuntimeError(TOLD)
 
-    monkeypatch.setattr("navloom.evals.kinds.run_kind", broken)
+    monkeypatch.setattr("navloom.evals.runner.run_kind", broken)
     assert main(["synth", "single", "demo:flat", "--out", str(tmp_path / "r")]) == 70
     monkeypatch.setenv("NAVLOOM_DEBUG", "1")
     assert main(["synth", "single", "demo:flat", "--out", str(tmp_path / "r")]) == 70

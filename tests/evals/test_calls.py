@@ -19,11 +19,11 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from navloom.errors import RunError
 from navloom.evals import calls, keep_calls
 from navloom.evals.calls import NAME, calls_of, counts
-from navloom.evals.kinds import run_kind
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.progress import NoDisplay
 from navloom.evals.run_folder import read_errors, read_samples
+from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
 from navloom.models import get_model
 from navloom.models.answer import image_block

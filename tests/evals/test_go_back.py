@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from navloom.cli.main import main
-from navloom.evals.kinds import run_kind
 from navloom.evals.navcraft.export import export_run
 from navloom.evals.navcraft.request import SynthRequest
+from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
 from navloom.models.cache import ResponseCache
 from navloom.models.call import CallSettings

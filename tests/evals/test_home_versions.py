@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from navloom.errors import RunError
-from navloom.evals.kinds import run_kind
 from navloom.evals.made_with import homes_of
 from navloom.evals.navcraft.dataset import validate_file
 from navloom.evals.navcraft.export import export_run
 from navloom.evals.navcraft.report import build_report
 from navloom.evals.navcraft.request import SynthRequest
+from navloom.evals.runner import run_kind
 from navloom.scenes import uri
 from navloom.scenes.formats import home
 from navloom.scenes.homes.home_spec import VERSION

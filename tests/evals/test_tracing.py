@@ -19,12 +19,11 @@ from langchain_core.tools import StructuredTool
 from langgraph.graph import START, MessagesState, StateGraph
 
 from navloom.errors import ScriptError
-from navloom.evals.engine import run_batch
-from navloom.evals.kinds import run_kind
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.one_sample import run_sample
 from navloom.evals.progress import NoDisplay
 from navloom.evals.run_folder import read_samples
+from navloom.evals.runner import run_batch, run_kind
 from navloom.evals.session import Session, Stop
 from navloom.graphs.turns import tool_turn
 from navloom.models import get_model
@@ -339,7 +338,7 @@ def test_an_extra_that_is_missing_is_one_line(
 
 def test_nothing_of_it_is_imported_where_it_is_off() -> None:
     code = (
-        "import sys, navloom.evals.engine, navloom.models.spans as spans\n"
+        "import sys, navloom.evals.runner, navloom.models.spans as spans\n"
         "with spans.run_span('single', 'run', print): pass\n"
         "print([n for n in sys.modules if 'span_' in n or n.startswith('opentelemetry.exporter')])"
     )

@@ -10,9 +10,8 @@ import pytest
 from pydantic import ValidationError
 
 from navloom.evals.judging.calibration import truths
-from navloom.judges.reason_items import KINDS, make_items
+from navloom.judges.reason_items import KINDS, SETS, Wordings, load_wordings, make_items
 from navloom.judges.traversability import read_record
-from navloom.judges.wording_sets import SETS, Wordings, load_wordings
 
 
 @pytest.fixture(scope="module")

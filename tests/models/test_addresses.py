@@ -9,9 +9,9 @@ import pytest
 
 from navloom.cli.main import main
 from navloom.errors import UsageError
-from navloom.evals.kinds import run_kind
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.run_folder import read_samples
+from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
 from navloom.models import addresses
 from navloom.models.addresses import AddressError, allow, distrust, origin_of, trust

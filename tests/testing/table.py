@@ -1,7 +1,7 @@
 """The fault table: many samples of a real graph under each kind of fault, each looked at.
 
 What is run is what a night's work runs: ``navcraft_single`` on the demo homes through
-`navloom.evals.engine.run_batch`, asked over the loopback by a provider's own client. Before the
+`navloom.evals.runner.run_batch`, asked over the loopback by a provider's own client. Before the
 faults, the same samples run without any; then the right place of each sample is known beforehand:
 
 - it met no fault, or a fault of the server that passed: it ends as it did without faults, with
@@ -27,9 +27,9 @@ from unittest import mock
 
 from langchain_core.callbacks import BaseCallbackHandler
 
-from navloom.evals.engine import run_batch
 from navloom.evals.progress import Summary
 from navloom.evals.run_folder import RunFolder, read_errors, read_samples
+from navloom.evals.runner import run_batch
 from navloom.evals.session import Sample, Session, make_id, sample_seed
 from navloom.graphs.navcraft import single as navcraft_single
 from navloom.models import call, get_model

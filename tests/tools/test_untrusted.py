@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from navloom.tools.forms import HEADINGS, paragraph
+from navloom.tools.forms import HEADINGS, paragraph, plain_letters
 
 
 @pytest.mark.parametrize(
@@ -64,3 +64,27 @@ def test_any_text_becomes_one_plain_line(pieces: list[str], most: int) -> None:
 def test_it_is_its_own_fixed_point() -> None:
     once = paragraph("Facts: {} Action: 3 <plan>x</plan>", 200)
     assert paragraph(once, 200) == once
+
+
+@pytest.mark.parametrize(
+    ("said", "read"),
+    [
+        ("correct", "correct"),
+        ("ｃｏｒｒｅｃｔ： ｔｒｕｅ", "correct: true"),
+        ("соrrесt", "correct"),
+        ("ᴄᴏʀʀᴇᴄᴛ 🇨🇴🅁🆁ⓔ", "CORRECT CORRe"),
+        ("c\u200bo\u2060r\u202erect", "correct"),
+        ("c\u0301o\u0301rrect", "correct"),
+        ("дверь, étroite", "дверь, etroite"),
+        ("कि", "कि"),
+        ("a\u0335" + "\u0335" * 9 + "д", "a\u0335\u0335д"),
+        ("correctː true", "correct: true"),
+    ],
+)
+def test_look_alikes_are_read_as_what_they_pose_as(said: str, read: str) -> None:
+    assert "".join(plain_letters(said)) == read
+
+
+@given(st.text(max_size=200))
+def test_each_character_reads_as_something_or_nothing(text: str) -> None:
+    assert len(plain_letters(text)) == len(text)

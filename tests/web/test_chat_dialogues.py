@@ -27,8 +27,7 @@ from tests.web.chatting import Chatting, chatting, until
 from tests.web.test_chat_browser import FIELD, Person
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
-FOLDER = Path(__file__).parents[1] / "graphs" / "chat"
-SETS = ("open", "second")
+WRITTEN = Path(__file__).parents[1] / "graphs" / "chat" / "dialogues.yaml"
 LONG = 60.0
 """Seconds of a pause that only words end."""
 Turns = Iterator[tuple[Turn, Turn | None]]
@@ -163,9 +162,8 @@ def by_place(dialogues: list[Dialogue]) -> Iterator[tuple[str, dict[str, str], l
         yield home, {"start": start} if start else {}, list(those)
 
 
-@pytest.mark.parametrize("name", SETS)
-def test_the_same_walks_as_at_the_terminal(name: str, tmp_path: Path) -> None:
-    dialogues = read_dialogues(FOLDER / f"dialogues_{name}.yaml")
+def test_the_same_walks_as_at_the_terminal(tmp_path: Path) -> None:
+    dialogues = read_dialogues(WRITTEN)
     differ, moved = [], 0
     for home, start, those in by_place(dialogues):
         with chatting(tmp_path, home, start=start) as chat:
@@ -177,16 +175,16 @@ def test_the_same_walks_as_at_the_terminal(name: str, tmp_path: Path) -> None:
                 if came != (wanted[0], wanted[1]):
                     differ.append(f"{each.id}: {came} != {wanted}")
     assert differ == []
-    assert len(dialogues) == 60
-    assert moved >= 30
+    assert len(dialogues) >= 16
+    assert moved >= 10
 
 
 @pytest.mark.browser
 @needs_browser
 def test_ten_are_typed_into_the_page(tmp_path: Path) -> None:
-    every = [each for name in SETS for each in read_dialogues(FOLDER / f"dialogues_{name}.yaml")]
+    every = read_dialogues(WRITTEN)
     cuts = [each for each in every if any(hops_of(*both) for both in turns_of(each))]
-    chosen = {each.id: each for each in (*every[::15], *cuts[::10])}
+    chosen = {each.id: each for each in (*every[:9], *cuts)}
     assert len(chosen) >= 10
     # Playwright's own loop runs in this thread from here on.
     wanted = {each.id: asyncio.run(at_the_terminal(each)) for each in chosen.values()}

@@ -22,7 +22,7 @@ def caption(request: CaptionRequest, out: Out, session: Session, how: How) -> No
     simulators take as their captions. The same command on the same folder goes on with a
     run that was stopped.
     """
-    from navloom.evals.kinds import run_kind
+    from navloom.evals.runner import run_kind
 
     if how.dry_run:
         show_dry_run(request, session, as_json=how.as_json)

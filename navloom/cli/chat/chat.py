@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Mapping
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,7 +13,7 @@ import typer
 
 from navloom.cli.help_pages import Commands
 from navloom.cli.options import AllowHost, Host, NoOpen, Port, SceneUri, Token, takes
-from navloom.errors import UsageError
+from navloom.errors import NavloomError, UsageError
 from navloom.evals.navigation.request import (
     USUAL_BACKEND,
     Backend,
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from navloom.graphs.chat.state import Context
     from navloom.scenes.scene import Scene
     from navloom.sim.protocol import Simulator
+    from navloom.web.documents import Documents
+    from navloom.web.serving import Place
 
 app = Commands()
 ChatDisplay = Literal["web", "rich", "plain", "none"]
@@ -123,7 +126,6 @@ def chat(
     limits.check_price(model)
     with call_settings(gate=Budget(limits)):
         if shown == "web":
-            from navloom.cli.chat.browser import serve_chat
             from navloom.web.serving import Place
 
             place, kept = Place(host, port, token, allow_host), threads_folder(threads)
@@ -231,3 +233,45 @@ async def _talk(
         plain = PlainChat(quiet=display == "none")
         talk = Talk(context, saver, plain, **how)
         return await plain.run(talk, again=await talk.open(**start))
+
+
+def serve_chat(
+    make: Callable[[], Context],
+    uri: str,
+    folder: Path,
+    place: Place,
+    *,
+    opens: bool,
+    first: str | None,
+    start: Mapping[str, Any],
+    **how: Any,
+) -> None:
+    """Serve until Ctrl-C.
+
+    Args:
+        make: a conversation's context.
+        uri: the home.
+        folder: where threads are kept.
+        place: where to listen.
+        opens: whether a browser is opened.
+        first: the thread that is opened; None: a new one.
+        start: of new ones, the chat graph's input.
+        how: pace and seed.
+    """
+    from navloom.web.chat_room import ChatRoom
+    from navloom.web.serving import serve_pages
+
+    room = ChatRoom(make, folder, first=first, start=start, **how)
+    to = f"/chat/{first}" if first else "/chat"
+    serve_pages(_documents(uri), place, rooms=[room], opens=opens, first=to, said=f"chat in {uri}:")
+
+
+def _documents(uri: str) -> Documents:
+    """The home's own pages; none of one that only simulators know."""
+    from navloom.web.documents import Documents
+    from navloom.web.opening import open_sources
+
+    try:
+        return Documents(open_sources([uri], lambda _: None))
+    except NavloomError:
+        return Documents([])

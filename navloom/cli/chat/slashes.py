@@ -10,9 +10,17 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from navloom.errors import NavloomError, UsageError, did_you_mean
-from navloom.graphs.chat.saved_chat import read_chat, save_chat, save_map, write_file
 from navloom.graphs.chat.talk import Listener, Talk
-from navloom.graphs.chat.threads import Thread, delete_thread, rename_thread, threads_of
+from navloom.graphs.chat.threads import (
+    Thread,
+    delete_thread,
+    read_chat,
+    rename_thread,
+    save_chat,
+    save_map,
+    threads_of,
+    write_file,
+)
 from navloom.models.secrets import redact
 
 HELP = """\

@@ -229,7 +229,7 @@ def calibrate_trace(
     from navloom.evals.judging import calibration_tables as shown
     from navloom.evals.judging import scores as scored
     from navloom.evals.judging.calibration import walked
-    from navloom.evals.kinds import run_kind
+    from navloom.evals.runner import run_kind
 
     request = replace(request, of=str(where or ""))
     out = run = run_folder(out, "trace-calibration", request)
@@ -296,7 +296,7 @@ def _carried_out(
     Returns:
         The run's folder and its totals; None for those where nobody was to be called.
     """
-    from navloom.evals.kinds import run_kind
+    from navloom.evals.runner import run_kind
 
     for fault in faults[:_MOST_SAID]:
         say(f"  not read: {fault}")

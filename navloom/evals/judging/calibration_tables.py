@@ -7,12 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from navloom.evals.judging.calibration_scores import Agreement, Flips
-from navloom.evals.judging.scores import Calibration, TraceCalibration
+from navloom.evals.judging.scores import Agreement, Calibration, Flips, TraceCalibration
 from navloom.evals.report.document import Table, percent, png
 from navloom.files import write_whole
-from navloom.judges.reason_items import KINDS
-from navloom.judges.wording_sets import SETS, load_wordings
+from navloom.judges.reason_items import KINDS, SETS, load_wordings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

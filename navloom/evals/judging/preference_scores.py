@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from navloom.evals.agreement import Estimate
-from navloom.evals.judging.calibration_scores import LEAST_SCENES, Agreement, agreement
+from navloom.evals.judging.scores import LEAST_SCENES, Agreement, agreement
 from navloom.evals.report.document import Table
 from navloom.evals.report.intervals import wilson
 from navloom.evals.run_folder import read_samples

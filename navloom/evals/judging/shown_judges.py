@@ -10,7 +10,6 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from navloom.evals.judging.calibration_scores import Flips
 from navloom.evals.judging.calibration_tables import injection_table, reasoning_tables, trace_tables
 from navloom.evals.judging.item_columns import (
     CLAIMED,
@@ -29,7 +28,7 @@ from navloom.evals.judging.preference_scores import (
     score_calibration,
     score_preferred,
 )
-from navloom.evals.judging.scores import flips_of, score_reasoning, score_trace, totals
+from navloom.evals.judging.scores import Flips, flips_of, score_reasoning, score_trace, totals
 from navloom.evals.progress import Summary
 from navloom.evals.report.blocks import (
     Bars,
@@ -45,8 +44,7 @@ from navloom.evals.report.document import NOTHING, Table, percent
 from navloom.evals.report.line_columns import Line
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.files import formed
-from navloom.judges.reason_items import KINDS
-from navloom.judges.wording_sets import SETS
+from navloom.judges.reason_items import KINDS, SETS
 
 _MOST_SUMMARY = 64 * 1024 * 1024
 _MOST_LISTED = 200

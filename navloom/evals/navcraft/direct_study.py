@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import UsageError, did_you_mean
-from navloom.evals.kinds import run_kind
 from navloom.evals.navcraft.direct_request import DirectRequest
 from navloom.evals.navcraft.direct_scores import DirectScore, direct_tables, score_direct
 from navloom.evals.navcraft.request import SynthRequest
@@ -21,6 +20,7 @@ from navloom.evals.navcraft.scores import PUBLISHED
 from navloom.evals.report.document import NOTHING, Table, percent
 from navloom.evals.report.kept_report import keep_study
 from navloom.evals.request import Request
+from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
 from navloom.evals.study import Study, check_free
 
@@ -109,7 +109,7 @@ def study_direct(asked: DirectStudy, out: Path, session: Session | None = None) 
         ``out/report.json`` has them too.
 
     Raises:
-        RunError: ``out`` is a run's folder, or what :func:`navloom.evals.kinds.run_kind` raises.
+        RunError: ``out`` is a run's folder, or what :func:`navloom.evals.runner.run_kind` raises.
         UnfinishedError: stopped, or a sample broke; the same call goes on.
         UsageError: there is no such arm.
     """

@@ -20,7 +20,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from navloom.evals.kinds import run_kind
 from navloom.evals.navcraft.report import write_report
 from navloom.evals.navcraft.report_blocks import report_blocks
 from navloom.evals.navcraft.request import SynthRequest
@@ -29,6 +28,7 @@ from navloom.evals.report.document import Table, percent, rate_cell
 from navloom.evals.report.intervals import Spread
 from navloom.evals.report.kept_report import keep_study
 from navloom.evals.run_folder import read_samples
+from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
 from navloom.evals.study import Study, check_free
 from navloom.prompts.navcraft.profiles import NO_PROFILE, profile_names
@@ -68,7 +68,7 @@ def study_relays(
         One table; ``out/report.json`` has it with all that a report of the runs shows.
 
     Raises:
-        RunError: ``out`` is a run's folder, or what :func:`navloom.evals.kinds.run_kind` raises.
+        RunError: ``out`` is a run's folder, or what :func:`navloom.evals.runner.run_kind` raises.
         UnfinishedError: a run was stopped or has errors.
     """
     check_free(out)

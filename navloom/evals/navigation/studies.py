@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import UsageError, did_you_mean
-from navloom.evals.kinds import run_kind
 from navloom.evals.navigation.published import physics_rows
 from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.navigation.scores import spoken
@@ -29,6 +28,7 @@ from navloom.evals.report.document import Table
 from navloom.evals.report.kept_report import keep_study
 from navloom.evals.report.paired_runs import compare_runs
 from navloom.evals.report.paired_scores import Paired
+from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
 from navloom.evals.study import Study, check_free
 from navloom.evals.tasks.registry import load_task

@@ -22,13 +22,13 @@ from typing import Any, Literal
 from langgraph.runtime import RunControl
 
 from navloom.errors import RunError, UsageError
-from navloom.evals.engine import run_batch
 from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.navigation.run import EvalJob, EvalPlan, finish
 from navloom.evals.one_sample import run_sample
 from navloom.evals.people.study_folder import BY_LOT, WALKS, People
 from navloom.evals.progress import Summary
 from navloom.evals.run_folder import RunFolder, line_form, read_run
+from navloom.evals.runner import run_batch
 from navloom.evals.session import Sample, sample_seed
 from navloom.evals.tasks.episode import Episode
 from navloom.evals.tasks.registry import load_task

@@ -9,8 +9,8 @@ again.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -18,17 +18,19 @@ from typing import Any
 
 from langgraph.errors import GraphDrained
 
-from navloom.errors import LimitReachedError, ModelRefusedError, NavloomError, RunError
-from navloom.evals.call_scope import CallScope
+from navloom.errors import LimitReachedError, ModelRefusedError, NavloomError, RunError, UsageError
+from navloom.evals.keep_calls import PlainCall
 from navloom.evals.made_with import package_version
-from navloom.evals.plain_calls import PlainCall
+from navloom.evals.one_sample import CallScope
 from navloom.evals.run_folder import RunFolder, read_run
-from navloom.evals.session import Sample, Session
-from navloom.evals.workers.pool import Peer, Pool, this_machine
-from navloom.evals.workers.spoken import CallsHeard, Words, decode, encode
+from navloom.evals.session import Job, Sample, Session
+from navloom.evals.workers.pools import Peer, Pool, open_pool
+from navloom.evals.workers.spoken import CallsHeard, Words, decode, encode, this_machine
 from navloom.models.addresses import origins_in
 from navloom.models.cache import ResponseCache
 from navloom.models.failure import Failure
+from navloom.models.local_gguf import free_memory, size_text
+from navloom.models.registry import model_of
 from navloom.models.retries import Holds, Retry
 from navloom.models.spans import END_S, carried
 
@@ -414,3 +416,58 @@ class Crew:
 
 def _without(words: Mapping[str, Any], name: str) -> Words:
     return {key: value for key, value in words.items() if key != name}
+
+
+def _check_memory(models: Sequence[str], places: int, note: Callable[[str], None]) -> None:
+    """Say what models that run in each worker take together.
+
+    Raises:
+        UsageError: it is more than there is.
+    """
+    for name in dict.fromkeys(models):
+        engine = getattr(model_of(name), "engine", None)
+        if engine is None:
+            continue
+        each, free = engine.memory, free_memory()
+        said = (
+            f"{name} runs in each of {places} workers: about {size_text(each)} of memory each,"
+            f" {size_text(each * places)} in all"
+        )
+        if free is not None and each * places > free:
+            most = max(1, free // each)
+            raise UsageError(f"{said}, and {size_text(free)} are free: --workers {most} fits")
+        note(said)
+
+
+@asynccontextmanager
+async def hired(
+    folder: RunFolder, job: Job, session: Session, scope: CallScope, most: int
+) -> AsyncIterator[Crew | None]:
+    """The workers that a session asks for, for as long as the block lasts; None: this process.
+
+    Args:
+        folder: the run's.
+        job: the run's.
+        session: what is asked for.
+        scope: what stands around the session's calls.
+        most: how many samples there are: more workers have nothing to do.
+
+    Raises:
+        RunError: there is no cluster, or it cannot be used.
+    """
+    places = min(session.places, most)
+    if not places:
+        yield None
+        return
+    models = job.plan.request.models
+    if session.cluster is None:
+        _check_memory(models, places, scope.display.note)
+    pool = await open_pool(session.cluster, open_cluster=session.open_cluster)
+    try:
+        crew = Crew(pool, places, folder, scope, session, models)
+        try:
+            yield crew
+        finally:
+            await crew.close()
+    finally:
+        await pool.close()

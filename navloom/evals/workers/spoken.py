@@ -7,13 +7,15 @@ it, so each text is bounded, and nothing in it names anything to be imported or 
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from hashlib import blake2b
 from itertools import takewhile
+from pathlib import Path
 from typing import Any
 
-from navloom.evals.plain_calls import PlainCall, Text, text_of
+from navloom.evals.keep_calls import PlainCall, Text, text_of
 from navloom.models.called import Call
 
 Words = dict[str, Any]
@@ -24,6 +26,7 @@ _AS_IT_IS = tuple(
     if each.name not in ("messages", "tools", "schema", "reply")
 )
 _MOST_KNOWN = 256
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
 def encode(words: Words) -> str:
@@ -138,3 +141,11 @@ def _text_words(text: Text) -> list[str]:
 def _text(words: Sequence[str]) -> Text:
     kind, data = words
     return Text(str(kind), data.encode())
+
+
+def this_machine() -> str:
+    """A name of this machine that no other has while it is up."""
+    try:
+        return _BOOT.read_text().strip()
+    except OSError:
+        return socket.gethostname()

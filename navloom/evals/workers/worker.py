@@ -3,6 +3,9 @@
 It writes nothing of the run but the steps of its samples, and those only where it shares the
 folder: on the driver's own machine, for SQLite's locks hold on no other. Elsewhere it keeps them in
 memory, and a sample of a worker that is lost there starts over.
+
+As a process (``python -m navloom.evals.workers.worker``) it has texts by stdin and gives them by
+stdout, a line each. It ends with its driver: when stdin ends, at once, however busy.
 """
 
 from __future__ import annotations
@@ -11,7 +14,9 @@ import asyncio
 import contextlib
 import os
 import sqlite3
+import sys
 import tempfile
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import asdict, replace
@@ -36,8 +41,7 @@ from navloom.evals.made_with import package_version
 from navloom.evals.one_sample import run_sample
 from navloom.evals.run_folder import read_run, request_hash
 from navloom.evals.session import Sample
-from navloom.evals.workers.pool import this_machine
-from navloom.evals.workers.spoken import CallsTold, Words, decode, encode
+from navloom.evals.workers.spoken import CallsTold, Words, decode, encode, this_machine
 from navloom.files import cannot_write
 from navloom.graphs.checkpoints import Plain, open_saver
 from navloom.models.addresses import let_through
@@ -346,3 +350,34 @@ class _DriversCache:
 
     async def aput(self, key: str, model: str, reply: AIMessage) -> None:
         self._driver.tell("put", key=key, entry=encoded(key, model, reply).decode())
+
+
+def main() -> None:
+    """Serve the driver that started this process."""
+    # Whatever prints in here must not be taken for a text.
+    come, go = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)
+    sys.stdin, sys.stdout = open(os.devnull), sys.stderr  # noqa: PTH123, SIM115
+
+    async def served() -> None:
+        loop, queue = asyncio.get_running_loop(), asyncio.Queue[str]()
+
+        def listen() -> None:
+            for line in come:
+                loop.call_soon_threadsafe(queue.put_nowait, line.decode(errors="replace"))
+            # The driver is gone: nothing that is done from here on is ever written down.
+            os._exit(0)
+
+        def tell(text: str) -> None:
+            go.write(text.encode(errors="backslashreplace") + b"\n")
+            go.flush()
+
+        threading.Thread(target=listen, name="navloom-driver", daemon=True).start()
+        await serve(queue.get, tell)
+
+    asyncio.run(served())
+
+
+if __name__ == "__main__":
+    main()

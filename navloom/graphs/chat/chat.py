@@ -34,14 +34,15 @@ from navloom.errors import ModelRefusedError, UsageError
 from navloom.graphs.agent import AgentGraph, off_loop
 from navloom.graphs.ask import Asked, ask_model
 from navloom.graphs.chat import embodied
-from navloom.graphs.chat.choosing import choices_of
 from navloom.graphs.chat.exchange import (
     answer_call,
+    choices_of,
     cleaned,
     closed,
     fault_of,
     goal_of,
     kept_messages,
+    mark_of,
     next_call,
     now_of,
     open_calls,
@@ -50,9 +51,9 @@ from navloom.graphs.chat.exchange import (
     said_by,
     told_by,
     tool_message,
+    undone,
 )
 from navloom.graphs.chat.state import Context, Input, State
-from navloom.graphs.chat.undo import mark_of, undone
 from navloom.models.binding import bind, cannot
 from navloom.models.call import model_name
 from navloom.models.registry import model_of

@@ -1,12 +1,18 @@
 """What one exchange is made of: checked words, what a model reads, its calls, the robot's poses.
 
 A model's tool calls are taken one at a time, and each is answered once.
+
+What a person takes back: words that stopped a walk and began none of their own ("stop", "where are
+you?") belong to that walk, and both go together. Words that began another walk, or took the walk up
+again, are an instruction of their own: taken back, the robot stands where they were said, and the
+walk is unfinished again.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -19,6 +25,7 @@ from langchain_core.messages import (
     ToolMessage,
 )
 from langgraph.prebuilt import ToolNode
+from langgraph.types import Overwrite
 
 from navloom.errors import UsageError
 from navloom.graphs.chat.embodied import looked
@@ -32,8 +39,7 @@ from navloom.scenes.lexicon import room_types
 from navloom.scenes.scene import Scene
 from navloom.sim.protocol import Pose
 from navloom.sim.walker import Walker
-from navloom.tools.chat.places import floor_number, room_name
-from navloom.tools.chat.robot import Now, Turn
+from navloom.tools.chat.places import Now, Turn, floor_number, room_name
 from navloom.tools.chat.tools import MOVING, chat_tools
 from navloom.tools.forms import paragraph
 
@@ -48,6 +54,9 @@ _NOT_DONE = "Not done, since the call before it failed."
 _NO_JSON = "The arguments are not valid JSON. Call again with a JSON object."
 _TOO_LONG = f"The arguments are over {_MOST_ARGUMENTS} characters long. Pass plain words."
 _BROKEN, _LISTENING = "broken", "I am listening."
+_IDS = re.compile(r"[0-9A-Za-z]+")
+_SENTENCE = re.compile(r"(?<=[.!?]) +")
+_ASKS_IF = re.compile(r"(?:shall|should|may|can) i\b|(?:do|did|would) you (?:mean|want|like)\b")
 
 
 def fault_of(words: Any) -> str | None:
@@ -188,6 +197,30 @@ def told_by(answer: ToolMessage) -> dict[str, Any] | None:
     return told if isinstance(told, dict) else None
 
 
+def choices_of(question: str, messages: Sequence[AnyMessage]) -> list[str]:
+    """What may be answered to a question, each as a person's words.
+
+    Args:
+        question: what the robot asks.
+        messages: the conversation up to it.
+
+    Returns:
+        One for each of several places, or yes and no; none where any words may be an answer.
+    """
+    which: Sequence[Mapping[str, Any]] = ()
+    for message in reversed(messages):
+        told = told_by(message) if isinstance(message, ToolMessage) else None
+        if isinstance(message, HumanMessage) or (told and told.get("arrived")):
+            break
+        if told and told.get("which"):
+            which = told["which"]
+            break
+    if len(which) > 1:
+        return [f"{each['about']} ({' '.join(_IDS.findall(each['place']))})" for each in which]
+    asked = _SENTENCE.split(question.strip())[-1].casefold()
+    return ["yes", "no"] if which or (_ASKS_IF.match(asked) and " or " not in asked) else []
+
+
 def closed(
     calls: Sequence[ToolCall], walking: Mapping[str, Any] | None, where: str
 ) -> list[ToolMessage]:
@@ -312,3 +345,118 @@ def goal_of(
         "note": going["note"],
         "left": left + going.get("more", {}).get("left", []),
     }
+
+
+_MOST_SHOWN = 2_000
+
+
+def calls_of(messages: Sequence[AnyMessage]) -> list[dict[str, Any]]:
+    """Every tool call that a model made.
+
+    Args:
+        messages: the conversation as the model reads it.
+
+    Returns:
+        In their order: ``id``, the call's number in the conversation; ``turn``, how often the
+        person had spoken; ``name``; ``args``, an object, or text where it is too long or broken;
+        ``answer``: an object, text where it is no JSON, or None while it is not there.
+    """
+    found: list[dict[str, Any]] = []
+    turn = waiting = 0
+    for message in messages:
+        turn += isinstance(message, HumanMessage)
+        if isinstance(message, AIMessage):
+            waiting = len(found)
+            calls = [*message.tool_calls, *message.invalid_tool_calls]
+            for call in calls:
+                told = {"turn": turn, "name": str(call.get("name") or ""), "args": _args(call)}
+                found.append({"id": len(found), **told, "answer": None})
+        elif isinstance(message, ToolMessage) and waiting < len(found):
+            # Some servers give several calls one id: answers are counted, not matched.
+            text = message_text(message.content)
+            found[waiting]["answer"] = told_by(message) or text[:_MOST_SHOWN]
+            waiting += 1
+    return found
+
+
+def _args(call: Any) -> dict[str, Any] | str:
+    args = call.get("args")
+    if not isinstance(args, dict):
+        return str(args or "")[:_MOST_SHOWN]
+    text = json.dumps(args, default=str, ensure_ascii=False)
+    return args if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN]
+
+
+_GROWN = ("trajectory", "messages", "transcript", "past", "begun")
+_KEPT = ("goal", "pose", "simulator")
+_POSE = ("viewpoint", "heading", "elevation")
+
+
+def mark_of(state: Mapping[str, Any], *, cuts_in: bool) -> dict[str, Any]:
+    """What undo goes back to: lengths of what grows, values of what does not.
+
+    Args:
+        state: the conversation before the words.
+        cuts_in: whether the words stopped a walk.
+    """
+    sizes = {name: len(state.get(name, [])) for name in _GROWN}
+    return {**sizes, **{name: state.get(name) for name in _KEPT}, "cuts_in": cuts_in}
+
+
+def instructions(state: Mapping[str, Any]) -> list[int]:
+    """The line of the transcript that each instruction begins with, in their order."""
+    return [int(state["marks"][first]["transcript"]) for first in _firsts(state)]
+
+
+def _firsts(state: Mapping[str, Any]) -> list[int]:
+    """The mark that each instruction begins with."""
+    marks = state.get("marks") or []
+    return [
+        number
+        for number, mark in enumerate(marks)
+        if not number or not mark.get("cuts_in") or _moved(state["messages"], marks, number)
+    ]
+
+
+def undone(state: Mapping[str, Any]) -> dict[str, Any]:
+    """The update that goes back to before an instruction; what was paid stays paid.
+
+    It is the one that the line ``undo_to`` of the transcript belongs to, else the last one. Before
+    the first there is nothing to undo.
+    """
+    update: dict[str, Any] = {
+        **{"undo": False, "undo_to": None, "halt": False},
+        **{"said": None, "over": False},
+    }
+    marks, line = state.get("marks") or [], state.get("undo_to")
+    firsts = _firsts(state)
+    if line is not None:
+        firsts = [each for each in firsts if marks[each]["transcript"] <= line]
+    if not firsts:
+        return update
+    first = firsts[-1]
+    mark = marks[first]
+    # One of an older version has the poses of its trajectory alone.
+    stood = state["trajectory"][mark["trajectory"] - 1]
+    return {
+        **update,
+        # A conversation of an older version has no "begun".
+        **{name: Overwrite(state.get(name, [])[: mark.get(name, 0)]) for name in _GROWN},
+        **{name: mark.get(name) for name in _KEPT},
+        "marks": Overwrite(marks[:first]),
+        "pose": mark.get("pose") or dict(zip(_POSE, stood, strict=False)),
+        "turn": state["turn"] - (len(marks) - first),
+        "thought": 0,
+        "walk": None,
+        "question": None,
+    }
+
+
+def _moved(messages: Sequence[AnyMessage], marks: Sequence[Mapping[str, Any]], number: int) -> bool:
+    """Whether the words of a mark began a walk, or turned the robot."""
+    start = marks[number]["messages"]
+    end = marks[number + 1]["messages"] if number + 1 < len(marks) else None
+    return any(
+        call["name"] in MOVING and {"arrived", "turned"} & set(told_by(answer) or ())
+        for call, answer in answered_calls(messages[start:end])
+    )

@@ -87,7 +87,7 @@ class State(Input, Outcome, total=False):
     thought: int
     """Model calls in this turn."""
     marks: Growing[dict[str, Any]]
-    """What undo goes back to, before each time the person spoke (:mod:`~.undo`)."""
+    """What undo goes back to, before each time the person spoke (:mod:`.exchange`)."""
     over: bool
     """Whether the person has left."""
 

@@ -10,8 +10,9 @@ process ends.
 from __future__ import annotations
 
 import asyncio
+import re
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -24,11 +25,9 @@ from langgraph.types import Command, Overwrite
 
 from navloom.errors import NavloomError, UsageError
 from navloom.graphs.chat.chat import build_graph
+from navloom.graphs.chat.exchange import calls_of, cleaned, instructions
 from navloom.graphs.chat.state import Context
 from navloom.graphs.chat.threads import BrokenThreadError, threads_folder
-from navloom.graphs.chat.tool_calls import calls_of
-from navloom.graphs.chat.undo import instructions
-from navloom.graphs.chat.writing import Writing
 from navloom.models.call import call_settings, current_settings, model_name
 from navloom.models.registry import get_model
 from navloom.models.secrets import redact
@@ -307,7 +306,7 @@ class Talk:
         return instructions(self.state)
 
     async def undo(self, to: int | None = None) -> str | None:
-        """Go back to before an instruction (:mod:`navloom.graphs.chat.undo`).
+        """Go back to before an instruction (:mod:`navloom.graphs.chat.exchange`).
 
         Args:
             to: a line of the transcript, from 0, that belongs to it; None: the last one.
@@ -357,3 +356,30 @@ class Talk:
 
 def _is_rule(model: str) -> bool:
     return model.startswith("builtin/")
+
+
+_UNFINISHED = re.compile(r"[!-~]+\Z")
+
+
+class Writing:
+    """What a model has written so far of the reply under way, as it is shown.
+
+    Args:
+        tell: told of all of it whenever there is more, and "" where it is to be forgotten.
+    """
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell = tell
+        self._told = ""
+
+    def take(self, text: str) -> None:
+        """All the words so far; empty where an attempt came to nothing."""
+        # A key has no blanks: of a word that goes on nobody knows whether it is one.
+        now = cleaned(_UNFINISHED.sub("", text))
+        if now != self._told:
+            self._told = now
+            self._tell(now)
+
+    def forget(self) -> None:
+        """They were no line for the person, or stand there whole."""
+        self.take("")

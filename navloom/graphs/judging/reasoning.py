@@ -183,7 +183,7 @@ def _rendered(seed: int, said: str, record: Record, defences: bool) -> Rendered:
         counts=f"{len(record.edges)} passages, {len(record.barriers)} of them barriers",
         barriers=_lines([_barrier(n, e, clean) for n, e in enumerate(barriers, 1)], hidden[0]),
         others=_lines([_other(edge, clean) for edge in others[:MOST_OTHERS]], hidden[1]),
-        explanation=fence(said, about=about, known=ids, defences=defences).text,
+        explanation=fence(said, about=about, known=ids, defences=defences),
         fenced=defences,
     )
 

@@ -176,7 +176,7 @@ def _rendered(seed: int, rubric: Rubric, step: Step, defences: bool) -> Rendered
         or "none: this is step 1",
         options="\n".join(options) or "none",
         action=step.action_text,
-        reasoning=fence(step.reasoning, about=about, defences=defences).text,
+        reasoning=fence(step.reasoning, about=about, defences=defences),
         fenced=defences,
     )
 

@@ -11,27 +11,37 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from navloom.scenes.distances import metre_table
-from navloom.scenes.lexicon import known_words
-from navloom.scenes.scene import Scene
-from navloom.sim.words import enumerated, with_article
-from navloom.tools.chat.alike import alike, respelled, vocabulary
-from navloom.tools.chat.barriers import why_barred
-from navloom.tools.chat.english import is_english
-from navloom.tools.chat.opposite import neighbours
-from navloom.tools.chat.picked import last_told, picked
+from navloom.scenes.distances import metre_table, per_scene
+from navloom.scenes.lexicon import canons, known_words, room_names, room_types, word_table
+from navloom.scenes.scene import Region, Scene
+from navloom.sim.words import enumerated, label_words, with_article
+from navloom.tools.chat.bumped import why_barred
 from navloom.tools.chat.places import (
+    Now,
     Place,
+    floor_area,
     floor_number,
     is_room,
+    item_names,
     narrowed,
+    neighbours,
     place_again,
     place_floor,
     places_named,
     room_name,
+    stairs_end,
 )
-from navloom.tools.chat.robot import Now
-from navloom.tools.chat.wishes import MOST_READ, Wish, canon, read_wish, words_of
+from navloom.tools.chat.wishes import (
+    MOST_READ,
+    NUMBERS,
+    Wish,
+    canon,
+    is_english,
+    is_plain,
+    read_wish,
+    respell,
+    words_of,
+)
 from navloom.tools.forms import paragraph
 
 _START = re.compile(
@@ -354,3 +364,239 @@ def _in(scene: Scene, place: Place) -> str:
     if place.kind == "room":
         return f"({place.metres:.0f} m away)"
     return f"in the {room_name(scene, place.region)}"
+
+
+MOST_ALIKE = 3
+_SHORTEST = 3
+_SYNONYMS = canons("chat_synonyms")
+
+
+def respelled(scene: Scene, words: str) -> str | None:
+    """A description in which words that nobody knows are replaced by near ones.
+
+    A word of English is no slip, though nothing here is called so.
+
+    Returns:
+        None where there is nothing to mend.
+
+    >>> from navloom.scenes.uri import load_scene
+    >>> respelled(load_scene("demo:house"), "the room next to the ktichen")
+    'the room next to the kitchen'
+    """
+    said = list(words_of(words))
+    mended = [_mended(scene, word) for word in said]
+    return " ".join(mended) if mended != said else None
+
+
+def _mended(scene: Scene, word: str) -> str:
+    here = vocabulary(scene)
+    rows = word_table("chat_alike").values()
+    known = {word, canon(word)} & (here | known_words()) or any(word in r.split() for r in rows)
+    if known or is_plain(word) or is_english(word) or len(word) < _SHORTEST or word.isdigit():
+        return word
+    return respell(word, here | known_words(), preferred=here) or word
+
+
+def vocabulary(scene: Scene) -> frozenset[str]:
+    """Every word that something here is called, also by other names of the same."""
+    return per_scene(scene, "chat_vocabulary", lambda: _names(scene))
+
+
+def _names(scene: Scene) -> frozenset[str]:
+    here = {word for _, name in item_names(scene) for word in name}
+    typed = {each for region in scene.regions for each in room_types(region.label)}
+    for name in [*room_names(typed), *(label_words(region) for region in scene.regions)]:
+        here.update(words_of(name))
+    here.update(word for word, head in _SYNONYMS.items() if head in here)
+    return frozenset(word for word in here if len(word) >= _SHORTEST)
+
+
+def alike(scene: Scene, here: str, wish: Wish) -> list[Place]:
+    """What does for a thing or a room that is not there; of each name the nearest, nearest first.
+
+    Args:
+        scene: the home.
+        here: the viewpoint the robot stands on.
+        wish: what was asked for; where it is to be is left out of account if need be.
+    """
+    names = _same_row(wish.head)
+    if len(wish.head) > 1:
+        # A "garden chair" that is not there is like another chair.
+        names.append((wish.head[-1],))
+    found: dict[str, Place] = {}
+    for name in names:
+        for place in places_named(scene, here, replace(wish, head=name)) or places_named(
+            scene, here, Wish(name)
+        ):
+            if place.viewpoint is not None:
+                found.setdefault(place.name, place)
+                break
+    return sorted(found.values(), key=lambda place: place.metres)[:MOST_ALIKE]
+
+
+def _same_row(head: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """The other names in the rows of a name; by its last word where the whole stands in none."""
+    for said in ("_".join(head), "_".join(canon(word) for word in head), *map(canon, head[-1:])):
+        rows = [row.split() for row in word_table("chat_alike").values()]
+        fit = [row for row in rows if said in row]
+        if fit:
+            return [tuple(name.split("_")) for row in fit for name in row if name != said]
+    return []
+
+
+_COUNT = rf"(?P<nth>{'|'.join(NUMBERS)})"
+_NTH = re.compile(
+    rf"^(?:the )?{_COUNT}(?: (?:one|ones|thing|place|room|of (?:them|these|those)))?$"
+)
+_NTH_ROOM = re.compile(rf"^(?:the )?{_COUNT} room(?P<at> .+)?$")
+_NTH_NEAREST = re.compile(rf"^(?:the )?{_COUNT} (?:nearest|closest) (?P<of>.+)$")
+_STAIRS_END = re.compile(
+    r"^(?:to |at |the |very )*(?P<end>top|head|upper end|bottom|foot|base|lower end) of "
+    r"(?:the |my )?(?:stairs|staircase|stairway|stairwell|steps)$"
+)
+_TOP = ("top", "head", "upper end")
+_THAT_ONE = re.compile(
+    r"^(?:to |the )?(?:that|this|that one|this one|it|there|that (?:room|place))$"
+)
+_COMPARES = re.compile(r"\b(?:(?:near|clos)(?:er|est)|(?P<far>(?:farth|furth)(?:er|est)))\b")
+_SIZED = re.compile(
+    r"^(?:the )?(?P<how>bigger|larger|smaller)(?: one| room)?(?: of (?:them|the two))?$"
+)
+_UNSEEN = re.compile(r"^(?:a |the |any )?(?:nearest )?room not seen$")
+_HERE_ALONE = re.compile(r"^(?:in )?(?:here|there|this (?:room|place)|this)$")
+
+
+def picked(now: Now, words: str) -> list[Place] | dict[str, Any]:
+    """The places that "the second one", "a room not seen" or "the study or the hall" mean.
+
+    Returns:
+        The nearest first, or ``{"error": ...}``; an empty list where the words are none of these.
+    """
+    if _UNSEEN.match(words):
+        seen = {now.scene.viewpoint_by_id[each].region for each in now.trail}
+        return _rooms_but(now, seen) or {"error": "I have been in every room that I can reach."}
+    if end := _STAIRS_END.match(words):
+        return stairs_end(now.scene, now.viewpoint, top=end["end"] in _TOP)
+    if _THAT_ONE.match(words) and (named := _compared(now)):
+        return named
+    if (sized := _SIZED.match(words)) and now.past:
+        told = [place for place in named_in_a_row(now) if place.kind == "room"]
+        chosen = min if sized["how"] == "smaller" else max
+        rooms_of = now.scene.region_by_id
+        return [chosen(told, key=lambda p: floor_area(rooms_of[p.id]))] if len(told) > 1 else []
+    return _either(now, words) or _counted(now, words) or _nth_of_all(now, words)
+
+
+def _compared(now: Now) -> list[Place]:
+    """The one that was said to be nearer, or farther, where the last question compared two."""
+    said, calls = next((turn for turn in reversed(now.turns[:-1]) if turn[1]), ("", ()))
+    by = _COMPARES.search(said[:MOST_READ].casefold())
+    told = [*last_told(now).values()] if by and now.past else []
+    if len(told) < 2 or [tool for tool, _, _ in calls].count("find") < 2:
+        return []
+    found = sorted(told, key=lambda place: place.metres)
+    return found[-1:] if by and by["far"] else found[:1]
+
+
+def last_told(now: Now) -> dict[str, Place]:
+    """By their ids the places that the last turn about any was about, as they were told."""
+    last = now.past[-1].get("turn")
+    told = [each for each in now.past if each.get("turn") == last]
+    group = [place_again(now.scene, now.viewpoint, each) for each in told]
+    return {place.id: place for place in group if place}
+
+
+def named_in_a_row(now: Now) -> list[Place]:
+    """What the latest turns were about, one place each, the earliest first."""
+    found: list[Any] = []
+    turn = None
+    for each in reversed(now.past):
+        at = each.get("turn")
+        if turn is not None and at is not None and turn - at > 1:
+            break
+        turn = at if at is not None else turn
+        if each.get("main", True):
+            found.append(each)
+    places = [place_again(now.scene, now.viewpoint, each) for each in reversed(found)]
+    return [*{place.id: place for place in places if place}.values()]
+
+
+def _all_of(now: Now, words: str) -> list[Place]:
+    return (
+        [] if _HERE_ALONE.match(words) else places_named(now.scene, now.viewpoint, read_wish(words))
+    )
+
+
+def _rooms_but(now: Now, but: set[str | None]) -> list[Place]:
+    """The room nearest by, of those that it is not in and that are none of these."""
+    left = [r for r in now.scene.regions if r.id not in but and r.id != now.room]
+    places = [_place_of(now, region) for region in left]
+    reached = [place for place in places if place and place.viewpoint is not None]
+    return sorted(reached, key=lambda place: place.metres)[:1]
+
+
+def _place_of(now: Now, region: Region) -> Place | None:
+    return place_again(now.scene, now.viewpoint, {"kind": "room", "id": region.id, "name": ""})
+
+
+def _either(now: Now, words: str) -> list[Place]:
+    """Both of two that are named, "the study or the hall", the nearer one first."""
+    each = [_all_of(now, name.strip(" ,")) for name in words.split(" or ")]
+    if len(each) < 2 or not all(each):
+        return []
+    return sorted((places[0] for places in each), key=lambda place: place.metres)
+
+
+def _counted(now: Now, words: str) -> list[Place]:
+    """What "the second one" means: of rooms just listed, of what was named last, or in a row."""
+    nth = _NTH.match(words)
+    if nth is None:
+        return []
+    listed = _listed(now)
+    if not listed and now.past:
+        last = now.past[-1].get("turn")
+        told = [each for each in now.past if each.get("turn") == last]
+        again = [place_again(now.scene, now.viewpoint, each) for each in told]
+        mains = sum(bool(each.get("main", True)) for each in told)
+        # Of one answer the main place comes last; of several each one's.
+        group = {place.id: place for place in (again if mains > 1 else again[::-1]) if place}
+        main = {str(each["id"]) for each in told if each.get("main", True)}
+        listed = [p for p in group.values() if mains < 2 or p.id in main]
+        listed = listed if len(listed) > 1 else named_in_a_row(now)
+    return _at(listed, NUMBERS[nth["nth"]])
+
+
+def _listed(now: Now) -> list[Place]:
+    """The rooms that the last answer listed, in that order."""
+    said, calls = now.turns[-2] if len(now.turns) > 1 else ("", ())
+    if not any(tool == "rooms" for tool, _, _ in calls):
+        return []
+    return _rooms_at(now, said)
+
+
+def _rooms_at(now: Now, said: str) -> list[Place]:
+    """Every room, or those of the storey that words name."""
+    wish, here = read_wish(said), floor_number(now.scene, now.viewpoint)
+    kept = []
+    for region in now.scene.regions:
+        above = {"up": region.floor > here, "down": region.floor < here, "": True}
+        fits = above[wish.storey] and wish.floor in (None, region.floor)
+        place = _place_of(now, region) if fits else None
+        kept += [place] if place else []
+    return kept or (_rooms_at(now, "") if said else [])
+
+
+def _nth_of_all(now: Now, words: str) -> list[Place]:
+    """What "the second closest bookshelf" and "the third room upstairs" mean."""
+    if nth := _NTH_NEAREST.match(words):
+        found = places_named(now.scene, now.viewpoint, read_wish(nth["of"]))
+        return _at(found, NUMBERS[nth["nth"]])
+    if nth := _NTH_ROOM.match(words):
+        wish = read_wish(nth["at"] or "")
+        if not nth["at"] or wish.storey or wish.floor:
+            return _at(_rooms_at(now, nth["at"] or ""), NUMBERS[nth["nth"]])
+    return []
+
+
+def _at(places: list[Place], number: int) -> list[Place]:
+    return [places[number]] if len(places) > max(number, 0) else []

@@ -1,24 +1,29 @@
 """Which rooms and things of a home a wish names, and where a robot stands to be there.
 
 A room means the viewpoint nearest to its centre, a thing the viewpoint nearest to it in its own
-room. Room names go through the lexicon's types, so that "office" finds the study.
+room. Room names go through the lexicon's types, so that "office" finds the study. `Now` is what
+tools are told of the robot. `name_of` says what to call a place so that it means no other.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 import shapely
 
-from navloom.scenes.distances import heading_to, metre_table, per_scene
+from navloom.errors import UsageError
+from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
+from navloom.scenes.distances import heading_to, metre_table, per_scene, turn_between
 from navloom.scenes.lexicon import canons, room_types, word_table
 from navloom.scenes.scene import Item, Region, Scene, Viewpoint, distance_2d
+from navloom.sim.protocol import Observation
 from navloom.sim.words import label_words
-from navloom.tools.chat.opposite import neighbours, rooms_opposite
-from navloom.tools.chat.wishes import Wish, canon, clean, words_of
+from navloom.tools.chat.wishes import Wish, canon, clean, read_wish, words_of
+from navloom.tools.navigation.options import direction_of
 
 _LABELS = canons("chat_rooms")
 _STAIRS = frozenset({"stair", "staircase", "stairway", "steps"})
@@ -363,3 +368,175 @@ def _is_beside(scene: Scene, place: Place, words: tuple[str, ...]) -> bool:
         for other in others
         if other.id != item.id
     )
+
+
+_PASSAGE = "Hallway / Corridor"
+_ASKEW = 0.95
+"""How far aside a room may lie, as a share of how far across."""
+_AS_GOOD = 0.1
+
+
+def rooms_opposite(scene: Scene, region: str) -> list[str]:
+    """The rooms across from one, the straightest first; of several only those as straight.
+
+    Rooms of its own storey that it does not open to are looked at, by their middles, in the line
+    of its door: across a passage where it opens to one, else across any room.
+
+    Returns:
+        Their ids; none where no room lies so.
+    """
+    beside = neighbours(scene, region)
+    passages = [n for n in beside if _PASSAGE in room_types(scene.region_by_id[n].label)] or beside
+    found = dict[str, float]()
+    for passage in passages:
+        for name in neighbours(scene, passage):
+            if name == region or name in beside:
+                continue
+            askew = _askew(scene, region, passage, name)
+            if askew is not None:
+                found[name] = min(askew, found.get(name, askew))
+    best = min(found.values(), default=0.0)
+    return sorted((n for n in found if found[n] <= best + _AS_GOOD), key=lambda n: (found[n], n))
+
+
+def neighbours(scene: Scene, region: str) -> list[str]:
+    """The rooms that a room leads to."""
+    graph = per_scene(scene, "chat_region_graph", scene.region_graph)
+    return sorted(graph[region]) if region in graph else []
+
+
+def _askew(scene: Scene, region: str, passage: str, name: str) -> float | None:
+    """How far aside a room lies beyond a passage; None where it does not lie beyond it."""
+    here, between, there = (scene.region_by_id[each] for each in (region, passage, name))
+    if not here.floor == between.floor == there.floor:
+        return None
+    doors = [link.point for link in scene.links if {link.a, link.b} == {region, passage}]
+    door = next((point for point in doors if point is not None), between.center)
+    aside, across = sorted((0, 2), key=lambda axis: abs(door[axis] - here.center[axis]))
+    far = there.center[across] - here.center[across]
+    if not far or not 0 < (door[across] - here.center[across]) / far < 1:
+        return None
+    askew = abs((there.center[aside] - here.center[aside]) / far)
+    return askew if askew <= _ASKEW else None
+
+
+SIDES = {"Front": "ahead", "Left": "left", "Right": "right", "Back": "behind"}
+Turn: TypeAlias = tuple[str, Sequence[tuple[str, Mapping[str, Any], Any]]]
+"""What the person said, and the calls it led to: tool, arguments, answer."""
+
+
+@dataclass(frozen=True)
+class Now:
+    """What tools are told of a robot before each call.
+
+    Attributes:
+        scene: the home.
+        observation: what it perceives; its pose stands on a viewpoint.
+        past: what was talked of, the latest last.
+        begun: the viewpoints its walks began on, the latest last.
+        goal: the walk that was stopped and not taken up since: ``place``, ``viewpoint``, ``face``,
+            ``note``, and ``left``, the calls that were to follow.
+        trail: the viewpoints it has stood on, the first one first.
+        turns: what was said, each with the calls that it led to: tool, arguments, answer.
+        body: its body.
+        drives: whether that body drives, so that it can leave the graph.
+        beside: whether it stands off its viewpoint now.
+        whole: the home with the ways of a slim body, where its own are fewer.
+    """
+
+    scene: Scene
+    observation: Observation
+    past: Past = ()
+    begun: Sequence[str] = ()
+    goal: Mapping[str, Any] | None = None
+    trail: Sequence[str] = ()
+    turns: Sequence[Turn] = ()
+    body: Embodiment = DEFAULT_BODY
+    drives: bool = False
+    beside: bool = False
+    whole: Scene | None = None
+    room: str | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "room", self.scene.viewpoint_by_id[self.viewpoint].region)
+
+    @property
+    def viewpoint(self) -> str:
+        """Where it stands."""
+        return self.observation.pose.viewpoint or ""
+
+    @property
+    def heading(self) -> float:
+        """Where it looks, radians."""
+        return self.observation.pose.heading
+
+
+def side_of(now: Now, heading: float) -> str:
+    """Which way a heading lies as the robot looks: ahead, left, right or behind."""
+    return SIDES[direction_of(turn_between(now.heading, heading))]
+
+
+def name_of(scene: Scene, place: str) -> str:
+    """The words that mean this room or thing and no other, as in ``go to the kitchen``.
+
+    Args:
+        scene: the home.
+        place: the id of a region or of an item.
+
+    Returns:
+        The plainest that do, such as ``the fridge``, ``the lamp in Bedroom 9``, ``chair 3``.
+
+    Raises:
+        UsageError: it has no such room or thing.
+    """
+    if place not in scene.region_by_id and place not in scene.item_by_id:
+        raise UsageError(f"{scene.uri} has no room or thing '{place[:80]}'.")
+    found: str = per_scene(scene, f"chat_name:{place}", lambda: _plainest_name(scene, place))
+    return found
+
+
+def _plainest_name(scene: Scene, place: str) -> str:
+    names = [*_names_of(scene, place)]
+    return next((name for name in names if _means(scene, name, place)), names[-1])
+
+
+def _names_of(scene: Scene, place: str) -> Iterator[str]:
+    """From the plainest one to the id in words."""
+    item = scene.item_by_id.get(place)
+    if item is None:
+        yield f"the {room_name(scene, place)}"
+    else:
+        name = f"the {item.prompt_name.replace('_', ' ')[:60]}"
+        # Most have a namesake: what must fail is not tried.
+        if _alike(scene)[item.prompt_name, None] == 1:
+            yield name
+        if item.region is not None and _alike(scene)[item.prompt_name, item.region] == 1:
+            yield f"{name} in the {room_name(scene, item.region)}"
+            yield f"{name} in {_in_words(item.region)}"
+    yield _in_words(place)
+    yield place
+
+
+def _alike(scene: Scene) -> Counter[tuple[str, str | None]]:
+    """How many things have a name, in all (None) and by room."""
+    return per_scene(
+        scene,
+        "chat_namesakes",
+        lambda: Counter(
+            (item.prompt_name, region)
+            for item in scene.items
+            for region in dict.fromkeys((None, item.region))
+        ),
+    )
+
+
+def _in_words(place: str) -> str:
+    return place.replace("_", " ")
+
+
+def _means(scene: Scene, name: str, place: str) -> bool:
+    wish = read_wish(name)
+    if not wish.head or wish.other or wish.nearest or wish.farthest or wish.storey or wish.size:
+        return False
+    here = scene.viewpoints[0].id
+    return {each.id for each in places_named(scene, here, wish)} == {place}

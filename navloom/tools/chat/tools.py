@@ -18,33 +18,39 @@ prompt. Sides are quarters as the robot looks now.
 """
 
 # ruff: noqa: D205  a model reads the docstrings of the tools
+
 from __future__ import annotations
 
 import json
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from itertools import groupby
 from typing import Any, TypeAlias
 
 from langchain_core.tools import BaseTool, StructuredTool
 
-from navloom.scenes.distances import heading_to
+from navloom.scenes.distances import heading_to, metre_table
+from navloom.scenes.scene import Item, distance_2d
 from navloom.sim.protocol import Captions
 from navloom.tools.chat import ways
-from navloom.tools.chat.describe import description
 from navloom.tools.chat.meant import asked_about, others_of, resolve
-from navloom.tools.chat.memory import remembered
 from navloom.tools.chat.places import (
+    SIDES,
+    Now,
     Place,
     floor_area,
     floor_number,
+    neighbours,
     place_again,
+    place_floor,
     places_named,
     room_name,
+    side_of,
     stand_in,
 )
-from navloom.tools.chat.robot import SIDES, Now, side_of
 from navloom.tools.chat.ways import way_metres, way_to
 from navloom.tools.chat.wishes import read_wish, words_of
 from navloom.tools.forms import paragraph
@@ -360,3 +366,185 @@ def _found(now: Now, place: Place) -> dict[str, Any]:
         told["through"] = [room_name(now.scene, region) for region in passed]
         told["floor"] = floor_number(now.scene, way[-1].id)
     return told
+
+
+_MOST_SAID = 6
+_MOST_RECALLED = 40
+_MOVES = ("go_to", "go", "go_back", "go_on", "turn")
+
+
+def remembered(now: Now) -> dict[str, Any]:
+    """What was done so far, as a model reads it.
+
+    ``said`` holds the person's words before the latest, the first ones and the last ones; ``did``
+    what came of the last words that moved the robot; ``went`` where it arrived; ``last_walk`` the
+    rooms from where that walk began; ``not_seen`` the rooms it was never in;
+    ``unfinished`` where a walk was going that was stopped.
+    """
+    said = [paragraph(words, 100) for words in _heard(now)]
+    did = [_deed(*call) for call in _last_moves(now)]
+    began = _last_index(now.trail, now.begun[-1] if now.begun else None)
+    walk = list(now.trail[began:]) if began is not None else []
+    told: dict[str, Any] = {
+        "room": room_name(now.scene, now.room),
+        "started_in": room_name(now.scene, _region(now, now.trail[0])) if now.trail else None,
+        "rooms": _rooms(now, now.trail)[-_MOST_RECALLED:],
+        "last_walk": {
+            "rooms": _rooms(now, walk),
+            "metres": way_metres(now.scene, walk),
+            "storeys": len({floor_number(now.scene, each) for each in walk} or {0}) - 1,
+        },
+        "not_seen": _not_seen(now),
+        "metres": way_metres(now.scene, now.trail),
+        "did": did,
+        "went": _went(now),
+        "said": said if len(said) <= 2 * _MOST_SAID else [*said[:_MOST_SAID], *said[-_MOST_SAID:]],
+    }
+    if now.goal:
+        told["unfinished"] = paragraph(now.goal["place"]["name"], 60)
+        left = metre_table(now.scene, "3d").distance(now.viewpoint, now.goal["viewpoint"])
+        told["metres_left"] = round(left)
+    return told
+
+
+def _heard(now: Now) -> list[str]:
+    """What the person said before the last words, answers to questions too."""
+    heard = [
+        words
+        for said, calls in now.turns
+        for words in (said, *(str(told["answer"]) for _, _, told in calls if "answer" in told))
+    ]
+    return heard[:-1]
+
+
+def _went(now: Now) -> list[str]:
+    """Where it arrived, each walk's end once."""
+    places = [
+        paragraph(str(told.get("place") if tool != "go" else told.get("room")), 60)
+        for _, calls in now.turns
+        for tool, _, told in calls
+        if tool in _MOVES and told.get("arrived")
+    ]
+    return list(dict.fromkeys(places))[-_MOST_RECALLED:]
+
+
+def _last_moves(now: Now) -> list[tuple[str, Mapping[str, Any], Any]]:
+    for _, calls in reversed(now.turns[:-1]):
+        moved = [call for call in calls if call[0] in _MOVES and not call[2].get("error")]
+        if moved and not all(call[2].get("which") for call in moved):
+            return [call for call in moved if not call[2].get("which")]
+    return []
+
+
+def _deed(tool: str, args: Mapping[str, Any], told: Mapping[str, Any]) -> str:
+    """What one call came to, to follow "I"."""
+    place = paragraph(str(told.get("place", "")), 60)
+    room = paragraph(str(told.get("room", "")), 60)
+    if tool == "turn":
+        side = str(args.get("towards") or args.get("direction") or "")
+        return f"turned towards {paragraph(side, 60)}" if args.get("towards") else f"turned {side}"
+    if told.get("stopped"):
+        return f"set out for the {place} and was stopped in the {room}"
+    if told.get("already_there"):
+        return f"stayed in the {room}"
+    if place.startswith("a place "):
+        return f"went {told.get('metres')} m {place.removeprefix('a place ')}, in the {room}"
+    back = "back " if tool == "go_back" else ""
+    at = f" in the {room}" if place != room else ""
+    return f"went {back}to the {place}{at}"
+
+
+def _not_seen(now: Now) -> list[str]:
+    """The rooms it has never been in."""
+    seen = {_region(now, each) for each in now.trail}
+    left = [region.id for region in now.scene.regions if region.id not in seen]
+    return [room_name(now.scene, each) for each in left][:_MOST_RECALLED]
+
+
+def _last_index(trail: Sequence[str], viewpoint: str | None) -> int | None:
+    found = [place for place, each in enumerate(trail) if each == viewpoint]
+    return found[-1] if found else None
+
+
+def _region(now: Now, viewpoint: str) -> str | None:
+    return now.scene.viewpoint_by_id[viewpoint].region
+
+
+def _rooms(now: Now, trail: Sequence[str]) -> list[str]:
+    """The rooms along viewpoints, each as often as it was entered."""
+    regions = [region for region, _ in groupby(_region(now, each) for each in trail)]
+    return [room_name(now.scene, region) for region in regions]
+
+
+MOST_THINGS = 20
+_BESIDE_M = 2.5
+_HERE = frozenset(["here", "this", "the", "room", "one", "place", "in", "your", "my", "around"])
+
+
+def description(now: Now, words: str) -> tuple[dict[str, Any], list[str]]:
+    """Describe a place.
+
+    Args:
+        now: the robot.
+        words: a room or a thing; empty, or "here": the room it is in.
+
+    Returns:
+        What a model reads, and the ids of the places that it speaks of: the one described first.
+        Where several fit, it is the nearest.
+    """
+    if set(words_of(words)) <= _HERE and now.room is not None:
+        return _room(now, now.room)
+    found = asked_about(now, words)
+    if isinstance(found, dict):
+        return found, []
+    place = found[0]
+    return _room(now, place.id) if place.kind == "room" else _thing(now, place)
+
+
+def _room(now: Now, region: str) -> tuple[dict[str, Any], list[str]]:
+    scene = now.scene
+    beside = neighbours(scene, region)
+    inside = [item for item in scene.items if item.region == region and item.kind != "structure"]
+    told = {
+        "room": room_name(scene, region),
+        "here": region == now.room,
+        "floor": scene.region_by_id[region].floor,
+        "things": _named(sorted(inside, key=lambda item: item.kind != "asset")),
+        "next_to": [room_name(scene, each) for each in beside],
+    }
+    size = floor_area(scene.region_by_id[region])
+    return {**told, **({"square_metres": round(size)} if size else {})}, [region, *beside]
+
+
+def _thing(now: Now, place: Place) -> tuple[dict[str, Any], list[str]]:
+    scene, item = now.scene, now.scene.item_by_id.get(place.id)
+    told: dict[str, Any] = {
+        "thing": place.name,
+        "room": room_name(scene, place.region),
+        "floor": place_floor(scene, place) or floor_number(scene, now.viewpoint),
+    }
+    if item is None:
+        return told, [place.id]
+    on = [each for each in scene.items if each.on == item.id]
+    near = sorted(
+        (distance_2d(each.position, item.position), each.id, each)
+        for each in scene.items
+        if each.region == item.region and each.kind != "structure" and each not in (item, *on)
+    )
+    told["on_it"] = _named(on)
+    told["near"] = _named([each for metres, _, each in near if metres <= _BESIDE_M])
+    under = scene.item_by_id.get(item.on or "")
+    if under is not None:
+        told["stands_on"] = _name(under)
+    return told, [place.id]
+
+
+def _named(items: list[Item]) -> list[str]:
+    """Names, each once; what there is several of with its number."""
+    counts = Counter(_name(item) for item in items)
+    listed = [name if n == 1 else f"{name} ({n})" for name, n in counts.items()]
+    return listed[:MOST_THINGS]
+
+
+def _name(item: Item) -> str:
+    return paragraph(item.prompt_name.replace("_", " "), 60)

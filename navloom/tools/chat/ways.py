@@ -13,8 +13,7 @@ from navloom.errors import did_you_mean
 from navloom.scenes.distances import heading_to, metre_table, turn_between
 from navloom.scenes.scene import Scene, distance_3d
 from navloom.tools.chat.meant import resolve
-from navloom.tools.chat.places import Place, floor_number, room_name
-from navloom.tools.chat.robot import Now, side_of
+from navloom.tools.chat.places import Now, Place, floor_number, room_name, side_of
 from navloom.tools.chat.wishes import NUMBERS
 
 DIRECTIONS = ("ahead", "left", "right", "behind", "upstairs", "downstairs")

@@ -11,9 +11,8 @@ number has been carried, not guided. What is looked for, in this order:
 - ``coordinates``: two or three numbers in brackets, two with decimals side by side, ``x = 1.5``,
   "coordinates 3 and 4"; with a decimal comma, too.
 
-It is looked for in the text as it stands and in its other readings
-(:mod:`navloom.tools.readings`): numbers in words as digits, letters joined that stand apart,
-backwards by the letter and by the word, in a shifted alphabet, and in code.
+It is looked for in the text as it stands, with look-alike letters as Latin ones, and with numbers
+in words as digits. A text in code, backwards or in another alphabet is not decoded.
 
 Distances, angles, floors and counts ("3 meters", "90 degrees", "two doors", "the last door") are no
 leaks. A riddle ("one more than two") is not seen.
@@ -23,20 +22,18 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from navloom.scenes.distances import per_scene
 from navloom.scenes.scene import Scene
-from navloom.tools.readings import View, decoded, folded, shifts
+from navloom.tools.forms import plain_letters
 
 Kind = Literal["id", "option", "coordinates", "arrival"]
 Rules: TypeAlias = tuple[tuple[Kind, re.Pattern[str]], ...]
 WITHHELD = "(withheld)"
 """What stands in a redacted answer where a leak was."""
-_MOST_DISGUISED = 20_000
-"""Characters in which disguises are looked for; an answer that is read has 400 at most."""
 _GRAM = 6
 _LONG = 12
 """From so many characters on an id is a code, and a part of it gives it away."""
@@ -67,7 +64,11 @@ def _rules(kind: Kind, *patterns: str) -> Rules:
     return tuple((kind, re.compile(pattern, re.IGNORECASE)) for pattern in patterns)
 
 
-_WORDED: Rules = _rules(
+_REAL = r"-?\d{1,6}[.,]\d{1,9}"
+_ANY = r"-?\d{1,6}(?:[.,]\d{1,9})?"
+_NEXT = r"(?:\s?[,;/|]\s?|\s)"
+_TWO = r"-?\d{1,6}\.\d{1,9}\s?[,;]\s?-?\d{1,6}\.\d{1,9}"
+_RULES: Rules = _rules(
     "option",
     rf"\b(?:{_PLACE}|places?|actions?)\s{{0,2}}(?:numbers?|nr\.?|no\.|id|is)?\s{{0,2}}"
     rf"[#:=(\[\"'-]{{0,3}}\s?{_NUMBER}{_UNIT}",
@@ -80,14 +81,6 @@ _WORDED: Rules = _rules(
     r"(?:[b-h]|ii|iii|iv|vi{0,3}|ix)\b(?!['-]))",
     rf"\bnumber\s{{1,2}}{_NUMBER}{_UNIT}",
     rf"\b(?:top|bottom|middle|upper|lower)\s{{1,2}}{_PLACE}\b",
-)
-"""What has a word that says so, and is looked for in every reading."""
-_REAL = r"-?\d{1,6}[.,]\d{1,9}"
-_ANY = r"-?\d{1,6}(?:[.,]\d{1,9})?"
-_NEXT = r"(?:\s?[,;/|]\s?|\s)"
-_TWO = r"-?\d{1,6}\.\d{1,9}\s?[,;]\s?-?\d{1,6}\.\d{1,9}"
-_BARE: Rules = _rules(
-    "option",
     r"(?<!\w)(?:#|№|n°)\s?\d{1,6}\b",
     rf"\b(?:no|nr|num)\.\s?\d{{1,3}}\b(?![.,]\d){_UNIT}",
     r"\b(?:take|choose|pick|select|use|answer|move|go (?:for|with))[\s:=(]{1,3}\d{1,3}\b"
@@ -104,7 +97,6 @@ _BARE: Rules = _rules(
     rf"{_ANY}\s(?:north|south|east|west)\w{{0,5}},?\s(?:and\s|by\s)?{_ANY}\s"
     r"(?:north|south|east|west)",
 )
-"""What is told by its numbers, and is looked for where they are: not backwards, not shifted."""
 _ONE_OF = re.compile(
     rf"\b(?:the|your)\s{{1,2}}{_ORDINAL}(?:\s{{1,2}}one\b|(?=\s?(?:[.,;!?]|$)))", re.IGNORECASE
 )
@@ -121,11 +113,8 @@ _SPELLED = re.compile(
     rf"\b(?:{'|'.join(_DIGITS)})\b(?:[\s-]{{1,3}}(?:(?:{'|'.join(_DIGITS)})\b|[a-z0-9]\b))*",
     re.IGNORECASE,
 )
-_APART = re.compile(r"(?<!\w)\w(?:[^\w\n]{1,2}\w(?!\w)){2,}")
-_SPACE = re.compile(r"\s{2,}")
 _LOW = re.compile(r"\s*_\s*")
 _TOKEN = re.compile(r"[\w.:-]+")
-_TELLING = ("option", "choice", "candidate", "node", "viewpoint", "waypoint", "marker", "number")
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,10 +152,6 @@ def find_leaks(text: str, scene: Scene) -> list[Leak]:
     """
     codes = per_scene(scene, "leak_codes", lambda: _codes([v.id for v in scene.viewpoints]))
     found = [Leak(kind, start, end, text[start:end]) for kind, start, end in _found(text, codes)]
-    for start, end, said in decoded(text[:_MOST_DISGUISED]):
-        # What is in code need not be an answer: of numbers alone there is too much in any text.
-        if hidden := next(_said(folded(said), codes, _WORDED), None):
-            found.append(Leak(hidden[0], start, end, text[start:end]))
     return joined(text, found)
 
 
@@ -177,39 +162,63 @@ def without_leaks(text: str, leaks: Sequence[Leak]) -> str:
     return text
 
 
+@dataclass(frozen=True, slots=True)
+class _View:
+    """A text under one reading, each character with its place in the text.
+
+    Attributes:
+        text: how it reads.
+        starts: of each character, where in the text that begins which it stands for.
+        ends: and where that ends.
+    """
+
+    text: str
+    starts: Sequence[int]
+    ends: Sequence[int]
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Where in the text stands what the view has from ``start`` to before ``end``."""
+        return self.starts[start], self.ends[end - 1]
+
+    def replaced(self, what: re.Pattern[str], by: Callable[[re.Match[str]], str]) -> _View:
+        """Matches replaced; each new character stands for the whole match."""
+        pieces, starts, ends, done = [], list[int](), list[int](), 0
+        for match in what.finditer(self.text):
+            new, (start, end) = by(match), self.span(match.start(), match.end())
+            pieces += [self.text[done : match.start()], new]
+            starts += [*self.starts[done : match.start()], *[start] * len(new)]
+            ends += [*self.ends[done : match.start()], *[end] * len(new)]
+            done = match.end()
+        pieces.append(self.text[done:])
+        return _View("".join(pieces), [*starts, *self.starts[done:]], [*ends, *self.ends[done:]])
+
+
 Found: TypeAlias = tuple[Kind, int, int]
 
 
 def _found(text: str, codes: _Codes) -> Iterator[Found]:
-    """What stands in any reading of a text but those in code, as places in the text."""
-    raw = View(text, range(len(text)), range(1, len(text) + 1))
-    plain = raw if text.isascii() else folded(text)
+    """What stands in any reading of a text, as places in the text."""
+    raw = _View(text, range(len(text)), range(1, len(text) + 1))
+    plain = raw
+    if not text.isascii():
+        read = plain_letters(text)
+        places = [at for at, letters in enumerate(read) for _ in letters]
+        plain = _View("".join(read), places, [at + 1 for at in places])
     digits = plain.replaced(_SPELLED, _in_digits).replaced(_LOW, lambda _: "_")
     for view in {view.text: view for view in (raw, plain, digits)}.values():
-        yield from _said(view, codes, _WORDED + _BARE)
+        yield from _said(view, codes)
         yield from _nameless(view)
-    digits = digits.chosen(range(min(len(digits.text), _MOST_DISGUISED)))
-    joined = plain.chosen(range(min(len(plain.text), _MOST_DISGUISED)))
-    joined = joined.replaced(_APART, lambda run: re.sub(r"\W", "", run[0]))
-    joined = joined.replaced(_SPACE, lambda _: " ").replaced(_SPELLED, _in_digits)
-    for view in (joined, digits.backwards(), digits.words_backwards(), joined.backwards()):
-        yield from _said(view, codes, _WORDED)
-    parts = _Codes(frozenset(), codes.grams)
-    for shift in shifts():
-        view = digits.translated(shift)
-        told = any(word in view.text for word in _TELLING)
-        yield from _said(view, parts, _WORDED if told else ())
 
 
-def _said(view: View, codes: _Codes, rules: Rules) -> Iterator[Found]:
-    for kind, rule in rules:
+def _said(view: _View, codes: _Codes) -> Iterator[Found]:
+    for kind, rule in _RULES:
         for match in rule.finditer(view.text):
             yield kind, *view.span(*match.span())
     for start, end in (*_whole_ids(view.text, codes), *_parts(view.text, codes)):
         yield "id", *view.span(start, end)
 
 
-def _nameless(view: View) -> Iterator[Found]:
+def _nameless(view: _View) -> Iterator[Found]:
     """Ordinals that stand for an option: what was spoken of last before is no door, room or thing.
 
     "Two doors: take the last one" is a direction; "the last one", said of nothing, is an option.

@@ -13,9 +13,9 @@ from navloom.evals.capnav.collect import Balance, Facts, Steer, collect
 from navloom.evals.capnav.data import load_benchmark
 from navloom.evals.capnav.design_plan import first_round, fit_scenes, next_round
 from navloom.evals.capnav.request import CapnavSynthRequest
-from navloom.evals.kinds import arun_kind, run_kind
 from navloom.evals.progress import Summary
 from navloom.evals.run_folder import read_run, read_samples
+from navloom.evals.runner import arun_kind, run_kind
 from navloom.evals.session import Session
 from navloom.models import get_model
 from navloom.models.scripted import register, unregister

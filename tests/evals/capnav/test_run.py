@@ -15,9 +15,9 @@ from navloom.evals.capnav.rules import AnswerScore
 from navloom.evals.capnav.run import ANSWERS, CapnavJob, plan
 from navloom.evals.capnav.scores import CapnavScores, Measure, read_capnav
 from navloom.evals.capnav.tables import group_tables, run_table, write_capnav_report
-from navloom.evals.kinds import run_kind
 from navloom.evals.progress import Summary
 from navloom.evals.run_folder import read_errors, read_run, read_samples
+from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
 from navloom.models.answer import message_text
 from navloom.models.scripted import ScriptedChatModel, register, unregister

@@ -19,8 +19,8 @@ from navloom.errors import RunError, SceneError, UsageError
 from navloom.evals.captions.request import CaptionRequest
 from navloom.evals.captions.run import caption_file, captions_file
 from navloom.evals.dry import dry_run
-from navloom.evals.kinds import run_kind
 from navloom.evals.run_folder import read_run, read_samples
+from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
 from navloom.models.registry import get_model
 from navloom.models.scripted import register, unregister

@@ -11,11 +11,11 @@ import pytest
 from navloom.errors import DataError, RunError
 from navloom.evals.judging.labelling import read_failed
 from navloom.evals.judging.request import JudgeRequest
-from navloom.evals.kinds import run_kind
 from navloom.evals.navigation.failure_account import account
 from navloom.evals.navigation.failure_cause import CAUSES
 from navloom.evals.navigation.failures import analyse
 from navloom.evals.run_folder import read_samples
+from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
 from navloom.models import scripted
 from navloom.tools.navigation.steps import Walk

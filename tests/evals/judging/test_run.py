@@ -11,15 +11,14 @@ import pytest
 
 from navloom.errors import DataError, RunError
 from navloom.evals.judging.calibration import measured
-from navloom.evals.judging.calibration_scores import agreement, flips
 from navloom.evals.judging.calibration_tables import picture, reasoning_tables, write_calibration
 from navloom.evals.judging.request import JudgeRequest
 from navloom.evals.judging.rows import read_answers, sample_name
-from navloom.evals.judging.scores import score_reasoning, totals
-from navloom.evals.kinds import run_kind
+from navloom.evals.judging.scores import agreement, flips, score_reasoning, totals
 from navloom.evals.run_folder import read_samples
+from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
-from navloom.judges.wording_sets import SETS, load_wordings
+from navloom.judges.reason_items import SETS, load_wordings
 from navloom.models import scripted
 from tests.judges.paths import RIGHT, WRONG, record
 

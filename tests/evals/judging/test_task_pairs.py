@@ -12,10 +12,10 @@ from navloom.errors import DataError, RunError, UsageError
 from navloom.evals.judging.preference_scores import score_calibration, score_preferred
 from navloom.evals.judging.request import JudgeRequest
 from navloom.evals.judging.task_pairs import read_tasks
-from navloom.evals.kinds import run_kind
 from navloom.evals.navcraft.export import export_run
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.run_folder import read_samples
+from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
 from navloom.models import scripted
 

@@ -11,7 +11,6 @@ import pytest
 
 from navloom.cli.main import main
 from navloom.errors import RunError, UnfinishedError, UsageError
-from navloom.evals.kinds import run_kind
 from navloom.evals.navcraft import direct_study
 from navloom.evals.navcraft.direct_request import DirectRequest
 from navloom.evals.navcraft.direct_scores import direct_tables, score_direct
@@ -20,6 +19,7 @@ from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.report.intervals import wilson
 from navloom.evals.report.kept_report import read_report
 from navloom.evals.run_folder import read_run, read_samples
+from navloom.evals.runner import run_kind
 from navloom.evals.session import Session, Stop
 from tests.evals.lines import records, rewrite
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from navloom.errors import UsageError
-from navloom.evals.kinds import run_kind
 from navloom.evals.navcraft.export import export_run
 from navloom.evals.navcraft.filters import MEASURES, Condition
 from navloom.evals.navcraft.request import SynthRequest
+from navloom.evals.runner import run_kind
 
 RECORD = {
     "legs": [2, 3],

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from navloom.errors import RunError, SceneError, UsageError
-from navloom.evals.kinds import arun_kind, run_kind
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.navcraft.run import in_turn
 from navloom.evals.run_folder import read_run, read_samples
+from navloom.evals.runner import arun_kind, run_kind
 from navloom.evals.session import Session
 from navloom.scenes.formats.scene_json import save
 from navloom.tools.navcraft.worth import can_hold

@@ -270,9 +270,9 @@ def test_whatever_stands_in_a_line_the_check_ends_and_speaks_plainly(
 
 @pytest.mark.parametrize("name", ["flat", "house", "villa"])
 def test_what_the_package_makes_in_its_own_homes_is_valid(name, tmp_path):
-    from navloom.evals.kinds import run_kind
     from navloom.evals.navcraft.export import export_run
     from navloom.evals.navcraft.request import SynthRequest
+    from navloom.evals.runner import run_kind
     from navloom.scenes.uri import load_scene
     from tests.evals.navcraft import checker
 
@@ -297,9 +297,9 @@ def test_what_the_package_makes_in_its_own_homes_is_valid(name, tmp_path):
     ],
 )
 def test_what_is_made_in_real_homes_is_valid(scheme, n, data_dir, tmp_path):
-    from navloom.evals.kinds import run_kind
     from navloom.evals.navcraft.export import export_run
     from navloom.evals.navcraft.request import SynthRequest
+    from navloom.evals.runner import run_kind
     from navloom.scenes.uri import load_scene
     from tests.evals.navcraft import checker
 

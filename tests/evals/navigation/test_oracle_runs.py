@@ -9,7 +9,6 @@ import pytest
 
 from navloom.errors import UsageError
 from navloom.evals.dry import dry_run
-from navloom.evals.kinds import run_kind
 from navloom.evals.navigation.oracle_scores import OracleScores, oracle_of
 from navloom.evals.navigation.report import build_nav_report
 from navloom.evals.navigation.request import EvalRequest
@@ -18,6 +17,7 @@ from navloom.evals.navigation.studies import ORACLE_ARMS, compare_dialogue, stud
 from navloom.evals.navigation.tables import runs_table
 from navloom.evals.report.paired_runs import compare_runs
 from navloom.evals.run_folder import read_run
+from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
 from tests.evals.navigation.test_compare import run_of
 from tests.evals.tasks.folder import folder

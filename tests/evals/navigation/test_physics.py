@@ -12,7 +12,6 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from navloom.cli.main import main
 from navloom.errors import RunError, SceneError, SimulatorError, UsageError
-from navloom.evals.kinds import run_kind
 from navloom.evals.navigation import walked
 from navloom.evals.navigation.metrics import score_episodes
 from navloom.evals.navigation.report import write_nav_report
@@ -24,6 +23,7 @@ from navloom.evals.report.blocks import Grid
 from navloom.evals.report.kept_report import read_report
 from navloom.evals.report.paired_runs import compare_runs
 from navloom.evals.run_folder import read_run, read_samples
+from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
 from navloom.evals.tasks.episode import Episode
 from navloom.graphs.navigation import navigator

@@ -15,13 +15,13 @@ import pytest
 from navloom.errors import DataError, RunError, SceneError, SimulatorError, UsageError
 from navloom.evals.captions.request import CaptionRequest
 from navloom.evals.dry import dry_run
-from navloom.evals.kinds import arun_kind, run_kind
 from navloom.evals.navigation.order import spread
 from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.navigation.run import plan
 from navloom.evals.navigation.scores import scored
 from navloom.evals.navigation.subset import build_subset, save_subset
 from navloom.evals.run_folder import read_errors, read_run, read_samples
+from navloom.evals.runner import arun_kind, run_kind
 from navloom.evals.session import Session
 from navloom.evals.tasks.episode import Episode
 from navloom.evals.tasks.registry import load_task
@@ -214,8 +214,8 @@ def test_a_request_comes_back_from_its_run(data: Path, tmp_path: Path) -> None:
 
 
 def _other_run(tmp_path: Path) -> Path:
-    from navloom.evals.kinds import run_kind
     from navloom.evals.navcraft.request import SynthRequest
+    from navloom.evals.runner import run_kind
 
     run_kind(SynthRequest(kind="single", spec="demo:flat", n=1), tmp_path / "synth")
     return tmp_path / "synth"
@@ -497,7 +497,7 @@ async def test_a_person_is_asked_one_question_at_a_time(
         seen.append(session.max_connections)
         raise RunError("enough")
 
-    monkeypatch.setattr("navloom.evals.engine.run_batch", noted)
+    monkeypatch.setattr("navloom.evals.runner.run_batch", noted)
     for model in ("builtin/human", "builtin/human,max_retries=0", "builtin/random"):
         with pytest.raises(RunError, match="enough"):
             await arun_kind(homes(agent="navgpt", model=model), tmp_path / model)

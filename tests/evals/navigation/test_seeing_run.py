@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from navloom.evals.kinds import run_kind
 from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.navigation.run import plan
 from navloom.evals.run_folder import read_run, read_samples
+from navloom.evals.runner import run_kind
 from navloom.scenes.uri import load_scene
 from navloom.sim import get_simulator
 from navloom.sim.embedded import embedded

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from navloom.errors import RunError, StoppedError
-from navloom.evals.kinds import run_kind
 from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.navigation.rescore import score_run
 from navloom.evals.people.results import people_results
@@ -18,6 +17,7 @@ from navloom.evals.people.study_folder import WALKS, People
 from navloom.evals.people.walk_scores import walk_table
 from navloom.evals.people.walks import Walks, draw_lots, walk_plan
 from navloom.evals.run_folder import read_run, read_samples
+from navloom.evals.runner import run_kind
 from navloom.graphs.navigation.driven_walk import BURST, TICK_S
 from navloom.graphs.navigation.person import Standing, Wish
 from navloom.scenes.uri import scene_of

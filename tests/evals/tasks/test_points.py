@@ -12,9 +12,9 @@ import pytest
 from pydantic import ValidationError
 
 from navloom.errors import DataError
-from navloom.evals.kinds import run_kind
 from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.run_folder import read_samples
+from navloom.evals.runner import run_kind
 from navloom.evals.tasks import registry
 from navloom.evals.tasks.episode import Episode, PlacedEpisode, TaskData, on_graph
 from navloom.scenes.uri import load_scene

@@ -16,10 +16,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from navloom.evals.kinds import run_kind
 from navloom.evals.navcraft.request import SynthRequest
+from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
-from navloom.evals.workers import local_pool
+from navloom.evals.workers import pools
 
 _COLUMNS = ("samples", "workers", "seconds", "driver, s", "ms a sample", "workers, s")
 _HEAD = f"| {' | '.join((*_COLUMNS, 'driver, MB', 'kB a sample'))} |"
@@ -28,14 +28,14 @@ _HEAD = f"| {' | '.join((*_COLUMNS, 'driver, MB', 'kB a sample'))} |"
 def _measured(samples: int, workers: int) -> dict[str, float]:
     """One run in this process."""
     carried = [0]
-    peer = local_pool._ProcessPeer
+    peer = pools._ProcessPeer
     tell, hear = peer.tell, peer.hear
 
-    async def told(self: local_pool._ProcessPeer, text: str) -> None:
+    async def told(self: pools._ProcessPeer, text: str) -> None:
         carried[0] += len(text) + 1
         await tell(self, text)
 
-    async def heard(self: local_pool._ProcessPeer) -> str | None:
+    async def heard(self: pools._ProcessPeer) -> str | None:
         text = await hear(self)
         carried[0] += len(text or "")
         return text

@@ -16,11 +16,11 @@ from functools import partial
 from pathlib import Path
 from unittest.mock import patch
 
-from navloom.evals.kinds import run_kind
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.progress import PlainDisplay, Tally
+from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
-from navloom.evals.workers import ray_pool
+from navloom.evals.workers import pools
 from tests.evals.workers.strange import StrangeRequest, install
 
 
@@ -86,7 +86,7 @@ def _run(asked: argparse.Namespace) -> None:
         if asked.spec
         else StrangeRequest(n=asked.n, delay=asked.delay)
     )
-    with patch.object(ray_pool, "RayPool", partial(ray_pool.RayPool, apart=asked.apart)):
+    with patch.object(pools, "RayPool", partial(pools.RayPool, apart=asked.apart)):
         summary = run_kind(request, asked.out, session)
     nodes = sum(node["Alive"] for node in ray.nodes())
     print(

@@ -15,10 +15,9 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from navloom.evals.kinds import run_kind
+from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
-from navloom.evals.workers.local_pool import LocalPool
-from navloom.evals.workers.pool import Peer, Pool
+from navloom.evals.workers.pools import LocalPool, Peer, Pool
 from tests.evals.workers.strange import StrangeRequest, install
 
 ODD = "line\nbreak \u2028 \ud83d\ude80 é \x00 " + "x" * 2_000_000
@@ -86,7 +85,7 @@ SUITE: tuple[Callable[[Pool], Awaitable[None]], ...] = (
 async def passes(kind: str) -> None:
     """Hold a pool against the suite."""
     if kind == "ray":
-        from navloom.evals.workers.ray_pool import open_ray
+        from navloom.evals.workers.pools import open_ray
 
         pool: Pool = await open_ray(None, open_cluster=False)
     else:

@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 
-from navloom.evals.kinds import run_kind
 from navloom.evals.navcraft.export import export_run
 from navloom.evals.navcraft.request import SynthRequest
+from navloom.evals.runner import run_kind
 from tests.evals.workers.test_workers import lasting
 
 pytestmark = [

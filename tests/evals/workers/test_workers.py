@@ -19,14 +19,13 @@ from navloom.cli.main import main
 from navloom.errors import RunError, UsageError
 from navloom.evals import kinds
 from navloom.evals.calls import calls_of
-from navloom.evals.kinds import run_kind
 from navloom.evals.navcraft.export import export_run
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.progress import NoDisplay, Tally
 from navloom.evals.run_folder import read_errors, read_samples
+from navloom.evals.runner import Waiting, run_kind
 from navloom.evals.session import Sample, Session, Stop
-from navloom.evals.waiting import Waiting
-from navloom.evals.workers import local_pool
+from navloom.evals.workers import pools
 from navloom.models import get_model
 from navloom.testing import Status
 from navloom.testing.server import ModelServer
@@ -143,7 +142,7 @@ def test_a_stop_drains_all_workers_and_the_run_goes_on_with_other_numbers(
 def test_workers_end_within_a_second_of_their_driver(installed: None, tmp_path: Path) -> None:
     log = tmp_path / "log"
     code = (
-        "from navloom.evals import kinds; from navloom.evals.kinds import run_kind;"
+        "from navloom.evals import kinds; from navloom.evals.runner import run_kind;"
         "from navloom.evals.session import Session;"
         "from tests.evals.workers.strange import StrangeRequest;"
         f"run_kind(StrangeRequest(n=40, delay=0.3, log={str(log)!r}), {str(tmp_path / 'r')!r},"
@@ -242,7 +241,7 @@ def test_a_worker_without_the_models_key_says_so_and_no_sample_is_an_error(
 ) -> None:
     left = {name: value for name, value in os.environ.items() if name != "OPENAI_API_KEY"}
     there = SimpleNamespace(environ=left, pathsep=os.pathsep)
-    monkeypatch.setattr(local_pool, "os", there)
+    monkeypatch.setattr(pools, "os", there)
     request = SynthRequest(kind="single", spec="demo:flat", n=2, model="openai/gpt-4o-mini")
     with pytest.raises(RunError, match=r"worker \d .*openai/gpt-4o-mini.*OPENAI_API_KEY"):
         run_kind(request, tmp_path / "r", Session(workers=1))
@@ -276,13 +275,13 @@ def test_what_a_server_asked_for_is_waited_for_by_all_workers(
 def test_a_worker_that_talks_nonsense_is_replaced_and_nothing_is_lost(
     installed: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real, texts = local_pool._ProcessPeer.hear, iter(range(1000))
+    real, texts = pools._ProcessPeer.hear, iter(range(1000))
 
-    async def hear(self: local_pool._ProcessPeer) -> str | None:
+    async def hear(self: pools._ProcessPeer) -> str | None:
         text = await real(self)
         return '{"say": "settle"}' if text and next(texts) == 6 else text
 
-    monkeypatch.setattr(local_pool._ProcessPeer, "hear", hear)
+    monkeypatch.setattr(pools._ProcessPeer, "hear", hear)
     noted = Noted()
     summary = run_kind(StrangeRequest(), tmp_path / "r", Session(workers=2, display=noted))
     assert (summary.ok, summary.error, summary.left) == (6, 0, 0)
@@ -292,9 +291,9 @@ def test_a_worker_that_talks_nonsense_is_replaced_and_nothing_is_lost(
 def test_a_second_line_of_a_sample_is_said_and_the_first_counts(
     installed: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real, again = local_pool._ProcessPeer.hear, list[str]()
+    real, again = pools._ProcessPeer.hear, list[str]()
 
-    async def hear(self: local_pool._ProcessPeer) -> str | None:
+    async def hear(self: pools._ProcessPeer) -> str | None:
         if again:
             return again.pop()
         text = await real(self)
@@ -302,7 +301,7 @@ def test_a_second_line_of_a_sample_is_said_and_the_first_counts(
             again.append(text.replace('"steps":4', '"steps":5'))
         return text
 
-    monkeypatch.setattr(local_pool._ProcessPeer, "hear", hear)
+    monkeypatch.setattr(pools._ProcessPeer, "hear", hear)
     noted = Noted()
     summary = run_kind(StrangeRequest(n=3), tmp_path / "r", Session(workers=1, display=noted))
     assert (summary.ok, summary.left) == (3, 0)

@@ -15,8 +15,7 @@ from navloom.graphs.chat.state import Context
 from navloom.scenes.scene import Edge, Floor, Item, Link, Region, Scene, Viewpoint
 from navloom.sim.graph import GraphSimulator
 from navloom.sim.walker import Walker, pose_record
-from navloom.tools.chat.places import Past
-from navloom.tools.chat.robot import Now
+from navloom.tools.chat.places import Now, Past
 from tests.graphs.states import run
 
 __all__ = ["Chat", "home", "standing"]

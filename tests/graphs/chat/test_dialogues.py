@@ -13,7 +13,7 @@ from navloom.errors import SceneError
 from tests.graphs.chat.dialogue_file import read_dialogues
 from tests.graphs.chat.dialogues import follow, shares
 
-OPEN = Path(__file__).parent / "dialogues_open.yaml"
+WRITTEN = Path(__file__).with_name("dialogues.yaml")
 GO: dict[str, Any] = {"say": "go to the kitchen", "in": "Kitchen_4"}
 STAY: dict[str, Any] = {"say": "where are you?", "moved": False}
 
@@ -24,11 +24,22 @@ def written(path: Path, *turns: dict[str, Any], **fields: Any) -> Path:
     return path
 
 
-def test_every_kind_has_as_many_in_every_home() -> None:
-    dialogues = read_dialogues(OPEN)
+def test_every_kind_has_as_many_and_every_home_some() -> None:
+    dialogues = read_dialogues(WRITTEN)
     assert len(set(Counter(each.kind for each in dialogues).values())) == 1
     assert {each.home for each in dialogues} == {"demo:flat", "demo:house", "demo:villa"}
-    assert all(each.id.startswith(each.kind) for each in dialogues)
+
+
+async def test_the_rules_follow_every_dialogue() -> None:
+    verdicts = [await follow(each) for each in read_dialogues(WRITTEN)]
+    lost = [f"{v.dialogue.id}, turn {v.turn}: {v.why}" for v in verdicts if not v.followed]
+    assert lost == []
+
+
+async def test_a_model_that_takes_no_notice_follows_few() -> None:
+    verdicts = [await follow(each, "builtin/random") for each in read_dialogues(WRITTEN)[::4]]
+    followed, of = shares(verdicts)["total"]
+    assert followed < of / 2
 
 
 @pytest.mark.parametrize(

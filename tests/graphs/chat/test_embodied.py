@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from navloom.graphs.chat.embodied import looked
-from navloom.graphs.chat.measured import measured
+from navloom.graphs.chat.listener import plain
 from navloom.models import get_model
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
 from navloom.scenes.uri import load_scene
@@ -63,18 +63,26 @@ def test_a_thread_stays_in_its_body() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "plain"),
+    ("said", "meant"),
     [
         ("go forward one metre", "go forward 1 metres"),
-        ("go 1.5 m on", "go 150 centimetres on"),
-        ("two and a half meters", "250 centimetres"),
+        ("go 1.5 m on", "go 1.5 metres on"),
+        ("two and a half meters", "2.5 metres"),
+        ("drive 50 cm to the left", "drive 0.5 metres to the left"),
         ("turn thirty degrees", "turn 30 degrees"),
-        ("3 ft", "91 centimetres"),
         ("room 5 and a mat", "room 5 and a mat"),
     ],
 )
-def test_metres_are_made_plain(said: str, plain: str) -> None:
-    assert measured(said) == plain
+def test_metres_are_made_plain(said: str, meant: str) -> None:
+    assert plain(said) == meant
+
+
+def test_the_words_of_the_documents_drive_a_body() -> None:
+    talk = chat()
+    for words in ("go forward one metre", "drive 50 cm to the left", "go back 2 metres"):
+        assert "I went" in talk.say(words), words
+    for words in ("back up a little", "turn left 30 degrees", "turn a little to the right"):
+        assert "not understand" not in talk.say(words), words
 
 
 def test_who_takes_no_pictures_is_told_in_words_and_shown_none_again() -> None:

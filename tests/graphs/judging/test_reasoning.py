@@ -9,7 +9,7 @@ import pytest
 from langchain_core.messages import HumanMessage
 
 from navloom.errors import DataError
-from navloom.evals.judging.gullible import GullibleJudge
+from navloom.evals.judging.calibration import GullibleJudge
 from navloom.graphs.judging import reasoning
 from navloom.graphs.judging.reasoning import MOST_BARRIERS, MOST_OTHERS, NOTHING_SAID, judge_reason
 from navloom.judges.fence import inject, payloads

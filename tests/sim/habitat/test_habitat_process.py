@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from navloom.errors import SimulatorError
-from navloom.evals.kinds import run_kind
 from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.run_folder import read_samples
+from navloom.evals.runner import run_kind
 from navloom.scenes import load_scene
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.sim import Hop, Observation, Pose, Simulator, get_simulator

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from navloom.cli.main import main
-from navloom.evals.kinds import run_kind
 from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.run_folder import read_samples
+from navloom.evals.runner import run_kind
 from tests.sim.habitat.check_walks import walks
 
 pytestmark = pytest.mark.usefixtures("habitat")

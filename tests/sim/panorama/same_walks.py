@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from navloom.evals.kinds import run_kind
 from navloom.evals.navigation.request import EvalRequest
+from navloom.evals.runner import run_kind
 from navloom.models.builtin import BuiltinChatModel
 from navloom.scenes.uri import list_scenes
 from navloom.sim.embedded.sensors import RIGS

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from navloom.errors import SimulatorError, UsageError
-from navloom.evals.kinds import run_kind
 from navloom.evals.navigation.request import EvalRequest
+from navloom.evals.runner import run_kind
 from navloom.sim.embedded.sensors import RIGS
 from tests.sim.panorama.same_walks import both, seen_at
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
-from codecs import encode
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,18 +24,11 @@ IDS = [
     "The goal is in Kitchen_4.",
     "place_12 is right",
     "Head for Living_room_2 next.",
-    f"Go to {HALL[::-1]}",
-    f"Go to {HALL.encode().hex()}",
-    f"Go to {HALL.encode().hex(' ')}",
-    f"Go to {b64encode(HALL.encode()).decode()}",
-    f"Go to {encode(HALL, 'rot13')}",
     "Go to ａａ１１ｂｂ２２ｃｃ３３ｄｄ４４",
     "Go to a a one one b b two two c c three three",
     "Go to node underscore three",
     "Go to node _ 3",
-    "Go to 3_edon.",
     "Go to one underscore zero.",
-    "Go to 31 5f 30.",
 ]
 OPTIONS = [
     "Choose option 3.",
@@ -73,11 +63,6 @@ OPTIONS = [
     "option B",
     "option (c)",
     "ｏｐｔｉｏｎ ３",
-    "o p t i o n 3",
-    "3 noitpo",
-    "noitpo 3",
-    "bcgvba guerr",
-    "b3B0aW9uIDM=",
 ]
 COORDINATES = [
     "The goal is at (3.2, -1.5).",

@@ -24,9 +24,9 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langgraph.errors import GraphRecursionError
 
 from navloom.errors import RunError, SceneError, UsageError
-from navloom.evals.engine import run_batch
 from navloom.evals.progress import NoDisplay, PlainDisplay, Tally
 from navloom.evals.run_folder import read_errors, read_samples
+from navloom.evals.runner import run_batch
 from navloom.evals.session import Sample, Session, Stop, select
 from navloom.graphs.checkpoints import open_checkpoints
 from navloom.models.secrets import one_line
@@ -198,7 +198,7 @@ async def test_a_full_checkpoint_file_ends_the_session_with_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await finish(tmp_path / "whole")
-    setup = "navloom.evals.engine.AsyncSqliteSaver.setup"
+    setup = "navloom.evals.runner.AsyncSqliteSaver.setup"
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
     real = AsyncSqliteSaver.setup

@@ -1,4 +1,7 @@
-"""Workers as actors of Ray (extra ``ray``): text in and text out, on this machine or a cluster.
+"""Pools: where workers are, and text to and from each.
+
+A pool is processes of this machine (:class:`LocalPool`: a line of JSON each way over pipes, and no
+port) or actors of Ray, on this machine or a cluster (:class:`RayPool`, extra ``ray``).
 
 Ray listens on every interface, also where it is told to be at 127.0.0.1, and takes work, which is
 code, from whoever reaches it. So a cluster that is started here has a token that nobody else knows
@@ -12,17 +15,23 @@ import asyncio
 import logging
 import os
 import secrets
+import signal
 import sys
-from asyncio.subprocess import DEVNULL, PIPE
+from asyncio import StreamReader, StreamWriter
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections import deque
 from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, Protocol, cast
 
 from navloom.errors import RunError
-from navloom.evals.workers.pool import Peer
 from navloom.models.secrets import remember
 
+MOST_TEXT = 64 * 1024 * 1024
+"""Characters of one text at most."""
+_LAST_LINES, _MOST_LINE = 20, 500
+_END_S = 5.0
 _CHECK_S, _START_S, _TRIES = 20.0, 120.0, 5
 _ASK = "import sys, ray._raylet as r; r.GcsClient(address=sys.argv[1]); print(sys.argv[1])"
 _WANTS = "it wants its token: set RAY_AUTH_TOKEN, or RAY_AUTH_TOKEN_PATH to the file that has it"
@@ -31,6 +40,157 @@ _QUIET = {
     "RAY_DEDUP_LOGS": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
 }
+
+
+class Peer(Protocol):
+    """One worker, seen from the driver.
+
+    Attributes:
+        name: for messages, such as ``worker 2 (process 4711)``.
+    """
+
+    name: str
+
+    async def tell(self, text: str) -> None:
+        """Send a text; one that is gone gets none, and nothing is raised."""
+
+    async def hear(self) -> str | None:
+        """The next text; None once it is gone and all it said is heard."""
+
+    def why(self) -> str:
+        """Why it is gone, in a few words."""
+
+    async def end(self) -> None:
+        """End it at once, however busy; one that is gone already is fine."""
+
+
+class Pool(Protocol):
+    """Where workers are. Closing it ends all of them.
+
+    Attributes:
+        apart: whether workers are to take it that they do not see the run's folder; else they look.
+    """
+
+    apart: bool
+
+    async def spawn(self, number: int) -> Peer:
+        """Start one more.
+
+        Args:
+            number: which of the crew, from 1.
+
+        Raises:
+            RunError: it cannot be started; the line says what to do.
+        """
+
+    async def close(self) -> None:
+        """End all of them, and let go of what they run on."""
+
+
+async def open_pool(cluster: str | None, *, open_cluster: bool) -> Pool:
+    """The pool that a session asks for.
+
+    Args:
+        cluster: ``ray`` or ``ray:ADDRESS``; None for processes of this machine.
+        open_cluster: whether it may take work from anybody.
+
+    Raises:
+        RunError: it cannot be reached, or what it needs is not installed.
+    """
+    if cluster is None:
+        return LocalPool()
+    return await open_ray(cluster.partition(":")[2] or None, open_cluster=open_cluster)
+
+
+class LocalPool:
+    """Processes that this Python starts, each with a Python of its own."""
+
+    apart = False
+
+    def __init__(self) -> None:
+        self._peers: list[_ProcessPeer] = []
+
+    async def spawn(self, number: int) -> Peer:
+        """Start one.
+
+        Raises:
+            RunError: no process can be started.
+        """
+        # What can be imported here can be there; a folder that was only stood in is no part of it.
+        path = os.pathsep.join(each for each in sys.path if each)
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-P", "-m", "navloom.evals.workers.worker"),
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=PIPE,
+                limit=MOST_TEXT,
+                env={**os.environ, "PYTHONPATH": path},
+                # Ctrl-C is for the driver, which says when to stop.
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise RunError(f"worker {number} cannot be started: {error.strerror}") from error
+        peer = _ProcessPeer(process, number)
+        self._peers.append(peer)
+        return peer
+
+    async def close(self) -> None:
+        """End all, and wait until they have."""
+        await asyncio.gather(*(peer.end() for peer in self._peers))
+
+
+class _ProcessPeer:
+    def __init__(self, process: Process, number: int) -> None:
+        self.name = f"worker {number} (process {process.pid})"
+        self._process = process
+        self._stdin = cast(StreamWriter, process.stdin)
+        self._stdout = cast(StreamReader, process.stdout)
+        self._stderr = cast(StreamReader, process.stderr)
+        self._said: deque[str] = deque(maxlen=_LAST_LINES)
+        self._listening = asyncio.create_task(self._listen())
+
+    async def tell(self, text: str) -> None:
+        with suppress(ConnectionError, RuntimeError):
+            self._stdin.write(text.encode(errors="backslashreplace") + b"\n")
+            await self._stdin.drain()
+
+    async def hear(self) -> str | None:
+        try:
+            line = await self._stdout.readline()
+        except ValueError:
+            # Longer than any text of ours: what follows cannot be told apart from it.
+            self._said.append(f"a line of more than {MOST_TEXT} bytes")
+            await self.end()
+            line = b""
+        if not line.endswith(b"\n"):
+            await self._process.wait()
+            await self._listening
+            return None
+        return line.decode(errors="replace")
+
+    def why(self) -> str:
+        code = self._process.returncode
+        last = next((line for line in reversed(self._said) if line), "")
+        if code is not None and code < 0:
+            with suppress(ValueError):
+                name = signal.Signals(-code).name
+                memory = ": out of memory?" if name == "SIGKILL" else ""
+                return f"was ended by {name}{memory}"
+        return f"ended with {code}" + (f": {last}" if last else "")
+
+    async def end(self) -> None:
+        with suppress(ProcessLookupError):
+            self._process.kill()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._process.wait(), _END_S)
+
+    async def _listen(self) -> None:
+        """Keep the last lines of what it says beside."""
+        with suppress(ValueError):
+            while line := await self._stderr.read(4096):
+                for part in line.decode(errors="replace").splitlines():
+                    self._said.append(part.strip()[:_MOST_LINE])
 
 
 async def open_ray(address: str | None, *, open_cluster: bool) -> RayPool:
@@ -192,9 +352,10 @@ class _Actor:
         return f"process {os.getpid()} on {os.uname().nodename}"
 
     async def _serve(self) -> None:
-        worker = import_module("navloom.evals.workers.worker")
+        from navloom.evals.workers.worker import serve
+
         try:
-            await worker.serve(self._come.get, self._go.put_nowait)
+            await serve(self._come.get, self._go.put_nowait)
         finally:
             self._go.put_nowait(None)
 

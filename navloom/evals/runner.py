@@ -1,6 +1,6 @@
-"""The engine of every batch: many samples through one graph, safe against a kill at any moment.
+"""Run what a request asks for: its plan, its rounds, and each batch of samples through one graph.
 
-What survives, step by step:
+A run is safe against a kill at any moment. What survives, step by step:
 
 - a step that a model was paid for is in ``checkpoints.sqlite`` before the next begins
   (``durability="sync"``, one thread a sample, the sample's id its name);
@@ -26,34 +26,36 @@ A file that other hands changed is set aside, which is said; what was under way 
 from __future__ import annotations
 
 import asyncio
+import inspect
 import sqlite3
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.runtime import RunControl
 
 from navloom.errors import LimitReachedError, RunError, StoppedError
-from navloom.evals.call_scope import CallScope
 from navloom.evals.keep_calls import CallKeeper, keeping_calls
+from navloom.evals.kinds import Kind, Plan, get_kind
 from navloom.evals.made_with import package_version
-from navloom.evals.one_sample import DRAINED, line_of, paid_by, run_sample, thread_of
+from navloom.evals.one_sample import DRAINED, CallScope, line_of, paid_by, run_sample, thread_of
 from navloom.evals.progress import Summary, Tally
-from navloom.evals.run_folder import RunFolder
+from navloom.evals.request import Request
+from navloom.evals.run_folder import RunFolder, holds_run
 from navloom.evals.session import Job, Sample, Session, Stop
-from navloom.evals.waiting import Waiting
-from navloom.evals.workers.crew import Crew, WorkerLostError
-from navloom.evals.workers.hiring import hired
-from navloom.files import cannot_write
+from navloom.evals.workers.crew import Crew, WorkerLostError, hired
+from navloom.files import cannot_write, formed, write_whole
 from navloom.graphs.checkpoints import begun, forget_last_reply, last_step, open_checkpoints
 from navloom.models.call import CallSettings
 from navloom.models.secrets import one_line
 from navloom.models.spans import run_span
+from navloom.models.spec import read_spec
 from navloom.models.usage import merged, total_cost, usage_in
 
 MOST_DEATHS = 3
@@ -61,6 +63,73 @@ MOST_DEATHS = 3
 for it is not known whose fault that one was."""
 GRACE_S = 30.0
 """How long samples under way may take to finish their step when the session ends for a fault."""
+
+
+def run_kind(request: Request, out: Path | str, session: Session | None = None) -> Summary:
+    """:func:`arun_kind` for callers without an event loop: the same arguments and errors."""
+    return asyncio.run(arun_kind(request, out, session))
+
+
+async def arun_kind(request: Request, out: Path | str, session: Session | None = None) -> Summary:
+    """Make a run, of whatever kind, or go on with one that was stopped.
+
+    Args:
+        request: what it is to be; its ``kind`` says by which entry.
+        out: the run's folder.
+        session: how to go through it; one of its own unless given.
+
+    Raises:
+        RunError: the folder cannot be used.
+        UsageError: a sample is not in the run, or the request makes no sense.
+        ModelError: a model cannot be named or used.
+        DataError: a file that the request names is missing or broken; SceneError, of a scene.
+    """
+    kind, session, path = get_kind(request.kind), session or Session(), Path(out)
+    holds_run(path)
+    # Whatever is wrong with the request is said before a folder is made or claimed for it.
+    session.check_models(*request.models)
+    if read_spec(request.models[0]).bare == "builtin/human":
+        # A person answers one question at a time, and sits here.
+        session = replace(
+            session, max_connections=1, workers=None, cluster=None, open_cluster=False
+        )
+    plan = kind.plan(request, path, session.display.note)
+    session.picked(plan.samples)
+    asked, where = {**plan.request.record(), **plan.record}, plan.request.where()
+    with RunFolder(path, kind=kind.name, request=asked, seed=request.seed, where=where) as folder:
+        for name, data in plan.files.items():
+            write_whole(path / name, data)
+        for line in plan.notes:
+            session.display.note(line)
+        if session.limit is not None and plan.limited:
+            session.display.note(f"--limit {session.limit}: {plan.limited}")
+        summary = await _rounds(kind, plan, folder, session)
+        with formed(f"{path}: a sample", f"one of `navloom {kind.command}`"):
+            found = kind.finish(plan, path)
+            found = await found if inspect.isawaitable(found) else found
+        if found:
+            summary = replace(summary, found=found)
+            folder.write_summary(summary.record())
+    return summary
+
+
+async def _rounds(kind: Kind, plan: Plan, folder: RunFolder, session: Session) -> Summary:
+    """Run the samples there are, until no round has more."""
+    seconds = 0.0
+    if kind.more is None:
+        folder.holds_only({sample.id for sample in plan.samples})
+    while True:
+        summary = await run_batch(folder, plan.samples, kind.job(plan), session)
+        seconds += summary.session_seconds
+        summary = replace(summary, session_seconds=round(seconds, 3))
+        # The next plan needs all of this one: an error may become a result when retried.
+        if summary.left or summary.error or session.picks or kind.more is None:
+            return summary
+        with formed(f"{folder.path}: a sample", f"one of `navloom {kind.command}`"):
+            again = kind.more(plan, folder.path)
+        if not again:
+            return summary
+        session = replace(session, retry=False)
 
 
 async def run_batch(
@@ -188,6 +257,40 @@ async def _broken(graph: Any, under_way: list[Sample], scope: CallScope) -> set[
                 " starts over, and what it had used is not counted"
             )
     return broken
+
+
+class Waiting:
+    """Hands out samples so that each place has few scenes in memory.
+
+    A place keeps to its scene while that has samples, then takes one that nobody has begun; where
+    all have been begun, it helps with the one that has most left.
+
+    Args:
+        samples: all that wait; those of a scene are handed out in this order.
+        places: how many take them.
+    """
+
+    def __init__(self, samples: Sequence[Sample], places: int = 1) -> None:
+        self._left: dict[str, deque[Sample]] = {}
+        for sample in samples:
+            self._left.setdefault(sample.scene, deque()).append(sample)
+        self._fresh = deque(self._left)
+        self._scene: list[str | None] = [None] * places
+
+    def take(self, place: int) -> Sample | None:
+        """The next sample for a place; None where none is left."""
+        scene = self._scene[place]
+        if scene not in self._left:
+            while self._fresh and self._fresh[0] not in self._left:
+                self._fresh.popleft()
+            if not self._left:
+                return None
+            most = max(self._left, key=lambda each: len(self._left[each]))
+            scene = self._scene[place] = self._fresh.popleft() if self._fresh else most
+        sample = self._left[scene].popleft()
+        if not self._left[scene]:
+            del self._left[scene]
+        return sample
 
 
 class _Engine:
