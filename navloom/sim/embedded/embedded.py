@@ -37,7 +37,7 @@ from navloom.sim.embedded.sensors import Rig, Sensor, rig_of
 from navloom.sim.footing import Footing
 from navloom.sim.physics import THRESHOLD_M, PhysicsRules, physics_rules
 from navloom.sim.protocol import CaptionSource, Observation, Pose, RenderedView, View
-from navloom.sim.sight import EYE_M
+from navloom.sim.viewer import EYE_M
 
 _LEVEL = math.pi / 2
 
