@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import navloom.cli.scenes  # noqa: F401  its commands are those of the packages that there are
 from navloom import plugins
 from navloom.cli.help_pages import Commands, add_plugged
 from navloom.cli.main import main
