@@ -22,7 +22,7 @@ demo: $(STAMP)
 test: $(STAMP)
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'not slow'
 
-# What takes longer than ten seconds, and hypothesis's tests with all examples. langgraph dev and
+# What takes longer than a second or two, and hypothesis's tests with all examples. langgraph dev and
 # Ray are installed for these tests alone.
 test-slow: $(SERVER) $(SITE)
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'slow or hypothesis' --hypothesis-profile many

@@ -1,4 +1,4 @@
-"""Homes from seeds: how many a second, beside reading the same homes from scene.json; and memory.
+"""Homes from seeds: how many a second, beside reading them from scene.json and the cache; memory.
 
 One core: making and reading run in one process, one after another. The memory of a thousand homes
 is watched from outside, as that of other long runs is.
@@ -6,20 +6,31 @@ is watched from outside, as that of other long runs is.
 
 from __future__ import annotations
 
+import os
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
+from unittest import mock
 
 from benchmarks import Claim
 from benchmarks.memory import flat_memory
+from navloom.scenes.formats import home as home_format
 from navloom.scenes.formats.scene_json import load_file, save
+from navloom.scenes.geometry import scene_mesh
 from navloom.scenes.homes.maker import make_home
+from navloom.scenes.scene import Scene
+from navloom.sim.sight import sight_of
 
-HOMES, WATCHED = 100, 1_000
+T = TypeVar("T")
+HOMES, DRAWN, WATCHED = 100, 5, 1_000
 PROMISED = 5.0
 """Homes a second on one core; 15 is what is aimed at."""
 READ = 15.0
 """A home is made in at most so many times what it takes to read it."""
+CACHED = 5.0
+"""A home is read from the cache in at most this fraction of what it takes to generate it."""
 
 
 def claims() -> list[Claim]:
@@ -51,8 +62,56 @@ def claims() -> list[Claim]:
             1.0,
             equal=again == homes,
         ),
+        *_cached(homes, made),
         *flat_memory(f"{WATCHED:,} homes made", f"home:0-{WATCHED - 1}", _make),
     ]
+
+
+def _cached(homes: list[Scene], made: float) -> list[Claim]:
+    """Read homes, meshes and sights from a cache that was empty a moment ago."""
+
+    def load() -> list[Scene]:
+        return [home_format.load(Path(), home.id) for home in homes]
+
+    def look() -> list[object]:
+        drawn = [home_format.load(Path(), home.id) for home in homes[:DRAWN]]
+        return [
+            (scene_mesh(home).vertices.tobytes(), [sight_of(home, p.id) for p in home.viewpoints])
+            for home in drawn
+        ]
+
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        mock.patch.dict(os.environ, {"NAVLOOM_CACHE": folder}),
+    ):
+        load()
+        read, again = _timed(load)
+        looking, seen = _timed(look)
+        reading, seen_again = _timed(look)
+    return [
+        Claim(
+            "a home from the cache",
+            f"generating it; home:0-{HOMES - 1}, which are equal",
+            made / read,
+            CACHED,
+            equal=again == homes,
+            note=f"{1000 * read / HOMES:.1f} ms against {1000 * made / HOMES:.0f} ms, CPU",
+        ),
+        Claim(
+            "a mesh and what is in sight from the cache",
+            f"making them; all viewpoints of home:0-{DRAWN - 1}",
+            looking / reading,
+            CACHED,
+            equal=seen_again == seen,
+            note=f"{reading / DRAWN:.2f} s against {looking / DRAWN:.2f} s a home, CPU",
+        ),
+    ]
+
+
+def _timed(work: Callable[[], T]) -> tuple[float, T]:
+    began = time.process_time()
+    found = work()
+    return time.process_time() - began, found
 
 
 def _make(folder: str) -> None:  # noqa: ARG001

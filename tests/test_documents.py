@@ -9,6 +9,7 @@ import shlex
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -25,23 +26,31 @@ FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 KEYS = {"OPENAI_API_KEY": "k" * 24}
 
 
-MOST = {"--n": 4, "--questions": 6, "--limit": 2}
+@dataclass(frozen=True)
+class Size:
+    """For how much a page's command is run, where that is less than it says."""
+
+    homes: int
+    most: dict[str, int]
+
+
+FEW = Size(1, {"--n": 2, "--limit": 1})
+SOME = Size(2, {"--n": 4, "--questions": 6, "--limit": 2})
 HOMES = re.compile(r"^home:(\d+)-(\d+)$")
 
 
-def small(words: list[str]) -> list[str]:
+def small(words: list[str], size: Size | None) -> list[str]:
     """The same command for few samples; a calibration cannot do with fewer than its page's."""
-    if "calibrate" in words:
+    if size is None or "calibrate" in words:
         return words
-    return [
-        str(min(int(word), MOST[before])) if before in MOST else HOMES.sub(_two, word)
-        for before, word in itertools.pairwise(["", *words])
-    ]
 
+    def less(before: str, word: str) -> str:
+        if (homes := HOMES.match(word)) is not None:
+            first, last = int(homes[1]), int(homes[2])
+            return f"home:{first}-{min(last, first + size.homes - 1)}"
+        return str(min(int(word), size.most[before])) if before in size.most else word
 
-def _two(homes: re.Match[str]) -> str:
-    first, last = int(homes[1]), int(homes[2])
-    return f"home:{first}-{min(last, first + 1)}"
+    return [less(before, word) for before, word in itertools.pairwise(["", *words])]
 
 
 def commands(block: str) -> list[list[str]]:
@@ -49,10 +58,12 @@ def commands(block: str) -> list[list[str]]:
 
 
 def blocks() -> Iterator[object]:
-    """Each block for few samples, and as it stands with the slow tests.
+    """The README's blocks for few samples, and as they stand with the slow tests; others' there.
 
-    Studies, and what is made of real data, take their time for few samples too.
+    The README's studies, what looks at homes, and what is made of real data are only run as they
+    stand; so are other pages' studies and real data. Their other blocks are run for some samples.
     """
+    slow = [pytest.mark.slow, pytest.mark.timeout(1200)]
     for path in PAGES:
         for number, match in enumerate(FENCED.finditer(path.read_text("utf-8"))):
             if match.group(1) != "sh":
@@ -60,18 +71,21 @@ def blocks() -> Iterator[object]:
             block, name = match.group(2), f"{path.relative_to(ROOT)}:{number}"
             marks = [pytest.mark.realdata] if "NAVLOOM_DATA" in block else []
             long = bool(marks) or "navloom study" in block
-            if not long:
-                yield pytest.param(block, True, id=name, marks=marks)
-            if long or any(small(words) != words for words in commands(block)):
+            if path != PAGES[0] and not long:
+                yield pytest.param(block, SOME, id=name, marks=slow)
+                continue
+            few = not long and "navloom scenes" not in block
+            if few:
+                yield pytest.param(block, FEW, id=name)
+            if not few or any(small(words, FEW) != words for words in commands(block)):
                 # Fifty homes take minutes on one core.
-                more = [*marks, pytest.mark.slow, pytest.mark.timeout(1200)]
-                yield pytest.param(block, False, id=f"{name} as it stands", marks=more)
+                yield pytest.param(block, None, id=f"{name} as it stands", marks=[*marks, *slow])
 
 
-@pytest.mark.parametrize(("block", "few"), list(blocks()))
+@pytest.mark.parametrize(("block", "size"), list(blocks()))
 def test_commands_run(
     block: str,
-    few: bool,
+    size: Size | None,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     request: pytest.FixtureRequest,
@@ -79,11 +93,10 @@ def test_commands_run(
     if "NAVLOOM_DATA" in block:
         request.getfixturevalue("data_dir")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("NAVLOOM_CACHE", str(tmp_path / "cache"))  # never a developer's own
     with ModelServer(brain(get_model("builtin/heuristic"))) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
         for words in commands(block):
-            match small(words) if few else words:
+            match small(words, size):
                 case ["export", setting]:
                     name = setting.partition("=")[0]
                     monkeypatch.setenv(name, KEYS.get(name) or os.environ[name])

@@ -17,6 +17,9 @@ app = Commands("The replies of models, and what is made of homes, that are kept 
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _KEPT = {
+    "homes": "{} generated homes",
+    "meshes": "the meshes of {} scenes",
+    "sights": "what is in sight of {} viewpoints",
     "light": "the light of {} homes",
     "habitat": "{} scenes for habitat",
     "bodies": "{} fields and graphs of bodies",
@@ -29,23 +32,26 @@ Folder = Annotated[Path | None, Opt("The folder.", metavar="DIR", shown="the use
 @takes()
 def info(cache: Folder = None, as_json: Json = False) -> None:
     """How many replies are kept, how large, since when; and what is made of homes."""
-    from dataclasses import asdict
-
-    from navloom.models.cache import CacheInfo, ResponseCache
-    from navloom.shelf import SHELVES, cache_folder
+    from navloom.disk_cache import REPLIES, STORES, cache_folder
+    from navloom.models.cache import ResponseCache
 
     folder = cache_folder(cache)
-    sizes = {each.name: [entry.bytes for entry in each.entries(cache)] for each in SHELVES}
-    there = folder.is_dir()
-    found = ResponseCache(folder).info() if there else CacheInfo(str(folder), 0, 0, None, None)
+    if folder.is_dir():
+        ResponseCache(folder)  # refuses the folder of another version, or of something else
+    sizes = {each.name: [entry.bytes for entry in each.entries(cache)] for each in STORES}
+    replies = list(REPLIES.entries(cache))
+    size, made = sum(each.bytes for each in replies), [each.used for each in replies]
+    oldest, newest = min(made, default=None), max(made, default=None)
     if as_json:
-        beside = {f"{name}_entries": len(each) for name, each in sizes.items()}
-        beside |= {f"{name}_bytes": sum(each) for name, each in sizes.items()}
-        print_json({**asdict(found), **beside})
+        found = {"folder": str(folder), "entries": len(replies), "bytes": size}
+        found |= {"oldest": oldest, "newest": newest}
+        found |= {f"{name}_entries": len(each) for name, each in sizes.items()}
+        found |= {f"{name}_bytes": sum(each) for name, each in sizes.items()}
+        print_json(found)
         return
-    tell(f"{found.folder}: {found.entries} replies, {_size(found.bytes)}")
-    if found.oldest is not None and found.newest is not None:
-        tell(f"  the oldest of {_day(found.oldest)}, the newest of {_day(found.newest)}")
+    tell(f"{folder}: {len(replies)} replies, {_size(size)}")
+    if oldest is not None and newest is not None:
+        tell(f"  the oldest of {_day(oldest)}, the newest of {_day(newest)}")
     for name, each in sizes.items():
         if each:
             tell(f"  and {_KEPT[name].format(len(each))}, {_size(sum(each))}")
@@ -60,13 +66,15 @@ def prune(
     ] = None,
 ) -> None:
     """Delete replies, and what is made of homes."""
+    from navloom.disk_cache import REPLIES, STORES, cache_folder
     from navloom.models.cache import ResponseCache
-    from navloom.shelf import SHELVES, cache_folder
 
     folder, age = cache_folder(cache), _seconds(older_than)
-    entries, size = ResponseCache(folder).prune(age) if folder.is_dir() else (0, 0)
+    if folder.is_dir():
+        ResponseCache(folder)
+    entries, size = REPLIES.prune(age, cache)
     tell(f"{folder}: {entries} replies deleted, {_size(size)}")
-    for each in SHELVES:
+    for each in STORES:
         entries, size = each.prune(age, cache)
         if entries:
             tell(f"  and {_KEPT[each.name].format(entries)}, {_size(size)}")

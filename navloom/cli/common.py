@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from navloom.evals.progress import Summary
     from navloom.evals.request import Request
     from navloom.evals.session import Session
+    from navloom.scenes.plan import Sheet
     from navloom.scenes.scene import Scene
 
 _MOST_ERRORS = 3
@@ -82,7 +83,7 @@ def save_picture(data: bytes, path: Path, ending: str = ".png") -> None:
     say(f"drew {path}")
 
 
-def save_figure(figure: Figure, path: Path) -> None:
+def save_figure(figure: Figure | Sheet, path: Path) -> None:
     """Write a picture, its folder too.
 
     Raises:

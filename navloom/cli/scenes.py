@@ -126,7 +126,7 @@ def sheet(
     """
     from navloom.errors import SceneError
     from navloom.files import check_place
-    from navloom.scenes.plan_sheet import MOST_PLANS, draw_sheet
+    from navloom.scenes.plan import MOST_PLANS, draw_sheet
     from navloom.scenes.uri import list_scenes
 
     check_place(out, folder=False)
@@ -242,13 +242,6 @@ def _draw(scene: Scene, path: Path, view: str | None, top_down: bool) -> None:
         from navloom.sim.viewer import look_from
 
         save_picture(look_from(scene, view), path)
-        return
-    if path.suffix.casefold() == ".svg" and not top_down:
-        from navloom.scenes.plan_data import plan_data
-        from navloom.scenes.plan_svg import plan_drawing, svg_text
-
-        text = svg_text(plan_drawing(plan_data(scene)), heading=scene.uri)
-        save_picture(text.encode(), path, ".svg")
         return
     above = None
     if top_down:

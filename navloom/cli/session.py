@@ -39,9 +39,9 @@ def session_of(typed: Mapping[str, Any], *, calls: bool = True) -> Session:
 
 
 def _users_cache(note: Callable[[str], None]) -> Path | None:
+    from navloom.disk_cache import cache_folder
     from navloom.errors import ModelError
     from navloom.models.cache import ResponseCache
-    from navloom.shelf import cache_folder
 
     try:
         return ResponseCache(cache_folder()).folder

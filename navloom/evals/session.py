@@ -231,8 +231,8 @@ class Session:
         if self.no_cache or self.go_back != "step":
             told["cache"] = None
         elif self.cache is not None and self.settings.cache is None:
+            from navloom.disk_cache import cache_folder
             from navloom.models.cache import ResponseCache
-            from navloom.shelf import cache_folder
 
             told["cache"] = ResponseCache(cache_folder(self.cache), note=self.display.note)
         for name in ("max_retries", "attempt_timeout"):

@@ -84,13 +84,13 @@ def kinds_of_room(said: str) -> frozenset[str]:
     return next((types for each in (said, *splits) if (types := room_types(each))), frozenset())
 
 
-def true_errands(scene: Scene, seed: int = 0) -> list[Asked]:
+def true_errands(scene: Scene) -> list[Asked]:
     """A home's things as if they were to be taken, from some other room, to where they are.
 
     Of things that one asks for (``carry`` of ``belongs.yaml``), with the nearest furniture that can
     hold something beside or below them; each name once a room.
     """
-    rng = random.Random(f"{seed}/{scene.uri}")
+    rng = random.Random(f"0/{scene.uri}")
     rooms = [region for region in scene.regions if room_types(region.label)]
     found: dict[tuple[str, str], Asked] = {}
     for room in rooms:

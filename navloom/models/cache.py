@@ -4,39 +4,40 @@
     DIR/replies/ab/ab12….json   one reply, named by the hash of everything it depends on
 
 Plain files, since a user-level folder is shared: by processes of one machine and, where a home
-lies on a network disk, by machines, on which a SQLite file in write-ahead mode breaks. A file is
-moved into place whole, so that a kill leaves no half entry, and one that a disk has spoiled costs
-one call. (diskcache would do the rest, but unpickles what it reads.)
+lies on a network disk, by machines, on which a SQLite file in write-ahead mode breaks. How files
+get into the folder and out of it stands in :mod:`navloom.disk_cache`; an entry that a disk has
+spoiled costs one call.
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import re
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
-from itertools import count
 from pathlib import Path
 from typing import Any, Protocol
 
 from langchain_core.messages import AIMessage, BaseMessage
 
+from navloom.disk_cache import (
+    REPLIES,
+    STORES,
+    TOKEN_FILE,
+    BrokenEntryError,
+    read_entry,
+    reason_of,
+    write_entry,
+)
 from navloom.errors import ModelError
 from navloom.models.reply import sane
 from navloom.models.secrets import redacted
-from navloom.shelf import SHELVES
 
 FORMAT = 1
 """Of the entries and of their keys: raised when either changes its meaning."""
 _MARK = "navloom-cache.json"
-_REPLIES = "replies"
 _MOST_BYTES = 16 * 1024 * 1024
 _KEY = re.compile(r"[0-9a-f]{64}")
-_ENTRY = re.compile(r"[0-9a-f]{64}\.json(\.[\w-]+\.tmp)?")
 _EMPTY: dict[str, Any] = {
     "content": "",
     "additional_kwargs": {},
@@ -50,7 +51,6 @@ _NO_SAMPLING = frozenset(
     {"max_retries", "default_request_timeout", "request_timeout", "timeout", "stream", "streaming"}
 )
 _THE_PROVIDERS = frozenset({"https://api.openai.com/v1", "https://api.anthropic.com"})
-_counter = count()
 
 
 def cache_key(
@@ -101,25 +101,6 @@ def _named(value: Any) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
-@dataclass(frozen=True, slots=True)
-class CacheInfo:
-    """What a cache folder holds.
-
-    Attributes:
-        folder: where.
-        entries: replies in it.
-        bytes: their size.
-        oldest: when the oldest was made, seconds since the epoch; None where there is none.
-        newest: likewise.
-    """
-
-    folder: str
-    entries: int
-    bytes: int
-    oldest: float | None
-    newest: float | None
-
-
 class Replies(Protocol):
     """Where replies are kept, here or elsewhere."""
 
@@ -149,25 +130,18 @@ class ResponseCache:
         self._claim()
 
     def get(self, key: str) -> AIMessage | None:
-        """The reply of a key, as it was given; None where there is none that can be read."""
-        path, data = self._path(key), self.entry(key)
-        if data is None:
-            return None
+        """Return the reply of a key, as it was given; None where none can be read."""
         try:
-            return decoded(data, key)
-        except (ValueError, TypeError, LookupError, RecursionError):
-            with contextlib.suppress(OSError):
-                path.unlink()
+            return read_entry(
+                self._path(key), lambda file: decoded(file.read(_MOST_BYTES + 1), key)
+            )
+        except BrokenEntryError:
             self._once("broken", f"cache {self.folder}: a broken entry was dropped")
             return None
 
     def entry(self, key: str) -> bytes | None:
-        """An entry as it stands; None where there is none."""
-        try:
-            with self._path(key).open("rb") as file:
-                return file.read(_MOST_BYTES + 1)
-        except OSError:
-            return None
+        """Return an entry as it stands; None where there is none."""
+        return read_entry(self._path(key), lambda file: file.read(_MOST_BYTES + 1))
 
     def put(self, key: str, model: str, reply: AIMessage) -> None:
         """Keep a reply; a folder that takes no more is said once and no reason to stop."""
@@ -183,18 +157,12 @@ class ResponseCache:
         path = self._path(key)
         if self._full or path.exists():
             return
-        # The stamp of another process: two that write one entry must not share a file.
-        half = path.with_name(f"{path.name}.{os.getpid()}-{next(_counter)}.tmp")
         try:
-            path.parent.mkdir(exist_ok=True)
-            half.write_bytes(entry)
-            half.replace(path)
+            write_entry(path, lambda file: file.write(entry))
         except OSError as error:
             self._full = True
-            with contextlib.suppress(OSError):
-                half.unlink(missing_ok=True)
-            why = error.strerror or type(error).__name__
-            self._once("full", f"cache {self.folder}: {why}; replies are not kept any more")
+            why = f"{reason_of(error)}; replies are not kept any more"
+            self._once("full", f"cache {self.folder}: {why}")
 
     async def aget(self, key: str) -> AIMessage | None:
         """:meth:`get`: a file is read faster than a thread is asked."""
@@ -204,42 +172,10 @@ class ResponseCache:
         """:meth:`put`."""
         self.put(key, model, reply)
 
-    def info(self) -> CacheInfo:
-        """How many replies there are, how large, how old."""
-        stats = [found for _, found in self._entries()]
-        times = [found.st_mtime for found in stats]
-        size = sum(found.st_size for found in stats)
-        return CacheInfo(
-            str(self.folder), len(stats), size, min(times, default=None), max(times, default=None)
-        )
-
-    def prune(self, older_than: float | None = None) -> tuple[int, int]:
-        """Delete replies.
-
-        Args:
-            older_than: only those made more than so many seconds ago; None deletes all.
-
-        Returns:
-            How many, and their bytes.
-        """
-        before, entries, size = time.time() - (older_than or 0.0), 0, 0
-        for path, found in self._entries():
-            if older_than is None or found.st_mtime < before:
-                with contextlib.suppress(FileNotFoundError):
-                    path.unlink()
-                    entries, size = entries + 1, size + found.st_size
-        return entries, size
-
-    def _entries(self) -> Iterator[tuple[Path, os.stat_result]]:
-        for path in sorted((self.folder / _REPLIES).glob("??/*")):
-            with contextlib.suppress(FileNotFoundError):
-                if _ENTRY.fullmatch(path.name):
-                    yield path, path.stat()
-
     def _path(self, key: str) -> Path:
         if _KEY.fullmatch(key) is None:
             raise ValueError("no key of a reply")
-        return self.folder / _REPLIES / key[:2] / f"{key}.json"
+        return REPLIES.path(f"{key}.json", self.folder)
 
     def _once(self, kind: str, text: str) -> None:
         if kind not in self._said:
@@ -252,22 +188,21 @@ class ResponseCache:
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if not mark.exists():
-                ours = (_MARK, _REPLIES, *(each.name for each in SHELVES))
+                ours = (_MARK, TOKEN_FILE, *(each.name for each in (REPLIES, *STORES)))
                 others = [p.name for p in self.folder.iterdir() if p.name not in ours]
                 if [name for name in others if not name.endswith(".tmp")]:
                     raise ModelError(
                         f"{self.folder} holds other files ({min(others)}) and is no cache:"
                         " give --cache a new or an empty folder"
                     )
-                half = mark.with_name(f"{os.getpid()}.tmp")
-                half.write_text(json.dumps({"navloom_cache": FORMAT}) + "\n", encoding="utf-8")
-                half.replace(mark)
-            (self.folder / _REPLIES).mkdir(exist_ok=True)
+                said = json.dumps({"navloom_cache": FORMAT}) + "\n"
+                write_entry(mark, lambda file: file.write(said.encode()))
+            REPLIES.root(self.folder).mkdir(exist_ok=True)
             there = _format_of(mark)
         except OSError as error:
-            why = error.strerror or type(error).__name__
             raise ModelError(
-                f"cannot keep replies in {self.folder}: {why}. Give another --cache, or --no-cache."
+                f"cannot keep replies in {self.folder}: {reason_of(error)}. Give another --cache,"
+                " or --no-cache."
             ) from error
         if there != FORMAT:
             raise ModelError(

@@ -106,27 +106,6 @@ def place_viewpoints(
     return tuple(v for room in rooms.values() for v in room.stands), tuple(walked.values())
 
 
-def free_floors(
-    regions: Sequence[Region],
-    links: Sequence[Link],
-    items: Sequence[Item],
-    stairs: Sequence[Stairs] = (),
-) -> dict[str, BaseGeometry]:
-    """Where the middle of a person's body may be, region by region.
-
-    Args:
-        regions: as :func:`place_viewpoints` takes them, and the others too.
-        links: those with ``jambs`` are doorways.
-        items: what stands in the regions.
-        stairs: ways up; their treads are no floor here.
-
-    Returns:
-        Region id -> polygons of (x, z) in metres, its part of the doorways included.
-    """
-    rooms, _, _ = _cleared(regions, links, items, stairs)
-    return {name: room.free for name, room in rooms.items()}
-
-
 _Side = tuple[_Room, _Gate]
 _Sides = list[tuple[_Side, _Side]]
 

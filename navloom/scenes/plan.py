@@ -1,4 +1,4 @@
-"""The one top-down picture: a scene's floors side by side, with what happens in it on top.
+"""A scene from above as one drawing: its floors side by side, with what happens in it on top.
 
 x runs to the right and -z up the page, so heading 0 points up; every floor has the same scale.
 Rooms are filled by what they are for and carry their names; a scene without outlines (an R2R
@@ -7,47 +7,197 @@ figure 11: a disc where a robot starts, a triangle for the object, a diamond for
 star for the handoff. robot_1 is solid blue and robot_2 dashed orange, which colour-blind readers
 can tell apart; a robot's line is thick while it carries the object.
 
-Matplotlib's object-oriented API alone is used, so drawing changes no global state.
+A :class:`Sheet` is the page. It is SVG; resvg makes a picture of it, with the letters of DejaVu
+Sans from matplotlib's package and of no other font, so that it is the same on every machine.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from io import BytesIO
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
 
-from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
+import numpy as np
+from numpy.typing import NDArray
+from shapely.geometry import LineString, box
 
-from navloom.scenes.plan_building import FromAbove, draw_building
-from navloom.scenes.plan_data import PlanData, PlanFloor, plan_data
-from navloom.scenes.plan_labels import Word, place_labels, place_words
-from navloom.scenes.plan_legend import Rect, draw_legend, legend_handles, legend_height
-from navloom.scenes.plan_lines import Mark, Route, Spot, draw_marks, draw_routes
-from navloom.scenes.plan_look import HEAD, SCALE
+from navloom.errors import UsageError
+from navloom.files import replace_file
+from navloom.scenes import plan_look as look
+from navloom.scenes.plan_data import PlanData, PlanFloor, Stroke, plan_data
+from navloom.scenes.plan_look import MARKS, ROUTES, Ink, MarkKind, RouteLook
+from navloom.scenes.plan_names import Disc, Setting, Word, place_words, wrapped
+from navloom.scenes.plan_svg import (
+    FromAbove,
+    Node,
+    Pen,
+    building,
+    cm,
+    font_files,
+    halo_of,
+    paper,
+    text_width,
+    write_names,
+    xml,
+)
 from navloom.scenes.scene import Scene
 
-_GAP = 0.15
-_TITLE = 0.32
-_FOOT = 0.5
-"""Inches below the rooms for the numbers' key and the scale."""
-_ROW_GAP = 0.28
-"""Inches between rows of floors: a numbers' key fits in."""
-_MARGIN = 0.5
-"""Metres of paper kept free around the rooms."""
+_GAP, _TITLE, _FOOT = 11.0, 23.0, 36.0
+"""Points between floors, above the rooms for a title, and below them for the numbers' key and the
+scale."""
+_ROW_GAP, _HEAD = 20.0, 16.0
+"""Points between rows of floors, where a numbers' key fits in, and above a floor for its name."""
+_LEGEND = 14.0
+"""Points of a line of a legend of 7 points; its lines and marks are 2.2 letters wide."""
+_FONT = "'DejaVu Sans', Verdana, sans-serif"
+_MOST_PIXELS = 16_000
+
+Spot = tuple[int, float, float]
+"""(floor, x, z): a point of the ground plane in metres, on a floor."""
+Rect = tuple[float, float, float, float]
+"""(left, top, width, height) in points from the page's upper left corner."""
 
 
 @dataclass(frozen=True)
-class _Panel:
-    data: PlanFloor
-    bounds: tuple[float, float, float, float]
-    above: FromAbove | None = None
+class Route:
+    """One robot's way through a scene.
+
+    Attributes:
+        points: (floor, x, z) in metres, in order.
+        robot: ``robot_1`` or ``robot_2``.
+        carried_from: index of the point from which it carries the object; None: never.
+        label: what to call it in words, where that is not its robot.
+        numbered: whether the number of each step stands where it led.
+    """
+
+    points: tuple[Spot, ...]
+    robot: str
+    carried_from: int | None = None
+    label: str | None = None
+    numbered: bool = False
 
     @property
-    def floor(self) -> int:
-        return self.data.id
+    def look(self) -> RouteLook:
+        """How it is drawn."""
+        return ROUTES.get(self.robot, RouteLook("#444444"))
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A point that matters: a start, the object, the destination or the handoff.
+
+    Attributes:
+        kind: which.
+        floor: where it is; ``x`` and ``z`` in metres.
+        label: what it is called, which is written beside it.
+    """
+
+    kind: MarkKind
+    floor: int
+    x: float
+    z: float
+    label: str | None = None
+
+
+@dataclass
+class Sheet:
+    """A page, in points (1/72 inch) from its upper left corner, white.
+
+    Attributes:
+        width: of the page; ``height`` likewise.
+        dpi: dots an inch of a picture of it.
+        nodes: what is drawn, the lowest first.
+    """
+
+    width: float
+    height: float
+    dpi: float = 150.0
+    nodes: list[Node] = field(default_factory=list)
+
+    def write(
+        self, words: str, at: tuple[float, float], size: float, ink: str = look.NAME,
+        *, bold: bool = False, anchor: str = "middle",
+    ) -> None:  # fmt: skip
+        """Write words around a point, or from it (``anchor``: start, middle or end)."""
+        setting = Setting(words, size, not bold)
+        node = Pen(1.0).words(setting, (at[0], -at[1]), ink, halo=False, anchor=anchor)
+        self.nodes += [node] if words else []
+
+    def place(self, nodes: Sequence[Node], bounds: Rect, rect: Rect, *, cut: bool = False) -> None:
+        """Draw nodes in metres of paper into a part of the page.
+
+        Args:
+            nodes: what to draw.
+            bounds: the least x, the least y = -z, the greatest x and the greatest y of the paper.
+            rect: where it is drawn.
+            cut: whether nothing is drawn beside it.
+        """
+        left, low, right, high = bounds
+        x, y, wide, tall = (cm(each, 3) for each in rect)
+        view = " ".join(cm(each, 3) for each in (left, -high, right - left, high - low))
+        shown = {"x": x, "y": y, "width": wide, "height": tall, "viewBox": view}
+        shown["overflow"] = "hidden" if cut else "visible"
+        self.nodes.append(Node("svg", shown, tuple(nodes)))
+
+    @property
+    def svg(self) -> str:
+        """The page as the text of an SVG file; names in it are text, and things have their ids."""
+        wide, high = cm(self.width), cm(self.height)
+        white = Node("rect", {"width": wide, "height": high, "fill": "#ffffff"})
+        shared = {"xmlns": "http://www.w3.org/2000/svg", "font-family": _FONT, "fill": "none"}
+        size = {"viewBox": f"0 0 {wide} {high}", "width": f"{wide}pt", "height": f"{high}pt"}
+        return xml(Node("svg", shared | size, (white, *self.nodes))) + "\n"
+
+    def png(self, dpi: float | None = None) -> bytes:
+        """The page as a PNG file, with so many dots an inch.
+
+        Raises:
+            UsageError: resvg-py is not installed.
+        """
+        try:
+            from resvg_py import svg_to_bytes
+        except ImportError as error:
+            raise UsageError(
+                "Pictures of plans need resvg-py, which is not installed: 'pip install resvg-py',"
+                " or draw to a file that ends in .svg."
+            ) from error
+        most = 72 * _MOST_PIXELS / max(self.width, self.height)
+        fonts, dots = list(font_files()), min(dpi or self.dpi, most)
+        made = svg_to_bytes(svg_string=self.svg, dpi=dots, font_files=fonts, skip_system_fonts=True)
+        return bytes(made)
+
+    def savefig(self, path: Path | str, dpi: float | None = None) -> None:
+        """Write the page as ``.svg`` or ``.png``, or as a picture that Pillow writes (``.pdf``).
+
+        Raises:
+            UsageError: resvg-py is not installed.
+            OSError: it cannot be written there.
+            ValueError: its ending is no picture's.
+        """
+        file = Path(path)
+        ending = file.suffix.casefold()
+        data = self.svg.encode() if ending == ".svg" else self.png(dpi)
+        if ending not in (".svg", ".png"):
+            from PIL import Image
+
+            held = BytesIO()
+            form = Image.registered_extensions().get(ending)
+            if form not in Image.SAVE:
+                raise ValueError("expected a name that ends in .png, .svg or .pdf")
+            Image.open(BytesIO(data)).convert("RGB").save(held, form, resolution=dpi or self.dpi)
+            data = held.getvalue()
+        replace_file(file, data)
+
+
+class _Panel(NamedTuple):
+    data: PlanFloor
+    bounds: Rect
+    above: FromAbove | None = None
 
     @property
     def width(self) -> float:
@@ -72,8 +222,10 @@ def draw_plan(
     above: Mapping[int, FromAbove] | None = None,
     width: float = 10.0,
     height: float = 7.0,
-) -> Figure:
-    """Draw a scene from above as a figure of its own.
+    on: Sheet | None = None,
+    rect: Rect | None = None,
+) -> Sheet:
+    """Draw a scene from above, on a page of its own or on a part of one.
 
     Args:
         scene: what to draw.
@@ -86,112 +238,100 @@ def draw_plan(
         graph: also draw viewpoints and edges.
         labels: whether names and colours tell what rooms are for; else rooms are numbers.
         above: floors that are shown as they look from above, each by its id.
-        width: inches the figure may be wide.
-        height: inches the figure may be high.
+        width: inches a page of its own may be wide.
+        height: inches a page of its own may be high.
+        on: the page to draw on.
+        rect: where on it, in points; all of it by default.
 
     Returns:
-        A figure no larger than asked, cut to the plan's own proportions.
+        The page; one of its own is no larger than asked, cut to the plan's own proportions.
     """
     panels = _panels(plan_data(scene, floors=floors, labels=labels), routes, marks, above)
-    around = (_TITLE if title else 0.0) + _FOOT
-    around += legend_height(len(legend_handles(routes, marks)), width) if legend else 0.0
-    layout = _arrange(panels, width, height - around)
-    size = (max(layout.width, min(6.0, width)), layout.height + around)
-    figure = Figure(figsize=size, dpi=150)
-    _paint(figure, (0.0, 0.0, *size), panels, routes, marks, title, items, legend, graph)
-    return figure
-
-
-def draw_into(
-    figure: Figure,
-    rect: Rect,
-    scene: Scene,
-    *,
-    routes: Sequence[Route] = (),
-    marks: Sequence[Mark] = (),
-    title: str | None = None,
-    items: bool = False,
-    floors: Iterable[int] | None = None,
-    legend: bool = True,
-    graph: bool = False,
-    labels: bool = True,
-    above: Mapping[int, FromAbove] | None = None,
-) -> None:
-    """Draw a scene into a part of a figure; the arguments are those of :func:`draw_plan`.
-
-    Args:
-        figure: the figure to draw on.
-        rect: where on it, in inches.
-        scene: what to draw.
-        routes: where robots go.
-        marks: the points that matter.
-        title: one line above the plan.
-        items: also draw the assets.
-        floors: draw these floors only; all by default.
-        legend: say below the plan what lines and marks mean.
-        graph: also draw viewpoints and edges.
-        labels: whether names and colours tell what rooms are for.
-        above: floors that are shown as they look from above, each by its id.
-    """
-    panels = _panels(plan_data(scene, floors=floors, labels=labels), routes, marks, above)
-    _paint(figure, rect, panels, routes, marks, title, items, legend, graph)
-
-
-def _paint(
-    figure: Figure,
-    rect: Rect,
-    panels: Sequence[_Panel],
-    routes: Sequence[Route],
-    marks: Sequence[Mark],
-    title: str | None,
-    items: bool,
-    legend: bool,
-    graph: bool,
-) -> None:
-    if not isinstance(figure.canvas, FigureCanvasAgg):
-        FigureCanvasAgg(figure)
-    left, bottom, width, height = rect
-    handles = legend_handles(routes, marks) if legend else []
-    below = bottom + _FOOT + (legend_height(len(handles), width) if handles else 0.0)
-    room = height - (below - bottom) - (_TITLE if title else 0.0)
-    layout = _arrange(panels, width, room)
-    top = below + (room + layout.height) / 2
+    entries = legend_entries(routes, marks) if legend else []
+    head = _TITLE if title else 0.0
+    most = rect[2] if rect else on.width if on else 72 * width
+    foot = _FOOT + legend_height(entries, most)
+    if on is None:
+        layout = _arrange(panels, most, 72 * height - head - foot)
+        on = Sheet(max(layout.width, min(432.0, most)), layout.height + head + foot)
+        rect = None
+    left, top, wide, high = rect or (0.0, 0.0, on.width, on.height)
+    layout = _arrange(panels, wide, high - head - foot)
+    bottom = top + high - foot
+    top += head + (high - head - foot - layout.height) / 2
     if title:
-        middle = ((left + width / 2) / figure.get_figwidth(), top / figure.get_figheight())
-        figure.text(*middle, title, ha="center", va="bottom", fontsize=9.5, parse_math=False)
+        on.write(title, (left + wide / 2, top - 11), 9.5)
     for row in layout.rows:
-        wide = sum(panel.width for panel in row) * layout.scale + _GAP * (len(row) - 1)
-        high = max(panel.height for panel in row) * layout.scale
-        top -= layout.head + high
-        x = left + (width - wide) / 2
+        x = left + (wide - layout.wide(row)) / 2
+        tall = max(panel.height for panel in row) * layout.scale
         for panel in row:
             size = (panel.width * layout.scale, panel.height * layout.scale)
-            axes = _axes(figure, (x, top + (high - size[1]) / 2, *size), panel)
+            place = (x, top + layout.head + (tall - size[1]) / 2, *size)
             if layout.head:
-                axes.set_title(f"floor {panel.floor}", fontsize=7.5, color=HEAD, pad=3)
-            _draw_panel(axes, panel, routes, marks, items, graph)
+                on.write(f"floor {panel.data.id}", (x + size[0] / 2, place[1] - 8), 7.5, look.HEAD)
+            nodes, key = _drawn(panel, 1 / layout.scale, routes, marks, items, graph)
+            on.place(nodes, panel.bounds, place)
+            told = "  ·  ".join(entry.replace(" ", "\u00a0") for entry in key)
+            for number, line in enumerate(wrapped(told, max(20, int(size[0] / 4.2))).splitlines()):
+                under = place[1] + size[1] + 7 + 6.5 * number
+                on.write(line, (x + size[0] / 2, under), 5.6, look.KEY)
             x += size[0] + _GAP
-        top -= _ROW_GAP
-    _scale_bar(figure, (left + 0.2, below - _FOOT), layout.scale)
-    if handles:
-        draw_legend(figure, rect, handles)
+        top += layout.head + tall + _ROW_GAP
+    _scale_bar(on, (left + 14, bottom + 30), layout.scale)
+    draw_legend(on, (left, bottom + _FOOT, wide, foot - _FOOT), entries)
+    return on
 
 
-@dataclass(frozen=True)
-class _Layout:
-    """Floors in rows, in inches: the scale in inches a metre and the size of it all."""
+_CELL, _MOST_ACROSS = (374.4, 316.8), 4
+"""Points, width and height of a home on a sheet of several, and how many stand in a row."""
+MOST_PLANS = 24
+
+
+def draw_sheet(
+    scenes: Sequence[Scene],
+    *,
+    labels: bool = True,
+    above: Callable[[Scene], Mapping[int, FromAbove]] | None = None,
+) -> Sheet:
+    """Draw the plans of several homes in rows; a single one as large as a page, floor by floor.
+
+    Args:
+        scenes: one home or more, in reading order.
+        labels: whether names and colours tell what rooms are for; else rooms are numbers.
+        above: gives how a home's floors look from above; they are drawn unless it is given.
+
+    Returns:
+        A page of 100 dots an inch.
+    """
+    across = min(_MOST_ACROSS, len(scenes))
+    sheet = Sheet(_CELL[0] * across, _CELL[1] * -(-len(scenes) // across))
+    for number, scene in enumerate(scenes):
+        row, column = divmod(number, across)
+        place = (_CELL[0] * column + 7, _CELL[1] * row + 7, _CELL[0] - 14, _CELL[1] - 14)
+        drawn = draw_plan(
+            scene, title=scene.uri, items=True, legend=False, labels=labels,
+            above=above and above(scene), width=16.0, height=10.0,
+            on=sheet if len(scenes) > 1 else None, rect=place if len(scenes) > 1 else None,
+        )  # fmt: skip
+    drawn.dpi = 100.0
+    return drawn
+
+
+class _Layout(NamedTuple):
+    """Floors in rows: the scale in points a metre, and the size of it all in points."""
 
     rows: list[list[_Panel]]
     scale: float
     head: float
-    """Inches for a floor's name above it; 0 for a single floor, which needs none."""
+    """Above each floor for its name; 0 for a single floor, which needs none."""
+
+    def wide(self, row: Sequence[_Panel]) -> float:
+        """How wide a row is."""
+        return sum(panel.width for panel in row) * self.scale + _GAP * (len(row) - 1)
 
     @property
     def width(self) -> float:
-        return max(
-            sum(panel.width for panel in row) * self.scale + _GAP * (len(row) + 1)
-            for row in self.rows
-        )
+        return max(map(self.wide, self.rows)) + 2 * _GAP
 
     @property
     def height(self) -> float:
@@ -202,7 +342,7 @@ class _Layout:
 def _arrange(panels: Sequence[_Panel], width: float, height: float) -> _Layout:
     """Floors side by side, or in rows where that makes them at least a quarter larger."""
     best: _Layout | None = None
-    head = 0.22 if len(panels) > 1 else 0.0
+    head = _HEAD if len(panels) > 1 else 0.0
     for count in range(1, len(panels) + 1):
         size = math.ceil(len(panels) / count)
         rows = [list(panels[i : i + size]) for i in range(0, len(panels), size)]
@@ -212,7 +352,7 @@ def _arrange(panels: Sequence[_Panel], width: float, height: float) -> _Layout:
             *((width - _GAP * (len(r) + 1)) / sum(p.width for p in r) for r in rows),
         )
         if best is None or scale > 1.25 * best.scale:
-            best = _Layout(rows, max(scale, 1e-3), head)
+            best = _Layout(rows, max(scale, 0.05), head)
     assert best is not None  # noqa: S101 - a plan has at least one panel
     return best
 
@@ -227,63 +367,260 @@ def _panels(
     for data in plan.floors:
         spots = [(x, -z) for route in routes for at, x, z in route.points if at == data.id]
         spots += [(mark.x, -mark.z) for mark in marks if mark.floor == data.id]
-        boxes = [shape.bounds for shape in data.shapes.values()] + [(x, y, x, y) for x, y in spots]
-        if not boxes:
-            continue
-        low_x, low_y = min(b[0] for b in boxes), min(b[1] for b in boxes)
-        high_x, high_y = max(b[2] for b in boxes), max(b[3] for b in boxes)
-        bounds = (low_x - _MARGIN, low_y - _MARGIN, high_x + _MARGIN, high_y + _MARGIN)
-        panels.append(_Panel(data, bounds, (above or {}).get(data.id)))
+        if bounds := paper(data, spots):
+            panels.append(_Panel(data, bounds, (above or {}).get(data.id)))
     return panels or [_Panel(PlanFloor(1), (-1.0, -1.0, 1.0, 1.0))]
 
 
-def _axes(figure: Figure, box: Rect, panel: _Panel) -> Axes:
-    wide, high = figure.get_figwidth(), figure.get_figheight()
-    axes = figure.add_axes((box[0] / wide, box[1] / high, box[2] / wide, box[3] / high))
-    axes.set_xlim(panel.bounds[0], panel.bounds[2])
-    axes.set_ylim(panel.bounds[1], panel.bounds[3])
-    axes.set_aspect("equal")
-    axes.set_axis_off()
-    return axes
-
-
-def _draw_panel(
-    axes: Axes,
+def _drawn(
     panel: _Panel,
+    point: float,
     routes: Sequence[Route],
     marks: Sequence[Mark],
     items: bool,
     graph: bool,
-) -> None:
-    draw_building(axes, panel.data, items=items, graph=graph, above=panel.above)
-    here = [mark for mark in marks if mark.floor == panel.floor]
-    spots = draw_marks(axes, here)
-    lines, taken = draw_routes(axes, panel.floor, routes, spots)
-    words = [Word(mark.label, *spot) for mark, spot in zip(here, spots, strict=True) if mark.label]
-    words += [Word(said, x, -z, 0.0, step=True) for said, x, z in _steps(routes, panel.floor)]
-    rooms = panel.data.rooms
-    shapes = {room.name: panel.data.shapes[room.id] for room in rooms}
-    notes = {room.name: room.note for room in rooms if room.note}
-    said = place_words(axes, shapes, words, lines=lines, spots=[*spots, *taken])
-    place_labels(axes, shapes, lines=lines, spots=[*spots, *taken], taken=said, notes=notes)
+) -> tuple[list[Node], tuple[str, ...]]:
+    """A floor where a point is so many metres, and what numbers in the place of names mean."""
+    pen, floor, here = Pen(point), panel.data, [m for m in marks if m.floor == panel.data.id]
+    spots: list[Disc] = []
+    signs: list[Node] = []
+    words = [*_stairs(routes, floor.id), *_steps(routes, floor.id)]
+    for mark in here:
+        size = MARKS[mark.kind].size
+        x, y = _free_spot(mark.x, -mark.z, size / 2 * point, spots)
+        spots.append((x, y, size / 2 * point))
+        signs += pen.sign(mark.kind, (x, y), size)
+        if mark.label:
+            told = Setting(wrapped(mark.label, 16), 7.0, False)
+            words.append(Word(told, x, y, look.THING_NAME, size / 2 * point))
+    drawn: list[Node] = []
+    arrows: list[Node] = []
+    lines: list[LineString] = []
+    for line, width, its in _lines(routes, floor.id, point):
+        drawn += _line_nodes(line, its, width, pen)
+        arrows += _arrow_nodes(line, its, width, pen)
+        lines.append(LineString(line))
+    rooms = [floor.shapes[room.id] for room in floor.rooms]
+    said = place_words(words, pen.extent, box(*panel.bounds), rooms, lines=lines, spots=spots)
+    names, key = write_names(
+        floor, pen, lines=lines, spots=spots, taken=[ground for _, _, ground in said]
+    )
+    around = {"fill": look.NAME, "text-anchor": "middle", **halo_of(point)}
+    return [
+        *building(floor, pen, items=items, graph=graph, above=panel.above),
+        *drawn,
+        *arrows,
+        Node("g", around, names),
+        *signs,
+        *(pen.words(word.setting, at, word.ink, italic=word.italic) for word, at, _ in said),
+    ], key
 
 
-def _steps(routes: Sequence[Route], floor: int) -> list[tuple[str, float, float]]:
+def _steps(routes: Sequence[Route], floor: int) -> Iterator[Word]:
     """The numbers of the steps that led to each point of the routes that number theirs."""
-    numbers: dict[Spot, list[str]] = {}
+    numbers: dict[Spot, list[str]] = defaultdict(list)
     for route in routes:
         for number, point in enumerate(route.points if route.numbered else ()):
             if number and point[0] == floor:
-                numbers.setdefault(point, []).append(str(number))
-    return [(", ".join(said), x, z) for (_, x, z), said in numbers.items()]
+                numbers[point].append(str(number))
+    for (_, x, z), said in numbers.items():
+        setting = Setting(wrapped(", ".join(said), 16), 5.8, False)
+        yield Word(setting, x, -z, ROUTES["robot_1"].colour, rank=2)
 
 
-def _scale_bar(figure: Figure, at: tuple[float, float], scale: float) -> None:
-    """A bar of a round length at (x, y) inches, where one metre is ``scale`` inches."""
-    wide, high = figure.get_figwidth(), figure.get_figheight()
-    metres = max((m for m in (1, 2, 5, 10) if m * scale <= 1.2), default=1)
-    x, y = at[0] / wide, (at[1] + 0.08) / high
-    end = x + metres * scale / wide
-    figure.add_artist(Line2D([x, end], [y, y], color=SCALE, lw=2))
-    words = f"{metres} m    ↑ heading 0 (−z)"
-    figure.text(end + 0.06 / wide, y, words, fontsize=6.5, va="center", color=SCALE)
+def _stairs(routes: Sequence[Route], floor: int) -> Iterator[Word]:
+    """Where routes leave and reach a floor."""
+    notes: dict[Word, None] = {}
+    for route in routes:
+        for (fa, xa, za), (fb, xb, zb) in pairwise(route.points):
+            if fa != fb and floor in (fa, fb):
+                words = f"to floor {fb}" if fa == floor else f"from floor {fa}"
+                at = (xa + xb) / 2, -(za + zb) / 2
+                setting = Setting(words, 6.0, True)
+                notes[Word(setting, *at, route.look.colour, rank=1, italic=True)] = None
+    yield from notes
+
+
+def _lines(
+    routes: Sequence[Route], floor: int, point: float
+) -> Iterator[tuple[Stroke, float, RouteLook]]:
+    """The parts of routes that are on a floor, side by side where they share an edge; widths."""
+    lanes = _lanes(routes)
+    for number, route in enumerate(routes):
+        last = len(route.points) - 1
+        split = last if route.carried_from is None else min(route.carried_from, last)
+        width, carrying = route.look.width, route.look.carrying
+        for first, end, wide in ((0, split, width), (split, last, carrying)):
+            for run in _runs_on(route, first, end, floor):
+                shifts = [lanes.get((number, i), 0.0) * point for i in run.steps]
+                line = _shifted(run.points, shifts)
+                if line is not None:
+                    yield tuple(line), wide, route.look
+
+
+def _line_nodes(line: Stroke, its: RouteLook, width: float, pen: Pen) -> list[Node]:
+    path = {"d": pen.lines([line]), "stroke-linejoin": "round"}
+    pale = {"stroke-opacity": "0.7", **pen.ink(Ink("#ffffff", width + 1.2))}
+    ink = pen.ink(Ink(its.colour, width, dash=its.dash))
+    return [Node("path", pale | path), Node("path", ink | path)]
+
+
+def _arrow_nodes(line: Stroke, its: RouteLook, width: float, pen: Pen) -> Iterator[Node]:
+    """Triangles along a line, evenly spread, never at a joint's corner."""
+    path = LineString(line)
+    size = look.ARROW_CARRYING if width == its.carrying else look.ARROW
+    reach = size / 2 * pen.point
+    count = max(1, round(path.length / (look.ARROWS_APART * pen.point)))
+    for k in range(count):
+        along = (k + 0.5) * path.length / count
+        behind, at, ahead = (path.interpolate(max(0, along + d)) for d in (-0.05, 0.0, 0.05))
+        way = math.atan2(ahead.y - behind.y, ahead.x - behind.x)
+        turns = (way, way + 2 * math.pi / 3, way - 2 * math.pi / 3)
+        corners = ((at.x + reach * math.cos(t), at.y + reach * math.sin(t)) for t in turns)
+        yield pen.ring(corners, **pen.ink(Ink("#ffffff", 0.5, its.colour)))
+
+
+class _Run(NamedTuple):
+    points: list[tuple[float, float]]
+    steps: list[int]
+
+
+def _runs_on(route: Route, first: int, last: int, floor: int) -> Iterator[_Run]:
+    """The stretches of points[first..last] on a floor; a step between floors shows its half."""
+    run = _Run([], [])
+    for i in range(first, last):
+        (fa, xa, za), (fb, xb, zb) = route.points[i], route.points[i + 1]
+        if floor not in (fa, fb):
+            continue
+        middle = ((xa + xb) / 2, -(za + zb) / 2)
+        a = (xa, -za) if fa == floor else middle
+        b = (xb, -zb) if fb == floor else middle
+        if run.points and run.points[-1] != a:
+            yield run
+            run = _Run([], [])
+        run.points.extend([b] if run.points else [a, b])
+        run.steps.append(i)
+        if fb != floor:
+            yield run
+            run = _Run([], [])
+    if run.points:
+        yield run
+
+
+def _lanes(routes: Sequence[Route]) -> dict[tuple[int, int], float]:
+    """How far each step (route, index) lies from its edge's middle, in points.
+
+    The side is counted from the edge's own direction, not the walker's, so that going and coming
+    back are told apart as well as two robots are.
+    """
+    on_edge: dict[tuple[Spot, Spot], list[tuple[int, int]]] = defaultdict(list)
+    for number, route in enumerate(routes):
+        for i, (a, b) in enumerate(pairwise(route.points)):
+            on_edge[min(a, b), max(a, b)].append((number, i))
+    lanes: dict[tuple[int, int], float] = {}
+    for (a, _), steps in on_edge.items():
+        for rank, (number, i) in enumerate(steps):
+            side = 1.0 if routes[number].points[i] == a else -1.0
+            lanes[number, i] = side * (rank - (len(steps) - 1) / 2) * look.LANE
+    return lanes
+
+
+def _shifted(
+    points: Sequence[tuple[float, float]], shifts: Sequence[float]
+) -> list[tuple[float, float]] | None:
+    """The polyline with each step moved to its left by its shift (metres), joints in between."""
+    kept: list[tuple[float, float]] = [points[0]]
+    moves: list[NDArray[np.float64]] = []
+    for b, shift in zip(points[1:], shifts, strict=True):
+        step = np.subtract(b, kept[-1])
+        length = math.hypot(*step)
+        if length > 1e-9:
+            moves.append(np.array([-step[1], step[0]]) / length * shift)
+            kept.append(b)
+    if not moves:
+        return None
+    ends = [moves[0], *((u + v) / 2 for u, v in pairwise(moves)), moves[-1]]
+    return [(float(p[0] + m[0]), float(p[1] + m[1])) for p, m in zip(kept, ends, strict=True)]
+
+
+def _free_spot(x: float, y: float, radius: float, placed: Sequence[Disc]) -> tuple[float, float]:
+    """The nearest place of a mark where it hides none of those that are placed."""
+    for ring in range(4):
+        for turn in range(8 if ring else 1):
+            angle = math.pi / 4 * turn
+            px = x + ring * radius * 1.1 * math.cos(angle)
+            py = y + ring * radius * 1.1 * math.sin(angle)
+            if all(math.hypot(px - qx, py - qy) >= 0.9 * (radius + r) for qx, qy, r in placed):
+                return px, py
+    return x, y
+
+
+class Entry(NamedTuple):
+    """What stands in a legend: words, and before them a line or else a mark."""
+
+    words: str
+    line: Ink | None
+    mark: MarkKind | None = None
+
+    def width(self, size: float) -> float:
+        """Points that it takes in letters of ``size`` points, with the room behind it."""
+        return (text_width(self.words) + 4.2) * size
+
+
+def legend_entries(routes: Sequence[Route], marks: Sequence[Mark]) -> list[Entry]:
+    """An entry for each robot, line and mark that occurs."""
+    entries = []
+    for robot in ("robot_1", "robot_2"):
+        words = next((route.label or robot for route in routes if route.robot == robot), None)
+        if words is not None:
+            line = ROUTES[robot]
+            entries.append(Entry(words, Ink(line.colour, 1.3, dash=line.dash)))
+    if any(route.carried_from is not None for route in routes):
+        entries.append(Entry("thick: carrying", Ink("#555555", 3.0)))
+    kinds = {mark.kind for mark in marks}
+    return entries + [Entry(MARKS[kind].says, None, kind) for kind in MARKS if kind in kinds]
+
+
+def _legend_rows(entries: Sequence[Entry], width: float, size: float) -> list[list[Entry]]:
+    count = math.ceil(sum(entry.width(size) for entry in entries) / width)
+    across = max(1, math.ceil(len(entries) / max(1, count)))
+    while across > 1:
+        rows = [list(entries[i : i + across]) for i in range(0, len(entries), across)]
+        if all(sum(entry.width(size) for entry in row) <= width for row in rows):
+            return rows
+        across -= 1
+    return [[entry] for entry in entries]
+
+
+def legend_height(entries: Sequence[Entry], width: float, size: float = 7.0) -> float:
+    """Points that a legend takes, in a place so many points wide."""
+    rows = len(_legend_rows(entries, width, size))
+    return size / 7 * _LEGEND * rows + 4 if rows else 0.0
+
+
+def draw_legend(sheet: Sheet, rect: Rect, entries: Sequence[Entry], size: float = 7.0) -> None:
+    """Write a legend into a part of a page, in letters of ``size`` points."""
+    pen = Pen(1.0)
+    y = rect[1] + size / 7 * _LEGEND / 2
+    for row in _legend_rows(entries, rect[2], size):
+        # What is behind the last entry is no part of the row.
+        x = rect[0] + (rect[2] - sum(entry.width(size) for entry in row) + 1.2 * size) / 2
+        for entry in row:
+            if entry.line:
+                sheet.nodes.append(pen.draw([((x, -y), (x + 2.2 * size, -y))], entry.line))
+            if entry.mark:
+                wide = min(9.0, 0.8 * MARKS[entry.mark].size)
+                sheet.nodes += pen.sign(entry.mark, (x + 1.1 * size, -y), wide)
+            sheet.write(entry.words, (x + 3 * size, y), size, anchor="start")
+            x += entry.width(size)
+        y += size / 7 * _LEGEND
+
+
+def _scale_bar(sheet: Sheet, at: tuple[float, float], scale: float) -> None:
+    """A bar of a round length, where one metre is ``scale`` points."""
+    metres = max((m for m in (1, 2, 5, 10) if m * scale <= 86), default=1)
+    end = at[0] + metres * scale
+    bar = ((at[0], -at[1]), (end, -at[1]))
+    sheet.nodes.append(Pen(1.0).draw([bar], Ink(look.SCALE, 2.0)))
+    words = f"{metres} m\u00a0\u00a0\u00a0\u00a0↑ heading 0 (−z)"
+    sheet.write(words, (end + 4, at[1]), 6.5, look.SCALE, anchor="start")

@@ -1,7 +1,6 @@
 """How plans look: every colour, width, dash and sign, for whoever draws them.
 
-Matplotlib (:mod:`navloom.scenes.plan_building`, :mod:`navloom.scenes.plan_lines`) and SVG
-(:mod:`navloom.scenes.plan_svg`) draw from here, and so do pages, which are given :func:`looks`.
+Pictures, SVG files and pages draw from here; a page's routes and marks are given :func:`looks`.
 Widths and sizes are points, 1/72 inch. Marks and routes are those of CoNavBench's figure 11; none
 differs by its colour alone from those that it is seen with.
 """
@@ -55,9 +54,9 @@ LEAF, LOCKED_LEAF = Ink("#5b5b5b", 1.0), Ink("#b3261e", 1.0)
 STAIRS, STAIRS_BELOW = Ink("#777777", 0.5, "#f7f7f7"), Ink("#b5b5b5", 0.5)
 STAIRS_LINE = Ink("#777777", 0.6)
 TIE, LINK = Ink("#777777", 0.9, dash=_DOTTED), Ink("#666666", 0.7, "#ffffff")
-RUNG, RUNGS = Ink("#000000", 0.6), "–"
-"""Stairs and lifts that nobody measured are three rungs: lines, or three of these letters."""
-LINK_SIZE, RUNG_SIZE, RUNG_GAP = 3.2, 8.0, 2.2
+RUNG = Ink("#000000", 0.6)
+"""Stairs and lifts that nobody measured are three rungs."""
+LINK_SIZE, RUNG_GAP = 3.2, 2.2
 THING, OBJECT = Ink("#8a8a8a", 0.5, "#ffffff"), Ink("#8a8a8a", 0.35, "#ffffff")
 STROKE_WIDTH = 0.35
 """Of the strokes within a thing."""
@@ -65,7 +64,6 @@ THING_BOX = Ink("#999999", 0.5, "#ffffff", opacity=0.7)
 """A thing of unknown shape."""
 THING_DOT, THING_DOT_SIZE = "#777777", 1.0
 EDGE, VIEWPOINT, VIEWPOINT_SIZE = Ink("#9aa3ad", 0.5), "#7c858f", 1.25
-"""Matplotlib draws a point half as large as the size that it is given."""
 NAME, KEY, HEAD, SCALE = "#1d1d1d", "#444444", "#555555", "#333333"
 THING_NAME = "#7a1f4b"
 HALO, HALO_OPACITY = 1.8, 0.85
@@ -107,7 +105,7 @@ ARROW, ARROW_CARRYING, ARROWS_APART = 5.5, 7.0, 42.0
 
 
 class MarkLook(NamedTuple):
-    """A mark's sign in matplotlib's letters, its colour, its size, and its words in a legend."""
+    """A mark's sign (a key of :data:`SIGNS`), its colour, its size, and its words in a legend."""
 
     marker: str
     colour: str
@@ -194,4 +192,4 @@ SIGNS: dict[str, list[tuple[float, float]]] = {
     "P": _cross(0.0),
     "X": _cross(math.pi / 4),
 }
-"""Matplotlib's markers by its letters."""
+"""Polygons by matplotlib's letters for markers; the empty one is a disc."""

@@ -30,6 +30,9 @@ _MOST_NAMED = 80
 _GOOD, _BAD = 0.12, 0.55
 """Penalties below which a spot is taken at once, and above which it is not taken at all."""
 
+_BESIDE = ((1, 0), (-1, 0), (0, 1), (0, -1), (0.8, 1), (-0.8, 1), (0.8, -1), (-0.8, -1))
+"""Where a word may stand, seen from its point."""
+
 Disc = tuple[float, float, float]
 """(x, y, radius) in paper metres."""
 
@@ -122,6 +125,62 @@ def choose_names(
             numbered.append(region)
         names.append(Name(region, setting, at))
     return names, sorted(numbered)
+
+
+class Word(NamedTuple):
+    """What is written beside a point (x, y) of the plan: a name, a way to stairs, a step's number.
+
+    ``radius`` is what a mark takes there; words of a lower ``rank`` are placed first.
+    """
+
+    setting: Setting
+    x: float
+    y: float
+    ink: str
+    radius: float = 0.0
+    rank: int = 0
+    italic: bool = False
+
+
+def place_words(
+    words: Sequence[Word],
+    extent: Extent,
+    panel: Polygon,
+    rooms: Sequence[BaseGeometry],
+    *,
+    lines: Sequence[LineString],
+    spots: Sequence[Disc],
+) -> list[tuple[Word, tuple[float, float], Polygon]]:
+    """Find places for words beside their points.
+
+    Args:
+        words: what is written.
+        extent: how large words are.
+        panel: the paper.
+        rooms: words stay in the room of their point where they can.
+        lines: routes, which words avoid where they can.
+        spots: (x, y, radius) of marks, which words never cover.
+
+    Returns:
+        Each word, its middle, and the ground that it takes.
+    """
+    ground = Ground.of(lines, spots)
+    found = []
+    for word in sorted(words, key=lambda word: word.rank):
+        wide, high = extent(word.setting)
+        reach = word.radius + 0.15 * high + np.array([wide, high]) / 2
+        rings = np.repeat([1.0, 1.35, 1.8, 2.4], len(_BESIDE))
+        at = np.array([word.x, word.y]) + np.tile(_BESIDE, (4, 1)) * reach * rings[:, None]
+        half = np.array([wide, high]) / 2
+        boxes = shapely.box(*(at - half).T, *(at + half).T)
+        here = shapely.Point(word.x, word.y)
+        room = next((each for each in rooms if each.intersects(here)), panel)
+        abroad = 1 - shapely.area(shapely.intersection(boxes, room)) / shapely.area(boxes)
+        cost = ground.penalties(boxes, panel) + 0.2 * abroad + 0.25 * (rings - 1)
+        best = int(np.argmin(cost))
+        ground.taken.append(boxes[best])
+        found.append((word, (float(at[best, 0]), float(at[best, 1])), boxes[best]))
+    return found
 
 
 def explained(rooms: int, numbered: Sequence[str]) -> list[str]:

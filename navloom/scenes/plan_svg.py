@@ -1,25 +1,224 @@
-"""A plan as a drawing of plain values: what a page draws, and what an SVG file says.
+"""A floor's drawing as SVG nodes, in metres: what pages, SVG files and pictures of plans share.
 
-As matplotlib draws it (:mod:`navloom.scenes.plan_building`), from the same data and looks. In
-metres: x to the right and y = z DOWN the page, as SVG has it, so that -z is up. What a scene says
-is text of a node and nothing else: no tag and no attribute comes from it but ``data-id``.
+x points right and y = z DOWN the page, as in SVG, so that -z is up. What a scene says is text of a
+node and nothing else: no tag and no attribute comes from it but ``data-id``.
+:mod:`navloom.scenes.plan` sets floors, routes and marks on a page and makes pictures of it.
 """
 
 from __future__ import annotations
 
+import base64
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
 from html import escape
+from importlib.util import find_spec
+from io import BytesIO
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageFont
+from shapely.geometry import LineString, Polygon
+
 from navloom.scenes import plan_look as look
-from navloom.scenes.plan_data import PlanData, PlanDoor, PlanFloor, PlanItem, PlanLink, PlanStairs
-from navloom.scenes.plan_look import Ink
-from navloom.scenes.plan_names import Name, choose_names, explained
-from navloom.scenes.plan_pen import LINE, Node, Pen, cm, halo, said, title
+from navloom.scenes.plan_data import (
+    PlanData,
+    PlanDoor,
+    PlanFloor,
+    PlanItem,
+    PlanLink,
+    PlanRoom,
+    Spot,
+    Stroke,
+)
+from navloom.scenes.plan_look import HALO, HALO_OPACITY, Ink
+from navloom.scenes.plan_names import Disc, Name, Setting, choose_names, explained
 from navloom.scenes.plan_shapes import readable
-from navloom.scenes.plan_symbols import Stroke
+
+TAGS = frozenset({"g", "path", "polygon", "polyline", "line", "circle", "text", "tspan", "title"})
+ATTRIBUTES = frozenset(
+    {"class", "cx", "cy", "d", "data-id", "data-layer", "fill", "fill-rule"}
+    | {"font-size", "font-weight"}
+    | {"opacity", "paint-order", "points", "r", "stroke", "stroke-dasharray", "stroke-linecap"}
+    | {"stroke-linejoin", "stroke-opacity", "stroke-width", "text-anchor", "x", "y", "dy"}
+)
+_MOST_LETTERS = 120
+_ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
+"""What no XML holds."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """An element: one of :data:`TAGS` with some of :data:`ATTRIBUTES`; its text is a child."""
+
+    tag: str
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    children: tuple[Node | str, ...] = ()
+
+    def record(self) -> list[Any]:
+        """``[tag, attributes, *children]``, as JSON."""
+        below = [each if isinstance(each, str) else each.record() for each in self.children]
+        return [self.tag, dict(self.attributes), *below]
+
+
+LINE = 1.15
+"""Heights of letters from one line to the next."""
+_FEW, _OFF = 6, 0.006
+"""Points of a line from which on those are left out that lie so few metres off it."""
+
+
+@cache
+def font_files() -> tuple[str, str, str]:
+    """DejaVu Sans, its bold and its oblique, which matplotlib's package brings along."""
+    found = find_spec("matplotlib")
+    folder = Path((found and found.origin) or "").parent / "mpl-data/fonts/ttf"
+    names = ("DejaVuSans.ttf", "DejaVuSans-Bold.ttf", "DejaVuSans-Oblique.ttf")
+    regular, bold, oblique = (str(folder / name) for name in names)
+    return regular, bold, oblique
+
+
+@cache
+def _font(bold: bool) -> ImageFont.FreeTypeFont:
+    return ImageFont.truetype(font_files()[bold], 256, layout_engine=ImageFont.Layout.BASIC)
+
+
+@lru_cache(8192)
+def text_width(line: str, *, bold: bool = False) -> float:
+    """Return how long a line of DejaVu Sans is, in sizes of its letters; few fonts are wider."""
+    return _font(bold).getlength(line) / 256
+
+
+@dataclass(frozen=True)
+class Pen:
+    """Draws at a scale: ``point`` is metres of paper."""
+
+    point: float
+
+    def width(self, points: float) -> str:
+        """So many points."""
+        return cm(points * self.point, 3)
+
+    def ink(self, ink: Ink, *, fill: bool = True) -> dict[str, str]:
+        """Attributes that draw as an ink does."""
+        made = {"stroke": ink.line, "stroke-width": self.width(ink.width)}
+        if fill:
+            made["fill"] = ink.fill
+        if ink.dash:
+            made["stroke-dasharray"] = " ".join(self.width(d * ink.width) for d in ink.dash)
+        if ink.opacity != 1.0:
+            made["opacity"] = f"{ink.opacity:g}"
+        return made
+
+    def draw(self, lines: Iterable[Stroke], ink: Ink, *, close: bool = False) -> Node:
+        """Lines in an ink, as one node; areas where they ``close``."""
+        return Node("path", {**self.ink(ink), "d": self.lines(lines, close=close)})
+
+    def ring(self, corners: Iterable[tuple[float, float]], **attributes: str) -> Node:
+        """A small area, to the millimetre."""
+        points = " ".join(f"{cm(x, 3)},{cm(-y, 3)}" for x, y in corners)
+        return Node("polygon", {**attributes, "stroke-linejoin": "round", "points": points})
+
+    def sign(self, kind: look.MarkKind, at: Spot, size: float) -> Iterator[Node]:
+        """A mark so many points large, with the number of a robot that starts there."""
+        told, (x, y), wide = look.MARKS[kind], at, size * self.point
+        ink = self.ink(Ink("#000000", 0.8, told.colour))
+        if corners := look.SIGNS[told.marker]:
+            yield self.ring(((x + wide * u, y - wide * v) for u, v in corners), **ink)
+        else:
+            yield Node("circle", {**ink, "cx": cm(x), "cy": cm(-y), "r": cm(wide / 2, 3)})
+        if kind.startswith("start_"):
+            number = Setting(kind.removeprefix("start_"), 0.65 * size, False)
+            yield self.words(number, at, "#ffffff", halo=False)
+
+    def spans(self, setting: Setting, at: Spot) -> tuple[Node, ...]:
+        """The lines of words around a place of the paper."""
+        lines, size = setting.text.split("\n"), setting.size * self.point
+        # As baselines: letters sit 0.35 of their size above the middle of their line.
+        top = -at[1] - (len(lines) - 1) / 2 * size * LINE + 0.35 * size
+        return tuple(
+            Node("tspan", {"x": cm(at[0]), "y": cm(top + k * size * LINE)}, (said(line),))
+            for k, line in enumerate(lines)
+        )
+
+    def words(
+        self, setting: Setting, at: Spot, ink: str, *, halo: bool = True, anchor: str = "middle",
+        italic: bool = False,
+    ) -> Node:  # fmt: skip
+        """Words around a place of the paper; bold where they are not ``full``."""
+        looks = {"font-size": self.width(setting.size), "fill": ink, "text-anchor": anchor}
+        looks |= {} if setting.full else {"font-weight": "bold"}
+        looks |= {"font-style": "italic"} if italic else {}
+        looks |= halo_of(self.point) if halo else {}
+        return Node("text", looks, self.spans(setting, at))
+
+    def dots(self, colour: str, size: float) -> dict[str, str]:
+        """Of lines without a length, whose round ends are discs: the shortest way to say them."""
+        return {"stroke": colour, "stroke-width": self.width(2 * size), "stroke-linecap": "round"}
+
+    def dot(self, at: Spot) -> str:
+        """A dot at a place of the paper, for :meth:`dots`."""
+        return f"M{cm(at[0])} {cm(-at[1])}h0"
+
+    def lines(self, lines: Iterable[Stroke], *, close: bool = False) -> str:
+        """Lines of the paper as the ``d`` of a path."""
+        return "".join(_path(line, close) for line in lines)
+
+    def extent(self, setting: Setting) -> tuple[float, float]:
+        """Width and height of words in metres."""
+        lines = setting.text.split("\n")
+        wide = max(text_width(line, bold=not setting.full) for line in lines) * setting.size + 3
+        return wide * self.point, (len(lines) * setting.size * LINE + 1.5) * self.point
+
+
+def halo_of(point: float) -> dict[str, str]:
+    """Attributes of white around words."""
+    shape = {"paint-order": "stroke", "stroke": "#ffffff", "stroke-linejoin": "round"}
+    width = {"stroke-width": cm(HALO * point, 3), "stroke-opacity": f"{HALO_OPACITY:g}"}
+    return shape | width
+
+
+def _path(line: Stroke, close: bool) -> str:
+    """Steps in whole centimetres from where the last one ended: short, and nothing adds up."""
+    kept = LineString(line).simplify(_OFF).coords if len(line) > _FEW else line
+    spots = [(round(100 * x), round(-100 * y)) for x, y in kept]
+    if close and len(spots) > 1 and spots[0] == spots[-1]:
+        spots.pop()
+    (x, y), last = spots[0], ""
+    said = f"M{cm(x / 100)} {cm(y / 100)}"
+    for (ax, ay), (bx, by) in pairwise(spots):
+        along, down = cm((bx - ax) / 100), cm((by - ay) / 100)
+        if "0" in (along, down):
+            said += f"h{along}" if down == "0" else f"v{down}"
+            last = ""
+        else:
+            said += f"{last or 'l'}{along} {down}"
+            last = " "
+    return said.replace(" -", "-") + ("z" if close else "h0" if len(spots) == 1 else "")
+
+
+def cm(value: float, places: int = 2) -> str:
+    """A number as short as it can be said, to the centimetre."""
+    digits = f"{value:.{places}f}".rstrip("0").rstrip(".")
+    if digits in ("-0", ""):
+        return "0"
+    return digits.replace("0.", ".", 1) if digits.startswith(("0.", "-0.")) else digits
+
+
+def title(words: str) -> Node:
+    """What is said of a node that is pointed at."""
+    return Node("title", {}, (said(words),))
+
+
+def said(words: str) -> str:
+    """What a scene says, as text that any XML and JSON holds."""
+    said = _ILLEGAL.sub("", words)
+    return said if len(said) <= _MOST_LETTERS else f"{said[: _MOST_LETTERS - 1]}…"
+
 
 _ONE, _EACH = (7.0, 6.0), (5.5, 5.0)
 """Inches, wide and high, that a floor is drawn in where it is the only one, and else the largest:
@@ -30,6 +229,21 @@ _MARK = 8.0
 """Points around a place that its name leaves to marks."""
 _MOST_THINGS = 4_000
 """Things of a floor that are drawn."""
+_DOTS = 150 / 72
+"""Of a picture from above, a point."""
+
+
+@dataclass(frozen=True, eq=False)
+class FromAbove:
+    """A picture of a floor from straight above, to be laid under its routes and names.
+
+    Attributes:
+        pixels: (height, width, 3) uint8, -z up.
+        bounds: the least x, the least y = -z, the greatest x and the greatest y it shows, metres.
+    """
+
+    pixels: NDArray[np.uint8]
+    bounds: tuple[float, float, float, float]
 
 
 @dataclass(frozen=True)
@@ -100,68 +314,117 @@ def plan_drawing(plan: PlanData, *, items: bool = True, graph: bool = False) -> 
         Floors at one scale. Things stand back (``faint``) where no shapes of them are known, and
         the graph where there are walls.
     """
-    boxes = [_box(floor) for floor in plan.floors]
+    boxes = []
+    for floor in plan.floors:
+        left, low, right, high = paper(floor, floor.viewpoints.values()) or (-1.0, -1.0, 1.0, 1.0)
+        boxes.append((left, -high, right - left, high - low))
     wide, high = _ONE if len(boxes) == 1 else _EACH
     point = max((max(box[2] / wide, box[3] / high) for box in boxes), default=1.0) / 72
-    floors = tuple(
-        _floor(floor, box, point, items=items, graph=graph)
-        for floor, box in zip(plan.floors, boxes, strict=True)
-    )
+    floors = []
+    for floor, box in zip(plan.floors, boxes, strict=True):
+        # Where rooms are one place each (CapNav's graphs), what happens there is on their middles.
+        places = floor.viewpoints.values() if len(floor.viewpoints) <= len(floor.rooms) else ()
+        spots = [(x, y, _MARK * point) for x, y in places]
+        names, key = write_names(floor, Pen(point), spots=spots)
+        nodes = building(floor, Pen(point), items=items, graph=graph)
+        floors.append(FloorDrawing(floor.id, box, nodes, names, key))
     walls = any(floor.walls for floor in plan.floors)
     told = any(item.outline for floor in plan.floors for item in floor.items)
     faint = (("graph",) if walls else ()) + (() if walls and told else ("things",))
-    return Drawing(said(plan.scene), point, floors, faint)
+    return Drawing(said(plan.scene), point, tuple(floors), faint)
 
 
-def _box(floor: PlanFloor) -> tuple[float, float, float, float]:
-    bounds = [shape.bounds for shape in floor.shapes.values()]
-    bounds += [(x, y, x, y) for x, y in floor.viewpoints.values()]
+def paper(floor: PlanFloor, spots: Iterable[Spot] = ()) -> tuple[float, float, float, float] | None:
+    """The least x and y, the greatest x and y of a floor's rooms and of spots; None of nothing."""
+    bounds = [shape.bounds for shape in floor.shapes.values()] + [(x, y, x, y) for x, y in spots]
     if not bounds:
-        return (-1.0, -1.0, 2.0, 2.0)
-    left, right = min(b[0] for b in bounds) - _MARGIN, max(b[2] for b in bounds) + _MARGIN
-    low, high = min(b[1] for b in bounds) - _MARGIN, max(b[3] for b in bounds) + _MARGIN
-    return left, -high, right - left, high - low
+        return None
+    lows, highs = ([f(side) for side in zip(*bounds, strict=True)] for f in (min, max))
+    return lows[0] - _MARGIN, lows[1] - _MARGIN, highs[2] + _MARGIN, highs[3] + _MARGIN
 
 
-def _floor(
+def building(
     floor: PlanFloor,
-    box: tuple[float, float, float, float],
-    point: float,
+    pen: Pen,
     *,
-    items: bool,
-    graph: bool,
-) -> FloorDrawing:
-    pen = Pen(point)
-    layers = {
-        "rooms": list(_rooms(floor, pen)),
-        "graph": list(_graph(floor, pen)) if graph else [],
-        "stairs": list(_stairs(floor, pen)),
-        "things": [_thing(each, pen) for each in floor.items[:_MOST_THINGS]] if items else [],
-        "walls": list(_walls(floor, pen)),
+    items: bool = True,
+    graph: bool = False,
+    above: FromAbove | None = None,
+) -> tuple[Node, ...]:
+    """Draw a floor without its words, layer by layer.
+
+    Args:
+        floor: what to draw.
+        pen: the scale.
+        items: things, too; the first 4,000.
+        graph: viewpoints and edges, too.
+        above: how it looks from above, in the place of rooms, walls, doors and things.
+    """
+    drawn: dict[str, Callable[[], Iterable[Node]]] = {
+        "rooms": lambda: _rooms(floor, pen),
+        "graph": lambda: _graph(floor, pen) if graph else (),
+        "stairs": lambda: _stairs(floor, pen),
+        "things": lambda: (_thing(each, pen) for each in floor.items[: _MOST_THINGS * items]),
+        "walls": lambda: _walls(floor, pen),
     }
+    if above is not None:
+        drawn = {"above": lambda: [_photo(above, pen)], "graph": drawn["graph"]}
     looks = {
         "rooms": {**pen.ink(look.ROOM, fill=False), "fill-rule": "evenodd"},
         "things": pen.ink(look.OBJECT),
     }
-    nodes = tuple(
-        Node("g", {"data-layer": name, **looks.get(name, {})}, tuple(found))
-        for name, found in layers.items()
-        if found
+    layers = {name: tuple(draw()) for name, draw in drawn.items()}
+    return tuple(
+        Node("g", {"data-layer": name, **looks.get(name, {})}, nodes)
+        for name, nodes in layers.items()
+        if nodes
     )
-    labels = {room.id: room for room in floor.rooms}
-    by_name = {room.name: room.id for room in floor.rooms}
+
+
+def write_names(
+    floor: PlanFloor,
+    pen: Pen,
+    *,
+    lines: Sequence[LineString] = (),
+    spots: Sequence[Disc] = (),
+    taken: Sequence[Polygon] = (),
+) -> tuple[tuple[Node, ...], tuple[str, ...]]:
+    """Write what stands for the rooms of a floor.
+
+    Args:
+        floor: whose rooms.
+        pen: the scale.
+        lines: routes, which names avoid where they can.
+        spots: (x, y, radius) of marks, which names never cover.
+        taken: other ground that names never cover.
+
+    Returns:
+        Words without their halo and colour, and what those of them mean that are numbers.
+    """
+    rooms = {room.name: room for room in floor.rooms}
     shapes = {room.name: floor.shapes[room.id] for room in floor.rooms}
     notes = {room.name: room.note for room in floor.rooms if room.note}
-    # Where rooms are one place each (CapNav's graphs), what happens there lies on their middles.
-    places = floor.viewpoints.values() if len(floor.viewpoints) <= len(floor.rooms) else ()
-    spots = [(x, y, _MARK * point) for x, y in places]
-    names, numbered = choose_names(shapes, pen.extent, spots=spots, notes=notes)
-    written = tuple(
-        _name(name, by_name[name.room], labels[by_name[name.room]].label, pen) for name in names
+    names, numbered = choose_names(
+        shapes, pen.extent, lines=lines, spots=spots, taken=taken, notes=notes
     )
-    return FloorDrawing(
-        floor.id, box, nodes, written, tuple(map(said, explained(len(shapes), numbered)))
-    )
+    written = tuple(_name(name, rooms[name.room], pen) for name in names)
+    return written, tuple(map(said, explained(len(shapes), numbered)))
+
+
+def _photo(above: FromAbove, pen: Pen) -> Node:
+    left, low, right, high = above.bounds
+    picture = Image.fromarray(above.pixels)
+    most = _DOTS * max(right - left, high - low) / pen.point
+    # A map's cells stay squares; a photo has no more dots than are drawn.
+    cells = {"image-rendering": "optimizeSpeed"} if max(picture.size) < most / 2 else {}
+    picture.thumbnail((max(1, round(most)),) * 2, Image.Resampling.LANCZOS)
+    held = BytesIO()
+    picture.save(held, "PNG")
+    href = "data:image/png;base64," + base64.b64encode(held.getvalue()).decode("ascii")
+    place = {"x": cm(left, 3), "y": cm(-high, 3), "width": cm(right - left, 3)}
+    place |= {"height": cm(high - low, 3), "preserveAspectRatio": "none"}
+    # Paler than it is: what is drawn upon it is what one looks for.
+    return Node("image", {**place, **cells, "opacity": "0.85", "href": href})
 
 
 def _rooms(floor: PlanFloor, pen: Pen) -> Iterator[Node]:
@@ -195,16 +458,19 @@ def _stairs(floor: PlanFloor, pen: Pen) -> Iterator[Node]:
         if link.tie is not None:
             yield pen.draw([link.tie], look.TIE)
     for flight in floor.stairs:
-        if not flight.below and len(flight.line) > 1:
-            yield pen.draw([flight.line, _head(flight, pen.point)], look.STAIRS_LINE)
+        # A lift's line goes straight up: from above it is a point.
+        reach = max((math.dist(flight.line[0], each) for each in flight.line), default=0.0)
+        if not flight.below and reach > 0.05:
+            yield pen.draw([flight.line, arrow_head(flight.line, pen)], look.STAIRS_LINE)
 
 
-def _head(flight: PlanStairs, point: float) -> Stroke:
-    (ax, ay), (bx, by) = flight.line[-2:]
+def arrow_head(line: Stroke, pen: Pen) -> Stroke:
+    """Draw the two strokes of an arrow at a line's end."""
+    (ax, ay), (bx, by) = line[-2:]
     way = math.atan2(by - ay, bx - ax)
     left, right = (
-        (bx - 4.5 * point * math.cos(way + turn), by - 4.5 * point * math.sin(way + turn))
-        for turn in (0.46, -0.46)
+        (bx - 4.5 * pen.point * math.cos(turn), by - 4.5 * pen.point * math.sin(turn))
+        for turn in (way + 0.46, way - 0.46)
     )
     return left, (bx, by), right
 
@@ -268,97 +534,18 @@ def _link(link: PlanLink, pen: Pen) -> Node:
     return pen.draw([corners], look.LINK, close=True)
 
 
-def _name(name: Name, room: str, label: str, pen: Pen) -> Node:
-    lines = name.setting.text.split("\n")
-    size = name.setting.size * pen.point
-    x, middle = name.at[0], -name.at[1]
-    # As baselines: letters sit 0.35 of their size above the middle of their line.
-    y = middle - (len(lines) - 1) / 2 * size * LINE + 0.35 * size
+def _name(name: Name, room: PlanRoom, pen: Pen) -> Node:
     weight = {} if name.setting.full else {"font-weight": "bold"}
-    spans = tuple(
-        Node("tspan", {"x": cm(x), "y": cm(y + k * size * LINE)}, (said(line),))
-        for k, line in enumerate(lines)
-    )
-    shared = {"data-id": said(room), "x": cm(x), "y": cm(middle), "font-size": cm(size, 3)}
-    return Node("text", shared | weight, (*spans, title(label)))
+    x, y = cm(name.at[0]), cm(-name.at[1])
+    shared = {"data-id": said(room.id), "x": x, "y": y, "font-size": pen.width(name.setting.size)}
+    spans = pen.spans(name.setting, name.at)
+    return Node("text", shared | weight, (*spans, title(room.label)))
 
 
-_FONT = "system-ui, 'DejaVu Sans', Arial, sans-serif"
-_AROUND, _HEAD, _FOOT = 12.0, 16.0, 9.0
-"""Points between floors, above one for its name, and below one for a line of its key."""
-
-
-def svg_text(drawing: Drawing, *, heading: str = "") -> str:
-    """A drawing as a file of its own: floors in rows, their names above, a scale below.
-
-    Args:
-        drawing: what to write.
-        heading: one line above it.
-    """
-    head = _HEAD if len(drawing.floors) > 1 else 0.0
-    found: list[Node] = []
-    top, right = _AROUND + (_HEAD if heading else 0.0), 60 * _AROUND / 4
-    for row in _in_rows(drawing.floors):
-        left = _AROUND
-        foot = top + head + max(floor.box[3] for floor in row) / drawing.point
-        for floor in row:
-            if head:
-                found.append(_word(f"floor {floor.id}", left, top + 9, 7.5, look.HEAD))
-            found.append(_placed(floor, (left, top + head), drawing.point))
-            found += [
-                _word(entry, left, foot + _FOOT * line, 5.6, look.KEY)
-                for line, entry in enumerate(floor.key, start=1)
-            ]
-            left += floor.box[2] / drawing.point + _AROUND
-        right = max(right, left)
-        top = foot + _FOOT * max(len(floor.key) for floor in row) + _AROUND
-    if heading:
-        found.append(_word(said(heading), _AROUND, _AROUND + 6, 9.5, look.NAME))
-    found += _scale_bar(top, drawing.point)
-    size = cm(right), cm(top + _AROUND)
-    paper = Node("rect", {"width": size[0], "height": size[1], "fill": "#ffffff"})
-    shared = {"xmlns": "http://www.w3.org/2000/svg", "font-family": _FONT, "fill": "none"}
-    box = {"viewBox": f"0 0 {size[0]} {size[1]}", "width": f"{size[0]}pt", "height": f"{size[1]}pt"}
-    return _xml(Node("svg", shared | box, (paper, *found))) + "\n"
-
-
-def _in_rows(floors: Sequence[FloorDrawing]) -> list[Sequence[FloorDrawing]]:
-    """Floors in the rows that come nearest to a page that is a third wider than high."""
-    best: list[Sequence[FloorDrawing]] = []
-    least = math.inf
-    for across in range(1, len(floors) + 1):
-        rows = [floors[i : i + across] for i in range(0, len(floors), across)]
-        wide = max(sum(floor.box[2] for floor in row) for row in rows)
-        high = sum(max(floor.box[3] for floor in row) for row in rows)
-        if max(wide / 4, high / 3) < least:
-            best, least = rows, max(wide / 4, high / 3)
-    return best
-
-
-def _placed(floor: FloorDrawing, at: tuple[float, float], point: float) -> Node:
-    left, top, _, _ = floor.box
-    scale = 1 / point
-    move = f"translate({at[0] - left * scale:.3f} {at[1] - top * scale:.3f}) scale({scale:.4f})"
-    names = {**halo(point), "fill": look.NAME, "text-anchor": "middle"}
-    return Node("g", {"transform": move}, (*floor.nodes, Node("g", names, floor.names)))
-
-
-def _word(words: str, x: float, y: float, size: float, ink: str) -> Node:
-    where = {"x": cm(x), "y": cm(y), "font-size": f"{size:g}", "fill": ink}
-    return Node("text", where, (words,))
-
-
-def _scale_bar(top: float, point: float) -> list[Node]:
-    metres = max((each for each in (1, 2, 5, 10) if each / point <= 90), default=1)
-    end = _AROUND + metres / point
-    line = {"d": f"M{_AROUND:g} {top:.1f}H{end:.1f}", "stroke": look.SCALE, "stroke-width": "2"}
-    words = f"{metres} m    ↑ heading 0 (−z)"
-    return [Node("path", line), _word(words, end + 5, top + 2.4, 6.5, look.SCALE)]
-
-
-def _xml(node: Node) -> str:
+def xml(node: Node) -> str:
+    """Return a node as text."""
     attributes = "".join(f' {name}="{escape(said)}"' for name, said in node.attributes.items())
     below = "".join(
-        escape(each, quote=False) if isinstance(each, str) else _xml(each) for each in node.children
+        escape(each, quote=False) if isinstance(each, str) else xml(each) for each in node.children
     )
     return f"<{node.tag}{attributes}>{below}</{node.tag}>"

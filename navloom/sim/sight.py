@@ -1,23 +1,28 @@
 """What is in sight of a viewpoint: one cast of rays all around its eye, and what they meet.
 
 The rays are spread evenly over the sphere, so that the share which meets a thing is the solid angle
-it takes up; what stands before it hides it, as in a frame of ids. No picture is made of them.
+it takes up; what stands before it hides it, as in a frame of ids. No picture is made of them. What
+was found in a scene whose mesh is kept on disk is kept there, too.
 """
 
 from __future__ import annotations
 
+import json
 import math
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import lru_cache
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from navloom.disk_cache import SIGHTS, code_key, content_key
 from navloom.scenes.distances import heading_to, per_scene
 from navloom.scenes.geometry import scene_mesh
-from navloom.scenes.geometry.owners import NOTHING, door_owner, item_owner
+from navloom.scenes.geometry.mesh import mesh_key
+from navloom.scenes.geometry.owners import NOTHING, door_owner, item_owner, owner_name
 from navloom.scenes.scene import Link, Point3, Scene, Viewpoint
-from navloom.sim.viewer import EYE_M
+from navloom.sim.viewer import EYE_M, can_look
 
 RAYS = 40_000
 """So that one ray stands for 0.0003 steradians: a cup 4 m away."""
@@ -28,6 +33,7 @@ _SIZELESS_M = 12.0
 _SIZELESS_SIDE_M = 0.4
 """A thing whose size nobody says is looked for within so many metres, as if it were so large."""
 _FRAME_SR = 0.003
+_MOST_BYTES = 4_000_000
 _AT_HAND_M = 1.0
 """Whoever is so near a way through knows of it."""
 _HEIGHTS = (0.3, 1.0, 1.7)
@@ -87,7 +93,38 @@ def sight_of(scene: Scene, viewpoint: str) -> Sight:
         SimulatorError: embreex is not installed.
         SceneError: the scene has no geometry, or its mesh file is broken.
     """
-    return per_scene(scene, f"sight:{viewpoint}", lambda: _look(scene, viewpoint))
+    return per_scene(scene, f"sight:{viewpoint}", lambda: _sight(scene, viewpoint))
+
+
+def _sight(scene: Scene, viewpoint: str) -> Sight:
+    mesh = mesh_key(scene) if can_look(scene) else None
+    if mesh is None:
+        return _look(scene, viewpoint)
+    code = code_key(__file__, libraries=("embreex", "numpy"))
+    return SIGHTS.kept(
+        f"{content_key('navloom sight', code, mesh, viewpoint)}.json",
+        lambda: _look(scene, viewpoint),
+        _save,
+        lambda file: _load(file, scene),
+    )
+
+
+def _save(file: IO[bytes], sight: Sight) -> None:
+    rows = [astuple(each) for each in sight.seen]
+    file.write(json.dumps([rows, sorted(sight.links)]).encode())
+
+
+def _load(file: IO[bytes], scene: Scene) -> Sight:
+    rows, links = json.loads(file.read(_MOST_BYTES + 1))
+    seen = tuple(Sighting(*(*row[:-1], tuple(row[-1]))) for row in rows)
+    for each in seen:
+        numbers = (*astuple(each)[1:-1], *each.middle)
+        named = owner_name(scene, each.owner) and len(each.middle) == len("xyz")
+        if not (named and all(map(math.isfinite, numbers))):
+            raise ValueError("not what was written")
+    if not set(links) <= set(range(len(scene.links))):
+        raise ValueError("not what was written")
+    return Sight(seen, frozenset(links))
 
 
 def _look(scene: Scene, viewpoint: str) -> Sight:

@@ -320,9 +320,9 @@ def _turn(turn: Mapping[str, Any]) -> list[BaseMessage]:
     return [*results, HumanMessage(content=rest)]
 
 
-def _parts(text: str, size: int = 12) -> Iterator[str]:
-    for start in range(0, len(text), size):
-        yield text[start : start + size]
+def _parts(text: str) -> Iterator[str]:
+    for start in range(0, len(text), 12):
+        yield text[start : start + 12]
 
 
 def _event(data: dict[str, Any]) -> bytes:

@@ -25,12 +25,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+from navloom.disk_cache import content_key
 from navloom.errors import NavloomError, RunError
 from navloom.evals.made_with import package_version
 from navloom.evals.report.blocks import Detail, Prose, SceneMap, record_of
 from navloom.evals.report.paired import comparison_blocks, pair_detail
 from navloom.models.secrets import redacted
-from navloom.shelf import content_key
 from navloom.web.source import CHUNK, LICENSED, LIST_COLUMNS, Source
 
 _MOST_PLANS = 12

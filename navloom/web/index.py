@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from navloom.disk_cache import VIEWS, content_key
 from navloom.errors import RunError
 from navloom.evals.report.line_columns import Cell, Column
 from navloom.line_file import ANY, Form, Place, line_at, parse_line, whole_lines
-from navloom.shelf import VIEWS, content_key
 
 MOST_BYTES = 16 * 1024 * 1024
 """Bytes of a line that a page shows."""
@@ -166,7 +166,7 @@ class LineIndex:
     def _load(self) -> None:
         """Take what is kept, where it is of this very file."""
         try:
-            with (VIEWS.root() / self._name).open("rb") as file:
+            with VIEWS.path(self._name).open("rb") as file:
                 for line in file:
                     name, begin, size, number, cells = json.loads(line)
                     if len(cells) != len(self.columns):

@@ -7,9 +7,9 @@ import os
 import re
 import secrets
 
+from navloom.disk_cache import TOKEN_FILE, cache_folder
 from navloom.errors import UsageError
 from navloom.models.secrets import remember
-from navloom.shelf import cache_folder
 
 _SOUND = re.compile(r"[A-Za-z0-9_-]{16,200}")
 
@@ -28,7 +28,7 @@ def sound_token(token: str) -> str:
 
 def kept_token() -> str:
     """This user's token, made where there is none; one for this process where it cannot be kept."""
-    path = cache_folder() / "view-token"
+    path = cache_folder() / TOKEN_FILE
     with contextlib.suppress(OSError, UnicodeDecodeError):
         kept = path.read_text(encoding="ascii").strip()
         # What others could read is no secret any more.

@@ -4,11 +4,14 @@ A file counts when a function, method, lambda or comprehension that stands in a 
 ``navloom/`` is called, in any thread. Import bodies are left out: module and class bodies, and
 whatever is called while the body of a module of Navloom runs (decorators, tables made once). What
 ``dataclass`` and pydantic generate stands in no file. Each case has a process and a home of its
-own and no cache of replies, as in the tests, and comes in by the command line alone:
+own, no cache of replies, as in the tests, and its homes, meshes and sights in the cache, for it is
+done once before. It comes in by the command line alone:
 
 - synth: one sample of ``navloom synth single demo:house``, from the words typed to the exit code;
 - eval: one episode of ``navloom eval scene demo:house``, likewise;
-- chat: one message to ``navloom chat demo:house``, from the reading of it to the robot's answer.
+- chat: one message to ``navloom chat demo:house``, from the reading of it to the robot's answer;
+- page: one episode of a finished ``navloom eval scene home:1`` in the app of ``navloom view``: the
+  five documents that a browser asks for.
 
 The numbers before are somebody else's; on the same commit this script finds 54, 90 and 37. A run
 with a cache of replies enters one file more. A message enters 33 where the chat's graph is called
@@ -36,13 +39,16 @@ from typing import Any
 REPOSITORY = Path(__file__).resolve().parents[2]
 PACKAGE = f"{REPOSITORY / 'navloom'}{os.sep}"
 MESSAGE, REPLY = "go to the kitchen\n", "robot: "
-LIMITS = {"synth": (35, 53), "eval": (60, 89), "chat": (22, 33)}
+LIMITS = {"synth": (35, 53), "eval": (60, 89), "chat": (22, 33), "page": (45, 137)}
 """The most files of a case, and how many there were before."""
 WORDS = {
     "synth": "synth single demo:house --n 1 --model builtin/heuristic --out first --display none",
     "eval": "eval scene demo:house --n 1 --agent heuristic",
     "chat": "chat demo:house",
+    "page": "view run",
 }
+BEFORE = "eval scene home:1 --n 1 --agent heuristic --out run --display none"
+"""What is done for the page, uncounted, in a process of its own."""
 
 Calls = dict[str, Counter[str]]
 """For each file, in order of first calls, how often each of its functions was called."""
@@ -99,14 +105,14 @@ def count(case: str) -> Calls:
     """The files that a case enters, counted in this very process."""
     profiler, screen = Profiler(), Screen()
     sys.argv, sys.stdin = ["navloom", *WORDS[case].split()], Person(MESSAGE)
-    Profiler.on = case != "chat"
+    Profiler.on = case not in ("chat", "page")
     threading.setprofile(profiler)
     sys.setprofile(profiler)
     try:
         from navloom.cli import main as door
 
         with redirect_stdout(screen):
-            code = door.main()
+            code = look() if case == "page" else door.main()
     finally:
         sys.setprofile(None)
         threading.setprofile(None)
@@ -116,14 +122,53 @@ def count(case: str) -> Calls:
     return profiler.calls
 
 
+def look() -> int:
+    """Ask for an episode's page as a browser does that was given its address."""
+    from starlette.testclient import TestClient
+
+    from navloom.web.app import make_app
+    from navloom.web.documents import Documents
+    from navloom.web.opening import open_sources
+
+    documents, token = Documents(open_sources(["run"], print)), "a-token-of-this-script"
+    app = make_app(documents, token=token, port=8765)
+    page = TestClient(app, "http://localhost:8765", headers={"X-Navloom-Token": token})
+
+    def doc(path: str) -> Any:
+        answer = page.get(f"/doc/{path}.json")
+        assert answer.status_code == 200, f"{path}: {answer.text}"
+        return answer.json()
+
+    Profiler.on = True
+    doc("list"), doc("source/0")
+    (row,) = doc("source/0/rows/0")
+    shown = json.dumps(doc(f"source/0/sample/{row[0]}"))
+    key = shown.partition('"plan": "')[2].partition('"')[0]
+    assert doc(f"plan/{key}"), "no plan"
+    Profiler.on = False
+    return 0
+
+
 def measure(case: str) -> Calls:
     """The files that a case enters, counted in a process and a home of its own."""
-    with tempfile.TemporaryDirectory() as home:
+    with tempfile.TemporaryDirectory() as root:
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("NAVLOOM_", "XDG_"))}
-        env = {**kept, "HOME": home, "PYTHONPATH": str(REPOSITORY), "NAVLOOM_NO_CACHE": "1"}
-        words = [sys.executable, "-m", __spec__.name, "--case", case]
-        done = subprocess.run(words, env=env, cwd=home, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+        told = {"PYTHONPATH": str(REPOSITORY), "NAVLOOM_NO_CACHE": "1", "NAVLOOM_CACHE": root}
+        for name in ("before", "counted"):
+            # The page is of the run that was made before, the others begin anew.
+            home = Path(root, "home" if case == "page" else name)
+            home.mkdir(exist_ok=True)
+            words = ["-m", __spec__.name, "--case", case]
+            if case == "page" and name == "before":
+                words = ["-m", "navloom.cli.main", *BEFORE.split()]
+            done = subprocess.run(
+                [sys.executable, *words],
+                env={**kept, **told, "HOME": str(home)},
+                cwd=home,
+                capture_output=True,
+                text=True,
+            )
+            assert done.returncode == 0, done.stderr
     return {file: Counter(calls) for file, calls in json.loads(done.stdout).items()}
 
 

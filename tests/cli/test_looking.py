@@ -19,6 +19,7 @@ def _shown(path: Path) -> np.ndarray:
     return np.asarray(Image.open(path).convert("RGB"))
 
 
+@pytest.mark.slow
 def test_a_panorama_of_a_viewpoint_and_of_a_point(tmp_path: Path) -> None:
     paths = [tmp_path / "vp.png", tmp_path / "point.png", tmp_path / "turned.png"]
     for path, place in zip(paths, ["1_0", "3,5.2,0", "1_0,90"], strict=True):
@@ -28,6 +29,7 @@ def test_a_panorama_of_a_viewpoint_and_of_a_point(tmp_path: Path) -> None:
     assert (pictures[0] != pictures[2]).any()
 
 
+@pytest.mark.slow
 def test_floors_from_above_show_what_stands_there(tmp_path: Path) -> None:
     plain, above = tmp_path / "plan.png", tmp_path / "above.png"
     assert main(["scenes", "show", "demo:flat", "--out", str(plain)]) == 0

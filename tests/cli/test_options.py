@@ -94,6 +94,7 @@ def asked_by(kind: Any, *words: str) -> Any:
     return found[0]
 
 
+@pytest.mark.some(40)
 @pytest.mark.parametrize(("kind", "option"), list(cases()))
 def test_flag_variable_file_and_keyword_ask_for_the_same(
     kind: Any, option: Option, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -251,6 +252,7 @@ def completed(shell: str, words: str) -> str:
     return done.stdout
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
 def test_completion(shell: str) -> None:
     assert "eval" in completed(shell, "navloom ev")

@@ -147,6 +147,7 @@ def test_import_of_folders_that_are_not_there(
     assert capsys.readouterr().err.startswith("navloom: ")
 
 
+@pytest.mark.slow
 def test_compare_prints_every_figure_and_draws_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -190,6 +191,7 @@ def test_sheet_draws_many_homes_or_one_floor_by_floor(
     assert "bad.json" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_homes_are_exported_for_other_programs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -210,6 +212,7 @@ def test_homes_are_exported_for_other_programs(
         assert (out / made).is_file()
 
 
+@pytest.mark.slow
 def test_a_home_is_exported_as_a_mesh_that_opens(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from navloom.errors import RunError
 from navloom.evals.made_with import homes_of
-from navloom.evals.navcraft.dataset import validate_file
+from navloom.evals.navcraft.dataset import check_file
 from navloom.evals.navcraft.export import export_run
 from navloom.evals.navcraft.report import build_report
 from navloom.evals.navcraft.request import SynthRequest
@@ -38,7 +38,7 @@ def test_a_run_and_its_dataset_say_the_version_of_the_homes(run: Path, tmp_path:
         "home:3.rooms-8.floors-1",
         "home:4.rooms-8.floors-1",
     }
-    assert validate_file(tmp_path / "tasks.jsonl") == []
+    assert check_file(tmp_path / "tasks.jsonl").findings == ()
 
 
 def test_a_dataset_of_another_version_is_not_held_against_these_homes(
@@ -48,7 +48,7 @@ def test_a_dataset_of_another_version_is_not_held_against_these_homes(
     lines = [json.loads(line) for line in (tmp_path / "tasks.jsonl").read_text().splitlines()]
     lines[0]["navloom"]["homes"] = "0"
     (tmp_path / "old.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    (finding,) = validate_file(tmp_path / "old.jsonl")
+    (finding,) = check_file(tmp_path / "old.jsonl").findings
     assert (finding.line, finding.where) == (1, "scene")
     assert "is of version 0 of the homes, and this navloom makes version" in finding.problem
 

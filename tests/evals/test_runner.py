@@ -354,6 +354,7 @@ async def test_what_another_version_began_starts_over(tmp_path: Path) -> None:
 WRITES = 20  # more than one sample of the dummy makes: two a step, and those of the input
 
 
+@pytest.mark.some(6)
 @pytest.mark.parametrize("last", range(WRITES))
 async def test_whichever_write_is_the_last_it_goes_on_from_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last: int
@@ -431,6 +432,7 @@ def start(run: Path, log: Path, *more: str) -> BaseProcess:
     return process
 
 
+@pytest.mark.slow
 def test_killed_ten_times_it_loses_nothing_and_repeats_nothing(tmp_path: Path) -> None:
     """kill -9 at random moments, on a graph whose steps take 20 ms each."""
     count, connections = 90, 4

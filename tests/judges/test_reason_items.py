@@ -77,6 +77,7 @@ def test_the_same_seed_makes_the_same_items(items) -> None:
     assert make_items(truths("demo:"), n=300, seed=2) != items
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_the_benchmark_gives_four_hundred_items_from_all_scenes(data_dir: Path) -> None:
     made = make_items(truths(f"capnav:{data_dir / 'capnav'}"))

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.tools import tool
 
+from navloom.disk_cache import REPLIES, Entry, cache_folder
 from navloom.errors import LimitReachedError, ModelError
 from navloom.models.binding import bind
 from navloom.models.cache import ResponseCache, cache_key
@@ -22,7 +23,6 @@ from navloom.models.failure import RetryPolicy, server_of
 from navloom.models.registry import get_model
 from navloom.models.scripted import ScriptedChatModel
 from navloom.models.usage import STAMP, Budget, Limits
-from navloom.shelf import cache_folder
 from navloom.testing import ModelServer, Status
 
 ASK = [SystemMessage("s"), HumanMessage("x")]
@@ -170,31 +170,52 @@ def test_a_full_disk_is_said_once_and_stops_nothing(
     said: list[str] = []
     cache = ResponseCache(tmp_path, note=said.append)
 
-    def full(*_: Any) -> int:
+    def full(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_bytes", full)
+    monkeypatch.setattr(Path, "replace", full)
     for epoch in range(3):
         cache.put(key(epoch=epoch), "a/b", reply())
     assert said == [f"cache {tmp_path}: No space left on device; replies are not kept any more"]
+    assert entries(cache) == []
 
 
-def test_info_and_prune(tmp_path: Path) -> None:
+def test_replies_are_counted_and_pruned(tmp_path: Path) -> None:
     cache = ResponseCache(tmp_path)
-    assert cache.info().entries == 0
+
+    def counted() -> list[Entry]:
+        return list(REPLIES.entries(tmp_path))
+
+    assert counted() == []
     for epoch in range(3):
         cache.put(key(epoch=epoch), "a/b", reply())
     old = entries(cache)[0]
     os.utime(old, (1_000_000, 1_000_000))
     (tmp_path / "replies" / "ab").mkdir(exist_ok=True)
     (tmp_path / "replies" / "ab" / "mine.txt").write_text("not an entry")
-    info = cache.info()
-    assert (info.entries, info.oldest) == (3, 1_000_000)
-    assert info.bytes > 500
-    assert cache.prune(older_than=3600)[0] == 1
+    (tmp_path / "replies" / "ab" / "mine.json").write_text("not an entry")
+    assert (len(counted()), min(each.used for each in counted())) == (3, 1_000_000)
+    assert sum(each.bytes for each in counted()) > 500
+    assert REPLIES.prune(3600, tmp_path)[0] == 1
     assert not old.exists()
-    assert cache.prune()[0] == 2
-    assert [path.name for path in entries(cache)] == ["mine.txt"]
+    assert REPLIES.prune(given=tmp_path)[0] == 2
+    assert [path.name for path in entries(cache)] == ["mine.json", "mine.txt"]
+
+
+def test_an_entry_of_a_navloom_before_is_found(tmp_path: Path) -> None:
+    """Bytes that 0.1.0 wrote for this key: place, name and form of an entry stay."""
+    name = "22ffa40aafd56b5af789db59339f8c6c4155b6aa162779806a2bef9e07cd2427"
+    path = tmp_path / "replies" / "22" / f"{name}.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(
+        f'{{"format": 1, "key": "{name}", "model": "a/b", "sum": "1d7fe8e7d99b2e7c", "reply":'
+        ' {"content": "yes", "additional_kwargs": {}, "response_metadata": {}, "tool_calls": [],'
+        ' "invalid_tool_calls": [], "usage_metadata": null}}'
+    )
+    (tmp_path / "navloom-cache.json").write_text('{"navloom_cache": 1}\n')
+    found = ResponseCache(tmp_path).get(key())
+    assert found is not None
+    assert found.content == "yes"
 
 
 def test_the_folder_is_the_one_given_the_variables_or_the_users(

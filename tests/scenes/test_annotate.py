@@ -80,7 +80,7 @@ def test_contiguity_is_the_equation(case: Case) -> None:
     assert set(np.flatnonzero(gone).tolist()) == deleted
 
 
-@settings(max_examples=50)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(st.integers(0, 9999), st.integers(1, 9), st.integers(1, 5))
 def test_voting_is_the_equation(seed: int, m: int, k: int) -> None:
     rng = np.random.default_rng(seed)

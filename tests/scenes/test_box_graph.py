@@ -114,7 +114,7 @@ boxes = st.tuples(
 )  # fmt: skip
 
 
-@settings(max_examples=40)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(st.lists(boxes, min_size=1, max_size=6), st.data())
 def test_its_parts_are_the_parts_of_the_home(
     shapes: list[tuple[float, float, float, float]], data: st.DataObject

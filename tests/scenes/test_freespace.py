@@ -218,7 +218,7 @@ pieces = st.tuples(
 )  # fmt: skip
 
 
-@settings(max_examples=60)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(st.lists(pieces, max_size=9))
 def test_whatever_stands_there_every_way_is_free_or_the_home_is_refused(
     drawn: list[tuple[float, float, float, float, float]],

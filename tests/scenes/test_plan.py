@@ -1,17 +1,22 @@
 """The top-down picture: what is drawn, where, and that odd scenes and names do no harm."""
 
-import matplotlib
+import os
+import subprocess
+import sys
+from io import BytesIO
+from xml.dom import minidom
+
 import numpy as np
 import pytest
-from matplotlib._pylab_helpers import Gcf
-from matplotlib.colors import to_rgba
-from matplotlib.figure import Figure
-from shapely.geometry import LineString, Point
+from PIL import Image
+from shapely.geometry import LineString, Point, Polygon, box
 
-from navloom.scenes.plan import Mark, Route, draw_into, draw_plan
-from navloom.scenes.plan_lines import _lanes, _runs_on, _shifted
+from navloom.errors import UsageError
+from navloom.scenes.plan import Mark, Route, Sheet, _lanes, _runs_on, _shifted, draw_plan
 from navloom.scenes.plan_look import ROUTES
+from navloom.scenes.plan_names import Setting
 from navloom.scenes.plan_shapes import readable, region_shapes, room_tints, tint
+from navloom.scenes.plan_svg import Pen
 from navloom.scenes.scene import Box, Edge, Floor, Item, Link, Region, Scene, Viewpoint
 
 
@@ -57,26 +62,62 @@ def _home(**changes) -> Scene:
 ROUTE = Route(((1, 0.0, 0.0), (1, 4.0, 0.0), (2, 4.0, -1.0)), "robot_1", carried_from=1)
 
 
-def _texts(figure: Figure) -> list[str]:
-    found = [text.get_text() for axes in figure.axes for text in axes.texts]
-    return found + [axes.get_title() for axes in figure.axes] + [t.get_text() for t in figure.texts]
+def elements(sheet: Sheet, tag: str) -> list[minidom.Element]:
+    """All elements of a kind of a page, in their order."""
+    return list(minidom.parseString(sheet.svg).getElementsByTagName(tag))
+
+
+def texts(sheet: Sheet) -> list[str]:
+    """All that is written on a page; lines of one text are apart."""
+    return [
+        "\n".join(line.firstChild.data for line in text.getElementsByTagName("tspan"))
+        for text in elements(sheet, "text")
+    ]
+
+
+def _panels(sheet: Sheet) -> list[tuple[float, ...]]:
+    """Each floor's x, y, width and height on the page, and the width of its paper in metres."""
+    return [
+        (
+            *(float(panel.getAttribute(name)) for name in ("x", "y", "width", "height")),
+            float(panel.getAttribute("viewBox").split()[2]),
+        )
+        for panel in elements(sheet, "svg")[1:]
+    ]
+
+
+def _boxes(sheet: Sheet) -> dict[str, Polygon]:
+    """The ground that words within the first floor take, in metres, by what they say."""
+    (panel, *_) = elements(sheet, "svg")[1:]
+    found = {}
+    for text in panel.getElementsByTagName("text"):
+        lines = text.getElementsByTagName("tspan")
+        size = float(text.getAttribute("font-size"))
+        pen = Pen(size / 10)
+        said = "\n".join(line.firstChild.data for line in lines)
+        setting = Setting(said, 10.0, text.getAttribute("font-weight") != "bold")
+        wide, high = pen.extent(setting)
+        x, y = (float(lines[0].getAttribute(name)) for name in ("x", "y"))
+        middle = y - 0.35 * size + (len(lines) - 1) / 2 * 1.15 * size
+        found[said] = box(x - wide / 2, middle - high / 2, x + wide / 2, middle + high / 2)
+    return found
+
+
+def _overlapping(boxes) -> list[tuple[str, str]]:
+    small = {said: each.buffer(-0.05 * each.length / 4) for said, each in boxes.items()}
+    return [(a, b) for a in small for b in small if a < b and small[a].intersects(small[b])]
 
 
 def test_every_floor_is_a_panel_of_the_same_scale_with_its_rooms_named():
-    figure = draw_plan(_home(), title="a home")
-    assert len(figure.axes) == 2
-    scales = []
-    for axes in figure.axes:
-        low, high = axes.get_xlim()
-        inches = axes.get_position().width * figure.get_figwidth()
-        scales.append((high - low) / inches)
-    assert scales[0] == pytest.approx(scales[1])
-    said = _texts(figure)
+    sheet = draw_plan(_home(), title="a home")
+    one, two = (panel[2] / panel[4] for panel in _panels(sheet))
+    assert one == pytest.approx(two, abs=0.01)
+    said = texts(sheet)
     for words in ("floor 1", "floor 2", "a home"):
         assert words in said
     names = {text.replace("\n", " ").replace("\u00a0", " ") for text in said}
     assert {"Kitchen 1", "Hallway 2", "Bedroom 3", "Bathroom 4"} <= names
-    assert any(text.startswith("2 m") and "heading 0" in text for text in said)
+    assert any(text.startswith("2 m") and "heading 0" in text for text in names)
 
 
 def test_up_the_page_is_minus_z():
@@ -92,7 +133,7 @@ def test_a_scene_without_outlines_shows_the_ground_of_its_viewpoints():
     assert not shapes["Kitchen_1"].contains(Point(1.5, 0.0))
     nobody = region_shapes(_home(regions=bare), 2)["Bathroom_4"]
     assert nobody.contains(Point(0.0, 0.0))  # no viewpoint: a spot at its centre
-    assert isinstance(draw_plan(_home(regions=bare)), Figure)
+    assert len(_panels(draw_plan(_home(regions=bare)))) == 2
 
 
 def test_a_route_shows_its_half_on_each_floor():
@@ -118,60 +159,50 @@ def test_standing_still_draws_no_line():
     draw_plan(_home(), routes=[still])
 
 
-def _lines(figure: Figure, robot: str) -> list:
-    colour = to_rgba(ROUTES[robot].colour)
-    return [
-        line
-        for axes in figure.axes
-        for line in axes.lines
-        if to_rgba(line.get_color()) == colour and len(line.get_xdata()) > 1
-    ]
+def _lines(sheet: Sheet, robot: str) -> list[minidom.Element]:
+    paths = elements(sheet, "svg")[1].getElementsByTagName("path")
+    return [path for path in paths if path.getAttribute("stroke") == ROUTES[robot].colour]
 
 
 def test_the_carried_part_is_thicker_and_robot_2_is_dashed():
+    there = Route(((1, 0.0, 0.0), (1, 2.0, 0.0), (1, 4.0, 0.0)), "robot_1", carried_from=1)
     other = Route(((1, 4.0, 0.5), (1, 0.0, 0.5)), "robot_2")
-    figure = draw_plan(_home(), routes=[ROUTE, other])
-    widths = sorted({line.get_linewidth() for line in _lines(figure, "robot_1")})
-    assert widths[0] * 2 < widths[-1]
-    assert all(line.get_linestyle() == "-" for line in _lines(figure, "robot_1"))
-    assert all(line.get_linestyle() != "-" for line in _lines(figure, "robot_2"))
+    sheet = draw_plan(_home(), routes=[there, other])
+    thin, thick = (float(line.getAttribute("stroke-width")) for line in _lines(sheet, "robot_1"))
+    assert thin * 2 < thick
+    assert not any(line.hasAttribute("stroke-dasharray") for line in _lines(sheet, "robot_1"))
+    assert all(line.hasAttribute("stroke-dasharray") for line in _lines(sheet, "robot_2"))
+    assert texts(sheet)[-3:] == ["robot_1", "robot_2", "thick: carrying"]
 
 
 def test_the_words_at_stairs_say_which_floor():
-    said = _texts(draw_plan(_home(), routes=[ROUTE]))
+    said = texts(draw_plan(_home(), routes=[ROUTE]))
     assert "to floor 2" in said
     assert "from floor 1" in said
 
 
 def test_marks_at_one_place_do_not_hide_one_another_and_are_explained():
-    marks = [Mark(kind, 1, 0.0, 0.0) for kind in ("start_1", "start_2", "object", "handoff", "end")]
-    figure = draw_plan(_home(), marks=marks)
-    spots = {
-        (round(float(line.get_xdata()[0]), 3), round(float(line.get_ydata()[0]), 3))
-        for line in figure.axes[0].lines
-        if line.get_marker() in ("o", "^", "*", "D")
-    }
-    assert len(spots) == len(marks)
-    legend = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert legend == ["robot_1 starts", "robot_2 starts", "object", "handoff", "destination"]
+    kinds = ("start_1", "start_2", "object", "handoff", "end")
+    sheet = draw_plan(_home(), marks=[Mark(kind, 1, 0.0, 0.0) for kind in kinds])
+    first = elements(sheet, "svg")[1]
+    middles = [
+        tuple(float(disc.getAttribute(name)) for name in ("cx", "cy"))
+        for disc in first.getElementsByTagName("circle")
+    ]
+    for sign in first.getElementsByTagName("polygon"):
+        corners = [tuple(map(float, at.split(","))) for at in sign.getAttribute("points").split()]
+        middles.append(tuple(np.mean(corners, axis=0)))
+    assert len({(round(x, 2), round(y, 2)) for x, y in middles}) == len(kinds)
+    legend = ["robot_1 starts", "robot_2 starts", "object", "handoff", "destination"]
+    assert [each for each in texts(sheet) if each not in "12"][-5:] == legend
+    assert [each for each in texts(sheet) if each in "12"] == ["1", "2", "1", "2"]
 
 
 def test_names_in_the_same_floor_do_not_overlap():
     crowd = tuple(_room(f"Walk_in_closet_{i}", 1.3 * i, 0, size=1.2) for i in range(1, 9))
-    figure = draw_plan(_home(regions=crowd, links=(), items=(), viewpoints=(), edges=()))
-    figure.canvas.draw()
-    boxes = [
-        text.get_window_extent()
-        for text in figure.axes[0].texts
-        if text.get_text().strip() and "closet 1  ·" not in text.get_text()
-    ]
-    clashes = [
-        (i, j)
-        for i in range(len(boxes))
-        for j in range(i)
-        if boxes[i].shrunk(0.9, 0.9).overlaps(boxes[j].shrunk(0.9, 0.9))
-    ]
-    assert clashes == []
+    sheet = draw_plan(_home(regions=crowd, links=(), items=(), viewpoints=(), edges=()))
+    assert len(_boxes(sheet)) == len(crowd)
+    assert _overlapping(_boxes(sheet)) == []
 
 
 def test_a_name_that_fits_nowhere_becomes_a_number_that_is_explained():
@@ -179,16 +210,16 @@ def test_a_name_that_fits_nowhere_becomes_a_number_that_is_explained():
     tiny_box = Box(center=(0, 1, 3), size=(0.4, 2, 0.4))
     closet = Region(id="Walk_in_closet_35", label="closet", center=(0, 0, 3), box=tiny_box)
     scene = _home(regions=(hall, closet), links=(), items=(), viewpoints=(), edges=())
-    said = _texts(draw_plan(scene))
+    said = texts(draw_plan(scene))
     assert "35" in said
     assert any("35 Walk in closet 35" in " ".join(text.split()) for text in said)
 
 
 def test_untrusted_names_are_text_and_nothing_else():
     scene = _home(regions=(_room("Hall_1", 0, 0),), links=(), items=(), viewpoints=(), edges=())
-    figure = draw_plan(scene, title="$\\undefined{ <b>")
-    figure.canvas.draw()
-    assert "$\\undefined{ <b>" in _texts(figure)
+    sheet = draw_plan(scene, title="$\\undefined{ <b>\x00")
+    assert "$\\undefined{ <b>" in texts(sheet)
+    assert sheet.png().startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize("polygon", [
@@ -203,30 +234,74 @@ def test_a_broken_outline_is_still_drawn(polygon):
     draw_plan(scene)
 
 
-def test_drawing_touches_no_global_state_and_fits_its_rect():
-    before, shown = dict(matplotlib.rcParams), len(Gcf.figs)
-    figure = Figure(figsize=(8, 6))
-    draw_into(figure, (1.0, 1.0, 5.0, 4.0), _home(), routes=[ROUTE], items=True)
-    after = dict(matplotlib.rcParams)
-    assert {k: v for k, v in after.items() if k != "backend"} == {
-        k: v for k, v in before.items() if k != "backend"
-    }
-    assert len(Gcf.figs) == shown
-    for axes in figure.axes:
-        spot = axes.get_position()
-        assert spot.x0 >= 1.0 / 8 - 1e-6
-        assert spot.x1 <= 6.0 / 8 + 1e-6
-        assert spot.y0 >= 1.0 / 6 - 1e-6
-        assert spot.y1 <= 5.0 / 6 + 1e-6
+def test_a_plan_fits_its_part_of_a_page():
+    sheet = Sheet(576, 432)
+    drawn = draw_plan(
+        _home(), routes=[ROUTE], items=True, on=sheet, rect=(72.0, 72.0, 360.0, 288.0)
+    )
+    assert drawn is sheet
+    for x, y, wide, high, _ in _panels(sheet):
+        assert x >= 72
+        assert y >= 72
+        assert x + wide <= 432
+        assert y + high <= 360
+
+
+def _pixels(sheet: Sheet) -> np.ndarray:
+    return np.asarray(Image.open(BytesIO(sheet.png())).convert("RGB"))
 
 
 def test_the_same_scene_gives_the_same_picture():
-    def pixels():
-        figure = draw_plan(_home(), routes=[ROUTE], marks=[Mark("end", 2, 4.0, -1.0)])
-        figure.canvas.draw()
-        return np.asarray(figure.canvas.buffer_rgba())
+    first, again = (
+        _pixels(draw_plan(_home(), routes=[ROUTE], marks=[Mark("end", 2, 4.0, -1.0)]))
+        for _ in range(2)
+    )
+    assert np.array_equal(first, again)
 
-    assert np.array_equal(pixels(), pixels())
+
+WITHOUT_FONTS = """
+import sys
+from navloom.scenes.plan import Sheet
+written, blank = Sheet(200, 40), Sheet(200, 40)
+written.write(sys.argv[1], (100, 12), 9.0)
+written.write("bold", (50, 30), 9.0, bold=True)
+sys.stdout.write(written.png().hex() + " " + blank.png().hex())
+assert "matplotlib" not in sys.modules
+"""
+
+
+def test_words_are_drawn_where_no_font_is_installed(tmp_path):
+    # resvg draws nothing, and says nothing, where it finds no font.
+    bare = {"FONTCONFIG_FILE": os.devnull, "FONTCONFIG_PATH": str(tmp_path), "HOME": str(tmp_path)}
+    kept = {key: os.environ[key] for key in ("PYTHONPATH", "SYSTEMROOT") if key in os.environ}
+    made = subprocess.run(
+        [sys.executable, "-c", WITHOUT_FONTS, "Küche ↑ −z"],
+        env=bare | kept, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    written, blank = (bytes.fromhex(each) for each in made.stdout.split())
+    first, second = (np.asarray(Image.open(BytesIO(each))) for each in (written, blank))
+    assert (first[:25] != second[:25]).any(axis=-1).sum() > 200
+    assert (first[25:] != second[25:]).any(axis=-1).sum() > 100
+    sheet = Sheet(200, 40)
+    sheet.write("Küche ↑ −z", (100, 12), 9.0)
+    sheet.write("bold", (50, 30), 9.0, bold=True)
+    assert sheet.png() == written  # no installed font is taken, either
+
+
+def test_without_its_wheel_a_picture_is_refused_in_one_line(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "resvg_py", None)
+    with pytest.raises(UsageError, match=r"pip install resvg-py") as refused:
+        draw_plan(_home()).savefig(tmp_path / "plan.png")
+    assert "\n" not in str(refused.value)
+    draw_plan(_home()).savefig(tmp_path / "plan.svg")
+    assert list(tmp_path.iterdir()) == [tmp_path / "plan.svg"]
+
+
+@pytest.mark.parametrize(("ending", "begins"), [(".pdf", b"%PDF"), (".jpg", b"\xff\xd8")])
+def test_other_pictures_are_written_too(ending, begins, tmp_path):
+    file = tmp_path / f"plan{ending}"
+    draw_plan(_home()).savefig(file)
+    assert file.read_bytes().startswith(begins)
 
 
 def test_small_words():
@@ -241,10 +316,10 @@ def test_small_words():
 def test_of_hundreds_of_rooms_each_has_its_number_and_no_name_is_fitted():
     # Fitted one by one, 1,000 names take minutes.
     rooms = tuple(_room(f"Bedroom_{k}", 4 * (k % 32), -4 * (k // 32)) for k in range(1000))
-    (axes,) = draw_plan(_home(regions=rooms, links=(), items=(), viewpoints=(), edges=())).axes
-    *numbers, note = [text.get_text() for text in axes.texts]
+    sheet = draw_plan(_home(regions=rooms, links=(), items=(), viewpoints=(), edges=()))
+    *numbers, note, _ = texts(sheet)
     assert sorted(numbers) == sorted(str(k) for k in range(1000))
-    assert note == "1,000 rooms by their numbers"
+    assert note.replace("\u00a0", " ") == "1,000 rooms by their numbers"
 
 
 def _scan() -> Scene:
@@ -282,7 +357,7 @@ def test_rooms_that_nobody_measured_share_walls_and_lie_on_nobody_elses_ground()
 def test_rooms_of_unknown_type_differ_from_neighbours_and_are_known_by_their_things():
     tints = room_tints(_scan())
     assert tints["Unknown_1"] != tints["Unknown_2"]
-    said = _texts(draw_plan(_scan()))
+    said = texts(draw_plan(_scan()))
     assert "2\nbunk bed, desk" in said
     assert "1\nchair" in said
     assert "3" in said
@@ -297,9 +372,8 @@ def test_things_and_steps_are_written_beside_their_points_and_hide_nothing():
     points = ((1, 0.0, 0.0), (1, 4.0, 0.0), (1, 0.0, 0.0), (1, 1.0, 1.0))
     walk = Route(points, "robot_1", numbered=True)
     marks = [Mark("object", 1, 0.0, 1.0, label="tea pot"), Mark("goal", 1, 4.0, 0.0)]
-    figure = draw_plan(_home(), routes=[walk], marks=marks)
-    figure.canvas.draw()
-    written = {text.get_text(): text for text in figure.axes[0].texts if text.get_text().strip()}
-    assert {"tea pot", "1", "2", "3"} <= set(written)
-    boxes = [text.get_window_extent().shrunk(0.9, 0.9) for text in written.values()]
-    assert not [1 for i, a in enumerate(boxes) for b in boxes[:i] if a.overlaps(b)]
+    boxes = _boxes(draw_plan(_home(), routes=[walk], marks=marks))
+    assert {"tea pot", "1", "2", "3"} <= set(boxes)
+    assert _overlapping(boxes) == []
+    signs = [Point(0.0, 1.0), Point(4.0, 0.0)]  # y is down the page, as in SVG
+    assert not [1 for sign in signs for each in boxes.values() if each.contains(sign)]

@@ -6,7 +6,6 @@ import json
 import math
 
 import pytest
-from matplotlib.collections import PolyCollection
 from shapely.geometry import Polygon
 
 from navloom.scenes.plan import draw_plan
@@ -25,6 +24,7 @@ from navloom.scenes.scene import (
     Viewpoint,
     Wall,
 )
+from tests.scenes.test_plan import elements, texts
 
 
 def square(name: str, x: float, floor: int = 1) -> Region:
@@ -144,8 +144,7 @@ def test_it_is_json_and_without_labels_tells_nothing() -> None:
     (room, *_) = plan_data(house(), labels=False).floors[0].rooms
     assert (room.name, room.label) == ("Unknown_1", "room 1")
     assert room.tint == UNTOLD
-    figure = draw_plan(house(), labels=False, items=True)
-    said = {text.get_text() for axes in figure.axes for text in axes.texts}
+    said = set(texts(draw_plan(house(), labels=False, items=True)))
     assert {"1", "2", "3"} <= said
     assert not any("itchen" in text for text in said)
 
@@ -154,6 +153,9 @@ def test_a_scene_without_such_geometry_has_none_of_it_drawn() -> None:
     bare = house().replace(walls=(), openings=(), stairs=(), links=(), items=())
     (ground, _) = plan_data(bare).floors
     assert (ground.walls, ground.doors, ground.windows, ground.stairs) == ((), (), (), ())
-    drawn = [each for axes in draw_plan(bare).axes for each in axes.collections]
-    assert not [each for each in drawn if isinstance(each, PolyCollection)]
-    assert [e for axes in draw_plan(house()).axes for e in axes.collections]
+    layers = [
+        {each.getAttribute("data-layer") for each in elements(draw_plan(scene), "g")}
+        for scene in (bare, house())
+    ]
+    assert not layers[0] & {"walls", "stairs", "things"}
+    assert layers[1] >= {"walls", "stairs"}

@@ -54,10 +54,13 @@ def test_homes_are_made_by_name_and_keep_it() -> None:
     assert home != load_scene("home:4?rooms=6&floors=1").replace(id=home.id)
 
 
-def test_homes_are_listed_without_being_made(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_homes_are_listed_without_being_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def never(seed: int, spec: object) -> Scene:
         raise AssertionError("made")
 
+    monkeypatch.setenv("NAVLOOM_CACHE", str(tmp_path))
     monkeypatch.setattr(maker, "make_home", never)
     assert len(list_scenes("home:0-49")) == 50
     homes = iter_scenes("home:0-49")

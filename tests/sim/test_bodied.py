@@ -30,6 +30,8 @@ from navloom.sim.physics import PhysicsRules
 
 EAST, WEST = math.pi / 2, 3 * math.pi / 2
 WIDE = Embodiment(name="WIDE", width=1.0)
+ROOM = made_scene()
+"""One room for all tests, for what is worked out of it is kept with it."""
 CART = Embodiment(name="CART", shape="box", width=0.5, depth=0.8, turning_radius=0.5)
 
 
@@ -45,7 +47,7 @@ def with_viewpoints(**floors: tuple[float, float, float]) -> Scene:
 
 
 def made(physics: Any = "off", scene: Scene | None = None, threshold: float = 0.1) -> Any:
-    scene = made_scene() if scene is None else scene
+    scene = ROOM if scene is None else scene
     return EmbeddedSimulator(scene, None, (), "unbaked", PhysicsRules(physics, threshold))
 
 
@@ -115,6 +117,7 @@ def test_a_body_with_a_turning_radius_turns_on_its_arc() -> None:
         act(simulator, Velocity(0.0, 0.5, 1.0))
 
 
+@pytest.mark.slow
 def test_a_waypoint_is_driven_to_round_what_is_in_the_way() -> None:
     simulator = made()
     put(simulator, "hub", EAST, WIDE)
@@ -145,6 +148,7 @@ BEHIND = (0.75, 0.0, -2.25)
 """The lamp stands on the straight way from the hub to here."""
 
 
+@pytest.mark.slow
 def test_what_each_physics_makes_of_a_lamp_in_the_way() -> None:
     scene = with_viewpoints(behind=BEHIND)
     ends = {}
@@ -174,6 +178,7 @@ def test_what_each_physics_makes_of_a_lamp_in_the_way() -> None:
     assert 0.1 <= contact.displacement < 0.13
 
 
+@pytest.mark.slow
 def test_a_small_displacement_ends_nothing() -> None:
     scene = with_viewpoints(behind=BEHIND)
     simulator = made("strict", scene, threshold=5.0)
@@ -184,6 +189,7 @@ def test_a_small_displacement_ends_nothing() -> None:
     assert not seen.collision
 
 
+@pytest.mark.slow
 def test_who_does_not_fit_on_a_viewpoint_stands_beside_it_by_its_name() -> None:
     scene = with_viewpoints(lamp=(0.6, 0.0, -1.8))
     for physics in ("slide", "telhop"):
@@ -248,6 +254,7 @@ def test_one_viewpoint_holds_two_that_hopped_there_and_both_can_leave() -> None:
     assert seen["two"].pose.position == at(0.0, 0.0)
 
 
+@pytest.mark.slow
 def test_a_drive_goes_on_elsewhere_to_the_bit() -> None:
     scene = with_viewpoints(behind=BEHIND)
     one = made("slide", scene)

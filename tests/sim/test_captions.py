@@ -202,6 +202,7 @@ def test_items_of_no_region_are_told_of_on_their_own_storey(height: float, seen:
     assert [o.name for o in words.objects] == ["lantern"] * seen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("uri", ["demo:flat", "demo:house", "demo:villa"])
 def test_every_way_of_a_home_is_described(uri: str) -> None:
     scene = load_scene(uri)

@@ -42,7 +42,7 @@ from navloom.sim.physics import physics_rules
 from navloom.sim.protocol import RenderedView
 from navloom.sim.registry import BACKENDS
 
-FLAT = load_scene("demo:flat")
+FLAT, MADE = load_scene("demo:flat"), made_scene()
 
 
 class Painted(GraphSimulator):
@@ -114,15 +114,16 @@ NOT_OF_EMBEDDED = {"unclaimed", "no-captions", "no-contacts"}
 @pytest.mark.parametrize("name", CHECKS)
 @pytest.mark.parametrize("uri", ["demo:flat", "demo:house", "compass"])
 def test_the_graph_backend_passes(name: str, uri: str) -> None:
-    scene = made_scene() if uri == "compass" else load_scene(uri)
+    scene = MADE if uri == "compass" else load_scene(uri)
     result = run_check(name, GraphSimulator, scene)
     assert result.status == ("skipped" if name in NOT_OF_GRAPH else "passed"), result.detail
 
 
+@pytest.mark.some(6)
 @pytest.mark.parametrize("name", CHECKS)
 @pytest.mark.parametrize("uri", ["demo:flat", "compass"])
 def test_the_embedded_backend_passes(name: str, uri: str) -> None:
-    scene = made_scene() if uri == "compass" else FLAT
+    scene = MADE if uri == "compass" else FLAT
     result = run_check(name, Seeing, scene)
     assert result.status == ("skipped" if name in NOT_OF_EMBEDDED else "passed"), result.detail
 

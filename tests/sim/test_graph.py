@@ -152,7 +152,7 @@ def test_a_way_straight_up_has_heading_0() -> None:
     assert (down.heading, down.elevation) == (0.0, -math.pi / 2)
 
 
-@settings(max_examples=40)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(scenes())
 def test_any_scene_agrees_with_its_tables(scene: Scene) -> None:
     if not scene.viewpoints:

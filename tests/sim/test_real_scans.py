@@ -21,7 +21,7 @@ from navloom.sim.captions import MatterportCaptions, captions_for
 from navloom.sim.conformance import check
 from navloom.sim.graph import candidates_of
 
-pytestmark = pytest.mark.realdata
+pytestmark = [pytest.mark.realdata, pytest.mark.slow]
 
 
 def read(path: Path) -> Any:

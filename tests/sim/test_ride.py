@@ -19,6 +19,8 @@ from navloom.scenes.uri import load_scene
 from navloom.sim.embedded.body_film import body_film, overlook
 from navloom.sim.ride import Ride, ridden
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def scene() -> Scene:

@@ -13,6 +13,7 @@ from navloom.scenes.uri import load_scene
 from navloom.sim.tour import LOOK, TURN, WALK, plan_tour
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("uri", ["home:7", "home:3", "demo:house"])
 def test_every_region_is_visited_and_looked_about_in(uri: str) -> None:
     scene = load_scene(uri)
@@ -28,6 +29,7 @@ def test_every_region_is_visited_and_looked_about_in(uri: str) -> None:
     assert min(turned.values()) > math.radians(330)
 
 
+@pytest.mark.slow
 def test_nobody_jumps_and_no_wall_is_crossed() -> None:
     scene = load_scene("home:7")
     moments = list(plan_tour(scene).moments(10))
@@ -42,6 +44,7 @@ def test_nobody_jumps_and_no_wall_is_crossed() -> None:
     assert all(hop in edges for hop in hops)
 
 
+@pytest.mark.slow
 def test_one_a_second_is_the_same_tour() -> None:
     tour = plan_tour(load_scene("demo:flat"))
     slow, fast = list(tour.moments(1)), list(tour.moments(10))

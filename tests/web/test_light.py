@@ -12,6 +12,8 @@ from navloom.cli.main import main
 from navloom.evals.kinds import KINDS
 from tests.evals.capnav.world import write_world
 
+pytestmark = pytest.mark.slow
+
 HEAVY = ("langgraph", "langchain_core", "matplotlib", "trimesh", "jinja2", "rich")
 _LOOK = """
 import json, sys

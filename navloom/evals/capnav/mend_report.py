@@ -8,7 +8,7 @@ from pathlib import Path
 
 from navloom.errors import SceneError
 from navloom.evals.report.blocks import Block, Grid, Picture, Prose
-from navloom.evals.report.document import Document, Table, png
+from navloom.evals.report.document import Document, Table
 from navloom.evals.report.kept_report import KeptReport, keep_report
 from navloom.files import make_folder, write_whole
 from navloom.scenes.formats.scene_json import save
@@ -38,7 +38,7 @@ def write_mends(scene: Scene, found: Sequence[Mend], folder: Path) -> list[str]:
     said: list[str] = []
     pictures: list[Picture] = []
     for number, each in enumerate(_proven(found)[:_MOST_DRAWN], start=1):
-        drawn = png(draw_mend(scene, each))
+        drawn = draw_mend(scene, each).png()
         write_whole(folder / f"mend-{number}.png", drawn)
         numbered = enumerate(each.changes, start=1)
         listed = "; ".join(f"{k}. {c.words} ({c.cost:,.0f})" for k, c in numbered)

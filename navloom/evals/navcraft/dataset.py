@@ -98,15 +98,6 @@ class Validation:
         return f"{self.tasks} tasks: {self.valid} valid{more if broken else ''}{note}"
 
 
-def validate_file(path: Path | str, scenes: str | Sequence[str] | None = None) -> list[Finding]:
-    """Find what is wrong with a dataset; see :func:`check_file`.
-
-    Returns:
-        The findings; empty where every line is valid.
-    """
-    return list(check_file(path, scenes).findings)
-
-
 def check_file(path: Path | str, scenes: str | Sequence[str] | None = None) -> Validation:
     """Check a dataset against the schema and its scenes.
 

@@ -6,29 +6,23 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from matplotlib.figure import Figure
-
 from navloom.errors import SceneError
 from navloom.evals.navcraft.task_words import task_story
-from navloom.scenes.plan import draw_into
-from navloom.scenes.plan_building import FromAbove
-from navloom.scenes.plan_legend import draw_legend, legend_handles
-from navloom.scenes.plan_lines import Mark, Route
+from navloom.scenes.plan import Mark, Route, Sheet, Spot, draw_legend, draw_plan, legend_entries
 from navloom.scenes.plan_look import MarkKind
 from navloom.scenes.plan_shapes import readable
+from navloom.scenes.plan_svg import FromAbove
 from navloom.scenes.scene import Scene
 from navloom.sim.viewer import can_look, floors_from_above
 from navloom.tools.navcraft.paths import Anchor, metric_graph, spot_of
 
-Spot = tuple[int, float, float]
-
 _COLUMNS = 2
-_CELL, _STORY = (8.6, 5.8), 0.9
-"""Inches of one cell of the sheet (wide, high), and of the sentences under its plan."""
+_CELL, _STORY = (620.0, 418.0), 65.0
+"""Points of one cell of the sheet (wide, high), and of the sentences under its plan."""
 _A_METRE = 50
 """Pixels of a floor's picture."""
-_HEAD, _KEY = 0.6, 0.4
-"""Inches above and below the cells of a sheet, for its title and its legend."""
+_HEAD, _KEY = 43.0, 29.0
+"""Points above and below the cells of a sheet, for its title and its legend."""
 
 
 def task_routes(scene: Scene, row: Mapping[str, Any]) -> tuple[list[Route], list[Mark]]:
@@ -126,7 +120,7 @@ def _floors(routes: Sequence[Route], marks: Sequence[Mark]) -> set[int]:
 
 def contact_sheet(
     rows: Sequence[Mapping[str, Any]], scenes: Mapping[str, Scene], *, title: str = ""
-) -> Figure:
+) -> Sheet:
     """Tasks side by side, each a plan and what happens in plain words; one legend for all.
 
     Args:
@@ -138,31 +132,24 @@ def contact_sheet(
         SceneError: as :func:`task_routes`.
     """
     down = max(1, -(-len(rows) // _COLUMNS))
-    wide, high = _COLUMNS * _CELL[0], down * _CELL[1] + _HEAD + _KEY
-    figure = Figure(figsize=(wide, high), dpi=100)
-    figure.text(
-        0.25 / wide, 1 - 0.3 / high, title, fontsize=14, va="center", weight="bold",
-        color="#1d1d1d", parse_math=False,
-    )  # fmt: skip
-    handles = legend_handles(*_all_that_occurs(rows))
-    draw_legend(figure, (0.0, 0.1, wide, high), handles, size=10)
+    sheet = Sheet(_COLUMNS * _CELL[0], down * _CELL[1] + _HEAD + _KEY, dpi=100)
+    sheet.write(title, (18, 22), 14, bold=True, anchor="start")
+    place = (0.0, sheet.height - _KEY, sheet.width, _KEY)
+    draw_legend(sheet, place, legend_entries(*_all_that_occurs(rows)), size=10)
     for number, row in enumerate(rows):
-        left = number % _COLUMNS * _CELL[0]
-        bottom = (down - 1 - number // _COLUMNS) * _CELL[1] + _KEY
-        _cell(figure, (left, bottom), number + 1, row, scenes[row["scene"]])
-    return figure
+        down, across = divmod(number, _COLUMNS)
+        corner = (across * _CELL[0], _HEAD + down * _CELL[1])
+        _cell(sheet, corner, number + 1, row, scenes[row["scene"]])
+    return sheet
 
 
 def _cell(
-    figure: Figure, corner: tuple[float, float], number: int, row: Mapping[str, Any], scene: Scene
+    sheet: Sheet, corner: tuple[float, float], number: int, row: Mapping[str, Any], scene: Scene
 ) -> None:
     routes, marks = task_routes(scene, row)
     floors, two = _floors(routes, marks), row.get("phase_2")
     kind = two["Collaborative type"] if two else "one robot"
-    left, bottom = corner
-    draw_into(
-        figure,
-        (left + 0.15, bottom + _STORY + 0.1, _CELL[0] - 0.3, _CELL[1] - _STORY - 0.2),
+    draw_plan(
         scene,
         routes=routes,
         marks=marks,
@@ -171,14 +158,10 @@ def _cell(
         above=_from_above(scene, floors),
         title=f"{number}.  {row['scene']}  ({kind})",
         legend=False,
+        on=sheet,
+        rect=(corner[0] + 11, corner[1] + 7, _CELL[0] - 22, _CELL[1] - _STORY - 14),
     )
-    figure.text(
-        (left + 0.25) / figure.get_figwidth(),
-        (bottom + _STORY) / figure.get_figheight(),
-        "\n".join(textwrap.wrap(task_story(row), 105)),
-        fontsize=9.5,
-        va="top",
-        linespacing=1.35,
-        color="#222222",
-        parse_math=False,
-    )
+    left, top = corner[0] + 18, corner[1] + _CELL[1] - _STORY
+    for line in textwrap.wrap(task_story(row), 105):
+        top += 13
+        sheet.write(line, (left, top - 7), 9.5, "#222222", anchor="start")

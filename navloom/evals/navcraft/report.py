@@ -17,7 +17,7 @@ from navloom.evals.navcraft.export import export_lines
 from navloom.evals.navcraft.scores import RunScore, score_run
 from navloom.evals.navcraft.tables import all_tables, headline, title
 from navloom.evals.navcraft.task_words import pick_tasks, task_story
-from navloom.evals.report.document import Document, Table, named_apart, png
+from navloom.evals.report.document import Document, Table, named_apart
 from navloom.evals.run_scenes import run_scene
 from navloom.files import formed, write_whole
 from navloom.scenes.scene import Scene
@@ -138,7 +138,7 @@ def write_report(
     if rows:
         try:
             what = f"{title(report.scores)} · {len(rows)} shown"
-            sheet = png(contact_sheet(rows, drawn, title=what), dpi=100)
+            sheet = contact_sheet(rows, drawn, title=what).png()
         except NavloomError:
             return report, written  # a task's page says that it cannot be drawn, and why
         written.append(write_whole(folder / "contact_sheet.png", sheet))

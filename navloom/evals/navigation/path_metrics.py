@@ -238,17 +238,3 @@ def next_row(row: Floats, cost: Floats) -> None:
     for r in range(1, len(row)):
         np.minimum(straight[r - 1], row[r - 1], out=row[r])
         row[r] += cost[r]
-
-
-def warp(cost: Floats) -> float:
-    """The least cost of walking along a path and its reference side by side.
-
-    A step goes forward on either or on both; each pair of positions that is passed costs once.
-
-    Args:
-        cost: (P, R) cost of each position of the path beside each of the reference.
-    """
-    row = first_row(cost[0][:, None])
-    for step in cost[1:]:
-        next_row(row, step[:, None])
-    return float(row[-1, 0])

@@ -21,8 +21,6 @@ from navloom.evals.report.intervals import Rate
 TRUTH = "truth"
 _MOST_GROUPS, _LEAST_OF_GROUP = 20, 5
 """Groups that are listed, and items that they have on average."""
-Known = Mapping[str, Mapping[str, Value]]
-"""By who says it, and by item."""
 
 
 @dataclass

@@ -102,17 +102,6 @@ def makes_episodes(name: str) -> bool:
     return _WALKED in inspect.signature(import_module(_task(name).module).load).parameters
 
 
-def splits_of(name: str) -> tuple[str, ...]:
-    """The splits of a dataset, its default one first.
-
-    Raises:
-        UsageError: there is no such dataset.
-    """
-    module = import_module(_task(name).module)
-    rest = tuple(split for split in module.SPLITS if split != module.DEFAULT_SPLIT)
-    return (module.DEFAULT_SPLIT, *rest)
-
-
 def options_of(name: str) -> tuple[str, ...]:
     """The names of a dataset's own options.
 

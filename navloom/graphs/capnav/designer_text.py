@@ -60,7 +60,6 @@ def ask(
     frames: int,
     routes: Sequence[Sequence[str]] = (),
     taken: Sequence[Mapping[str, Any]] = (),
-    tools: bool = True,
 ) -> Rendered:
     """The opening of a designer's conversation.
 
@@ -71,7 +70,6 @@ def ask(
         frames: how many pictures go along.
         routes: (start, end) that are to be preferred.
         taken: questions of the scene that exist.
-        tools: whether the tools are offered.
     """
     pairs = [{"start": start, "end": end} for start, end in routes]
     known = [{key: q["nodes_involved"][key] for key in _KEYS} for q in taken[-_MOST_TAKEN:]]
@@ -83,7 +81,7 @@ def ask(
         frames=frames,
         routes=json.dumps(pairs) if pairs else "",
         taken=json.dumps(known, ensure_ascii=False) if known else "",
-        tools=tools,
+        tools=True,
     )
 
 

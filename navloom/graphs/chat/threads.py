@@ -467,10 +467,7 @@ def save_map(path: Path, scene: Scene, trajectory: Sequence[Sequence[Any]]) -> N
 
 def map_picture(scene: Scene, trajectory: Sequence[Sequence[Any]]) -> bytes:
     """The home from above with the whole walk, as a PNG file."""
-    from io import BytesIO
-
-    from navloom.scenes.plan import draw_plan
-    from navloom.scenes.plan_lines import Mark, Route
+    from navloom.scenes.plan import Mark, Route, draw_plan
 
     places = [(scene.viewpoint_by_id[pose[0]], pose[3:]) for pose in trajectory]
     points = tuple(
@@ -479,10 +476,8 @@ def map_picture(scene: Scene, trajectory: Sequence[Sequence[Any]]) -> bytes:
     )
     marks = [Mark("start", *points[0]), Mark("stop", *points[-1], label="now")]
     walked = [Route(points, "robot_1")] if len(set(points)) > 1 else []
-    figure = draw_plan(scene, routes=walked, marks=marks, title=f"{scene.uri}: the walk so far")
-    drawn = BytesIO()
-    figure.savefig(drawn, format="png")
-    return drawn.getvalue()
+    title = f"{scene.uri}: the walk so far"
+    return draw_plan(scene, routes=walked, marks=marks, title=title).png()
 
 
 def read_chat(path: Path, scene: Scene) -> Saved:

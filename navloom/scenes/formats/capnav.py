@@ -112,10 +112,6 @@ class Nodes:
         """The id of a node's region."""
         return self._region[node]
 
-    def of_region(self, region: str) -> str:
-        """The node of a region."""
-        return self._node[region]
-
     def lines(self) -> list[str]:
         """``node_12 - Kitchen`` a node, with the description where there is one (CapNav B.1)."""
         return [

@@ -2,35 +2,50 @@
 
 ``scene_mesh`` puts together the structure (walls, floors, doors, stairs:
 :mod:`navloom.scenes.geometry.structure`), the things
-(:mod:`navloom.scenes.geometry.furniture`), or reads the mesh file that the scene came with.
+(:mod:`navloom.scenes.geometry.furniture`), or reads the mesh file that the scene came with. What
+it puts together is kept in the cache on disk.
 """
 
 from __future__ import annotations
 
+import json
+import math
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from navloom.disk_cache import MESHES, code_key, content_key
 from navloom.scenes.checked_files import MESH_ENDINGS
 from navloom.scenes.distances import forget, per_scene
 from navloom.scenes.formats.scan_files import ScanFiles, scan_of
-from navloom.scenes.geometry.furniture import item_parts
-from navloom.scenes.geometry.hung import pose_of
-from navloom.scenes.geometry.owners import SHELL, item_owner, owners_by_name
+from navloom.scenes.geometry.owners import SHELL, item_owner, opening_owner, owners_by_name
 from navloom.scenes.geometry.rays import RayCaster
-from navloom.scenes.geometry.solids import Floats, Ints, Owned, Part, Surface, turn
-from navloom.scenes.geometry.structure import structure_parts
+from navloom.scenes.geometry.solids import Floats, Ints, Owned, Part, Picture, Surface, turn
 from navloom.scenes.scene import Item, Point3, Scene
 from navloom.scenes.sparing import SPARING
 
 if TYPE_CHECKING:
     from navloom.scenes.geometry.mesh_file import MeshFile
+
+
+_ARRAYS = {
+    "vertices": np.float32,
+    "faces": np.int32,
+    "owners": np.int32,
+    "surface": np.int32,
+    "uv": np.float32,
+    "smooth": np.bool_,
+}
+_FEW = 50
+"""A scene of fewer walls and items is drawn as fast as it is read."""
+_HUGE = 1e6
+"""Metres: no scene is as large."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +184,90 @@ def _made(scene: Scene) -> SceneMesh:
         return assembled(file_parts(scene, mesh_file(path)))
     if (files := _scan_of(scene)) is not None:
         return scanned(scene, files)
+    key = mesh_key(scene)
+    if key is None:
+        return _drawn(scene)
+    return MESHES.kept(f"{key}.npz", lambda: _drawn(scene), _save, lambda file: _load(file, scene))
+
+
+def mesh_key(scene: Scene) -> str | None:
+    """Return a name for a scene's mesh: a hash of the scene and of what draws it.
+
+    None where the mesh is not kept on disk: it is of a file, or of few walls and items.
+    """
+    if not is_drawn(scene) or len(scene.walls) + len(scene.items) < _FEW:
+        return None
+    return per_scene(scene, "mesh key", lambda: _key(scene))
+
+
+def _key(scene: Scene) -> str:
+    here = Path(__file__).parent
+    paths = (str(here), *map(str, sorted(here.parent.glob("*.py"))), str(here.parent / "homes"))
+    code = code_key(*paths, libraries=("numpy", "shapely"))
+    return content_key("navloom mesh", code, scene.model_dump_json())
+
+
+def _drawn(scene: Scene) -> SceneMesh:
+    # Imported where a mesh is made: who reads one needs none of the furniture.
+    from navloom.scenes.geometry.structure import structure_parts
+
     return assembled([*structure_parts(scene), *_things(scene)])
+
+
+def _save(file: IO[bytes], mesh: SceneMesh) -> None:
+    pictures: list[Picture] = []
+    looks = []
+    for look in mesh.surfaces:
+        told: str | int
+        if isinstance(look.texture, str):
+            told = look.texture
+        else:
+            told = next((k for k, each in enumerate(pictures) if each is look.texture), -1)
+            if told < 0:
+                told = len(pictures)
+                pictures.append(look.texture)
+        looks.append([look.rgb, told, look.repeat, look.gloss, look.glow])
+    held: dict[str, Any] = {name: getattr(mesh, name) for name in _ARRAYS}
+    held |= {f"picture_{k}": each.pixels for k, each in enumerate(pictures)}
+    held["looks"] = np.frombuffer(json.dumps(looks).encode(), dtype=np.uint8)
+    np.savez(file, **held)
+
+
+def _load(file: IO[bytes], scene: Scene) -> SceneMesh:
+    from navloom.scenes.geometry.textures import TEXTURES
+
+    with np.load(file, allow_pickle=False) as parts:
+        held = {name: parts[name] for name in parts.files}
+    looks = json.loads(held.pop("looks").tobytes())
+    arrays = {name: held.pop(name) for name in _ARRAYS}
+    n, m = len(arrays["vertices"]), len(arrays["faces"])
+    sizes = {"vertices": (n, 3), "faces": (m, 3), "uv": (n, 2)}
+    sound = all(
+        each.shape == sizes.get(name, (m,)) and each.dtype == _ARRAYS[name]
+        for name, each in arrays.items()
+    )
+    # Compiled code follows numbers without looking: none may lead out of its tables.
+    lowest = opening_owner(len(scene.openings))
+    for name, low, end in (
+        ("faces", 0, n),
+        ("surface", 0, len(looks)),
+        ("owners", lowest, len(scene.items) + 1),
+    ):
+        sound = sound and (not m or bool(low <= arrays[name].min() and arrays[name].max() < end))
+    sound = sound and bool((np.abs(arrays["vertices"]) < _HUGE).all())
+    sound = sound and not np.isinf(arrays["uv"]).any()
+    pictures = [Picture(held.pop(f"picture_{k}")) for k in range(len(held))]
+    for each in pictures:
+        sound = sound and each.pixels.dtype == np.uint8 and each.pixels.shape[2:] == (3,)
+    surfaces = []
+    for (r, g, b), told, repeat, gloss, glow in looks:
+        sound = sound and all(map(math.isfinite, (r, g, b, repeat, gloss, glow)))
+        sound = sound and (told in TEXTURES or told == "" or told in range(len(pictures)))
+        texture = told if isinstance(told, str) else pictures[told]
+        surfaces.append(Surface((r, g, b), texture, repeat, gloss, glow))
+    if not sound:
+        raise ValueError("not what was written")
+    return SceneMesh(surfaces=tuple(surfaces), **arrays)
 
 
 def scanned(scene: Scene, files: ScanFiles) -> SceneMesh:
@@ -212,6 +310,9 @@ def _carried(part: Part, position: Point3, yaw: float, item: Item) -> Part:
 
 
 def _things(scene: Scene) -> Iterator[Owned]:
+    from navloom.scenes.geometry.furniture import item_parts
+    from navloom.scenes.geometry.hung import pose_of
+
     for index, item in enumerate(scene.items):
         if item.size is None:
             continue

@@ -14,10 +14,8 @@ from navloom.scenes.homes.rectilinear import Stretch
 
 NEVER = 1000.0
 _MOST_ROUNDS = 4
-_PUBLIC = ("living room", "dining room", "kitchen", "family room", "library", "media room")
 _HALLS = ("hallway", "entryway")
 _BEDS = ("bedroom", "nursery", "kids room")
-_STORES = ("closet", "storage")
 
 _THROUGH: Mapping[str, Mapping[str, float]] = {
     "hallway": {"closet": 2.5, "pantry": 4, "dressing room": 6, "kitchen": 2, "dining room": 2},

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
+from navloom.disk_cache import BODIES
 from navloom.errors import SceneError
 from navloom.scenes.bodies import Embodiment, climbs
 from navloom.scenes.distances import per_scene
@@ -27,7 +28,6 @@ from navloom.scenes.space.dilation import Dilated, dilated, nearest_in
 from navloom.scenes.space.field_file import load_places, save_places, scene_key
 from navloom.scenes.space.marching import Marched, Places, Spot, marched, taut
 from navloom.scenes.space.met import floors_of, no_place, obstacles_of
-from navloom.shelf import BODIES
 
 _REACH = 0.25
 """Metres up and down within which the floor under a position is looked for, at least."""

@@ -16,6 +16,7 @@ import networkx as nx
 import shapely
 from pydantic import TypeAdapter
 
+from navloom.disk_cache import BODIES
 from navloom.errors import SceneError
 from navloom.scenes.bodies import Embodiment, outer
 from navloom.scenes.distances import per_scene
@@ -28,7 +29,6 @@ from navloom.scenes.space.field_file import scene_key
 from navloom.scenes.space.met import no_place
 from navloom.scenes.space.mover import Mover, mover_of
 from navloom.scenes.terrain import Stand, with_carried
-from navloom.shelf import BODIES
 
 MOVED = 0.5
 """Metres by which a viewpoint may be moved."""

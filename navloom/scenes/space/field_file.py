@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navloom import scenes
+from navloom.disk_cache import code_key, content_key
 from navloom.scenes import geometry, space
 from navloom.scenes.distances import per_scene
 from navloom.scenes.geometry.columns import Grid
 from navloom.scenes.geometry.mesh import is_drawn, scene_mesh
 from navloom.scenes.scene import Scene
 from navloom.scenes.space.dilation import Dilated, Roomy
-from navloom.shelf import code_key, content_key
 
 _FLOOR = ("cell", "height", "clearance")
 _PLACES = (*_FLOOR, "x", "z", "beside", "part")

@@ -13,13 +13,12 @@ from pathlib import Path
 
 import numpy as np
 import yaml
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy.ndimage import binary_dilation, binary_fill_holes
 
 from navloom.errors import SceneError
-from navloom.scenes.plan import draw_plan
-from navloom.scenes.plan_building import FromAbove
+from navloom.scenes.plan import Sheet, draw_plan
+from navloom.scenes.plan_svg import FromAbove
 from navloom.scenes.scene import Scene
 from navloom.scenes.space.body_field import BodyField
 
@@ -113,7 +112,7 @@ class OccupancyMap:
         )
         return image, told
 
-    def picture(self, scene: Scene, *, title: str | None = None, width: float = 8.0) -> Figure:
+    def picture(self, scene: Scene, *, title: str | None = None, width: float = 8.0) -> Sheet:
         """The map on the plan of its storey, with the names of its rooms.
 
         Args:

@@ -38,7 +38,6 @@ _BESIDE = 0.7
 _OFF = 0.35
 _RISER = 0.3
 
-Ints = NDArray[np.int32]
 Bools = NDArray[np.bool_]
 
 

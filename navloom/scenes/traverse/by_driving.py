@@ -8,13 +8,74 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from navloom.scenes.bodies import Embodiment, builtin_bodies, canonical
 from navloom.scenes.scene import Scene
-from navloom.scenes.traverse.by_rule import faults, from_geometry
-from navloom.scenes.traverse.driven import drive_edge
-from navloom.scenes.traverse.rule_and_drive import Compared, compared
+from navloom.scenes.traverse.by_rule import Barrier, Fault, faults, from_geometry, kinds
+from navloom.scenes.traverse.driven import Driven, drive_edge
 from navloom.scenes.traverse.traverse_table import Cell, Pair, Traversability
+
+Reason = Literal["agree", "rule wrong", "driver gave up", "graph and geometry differ"]
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One link and one body, by rule and driven.
+
+    Attributes:
+        scene: the scene's URI.
+        driven: what came of driving.
+        kinds: of barrier, by rule; none where it is open.
+        note: the rule's, for a blocked link.
+        items: that the rule blames.
+        reason: why the two differ, if they do.
+    """
+
+    scene: str
+    driven: Driven
+    kinds: tuple[Barrier, ...]
+    note: str
+    items: tuple[str, ...]
+    reason: Reason
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the drive passed what the rule opens, or failed where the rule blocks."""
+        return self.reason == "agree"
+
+    @property
+    def words(self) -> str:
+        """One line on it."""
+        one = self.driven
+        rule = self.note or "open"
+        drove = one.result + (f" by {one.stopped_by}" if one.stopped_by else "")
+        if one.result == "passed":
+            drove = f"passed in {one.metres:.2f} m"
+        return (
+            f"{self.scene} {one.body} {one.a} -> {one.b}: {self.reason}: by rule {rule};"
+            f" driven: {drove}"
+        )
+
+
+def compared(scene: Scene, driven: Driven, found: Sequence[Fault]) -> Compared:
+    """One link and one body, with why the two differ."""
+    passed = driven.result == "passed"
+    reason: Reason = "rule wrong"
+    if passed == (not found):
+        reason = "agree"
+    elif driven.result == "gave up":
+        reason = "driver gave up"
+    elif not passed and not found and not driven.stopped_by:
+        reason = "graph and geometry differ"
+    return Compared(
+        scene.uri,
+        driven,
+        kinds(found),
+        "; ".join(fault.note for fault in found),
+        tuple(item for fault in found for item in fault.items),
+        reason,
+    )
 
 
 @dataclass(frozen=True)

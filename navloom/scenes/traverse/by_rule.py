@@ -6,7 +6,7 @@ the doorway between them, leaves that stand open, and the things that stand ther
 (:mod:`navloom.scenes.traverse.passing`). A link that says nothing of a size is taken to be passable
 in that respect, which is said in the note of no cell: it is an assumption of the whole table.
 
-Where driving showed a rule wrong (:mod:`navloom.scenes.traverse.rule_and_drive`) it was mended:
+Where driving showed a rule wrong (:mod:`navloom.scenes.traverse.by_driving`) it was mended:
 
 - An open hinged leaf stands in its doorway and takes 4 cm of it, and 10 cm at its handle; the
   strips that it closes against take 1.2 cm on either side. What is left is found on the plan.

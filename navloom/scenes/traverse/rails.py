@@ -30,7 +30,6 @@ from navloom.scenes.traverse.rail_stretches import FAR, stretches_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 _STAIR = 0.01
 """Metres to and fro that it takes at least to get aside."""

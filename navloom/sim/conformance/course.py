@@ -106,10 +106,8 @@ def _course(bench: Bench, physics: str | None = None) -> Iterator[Simulator]:
         simulator.close()
 
 
-def _put(
-    simulator: Simulator, heading: float, body: Embodiment = _SLIM, at: str = "start"
-) -> Observation:
-    pose = Pose(_FLOORS[at], heading, 0.0, at)
+def _put(simulator: Simulator, heading: float, body: Embodiment = _SLIM) -> Observation:
+    pose = Pose(_FLOORS["start"], heading, 0.0, "start")
     return simulator.reset({"robot": (pose, body)})["robot"]
 
 

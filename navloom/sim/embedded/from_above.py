@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from navloom.scenes.distances import per_scene
 from navloom.scenes.geometry.mesh import SceneMesh, scene_mesh
 from navloom.scenes.geometry.owners import CEILING, GROUND, item_owner
-from navloom.scenes.plan_building import FromAbove
+from navloom.scenes.plan_svg import FromAbove
 from navloom.scenes.scene import Scene
 from navloom.sim.embedded.camera import Camera
 from navloom.sim.embedded.renderer import Renderer

@@ -7,7 +7,7 @@ from typing import IO
 
 import numpy as np
 
-from navloom.shelf import LIGHT, content_key
+from navloom.disk_cache import LIGHT, content_key
 from navloom.sim.embedded.atlas import Light
 from navloom.sim.embedded.facets import Facets
 

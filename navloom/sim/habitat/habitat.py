@@ -35,10 +35,6 @@ from navloom.sim.physics import THRESHOLD_M, PhysicsRules, physics_rules
 from navloom.sim.protocol import CaptionSource, Observation, Pose, RenderedView, View
 
 GPU = "NAVLOOM_GPU_DEVICE"
-_MOST_M = 100.0
-_LEVEL_M = 0.1
-_TOUCH_M = 0.005
-"""Whoever gets so much less far than it wanted has touched something."""
 
 
 def make(

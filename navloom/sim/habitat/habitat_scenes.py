@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from navloom.disk_cache import HABITAT, code_key, content_key
 from navloom.errors import SceneError, SimulatorError
 from navloom.scenes import exporting
 from navloom.scenes.distances import per_scene
@@ -28,7 +29,6 @@ from navloom.scenes.geometry.scan import read_scan
 from navloom.scenes.geometry.scan_mesh import number_owners
 from navloom.scenes.geometry.solids import Picture
 from navloom.scenes.scene import Scene
-from navloom.shelf import HABITAT, code_key, content_key
 from navloom.sim.habitat.scene_dataset import find_in_dataset
 
 _FORMAT = 1

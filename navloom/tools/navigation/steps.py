@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError
 
@@ -26,7 +26,6 @@ NOTHING = ParsedAction("none")
 _MOST = 10_000
 _FAR_M = 1e6
 _FULL_TURN = 2 * math.pi
-_T = TypeVar("_T")
 
 
 class _Record(BaseModel):

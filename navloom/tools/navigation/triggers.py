@@ -20,7 +20,6 @@ from navloom.scenes.scene import Scene, distance_3d
 from navloom.tools.navigation.guide import check_viewpoints
 
 Trigger: TypeAlias = Literal["loop", "off_course", "wrong_region"]
-TRIGGERS: tuple[Trigger, ...] = ("loop", "off_course", "wrong_region")
 """What may be wrong with a trajectory, in the order it is looked for."""
 THERE_M = 3.0
 """Who is nearer than this has arrived: the field's radius of success."""
@@ -62,7 +61,7 @@ def struggling(
         away_m: see ``off_course``; R2R's hops are about 2 m long.
 
     Returns:
-        The first trigger of ``TRIGGERS`` that holds, or None.
+        The first trigger of ``Trigger`` that holds, or None.
 
     Raises:
         UsageError: a viewpoint that the scene does not have, or no goal.

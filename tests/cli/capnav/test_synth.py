@@ -33,6 +33,7 @@ def test_a_run_from_the_command_line(
     assert main(["retry", str(folder)]) == 0
 
 
+@pytest.mark.slow
 def test_qa_goes_where_it_is_told_to(tmp_path: Path) -> None:
     out, qa = str(tmp_path / "run"), tmp_path / "qa"
     typed = [

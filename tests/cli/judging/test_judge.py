@@ -25,6 +25,7 @@ def test_a_file_is_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert json.loads(capsys.readouterr().out)["not_judged"] == {"broken": 1}
 
 
+@pytest.mark.slow
 def test_without_out_each_judging_has_a_folder_of_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -86,6 +87,7 @@ def test_what_holds_no_failed_walk_is_one_line(
     assert not (tmp_path / "r").exists()
 
 
+@pytest.mark.slow
 def test_calibrations_print_their_tables(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -214,6 +214,7 @@ def test_a_run_of_captions_is_refused_by_its_kind(
     assert not Path("e").exists()
 
 
+@pytest.mark.slow
 def test_dialogue_is_four_runs_and_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("eval dialogue --data data --out d --limit 3") == 0
     out = capsys.readouterr().out

@@ -118,6 +118,7 @@ def test_what_cannot_be_scored_is_said() -> None:
         evaluate([home().replace(viewpoints=(), edges=())], model)
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_on_real_homes_rooms_are_found(data_dir: Path) -> None:
     from navloom.scenes.uri import iter_scenes

@@ -58,6 +58,7 @@ def test_n_questions_in_all_spread_evenly_and_each_grounded(tmp_path: Path) -> N
                 assert said["blocking"] == [passage.record() for passage in found.blocking]
 
 
+@pytest.mark.slow
 def test_the_same_request_makes_the_same_questions_however_it_is_gone_through(
     tmp_path: Path,
 ) -> None:
@@ -73,6 +74,7 @@ def test_the_same_request_makes_the_same_questions_however_it_is_gone_through(
     assert (again.samples, again.found["questions"]) == (rest.samples, rest.found["questions"])
 
 
+@pytest.mark.slow
 def test_steering_makes_a_set_more_balanced(tmp_path: Path) -> None:
     # A wheelchair gets everywhere in the flat and the house: those can be balanced for nobody.
     made = {

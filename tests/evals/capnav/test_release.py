@@ -21,6 +21,8 @@ from navloom.tools.capnav.detail_cells import detail_cells
 from navloom.tools.capnav.question_sampler import NEAR, Sampled
 from tests.evals.capnav.world import load_scorer
 
+pytestmark = pytest.mark.slow
+
 LIVE = os.environ.get("NAVLOOM_CAPNAV_SCORER")
 HOMES = ["home:3", "home:7"]
 

@@ -349,6 +349,7 @@ COMPAT = {
 plain search over the files gives too (test below)."""
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_the_thirty_scenes(data_dir: Path) -> None:
     data = load_benchmark(data_dir / "capnav", compat_edges=True)
@@ -365,6 +366,7 @@ def test_the_thirty_scenes(data_dir: Path) -> None:
     assert unknown == {**dict.fromkeys(COMPAT, 0), "HUMAN": 2, "QUADRUPEDAL": 1}
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_feasibility_is_what_a_plain_search_over_the_files_finds(data_dir: Path) -> None:
     folder = data_dir / "capnav"
@@ -386,6 +388,7 @@ def test_feasibility_is_what_a_plain_search_over_the_files_finds(data_dir: Path)
                 assert data.feasible(question, body) is expected
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_opening_any_blocking_set_makes_every_infeasible_question_feasible(data_dir: Path) -> None:
     data = load_benchmark(data_dir / "capnav")

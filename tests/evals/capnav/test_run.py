@@ -36,6 +36,19 @@ def request(world: Path, **more: Any) -> CapnavRequest:
     return CapnavRequest(**{"data": str(world), "seed": 5, **more})
 
 
+@pytest.fixture(scope="module")
+def made(world: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, Summary]]:
+    """Whole runs by the names of their answerers, and what their ends told."""
+    folders = {
+        name: tmp_path_factory.mktemp("runs") / name
+        for name in ("heuristic", "always-yes", "always-no")
+    }
+    return {
+        name: (folder, run_kind(request(world, model=f"builtin/{name}"), folder))
+        for name, folder in folders.items()
+    }
+
+
 class Notes:
     """A display that keeps what it is told."""
 
@@ -50,23 +63,28 @@ class Notes:
         self.said.append(text)
 
 
-def test_a_run_that_was_stopped_goes_on_to_the_same_numbers(world: Path, tmp_path: Path) -> None:
-    whole = run_kind(request(world), tmp_path / "whole")
+def test_a_run_that_was_stopped_goes_on_to_the_same_numbers(
+    world: Path, made: dict[str, tuple[Path, Summary]], tmp_path: Path
+) -> None:
+    folder, whole = made["heuristic"]
     first = run_kind(request(world), tmp_path / "parts", Session(limit=20))
     rest = run_kind(request(world), tmp_path / "parts")
     assert (whole.samples, first.left, rest.left) == (60, 40, 0)
     assert whole.ok + whole.failed == 60
     assert rest.scores == whole.scores
-    files = [(tmp_path / run / ANSWERS).read_bytes() for run in ("whole", "parts")]
+    files = [(run / ANSWERS).read_bytes() for run in (folder, tmp_path / "parts")]
     assert files[0] == files[1]
-    assert json.loads((tmp_path / "whole/summary.json").read_text())["scores"] == whole.scores
-    assert read_run(tmp_path / "whole")["kind"] == "capnav"
-    assert CapnavRequest.read(tmp_path / "whole") == request(world)
+    assert json.loads((folder / "summary.json").read_text())["scores"] == whole.scores
+    assert read_run(folder)["kind"] == "capnav"
+    assert CapnavRequest.read(folder) == request(world, model="builtin/heuristic")
+    assert request(world, model="builtin/heuristic") == request(world)
 
 
-def test_the_answers_file_has_the_rows_that_judges_read(world: Path, tmp_path: Path) -> None:
-    run_kind(request(world, model="builtin/always-no"), tmp_path)
-    rows = [json.loads(line) for line in (tmp_path / ANSWERS).read_text().splitlines()]
+def test_the_answers_file_has_the_rows_that_judges_read(
+    made: dict[str, tuple[Path, Summary]],
+) -> None:
+    folder, _ = made["always-no"]
+    rows = [json.loads(line) for line in (folder / ANSWERS).read_text().splitlines()]
     assert [row["id"] for row in rows] == sorted(row["id"] for row in rows)
     assert len(rows) == 60
     names = ["id", "scene", "question_id", "question", "agent", "result", "raw", "record"]
@@ -76,10 +94,8 @@ def test_the_answers_file_has_the_rows_that_judges_read(world: Path, tmp_path: P
     assert {row["result"]["answer"] for row in rows} == {"no"}
 
 
-def test_what_each_answerer_deserves(world: Path, tmp_path: Path) -> None:
-    found: dict[str, Summary] = {}
-    for name in ("always-yes", "always-no"):
-        found[name] = run_kind(request(world, model=f"builtin/{name}"), tmp_path / name)
+def test_what_each_answerer_deserves(made: dict[str, tuple[Path, Summary]]) -> None:
+    found = {name: summary for name, (_, summary) in made.items()}
     yes, no = (found[name].scores["ours"] for name in ("always-yes", "always-no"))
     assert (yes["recall"]["value"], no["recall"]["value"]) == (1.0, 0.0)
     assert yes["balanced"]["value"] == no["balanced"]["value"] == 0.5
@@ -227,9 +243,8 @@ def test_tables(world: Path, tmp_path: Path) -> None:
     assert "stairs" in shown
 
 
-def test_every_group_has_its_rates_with_intervals(world: Path, tmp_path: Path) -> None:
-    run_kind(request(world), tmp_path)
-    scores = read_capnav(tmp_path)
+def test_every_group_has_its_rates_with_intervals(made: dict[str, tuple[Path, Summary]]) -> None:
+    scores = read_capnav(made["heuristic"][0])
     tables = {table.header[0]: table for table in group_tables(scores)}
     for kind in ("body", "barrier", "passages"):
         table, groups = tables[kind], dict(scores.by(kind))

@@ -66,6 +66,7 @@ def test_two_sets_of_tasks_are_compared_home_by_home(
         run_kind(moved, tmp_path / "r")
 
 
+@pytest.mark.slow
 def test_the_rules_find_most_spoiled_tasks_and_a_coin_half(tmp_path: Path) -> None:
     rules = calibrated("demo:", "builtin/heuristic", tmp_path / "h", 100)
     assert rules.pairs.accuracy.value > 0.75

@@ -77,6 +77,7 @@ def test_an_outline_has_the_area_of_the_box_around_it() -> None:
     assert box_area(Region(id="A_1", center=(0, 0, 0))) is None
 
 
+@pytest.mark.slow
 def test_relays_are_drawn_by_the_seed_and_can_be_left_out() -> None:
     flat = load_scene("demo:house")
     assert home_figures(flat, seed=1) == home_figures(flat, seed=1)
@@ -154,6 +155,7 @@ def test_metres_are_walked_on_the_boxes_also_where_more_is_known(tmp_path: Path)
     assert _on_boxes(bare) is bare
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_bounds_of_the_real_homes(data_dir: Path) -> None:
     """The 95th percentiles of 15/20 splits that were measured apart from this code."""

@@ -8,13 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from navloom.errors import SceneError, UsageError
-from navloom.evals.navcraft.dataset import (
-    MOST_BYTES,
-    MOST_FINDINGS,
-    check_file,
-    schema,
-    validate_file,
-)
+from navloom.evals.navcraft.dataset import MOST_BYTES, MOST_FINDINGS, check_file, schema
 from navloom.scenes.scene import Box, Item
 from tests.evals import tiny
 
@@ -64,7 +58,7 @@ def test_a_finding_is_one_line_that_names_file_line_part_and_fault(tmp_path, sce
     row = tiny.single()
     row["phase_1"]["Single robot travel path"]["robot_1"][0] = "Bedroom_1 -> Kitchen_3"
     file = tiny.write_rows(tmp_path / "F.jsonl", [tiny.relay_a1(), row])
-    (finding,) = validate_file(file, scenes)
+    (finding,) = check_file(file, scenes).findings
     assert finding.text("F.jsonl") == (
         'F.jsonl:2: phase_1 "Single robot travel path": '
         "'Bedroom_1 -> Kitchen_3' is not a link of tiny:home"
@@ -253,7 +247,10 @@ def _leaves(value, path=()):
 _PLACES = [path for path in _leaves(tiny.relay_a1()) if path and path != ("profile",)]
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=3 * settings.default.max_examples // 2,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(place=st.sampled_from(_PLACES), value=_JSON)
 def test_whatever_stands_in_a_line_the_check_ends_and_speaks_plainly(
     place, value, tmp_path, scenes
@@ -286,6 +283,7 @@ def test_what_the_package_makes_in_its_own_homes_is_valid(name, tmp_path):
         assert checker.check(json.loads(line), scene) == []
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 @pytest.mark.parametrize(
     ("scheme", "n"),

@@ -21,7 +21,7 @@ from navloom.evals.navigation.metrics import (
     score_episodes,
     score_paths,
 )
-from navloom.evals.navigation.path_metrics import warp
+from navloom.evals.navigation.path_metrics import first_row, next_row
 from navloom.evals.navigation.submission import read_submission
 from navloom.evals.tasks.episode import Episode
 from navloom.evals.tasks.registry import load_task
@@ -415,6 +415,13 @@ def test_parts_give_what_the_whole_gives(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(path_metrics, "_MOST_CELLS", 30)
     for name, values in score_paths(*given).items():
         assert values.tolist() == whole[name].tolist()
+
+
+def warp(cost: np.ndarray) -> float:
+    row = first_row(cost[0][:, None])
+    for step in cost[1:]:
+        next_row(row, step[:, None])
+    return float(row[-1, 0])
 
 
 def test_warp_by_hand() -> None:

@@ -39,6 +39,8 @@ from tests.evals.navigation.bumpy import body_graph, hop_kind, make
 from tests.evals.tasks.folder import folder
 from tests.web.one_file import said_in
 
+pytestmark = pytest.mark.slow
+
 OFF = EvalRequest(task="scene", options={"spec": "demo:flat", "n": 12})
 
 

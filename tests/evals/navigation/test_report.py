@@ -304,6 +304,7 @@ def test_successes_and_broken_lines_are_no_examples(tmp_path):
     assert read_examples(run_folder(tmp_path / "run", lines)) == ()
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_a_real_building_is_drawn(data_dir):
     scan = load_scene(f"mp3d:{data_dir}/mp3d/2azQ1b91cZZ")

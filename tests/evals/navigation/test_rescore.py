@@ -170,7 +170,7 @@ def test_any_json_is_viewpoints_or_a_fault(value: Any) -> None:
     assert isinstance(found, Invalid) or all(isinstance(v, str) for v in found)
 
 
-@settings(max_examples=60)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(
     st.lists(
         json_values | st.fixed_dictionaries({"instr_id": json_values, "trajectory": json_values}),

@@ -22,6 +22,8 @@ from navloom.sim.views import strip
 from navloom.sim.walker import Walker
 from navloom.testing import ModelServer
 
+pytestmark = pytest.mark.slow
+
 _LIMIT, _SIDE = 5_000_000, 8_000
 """Anthropic's of one picture, in bytes and pixels; OpenAI's are larger."""
 

@@ -69,7 +69,7 @@ DATA = made({"A": 50, "B": 31, "C": 12, "D": 3})
     st.floats(0, 1),
     st.integers(0, 2**32 - 1),
 )
-@settings(max_examples=60)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_shares_are_within_one_of_exact_in_every_direction(
     rows: list[list[int]], part: float, seed: int
 ) -> None:
@@ -299,6 +299,7 @@ def test_an_index_has_one_form() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_a_subset_of_r2r_is_near_the_whole(data_dir: Path) -> None:
     data = load_task("r2r", data_dir / "mp3d")

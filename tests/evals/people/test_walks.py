@@ -23,6 +23,8 @@ from navloom.graphs.navigation.person import Standing, Wish
 from navloom.scenes.uri import scene_of
 from tests.evals.people.walkers import Driver, Hopper, study
 
+pytestmark = pytest.mark.slow
+
 
 class _Cut:
     """A person who walks as another does, and is gone after so many wishes."""

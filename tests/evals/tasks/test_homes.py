@@ -219,6 +219,7 @@ def test_asking_for_more_than_there_is_ends_and_says_so(tmp_path: Path) -> None:
     assert any("500 episodes were asked for" in note for note in task.notes)
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_real_homes_make_episodes_of_all_kinds(
     data_dir: Path, monkeypatch: pytest.MonkeyPatch

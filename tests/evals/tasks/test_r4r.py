@@ -99,6 +99,7 @@ def test_who_cuts_across_arrives_and_has_not_stayed_on_the_path(tmp_path: Path) 
     assert max(direct[name] or 0 for name in ("CLS", "nDTW", "SDTW")) < 0.75
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_the_real_counts(data_dir: Path) -> None:
     """The script's own figures: 5,018 paths, 45,162 instructions, 68,419 pairs; see the docs."""

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from navloom.errors import DataError, NavloomError, UsageError
 from navloom.evals.tasks import registry
 from navloom.evals.tasks.objectnav import sentence
-from navloom.evals.tasks.registry import TASKS, load_task, options_of, splits_of
+from navloom.evals.tasks.registry import TASKS, load_task, options_of
 from navloom.evals.tasks.targets import CATEGORIES, category_of, clean_name
 from tests.evals.tasks.folder import BOXES, add_scan, folder, r2r_record, reverie_record, write
 
@@ -154,7 +154,6 @@ def test_names_that_are_not_there_are_told_of(data: Path, monkeypatch: pytest.Mo
 
 def test_every_task_says_what_it_has() -> None:
     assert set(TASKS) == {"r2r", "r4r", "reverie", "objectnav", "scene", "dialogue"}
-    assert splits_of("r2r") == ("val_unseen", "train", "val_seen")
     assert options_of("scene") == ("spec", "kind", "n", "seed")
     for name in TASKS:
         assert registry.import_module(TASKS[name].module).SOURCE
@@ -274,6 +273,7 @@ def test_a_category_is_said_without_help() -> None:
     assert sentence("chest_of_drawers") == "Find a chest of drawers."
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_the_real_counts(data_dir: Path) -> None:
     """Counts and the mean path of R2R are those of the data's own page (TL 9.5046 over 783)."""
@@ -289,6 +289,7 @@ def test_the_real_counts(data_dir: Path) -> None:
     assert all(e.goals[0] in e.visible_from for e in task.episodes)
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_the_real_object_navigation(data_dir: Path) -> None:
     task = load_task("objectnav", data_dir / "mp3d", n=210)

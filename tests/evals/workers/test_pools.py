@@ -10,6 +10,8 @@ import pytest
 
 from tests.evals.workers.pool_suite import SUITE
 
+pytestmark = pytest.mark.slow
+
 _RAY = (
     pytest.mark.slow,
     pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed (navloom[ray])"),

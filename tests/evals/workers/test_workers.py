@@ -106,6 +106,7 @@ def test_a_worker_that_is_lost_is_replaced_and_no_step_done_twice(
     assert summary.usage["calls"] == 6 * STEPS
 
 
+@pytest.mark.slow
 def test_a_sample_that_ends_three_workers_is_an_error_and_no_other_is(
     installed: None, tmp_path: Path
 ) -> None:
@@ -125,6 +126,7 @@ def test_a_sample_that_ends_three_workers_is_an_error_and_no_other_is(
     assert (again.ok, again.error) == (5, 1)
 
 
+@pytest.mark.slow
 def test_a_stop_drains_all_workers_and_the_run_goes_on_with_other_numbers(
     installed: None, tmp_path: Path
 ) -> None:
@@ -139,6 +141,7 @@ def test_a_stop_drains_all_workers_and_the_run_goes_on_with_other_numbers(
     assert len(log.read_text().splitlines()) == 16 * STEPS
 
 
+@pytest.mark.slow
 def test_workers_end_within_a_second_of_their_driver(installed: None, tmp_path: Path) -> None:
     log = tmp_path / "log"
     code = (
@@ -181,6 +184,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Any:
         yield running
 
 
+@pytest.mark.slow
 def test_a_limit_of_cost_holds_over_four_workers(server: ModelServer, tmp_path: Path) -> None:
     request = SynthRequest(kind="single", spec="demo:", n=24, model="openai/gpt-4o-mini")
     whole = run_kind(request, tmp_path / "whole", Session(no_cache=True))
@@ -219,6 +223,7 @@ def test_what_workers_cannot_be_is_one_line(
         Session(workers=500)
 
 
+@pytest.mark.slow
 def test_a_worker_of_another_version_says_so(
     installed: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -227,6 +232,7 @@ def test_a_worker_of_another_version_says_so(
         run_kind(StrangeRequest(), tmp_path / "r", Session(workers=2))
 
 
+@pytest.mark.slow
 def test_a_worker_that_sees_other_files_says_so(
     installed: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -249,6 +255,7 @@ def test_a_worker_without_the_models_key_says_so_and_no_sample_is_an_error(
     monkeypatch.undo()
 
 
+@pytest.mark.slow
 def test_what_a_server_asked_for_is_waited_for_by_all_workers(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -288,6 +295,7 @@ def test_a_worker_that_talks_nonsense_is_replaced_and_nothing_is_lost(
     assert [note for note in noted.notes if "said what cannot be read (KeyError)" in note]
 
 
+@pytest.mark.slow
 def test_a_second_line_of_a_sample_is_said_and_the_first_counts(
     installed: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

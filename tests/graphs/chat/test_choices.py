@@ -34,6 +34,7 @@ def test_each_choice_leads_where_it_says() -> None:
         assert chat.state["question"] is None
 
 
+@pytest.mark.slow
 def test_in_a_large_home_too() -> None:
     scene = load_scene("home:10")
     chat, tried = Chat(scene=scene, start=""), 0
@@ -111,6 +112,7 @@ def test_a_name_means_one_room_or_thing() -> None:
         name_of(scene, "Kitchen_9")
 
 
+@pytest.mark.slow
 def test_every_room_and_thing_of_a_home_is_reached_by_its_name() -> None:
     scene = load_scene("home:0")
     chat = Chat(scene=scene, start="")

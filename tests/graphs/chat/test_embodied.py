@@ -27,6 +27,7 @@ def chat(**settings: Any) -> Chat:
     return Chat(start, scene="demo:flat", simulator=driving(), **settings)
 
 
+@pytest.mark.slow
 def test_it_drives_off_the_graph_and_back_and_undo_is_exact() -> None:
     talk = chat()
     begun = dict(talk.state["pose"])
@@ -85,6 +86,7 @@ def test_the_words_of_the_documents_drive_a_body() -> None:
         assert "not understand" not in talk.say(words), words
 
 
+@pytest.mark.slow
 def test_who_takes_no_pictures_is_told_in_words_and_shown_none_again() -> None:
     refusal = Status(500, text="image input is not supported - hint: provide the mmproj")
     with ModelServer(brain(get_model("builtin/heuristic")), faults=[refusal]) as server:

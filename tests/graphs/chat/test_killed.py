@@ -45,6 +45,7 @@ class Silent(Listener):
     def moved(self, pose: object) -> None: ...
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", ["keep going", "where are you?", None])
 async def test_a_walk_that_is_killed_goes_on_in_another_process(
     tmp_path: Path, words: str | None

@@ -192,6 +192,7 @@ async def test_what_was_talked_of_goes_too(tmp_path: Path) -> None:
 LINES = ["go to the kitchen", "go to the bedroom 3", "keep going", "turn left", "go upstairs"]
 
 
+@pytest.mark.slow
 async def test_any_line_leads_back_to_before_its_instruction(tmp_path: Path) -> None:
     async with at_home(tmp_path / "t") as person:
         stood = []

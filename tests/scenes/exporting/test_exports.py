@@ -31,6 +31,8 @@ from navloom.scenes.scene import Floor, Region, Scene
 from navloom.scenes.uri import load_scene
 from navloom.sim.embedded.facets import facets_of
 
+pytestmark = pytest.mark.slow
+
 _TYPES = {5126: "<f4", 5123: "<u2", 5125: "<u4"}
 _WIDE = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4}
 

@@ -206,6 +206,7 @@ def test_the_thirty_scenes(data_dir: Path) -> None:
     assert (cells, unlabelled, opposite) == (2215, 105, 20)
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_the_benchmarks_profiles_are_ours(data_dir: Path) -> None:
     theirs = load_bodies(data_dir / "capnav" / "agent_profiles.json")

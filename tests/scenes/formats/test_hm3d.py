@@ -284,6 +284,7 @@ def test_the_real_homes(data_dir: Path) -> None:
     assert apart == 16  # as the data's own page says
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_nearly_every_real_thing_is_in_a_box(data_dir: Path) -> None:
     folder = data_dir / "hm3d"

@@ -31,6 +31,8 @@ from navloom.scenes.uri import list_scenes, load_scene
 from tests.graphs.states import run
 from tests.scenes.formats.release_files import copied, files_of, painted
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def flat() -> Scene:

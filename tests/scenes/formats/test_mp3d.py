@@ -422,7 +422,10 @@ def test_rooms_that_nobody_knows_are_missing_and_that_is_said(
     assert archive.load(tmp_path, archive.save(scene, tmp_path / "one.json").stem) == scene
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=settings.default.max_examples // 2,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(data=st.data(), n=st.integers(1, 9))
 def test_any_graph_loads_with_a_room_for_every_viewpoint(
     tmp_path: Path, data: st.DataObject, n: int
@@ -475,6 +478,7 @@ def test_all_sixty_scans_load(scans: dict[str, Scene]) -> None:
     assert disconnected == {"B6ByNegPMKs", "PuKPg4mmafe", "q9vSo1VnCiC"}
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_storeys_of_known_scans(scans: dict[str, Scene]) -> None:
     # Floor heights read from the files: about -3.6, 0; -2.7, 0, 3.4 with landings between.
@@ -483,6 +487,7 @@ def test_storeys_of_known_scans(scans: dict[str, Scene]) -> None:
     assert len(scans["zsNo4HB9uLZ"].floors) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_headings_and_edges_are_those_of_the_observations(
     scans: dict[str, Scene], data_dir: Path
@@ -506,12 +511,14 @@ def test_headings_and_edges_are_those_of_the_observations(
     assert worst < 1e-4
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_the_largest_scan_loads(data_dir: Path) -> None:
     scene = mp3d.load(data_dir / "mp3d", "B6ByNegPMKs")
     assert len(scene.viewpoints) == 348
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_the_golden_scan_and_a_house_file(scans: dict[str, Scene], data_dir: Path) -> None:
     golden = mp3d.load(data_dir / "mp3d/golden", "gZ6f7yhEvPG")

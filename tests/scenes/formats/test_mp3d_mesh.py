@@ -17,6 +17,8 @@ from navloom.scenes.scene import Scene
 from navloom.scenes.uri import list_scenes, load_scene
 from tests.scenes.formats.release_files import as_matterport
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def flat() -> Scene:

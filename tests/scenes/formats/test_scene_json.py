@@ -224,7 +224,10 @@ def test_a_file_beyond_the_limit_is_not_read(saved: Path, monkeypatch: pytest.Mo
 FLAT = load_scene("demo:flat").model_dump_json().encode()
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=3 * settings.default.max_examples // 2,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(at=st.integers(0, 40_000), by=st.binary(max_size=4), drop=st.integers(0, 40))
 def test_damage_anywhere_never_escapes_as_anything_but_a_scene_error(
     tmp_path: Path, at: int, by: bytes, drop: int

@@ -12,7 +12,7 @@ import time
 import numpy as np
 import shapely
 
-from navloom.scenes.freespace import free_floors
+from navloom.scenes.freespace import _cleared
 from navloom.scenes.geometry import scene_mesh
 from navloom.scenes.geometry.mesh import SceneMesh
 from navloom.scenes.geometry.mesh_graph import mesh_graph
@@ -31,7 +31,8 @@ def walked_in(home: Scene) -> SceneMesh:
 
 def overlap(home: Scene, field: WalkableField) -> dict[int, float]:
     """Storey -> area that both have as a share of what either has; stairs do not count."""
-    true = free_floors(home.regions, home.links, home.items, home.stairs)
+    rooms, _, _ = _cleared(home.regions, home.links, home.items, home.stairs)
+    true = {name: room.free for name, room in rooms.items()}
     steps = [shapely.Polygon(t.corners()) for s in home.stairs for t in [*s.treads, *s.landings]]
     stairs = shapely.union_all(steps).buffer(0.1)
     cells = np.arange(field.grid.wide * field.grid.deep, dtype=np.int32)

@@ -10,6 +10,8 @@ from navloom.scenes.geometry.owners import STAIRS, WALL, door_owner, opening_own
 from navloom.scenes.geometry.structure import structure_parts
 from navloom.scenes.uri import load_scene
 
+pytestmark = pytest.mark.slow
+
 HOME = load_scene("home:26")  # Has doors of all three kinds.
 
 

@@ -42,6 +42,7 @@ def _variants(entry: Entry) -> Iterator[Item]:
             yield from (_thing(entry, name, share, each) for each in states)
 
 
+@pytest.mark.some(12)
 @pytest.mark.parametrize("entry", _ASSETS, ids=lambda entry: entry.name)
 def test_every_asset_is_built_within_its_size(entry: Entry) -> None:
     for item in _variants(entry):

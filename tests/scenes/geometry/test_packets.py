@@ -13,6 +13,8 @@ from navloom.scenes.geometry.rays import Hits, RayCaster
 from navloom.scenes.uri import load_scene
 from navloom.sim.embedded.camera import Camera
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def mesh() -> SceneMesh:

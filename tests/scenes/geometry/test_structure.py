@@ -10,6 +10,8 @@ from navloom.scenes.geometry.structure import structure_parts
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene
 
+pytestmark = pytest.mark.slow
+
 
 def _turned(scene, angle=0.5):
     """The same home, askew."""

@@ -85,6 +85,7 @@ def test_every_object_fills_most_of_its_size() -> None:
     assert small == []
 
 
+@pytest.mark.some(12)
 @pytest.mark.parametrize("name", sorted(BY_NAME))
 def test_a_thing_of_any_proportions_is_whole(name: str) -> None:
     """Sizes as another format might have them: flat, tall and cubic."""

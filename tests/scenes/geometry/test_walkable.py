@@ -18,6 +18,8 @@ from navloom.scenes.scene import Box
 from navloom.scenes.uri import load_scene
 from tests.scenes.geometry.free_floor import overlap, walked_in
 
+pytestmark = pytest.mark.slow
+
 PLAIN = Surface()
 Corners = tuple[tuple[float, float, float], tuple[float, float, float]]
 

@@ -127,6 +127,7 @@ def test_kinds_of_rooms_are_known_by_their_words() -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_home_agrees_with_itself_and_styles_differ() -> None:
     table, chair = catalogue().entries["dining table"], catalogue().entries["dining chair"]
     seen = {}

@@ -181,6 +181,7 @@ def test_the_same_draws_give_the_same_home_and_others_another() -> None:
     assert furnish(plan, Dice("a", 1)) != furnish(plan, Dice("a", 2))
 
 
+@pytest.mark.slow
 def test_clutter_and_style_are_as_wished() -> None:
     counts = []
     for clutter in ("tidy", "lived-in", "cluttered"):

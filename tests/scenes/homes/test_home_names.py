@@ -67,6 +67,7 @@ specs = st.builds(
 )
 
 
+@pytest.mark.slow
 @given(st.integers(0, 999_999_999), specs)
 def test_a_portable_name_says_the_seed_and_every_wish(seed: int, spec: HomeSpec) -> None:
     name = home_name(seed, spec)

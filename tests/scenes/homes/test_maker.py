@@ -26,6 +26,7 @@ from tests.scenes.homes import check_homes
 REPOSITORY = Path(__file__).parents[3]
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 999_999_999))
 def test_a_home_of_any_seed_is_true(seed: int) -> None:
@@ -46,12 +47,14 @@ def bytes_of(first: int, last: int, **environment: str) -> list[str]:
     return done.stdout.splitlines()
 
 
+@pytest.mark.slow
 def test_a_home_is_the_same_in_another_process() -> None:
     plain = bytes_of(0, 3, PYTHONHASHSEED="1")
     assert len({line.split()[1] for line in plain}) == 4
     assert bytes_of(0, 3, PYTHONHASHSEED="2", NPY_DISABLE_CPU_FEATURES="AVX2 FMA3") == plain
 
 
+@pytest.mark.slow
 def test_no_home_depends_on_how_floats_are_added_up(monkeypatch: pytest.MonkeyPatch) -> None:
     # From Python 3.12 on, sum() of floats carries the rounding along, and a choice by the least
     # cost fell otherwise in one of a hundred homes. What is added up here is added up exactly.

@@ -13,7 +13,8 @@ from navloom.scenes.homes.plan_checks import faults
 from navloom.scenes.homes.planner import floor_area, plan_home
 
 
-@settings(max_examples=60, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=settings.default.max_examples // 2, deadline=None)
 @given(seed=st.integers(0, 10**9))
 def test_a_plan_of_any_seed_is_without_fault_and_the_same_again(seed: int) -> None:
     plan = plan_home(Dice("home", seed), HomeSpec())
@@ -23,7 +24,7 @@ def test_a_plan_of_any_seed_is_without_fault_and_the_same_again(seed: int) -> No
     assert plan == plan_home(Dice("home", seed), HomeSpec())
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=settings.default.max_examples // 2, deadline=None)
 @given(seed=st.integers(0, 10**9), rooms=st.integers(4, 20))
 def test_as_many_rooms_as_one_wishes(seed: int, rooms: int) -> None:
     plan = plan_home(Dice("home", seed), HomeSpec(rooms=rooms))

@@ -14,6 +14,8 @@ from navloom.scenes.bodies import get_body
 from navloom.scenes.space import marching
 from navloom.scenes.space.body_field import BodyField, body_field
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def field() -> BodyField:

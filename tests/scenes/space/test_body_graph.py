@@ -19,6 +19,8 @@ from navloom.sim import get_simulator
 from navloom.sim.graph import floor_of
 from navloom.sim.protocol import Hop, Pose
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def home() -> Scene:

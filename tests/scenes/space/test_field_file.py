@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from navloom.disk_cache import BODIES
 from navloom.scenes import load_scene
 from navloom.scenes.bodies import DEFAULT_BODY, get_body
 from navloom.scenes.scene import Scene
 from navloom.scenes.space import body_field as fields
 from navloom.scenes.space import body_graph as graphs
 from navloom.scenes.space.field_file import scene_key
-from navloom.shelf import BODIES
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(autouse=True)

@@ -18,6 +18,8 @@ from navloom.sim.protocol import Contact
 from navloom.tools.navigation.bumps import bumped_into
 from tests.scenes.space.check_moves import Found, check
 
+pytestmark = pytest.mark.slow
+
 SLIM = Embodiment(name="SLIM", width=0.3, height=1.2)
 
 

@@ -13,6 +13,8 @@ from navloom.scenes.space import obstacles, underfoot
 from navloom.scenes.space.obstacles import Obstacles
 from navloom.scenes.space.stands import Pose
 
+pytestmark = pytest.mark.slow
+
 
 def _scattered(count: int) -> SceneMesh:
     """Triangles of all kinds: tilted, upright, level, some of them twice."""

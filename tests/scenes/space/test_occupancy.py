@@ -17,6 +17,8 @@ from navloom.scenes.bodies import get_body
 from navloom.scenes.space.body_field import body_field
 from navloom.scenes.space.occupancy import OCCUPIED, occupancy
 
+pytestmark = pytest.mark.slow
+
 
 def test_maps_are_true_to_the_field_and_read_by_map_server(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]

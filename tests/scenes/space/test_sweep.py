@@ -11,6 +11,8 @@ from navloom.scenes.bodies import Shape
 from navloom.scenes.space import compiled_sweep, sweep
 from navloom.scenes.space.obstacles import Lines
 
+pytestmark = pytest.mark.slow
+
 ROOM = 0.0005
 SHAPES = (Shape(True, 0.3, 0.3), Shape(False, 0.55, 0.25), Shape(False, 0.45, 0.45))
 At = tuple[float, float, float, float]

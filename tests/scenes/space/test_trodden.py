@@ -14,6 +14,8 @@ from navloom.scenes.space.body_field import body_field, floor_position
 from navloom.scenes.space.mover import mover_of
 from navloom.scenes.terrain import Stand
 
+pytestmark = pytest.mark.slow
+
 
 def stairs_of(folder: Path, named: bool) -> Scene:
     """Two floors of 4 x 4 m with eight treads between, walls and a table, in one node or many."""

@@ -13,19 +13,72 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import asdict, dataclass
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 from navloom.scenes import load_scene
+from navloom.scenes.bodies import builtin_bodies
 from navloom.scenes.scene import Scene
-from navloom.scenes.traverse.by_rule import BARRIERS
-from navloom.scenes.traverse.driven import Driven
-from navloom.scenes.traverse.rule_and_drive import Compared, Row, compare, rows
+from navloom.scenes.traverse.by_driving import Compared, compared
+from navloom.scenes.traverse.by_rule import BARRIERS, faults
+from navloom.scenes.traverse.driven import Driven, drive_edge
 from navloom.scenes.uri import list_scenes
 from tests.scenes.traverse.agree_pictures import drawn
+
+_NO_KIND = "open"
+
+
+def compare(scene: Scene, kinds_of_links: Collection[str] | None = None) -> list[Compared]:
+    """Every link that can be driven, by each of the benchmark's bodies."""
+    out = []
+    for body in builtin_bodies():
+        for number, link in enumerate(scene.links):
+            if kinds_of_links is not None and link.kind not in kinds_of_links:
+                continue
+            driven = drive_edge(scene, body, number)
+            if driven is not None:
+                out.append(compared(scene, driven, faults(scene, link, body)))
+    return out
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of the table: how many links, and how many of them driving agrees with."""
+
+    body: str
+    barrier: str
+    links: int
+    agree: int
+
+    @property
+    def share(self) -> float:
+        """Of links that agree; 1 where there are none."""
+        return self.agree / self.links if self.links else 1.0
+
+
+def rows(found: Iterable[Compared]) -> list[Row]:
+    """Per body: links that the rule opens, those that it blocks, and the latter by barrier.
+
+    A link with several barriers counts for each of them.
+    """
+    links: Counter[tuple[str, str]] = Counter()
+    agree: Counter[tuple[str, str]] = Counter()
+    bodies: dict[str, None] = {}
+    for each in found:
+        body = each.driven.body
+        bodies[body] = None
+        for key in ("blocked", *each.kinds) if each.kinds else (_NO_KIND,):
+            links[body, key] += 1
+            agree[body, key] += each.agrees
+    return [
+        Row(body, key, links[body, key], agree[body, key])
+        for body in bodies
+        for key in (_NO_KIND, "blocked", *BARRIERS)
+        if links[body, key] or key in (_NO_KIND, "blocked")
+    ]
 
 
 def lowered(scene: Scene, height: float) -> Scene:

@@ -19,8 +19,8 @@ from navloom.scenes.geometry.owners import door_owner
 from navloom.scenes.scene import Scene
 from navloom.scenes.space.mover import Mover
 from navloom.scenes.terrain import Stand
+from navloom.scenes.traverse.by_driving import Compared
 from navloom.scenes.traverse.link_ground import pushed
-from navloom.scenes.traverse.rule_and_drive import Compared
 from navloom.scenes.traverse.rule_floor import obstacles_in
 
 _REACH = 2.5

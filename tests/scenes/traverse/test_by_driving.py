@@ -10,6 +10,8 @@ from navloom.scenes.traverse import by_driving
 from navloom.scenes.traverse.by_rule import from_geometry
 from navloom.scenes.traverse.driven import Driven, Result
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def home() -> Scene:

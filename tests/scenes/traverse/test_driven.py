@@ -14,13 +14,16 @@ import shapely.affinity
 from navloom.scenes.bodies import Shape, get_body
 from navloom.scenes.scene import Scene
 from navloom.scenes.traverse.box_places import Shape as PlanShape
+from navloom.scenes.traverse.by_driving import compared
 from navloom.scenes.traverse.by_rule import faults, from_geometry
 from navloom.scenes.traverse.driven import Driven, drive_edge, drive_edges
 from navloom.scenes.traverse.lattice import Frame, Stretches, box_sums, corner_sums, stretches
 from navloom.scenes.traverse.rails import Grain, Rails
-from navloom.scenes.traverse.rule_and_drive import compared, rows
 from navloom.scenes.traverse.turning_room import FEW, fits
 from navloom.scenes.uri import load_scene
+from tests.scenes.traverse.agree import rows
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,8 @@ from navloom.scenes.traverse.box_places import Shape
 from navloom.scenes.traverse.rule_floor import _of_parts, strip
 from navloom.scenes.traverse.turning_room import EVERY, FEW, fits, straight
 
+pytestmark = pytest.mark.slow
+
 
 def test_what_leans_takes_what_it_takes_at_the_heights_of_a_body() -> None:
     # A tube that rises by a metre over a metre along x, from 0.2 m over a floor at 2 m.

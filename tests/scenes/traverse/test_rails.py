@@ -23,6 +23,8 @@ from navloom.scenes.traverse.rail_stretches import (
 )
 from navloom.scenes.traverse.rails import Grain, Rails
 
+pytestmark = pytest.mark.slow
+
 ROWS = 12
 
 

@@ -14,6 +14,7 @@ from navloom.cli.main import app
 from navloom.sim.embedded import asset_sheet
 
 
+@pytest.mark.slow
 def test_the_catalogue_has_so_many_kinds_to_draw() -> None:
     assets = [item.name for item in asset_sheet.kinds("asset")]
     objects = [item.name for item in asset_sheet.kinds("object")]
@@ -36,6 +37,7 @@ def test_a_thing_is_in_the_middle_of_its_tile_and_its_back_differs(name: str) ->
     assert not np.array_equal(front, back)
 
 
+@pytest.mark.slow
 def test_the_command_writes_a_sheet_and_refuses_what_is_no_picture(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -82,6 +82,7 @@ def test_a_cut_scene_is_seen_from_above(room: Renderer) -> None:
     assert cut.depth[16, 8] == pytest.approx(5.0, abs=0.02)
 
 
+@pytest.mark.slow
 def test_agents_see_one_another() -> None:
     scene = load_scene("demo:flat")
     rig = rig_of((Sensor("ids"), Sensor("rgb"), Sensor("lidar", projection="lidar", fov=6.28)))

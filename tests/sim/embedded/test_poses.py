@@ -28,12 +28,14 @@ def poses(home: Scene) -> list[Pose]:
     return poses_of(home, 6, np.random.default_rng(5))
 
 
+@pytest.mark.slow
 def test_depth_and_ids_are_those_of_an_independent_caster(home: Scene, renderer: Renderer) -> None:
     found = [compared("home:3", renderer, pose) for pose in poses(home)]
     assert min(each.both for each in found) >= SHARE
     assert max(each.worst for each in found if each.both == 1) < 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shift", [(0.5, 0.0), (0.0, -0.5)])
 def test_half_a_pixel_is_found(shift: tuple[float, float], home: Scene, renderer: Renderer) -> None:
     found = [compared("home:3", renderer, pose, shift) for pose in poses(home)]

@@ -215,6 +215,7 @@ def test_one_cast_of_rays_serves_all_that_one_camera_sees(monkeypatch: pytest.Mo
     assert len(cast) == 1
 
 
+@pytest.mark.slow
 def test_a_thing_is_taken_away_while_somebody_looks_at_it() -> None:
     scene = load_scene("demo:flat")
     rig = tuple(

@@ -58,12 +58,14 @@ def test_without_habitat_one_line_says_how_to_install_it(monkeypatch: pytest.Mon
     assert "NAVLOOM_HABITAT_PYTHON=/no/such/python is no program" in refusal(made)
 
 
+@pytest.mark.slow
 def test_a_library_that_is_missing_is_named(stand_in: StandIn) -> None:
     stand_in("no library")
     seen = stood(made())
     assert "cannot be imported (ImportError: libEGL.so.1" in refusal(lambda: image(seen, "rgb"))
 
 
+@pytest.mark.slow
 def test_without_a_device_to_draw_on_one_line_says_what_to_do(stand_in: StandIn) -> None:
     stand_in("no EGL")
     seen = stood(made())
@@ -88,6 +90,7 @@ def test_pictures_come_when_they_are_read_and_of_where_they_were_taken(stand_in:
     simulator.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mode", "said"),
     [
@@ -112,6 +115,7 @@ def test_a_crash_is_an_error_of_who_asked_and_the_next_one_is_served(
     assert image(second, "rgb").shape == (8, 8, 3)
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_after_a_crash(
     stand_in: StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,6 +145,7 @@ def test_ids_that_would_be_all_zero_are_refused(stand_in: StandIn) -> None:
     )
 
 
+@pytest.mark.slow
 def test_processes_are_shared_and_few(stand_in: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in("fine")
     monkeypatch.setenv(habitat_process.PROCESSES, "2")
@@ -169,6 +174,7 @@ def test_the_worker_runs_on_the_python_that_habitat_comes_with() -> None:
     assert not any((name or "").startswith("navloom") for name in imports)
 
 
+@pytest.mark.slow
 def test_threads_take_turns_and_nobody_waits_for_ever(
     stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -49,6 +49,7 @@ def at(viewpoint: str, heading: float = 0.0) -> Pose:
     return Pose((0.0, 0.0, 0.0), heading, viewpoint=viewpoint)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CHECKS)
 @pytest.mark.parametrize("uri", ["demo:flat", "compass"])
 def test_the_habitat_backend_passes(name: str, uri: str) -> None:

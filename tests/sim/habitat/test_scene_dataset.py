@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from navloom.disk_cache import HABITAT
 from navloom.errors import SimulatorError
 from navloom.scenes import load_scene
 from navloom.scenes.exporting.habitat_files import save_habitat
-from navloom.shelf import HABITAT
 from navloom.sim.habitat.habitat_scenes import export_key, scene_files
 from navloom.sim.habitat.scene_dataset import find_in_dataset
 
@@ -89,6 +89,7 @@ def test_a_config_that_cannot_be_used_is_one_line(tmp_path: Path, config: Any, s
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_scene_is_exported_once_for_what_it_holds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

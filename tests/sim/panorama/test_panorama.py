@@ -68,6 +68,7 @@ def test_what_is_read_is_what_was_rendered(written: Path, home: Scene) -> None:
         assert strip(other, 1.0, markers=True) == strip(one, 1.0, markers=True)
 
 
+@pytest.mark.slow
 def test_the_suite_passes(written: Path, home: Scene) -> None:
     results = check(lambda scene: get_simulator("panorama", scene, folder=written), home)
     assert not [str(each) for each in results if each.status == "failed"]
@@ -82,6 +83,7 @@ def test_a_scene_out_of_the_cache_is_the_same(written: Path, home: Scene) -> Non
     assert (seen.captions, ways_of(seen)) == (before.captions, ways_of(before))
 
 
+@pytest.mark.slow
 def test_neither_renderer_nor_mesh_is_made(written: Path) -> None:
     program = f"""
 import sys
@@ -213,6 +215,7 @@ def test_a_picture_of_another_size(cache: Path) -> None:
     assert "expected a picture of 48 x 48 pixels, found 200 x 100" in refusal(cache, look=True)
 
 
+@pytest.mark.slow
 def test_a_bomb_is_not_unpacked(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = BytesIO()
     Image.new("1", (16000, 16000)).save(out, "PNG")

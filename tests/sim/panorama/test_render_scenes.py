@@ -40,6 +40,7 @@ def stop_after(blocks: int) -> Callable[[Outcome], None]:
     return tell
 
 
+@pytest.mark.slow
 def test_what_was_stopped_goes_on(written: Path, tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         render_scenes([HOME], tmp_path, ASKED, tell=stop_after(2))
@@ -51,6 +52,7 @@ def test_what_was_stopped_goes_on(written: Path, tmp_path: Path) -> None:
     assert files(tmp_path) == files(written)
 
 
+@pytest.mark.slow
 def test_a_kill_leaves_nothing_half_done(written: Path, tmp_path: Path) -> None:
     program = f"""
 from pathlib import Path
@@ -71,12 +73,14 @@ render_scenes([{HOME!r}], Path({str(tmp_path)!r}), Asked(**{ASKED.model_dump()!r
     assert whole == files(written)
 
 
+@pytest.mark.slow
 def test_two_processes_write_what_one_does(written: Path, tmp_path: Path) -> None:
     outcome = render_scenes([HOME], tmp_path, ASKED, processes=2)
     assert outcome.rendered == 28
     assert files(tmp_path) == files(written)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["views/0003/rgb-2.png", "views/0005/ids-0.png", "words.json", "manifest.json"]
 )
@@ -102,6 +106,7 @@ def test_another_form_needs_another_folder(cache: Path) -> None:
         render_scenes([HOME], cache, SMALL)
 
 
+@pytest.mark.slow
 def test_another_renderer_begins_anew(cache: Path, written: Path) -> None:
     path = cache / "demo-flat" / "manifest.json"
     path.write_text(path.read_text().replace(read_manifest(path.parent).renderer, "of before"))
@@ -125,6 +130,7 @@ def test_a_scene_without_pictures_is_skipped(tmp_path: Path) -> None:
         render_scenes(["demo:none"], tmp_path / "three", SMALL)
 
 
+@pytest.mark.slow
 def test_sweeps_and_jpeg(tmp_path: Path) -> None:
     asked = Asked(size=16, views=24, format="jpg", light="unbaked")
     with pytest.raises(KeyboardInterrupt):

@@ -13,6 +13,7 @@ from navloom.sim.embedded.sensors import RIGS
 from tests.sim.panorama.same_walks import both, seen_at
 
 
+@pytest.mark.slow
 def test_prompts_walks_and_pictures_are_equal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

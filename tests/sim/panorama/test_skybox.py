@@ -143,6 +143,7 @@ def test_small_skyboxes_and_zip_files(walk: Walk, tmp_path: Path) -> None:
             assert apart(one, other.image) <= most
 
 
+@pytest.mark.slow
 def test_the_suite_passes(walk: Walk) -> None:
     root, scan, _ = walk
     make = lambda scene: get_simulator("panorama", scene, folder=root, size=32)  # noqa: E731

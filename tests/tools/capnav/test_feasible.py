@@ -120,6 +120,7 @@ def test_opening_any_alternative_makes_a_way_and_less_does_not(world: Traversabi
     assert not _open(world, unlabelled=True, more=everything - cut)
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 @pytest.mark.parametrize(
     ("each", "least"), [(6, 100), pytest.param(1, 1000, marks=pytest.mark.slow)]

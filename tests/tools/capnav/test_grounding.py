@@ -308,6 +308,7 @@ def test_words_are_stems_and_no_word_is_of_two_kinds() -> None:
     assert not words.filler & words.building
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_the_benchmarks_own_questions_mostly_pass(data_dir: Path) -> None:
     """282 of 321 do; the others name a node in other words, or leave their details out."""

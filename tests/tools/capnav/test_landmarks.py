@@ -75,6 +75,7 @@ def test_a_passage_leads_where_the_scene_says(bench: str) -> None:  # noqa: F811
     )
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_nearly_every_place_of_the_benchmark_and_of_hm3d_has_landmarks(data_dir: Path) -> None:
     """Those without are joined to nothing that has a name, and hold nothing that stands alone."""

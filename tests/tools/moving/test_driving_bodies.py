@@ -12,6 +12,8 @@ from navloom.tools.moving.room_to_move import clearance
 from navloom.tools.moving.surroundings import drives, geodesic
 from navloom.tools.moving.together import Goer, Stop, go_about
 
+pytestmark = pytest.mark.slow
+
 WIDE = Embodiment(name="WIDE", width=0.95)
 
 

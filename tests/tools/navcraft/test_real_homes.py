@@ -19,7 +19,7 @@ from navloom.tools.navcraft.task import RelayTask
 from tests.tools.navcraft.test_optimum import bounded_by_one_robot
 from tests.tools.navcraft.worlds import near
 
-pytestmark = pytest.mark.realdata
+pytestmark = [pytest.mark.realdata, pytest.mark.slow]
 TASKS, RELAYS = 4, 6
 
 

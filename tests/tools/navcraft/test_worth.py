@@ -120,6 +120,7 @@ def test_the_worth_of_an_errand_of_a_demo_home() -> None:
     assert worth["doors"] is None or worth["doors"] >= 1
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_the_grades_are_true_of_homes_they_were_not_written_on(data_dir: Path) -> None:
     """Measured .83 and .78 on 15 homes (docs/dataset.md); a floor below, for other shuffles."""

@@ -141,6 +141,7 @@ def test_no_fact_of_a_demo_home_holds_an_id() -> None:
         assert find_leaks(json.dumps(facts), scene) == []
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_no_fact_of_a_real_scan_holds_an_id(data_dir: Path) -> None:
     uri = list_scenes(f"mp3d:{data_dir / 'mp3d'}")[0]

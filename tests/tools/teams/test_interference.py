@@ -88,6 +88,7 @@ def homes() -> list[Scene]:
     return [load_scene("home:8"), load_scene("demo:house"), *real]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("speed", [1.0, 1.6])
 def test_meetings_are_those_of_a_simulation_in_small_steps(speed: float) -> None:
     draw, met = random.Random(5), list[Meeting]()

@@ -94,7 +94,7 @@ def by_ticks(pairs, taken, edges, closed, goal, depart) -> int | None:
     return None
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=4 * settings.default.max_examples, deadline=None)
 @given(worlds())
 def test_it_arrives_when_the_search_of_every_second_does(world) -> None:
     pairs, taken, edges, closed, goal, depart = world

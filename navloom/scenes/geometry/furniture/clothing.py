@@ -74,8 +74,8 @@ def _hook(top: float) -> list[Part]:
     return [tube(path, 0.012, STEEL, sides=4)]
 
 
-def _hung(item: Item, sleeves: str, *, open_front: bool = True) -> list[Part]:
-    parts = [part.scaled(1, 1, 0.5) for part in _garment(item, sleeves, open_front)]
+def _hung(item: Item, sleeves: str) -> list[Part]:
+    parts = [part.scaled(1, 1, 0.5) for part in _garment(item, sleeves, True)]
     return fitted([*parts, *_hook(0.98)], size_of(item))
 
 

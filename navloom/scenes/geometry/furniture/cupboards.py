@@ -169,13 +169,7 @@ def cabinet(item: Item) -> list[Part]:
 
 
 def _cupboard(
-    item: Item,
-    look: Surface,
-    *,
-    foot: float = 0.0,
-    drawers: bool = False,
-    framed: bool = False,
-    pane: Surface | None = None,
+    item: Item, look: Surface, *, foot: float = 0.0, drawers: bool = False, framed: bool = False
 ) -> list[Part]:
     w, h, d = size_of(item)
     front = front_of(d)
@@ -209,7 +203,6 @@ def _cupboard(
                 set_off(look, 0.08),
                 hinge=hinge,
                 framed=framed,
-                pane=pane,
             )
         return parts
     parts += carcass(w, split, d, look, low=base, front=body)

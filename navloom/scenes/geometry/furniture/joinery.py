@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from navloom.scenes.geometry.furniture.making import CHROME, IRON, STEEL, lightness, set_off, shade
-from navloom.scenes.geometry.furniture.turnery import ball, rounded, slab, tube, wheel
+from navloom.scenes.geometry.furniture.turnery import rounded, slab, tube, wheel
 from navloom.scenes.geometry.solids import Part, Surface, beam, box, cylinder, lathe
 
 GAP = 0.004
@@ -143,7 +143,6 @@ def door(
     hinge: str = "left",
     angle: float = 0.0,
     framed: bool = False,
-    pane: Surface | None = None,
     knobs: bool = False,
 ) -> list[Part]:
     """A leaf of furniture with its handle, turned outward about its hinge.
@@ -156,7 +155,6 @@ def door(
         hinge: ``left`` or ``right``, seen from before it in the thing's own -x and +x.
         angle: radians it is open.
         framed: with a panel set into a frame.
-        pane: what the panel is of.
         knobs: a knob in place of a bar.
     """
     (x0, y0), (x1, y1) = (low[0] + GAP, low[1] + GAP), (high[0] - GAP, high[1] - GAP)
@@ -164,7 +162,7 @@ def door(
     parts = []
     if framed:
         rim = min(0.06, w * 0.18)
-        panel = pane or set_off(look, 0.12)
+        panel = set_off(look, 0.12)
         parts += [
             box((x0, y0, 0), (x0 + rim, y1, thick), look),
             box((x1 - rim, y0, 0), (x1, y1, thick), look),
@@ -323,11 +321,6 @@ def cushion(
 def plinth(w: float, d: float, high: float, look: Surface, *, back: float = 0.05) -> Part:
     """The set-back base that fitted cupboards stand on."""
     return slab(w, d - back, 0, high, look, z=back / 2)
-
-
-def stud(x: float, y: float, z: float, look: Surface, radius: float = 0.012) -> Part:
-    """A small ball: a button, a foot, a bead."""
-    return ball((x, y, z), (radius, radius, radius), look, sides=6)
 
 
 def bar_handle(x: float, y0: float, y1: float, z: float, look: Surface) -> list[Part]:

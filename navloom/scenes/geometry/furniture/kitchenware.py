@@ -34,8 +34,6 @@ from navloom.scenes.geometry.furniture.wall_hangings import print_of
 from navloom.scenes.geometry.solids import Part, Surface, beam, box, cylinder, lathe
 from navloom.scenes.scene import Item
 
-_HOT = Surface((1.0, 0.4, 0.1), glow=1.2)
-_COFFEE = Surface((0.16, 0.09, 0.05), gloss=0.5)
 _CRUST = Surface((0.70, 0.45, 0.22))
 
 
@@ -68,10 +66,10 @@ def _mixer(item: Item) -> list[Part]:
     return fitted([*parts, knob, ring((0, 0.7, -0.32), 0.42, 0.04, STEEL, axis="y")], size_of(item))
 
 
-def _blade(own: Surface, long: float, back: float = 0.0) -> list[Part]:
+def _blade(own: Surface, long: float) -> list[Part]:
     outline = [(-0.1, 0.0), (0.1, 0.0), (0.1, -long * 0.75), (-0.02, -long), (-0.1, -long)]
-    blade = prism([(x, z + back) for x, z in outline], 0.02, 0.05, STEEL, axis="y")
-    return [blade, box((-0.1, 0, back), (0.1, 0.09, back + long * 0.65), own)]
+    blade = prism(outline, 0.02, 0.05, STEEL, axis="y")
+    return [blade, box((-0.1, 0, 0), (0.1, 0.09, long * 0.65), own)]
 
 
 def _knife(item: Item) -> list[Part]:
@@ -204,14 +202,6 @@ def _bread(item: Item) -> list[Part]:
     for z in (-0.5, 0.0, 0.5):
         parts.append(beam((-0.25, 0.99, z - 0.1), (0.25, 0.99, z + 0.1), 0.07, CREAM))
     return fitted(parts, size, long=True)
-
-
-_FRUITS: tuple[tuple[str, Surface], ...] = (
-    ("round", Surface((0.95, 0.55, 0.12))),
-    ("apple", Surface((0.75, 0.14, 0.12), gloss=0.2)),
-    ("pear", Surface((0.70, 0.72, 0.25))),
-    ("round", Surface((0.95, 0.85, 0.25))),
-)
 
 
 def _apple(item: Item) -> list[Part]:

@@ -64,11 +64,6 @@ def shade(surface: Surface, factor: float) -> Surface:
     return replace(surface, rgb=(r, g, b))
 
 
-def tinted(surface: Surface, rgb: RGB) -> Surface:
-    """The same material in another colour."""
-    return replace(surface, rgb=rgb)
-
-
 def lightness(surface: Surface) -> float:
     """How light a look is, 0 to 1."""
     r, g, b = surface.rgb

@@ -30,7 +30,6 @@ from navloom.scenes.geometry.furniture.turnery import ball, prism, ring, tube
 from navloom.scenes.geometry.solids import Part, Surface, beam, box, cylinder, floats, lathe, quad
 from navloom.scenes.scene import Item
 
-_TURN = np.linspace(0, 2 * math.pi, 17)[:-1]
 _GLASS = Surface((0.55, 0.70, 0.80), gloss=0.7)
 _FUR = ((0.62, 0.42, 0.24), (0.85, 0.72, 0.52), (0.5, 0.35, 0.25), (0.75, 0.75, 0.78))
 

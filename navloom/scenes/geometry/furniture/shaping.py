@@ -147,7 +147,7 @@ def round_corners(w: float, d: float, radius: float, n: int = 3) -> list[tuple[f
     return outline
 
 
-def pad(w: float, h: float, d: float, surface: Surface, *, puff: float = 0.5, n: int = 7) -> Part:
+def pad(w: float, h: float, d: float, surface: Surface, *, puff: float = 0.5) -> Part:
     """A pillow: thick in the middle, thin at its seams; lies on 0, its middle over 0.
 
     Args:
@@ -156,9 +156,8 @@ def pad(w: float, h: float, d: float, surface: Surface, *, puff: float = 0.5, n:
         d: its depth.
         surface: its look.
         puff: below 1 fuller, above 1 flatter.
-        n: squares along a side.
     """
-    steps = np.sin(np.linspace(-math.pi / 2, math.pi / 2, n + 1))
+    steps = np.sin(np.linspace(-math.pi / 2, math.pi / 2, 8))
     u, v = np.meshgrid(steps, steps, indexing="ij")
     rise = np.clip((1 - u**4) * (1 - v**4), 0, 1) ** puff
     # The sides draw in a little between the corners, as stuffed cloth does.
@@ -187,12 +186,10 @@ def relief(w: float, d: float, heights: ArrayLike, surface: Surface) -> Part:
     return sheet(np.stack([x, level, z], axis=2), surface)
 
 
-def open_box(
-    low: Point, high: Point, wall: float, surface: Surface, inside: Surface | None = None
-) -> list[Part]:
+def open_box(low: Point, high: Point, wall: float, surface: Surface) -> list[Part]:
     """A box without a lid, with thick walls."""
     (a, b, c), (d, e, f) = low, high
-    inner = inside or shade(surface, 0.7)
+    inner = shade(surface, 0.7)
     rim = [
         box((a, e - 1e-4, c), (d, e, c + wall), surface, sides="u"),
         box((a, e - 1e-4, f - wall), (d, e, f), surface, sides="u"),

@@ -14,17 +14,17 @@ from typing import IO, Any
 import numpy as np
 import pytest
 
-from navloom import shelf
+from navloom import disk_cache
+from navloom.disk_cache import STORES, TOKEN_FILE, Store, code_key, content_key
 from navloom.models.cache import ResponseCache
-from navloom.shelf import SHELVES, Shelf, code_key, content_key
 
-BOOKS = Shelf("books", 9_000, "a book")
+BOOKS = Store("books", "a book", 9_000)
 
 
 @pytest.fixture(autouse=True)
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("NAVLOOM_CACHE", str(tmp_path))
-    monkeypatch.setattr(shelf, "_said", set())
+    monkeypatch.setattr(disk_cache, "_warned", set())
     return tmp_path / "books"
 
 
@@ -43,7 +43,7 @@ def load(file: IO[bytes]) -> Any:
     return found
 
 
-def kept(make: Callable[[], Any], name: str = "ab12.json", on: Shelf = BOOKS) -> Any:
+def kept(make: Callable[[], Any], name: str = "ab12.json", on: Store = BOOKS) -> Any:
     return on.kept(name, make, save, load)
 
 
@@ -72,7 +72,7 @@ def test_a_folder_that_takes_nothing_is_no_reason_to_stop(root: Path) -> None:
     assert kept(lambda: [3]) == [3]
 
 
-def test_a_shelf_keeps_to_its_bound_and_leaves_what_is_not_its_own(root: Path) -> None:
+def test_a_store_keeps_to_its_bound_and_leaves_what_is_not_its_own(root: Path) -> None:
     root.mkdir()
     now = time.time()
     for name, when in (
@@ -93,6 +93,19 @@ def test_a_shelf_keeps_to_its_bound_and_leaves_what_is_not_its_own(root: Path) -
     assert BOOKS.prune(3600.0) == (1, 4000)
     assert BOOKS.prune()[0] == 2
     assert [each.name for each in root.iterdir()] == ["notes.txt"]
+
+
+def test_a_process_that_writes_little_does_not_look_through_a_store_each_time(root: Path) -> None:
+    large = Store("large", "a book", 9_000_000)
+    assert kept(lambda: ["x"], "ab12.json", large) == ["x"]
+    half = large.root() / "c.json.9-0.tmp"
+    half.write_bytes(b"x")
+    os.utime(half, (1000, 1000))
+    kept(lambda: ["x" * 1000], "cd34.json", large)
+    assert half.exists()
+    kept(lambda: ["x" * 200_000], "ef56.json", large)
+    assert not half.exists()
+    assert len(list(large.entries())) == 3
 
 
 def test_what_is_used_stays_longest(root: Path) -> None:
@@ -131,7 +144,7 @@ def many(seed: int) -> list[int]:
     return [kept(lambda: list(range(2000)), f"{k % 5}.json")[seed + k] for k in range(40)]
 
 
-def test_two_processes_share_a_shelf(root: Path) -> None:
+def test_two_processes_share_a_store(root: Path) -> None:
     with multiprocessing.get_context("fork").Pool(2) as pool:
         found = pool.map(many, range(4))
     assert found == [list(range(seed, seed + 40)) for seed in range(4)]
@@ -147,10 +160,14 @@ def test_keys_tell_contents_apart(tmp_path: Path) -> None:
     before = code_key(str(tmp_path))
     file.write_text("2")
     code_key.cache_clear()
-    assert code_key(str(tmp_path)) != before
+    changed = code_key(str(tmp_path))
+    (tmp_path / "b.yaml").write_text("3")
+    code_key.cache_clear()
+    assert len({before, changed, code_key(str(tmp_path))}) == 3
 
 
-def test_replies_are_kept_beside_all_shelves(tmp_path: Path) -> None:
-    for each in SHELVES:
+def test_replies_are_kept_beside_all_that_is_ours(tmp_path: Path) -> None:
+    for each in STORES:
         (tmp_path / each.name).mkdir()
-    assert ResponseCache(tmp_path).info().entries == 0
+    (tmp_path / TOKEN_FILE).write_text("of `navloom view`")
+    assert ResponseCache(tmp_path).get("0" * 64) is None

@@ -1,0 +1,364 @@
+"""Content-addressed cache on disk, in the user's cache folder, shared by any number of processes.
+
+An entry is a file or a folder, named by a hash of all that it depends on. It is moved into place
+whole, so a kill leaves no half entry, and of two processes that make one entry the later one's
+stands. Nothing in an entry names code to be run. A broken entry is deleted and made again. A store
+that grows over its bound drops its least recently used entries. (diskcache would do the rest, but
+unpickles what it reads.)
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import re
+import shutil
+import sys
+import time
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+from importlib.metadata import version
+from itertools import count
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, TypeVar
+
+from navloom.errors import NavloomError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+T = TypeVar("T")
+_DAY_S = 86_400.0
+_OURS = re.compile(r"\.?[\w-]+(\.npz|\.json)?(\.[\w-]+\.tmp)?")
+_HALF = ".tmp"
+_SWEEPS = 50
+"""A process looks through a store again when it has written this fraction of the store's bound."""
+_BROKEN = (
+    OSError,
+    ArithmeticError,
+    ValueError,
+    LookupError,
+    EOFError,
+    TypeError,
+    RecursionError,
+    zipfile.BadZipFile,
+)
+_counter = count()
+_warned: set[str] = set()
+_written: dict[Path, int] = {}
+"""Bytes that this process has put into each store since it last looked through it."""
+
+
+class BrokenEntryError(NavloomError):
+    """An entry was not what was written. It is deleted."""
+
+
+def cache_folder(given: Path | str | None = None) -> Path:
+    """Return the cache's folder: ``given``, else ``NAVLOOM_CACHE``, else the user's own."""
+    named = given or os.environ.get("NAVLOOM_CACHE", "").strip()
+    if named:
+        return Path(named).expanduser()
+    if sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return base / "navloom"
+
+
+def read_entry(path: Path, load: Callable[[IO[bytes]], T]) -> T | None:
+    """Load an entry; None where there is none that can be opened.
+
+    Args:
+        path: of the file.
+        load: reads it. Whatever a file may hold, it returns something sound or fails with an
+            OSError, ValueError, LookupError, TypeError, EOFError or RecursionError.
+
+    Raises:
+        BrokenEntryError: ``load`` failed; the message says how.
+    """
+    try:
+        file = path.open("rb")
+    except OSError:
+        return None
+    with file:
+        try:
+            return load(file)
+        except _BROKEN as error:
+            with contextlib.suppress(OSError):
+                path.unlink()
+            raise BrokenEntryError(reason_of(error)) from error
+
+
+def write_entry(path: Path, save: Callable[[IO[bytes]], object]) -> None:
+    """Move an entry into place whole, over what stood there.
+
+    Args:
+        path: of the file; its folder is made.
+        save: writes it.
+
+    Raises:
+        OSError: it cannot be written; nothing is left behind.
+    """
+    half = _half(path)
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with half.open("wb") as file:
+            save(file)
+        half.replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            half.unlink(missing_ok=True)
+        raise
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What is kept under one name.
+
+    Attributes:
+        path: of the file or the folder.
+        bytes: its size.
+        used: when it was last used, in seconds since the epoch; in an unbounded store when it was
+            made.
+    """
+
+    path: Path
+    bytes: int
+    used: float
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """A folder of the cache.
+
+    Attributes:
+        name: of the folder.
+        what: what an entry is called in messages.
+        most_bytes: its bound; None where it has none.
+        spread: whether entries lie in subfolders named by their first two characters.
+    """
+
+    name: str
+    what: str
+    most_bytes: int | None = None
+    spread: bool = False
+
+    def root(self, given: Path | str | None = None) -> Path:
+        """Return where it is, in the cache at ``given`` (see :func:`cache_folder`)."""
+        return cache_folder(given) / self.name
+
+    def path(self, name: str, given: Path | str | None = None) -> Path:
+        """Return where the entry of a name is or will be."""
+        return self.root(given) / (name[:2] if self.spread else "") / name
+
+    def kept(
+        self,
+        name: str,
+        make: Callable[[], T],
+        save: Callable[[IO[bytes], T], object],
+        load: Callable[[IO[bytes]], T],
+    ) -> T:
+        """Return what an entry holds, or make it and put it there.
+
+        Args:
+            name: of the file: a hash and ``.npz`` or ``.json``.
+            make: makes it, where there is no file that can be read.
+            save: writes it.
+            load: as for :func:`read_entry`.
+        """
+        path = self.path(name)
+        try:
+            found = read_entry(path, load)
+        except BrokenEntryError as error:
+            self._once("broken", f"a broken entry is worked out anew ({error})")
+        else:
+            if found is not None:
+                _touch(path)
+                return found
+        made = make()
+        self.put(name, lambda file: save(file, made))
+        return made
+
+    def put(self, name: str, save: Callable[[IO[bytes]], object]) -> None:
+        """Put a file there; a store that takes no more is reported once and no reason to stop.
+
+        Args:
+            name: of the file: a hash and ``.npz`` or ``.json``.
+            save: writes it.
+        """
+        path = self.path(name)
+        try:
+            write_entry(path, save)
+            self._bound(path)
+        except OSError as error:
+            self._once("full", f"{reason_of(error)}; it is not kept")
+
+    def folder(
+        self, name: str, fill: Callable[[Path], None], whole: Callable[[Path], bool]
+    ) -> Path:
+        """Return a folder of files, filled where it is not there.
+
+        Args:
+            name: of the folder: a hash.
+            fill: writes the files into an empty folder.
+            whole: whether a folder is one that was filled.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        path = self.path(name)
+        if whole(path):
+            _touch(path)
+            return path
+        half = _half(path)
+        try:
+            half.mkdir(mode=0o700, parents=True)
+            fill(half)
+            # What stands there and is not whole is what other hands have left.
+            shutil.rmtree(path, ignore_errors=True)
+            with contextlib.suppress(OSError):
+                half.rename(path)
+        finally:
+            shutil.rmtree(half, ignore_errors=True)
+        self._bound(path)
+        return path
+
+    def entries(self, given: Path | str | None = None) -> Iterator[Entry]:
+        """List what is kept, by name; files that are not the cache's own are left out."""
+        root = self.root(given)
+        for path in sorted(root.glob("??/*" if self.spread else "*")):
+            with contextlib.suppress(OSError):
+                own = not self.spread or path.name.startswith(path.parent.name)
+                if own and _OURS.fullmatch(path.name):
+                    state = path.lstat()
+                    inside = path.rglob("*") if path.is_dir() and not path.is_symlink() else ()
+                    size = sum(each.stat().st_size for each in inside if each.is_file())
+                    yield Entry(path, size or state.st_size, state.st_mtime)
+
+    def prune(
+        self, older_than: float | None = None, given: Path | str | None = None
+    ) -> tuple[int, int]:
+        """Delete entries.
+
+        Args:
+            older_than: only those not used (see `Entry.used`) for so many seconds; None deletes
+                all.
+            given: the cache's folder.
+
+        Returns:
+            How many, and their bytes.
+        """
+        before, number, size = time.time() - (older_than or 0.0), 0, 0
+        for each in list(self.entries(given)):
+            if (older_than is None or each.used < before) and _dropped(each.path):
+                number, size = number + 1, size + each.bytes
+        return number, size
+
+    def _bound(self, newest: Path) -> None:
+        """Drop the least recently used entries, until the store keeps to its bound."""
+        if self.most_bytes is None:
+            return
+        root = self.root()
+        fresh = newest.stat().st_size if newest.is_file() else self.most_bytes
+        _written[root] = _written.get(root, self.most_bytes) + fresh
+        if _written[root] * _SWEEPS < self.most_bytes:
+            return
+        _written[root] = 0
+        there = sorted(self.entries(), key=lambda each: (each.used, each.path.name))
+        size = sum(each.bytes for each in there)
+        for each in there:
+            half = each.path.name.endswith(_HALF)
+            # Another process may be writing what is young and half made.
+            young = half and time.time() - each.used < _DAY_S
+            if each.path != newest and not young and (half or size > self.most_bytes):
+                size -= each.bytes if _dropped(each.path) else 0
+
+    def _once(self, kind: str, text: str) -> None:
+        if f"{self.name} {kind}" not in _warned:
+            _warned.add(f"{self.name} {kind}")
+            logging.getLogger("navloom").warning("%s in %s: %s", self.what, self.root(), text)
+
+
+REPLIES = Store("replies", "a reply", spread=True)
+"""Replies of models (:mod:`navloom.models.cache`): each was paid for, so none is dropped."""
+HOMES = Store("homes", "a home", 500_000_000)
+"""Generated homes, as scenes."""
+MESHES = Store("meshes", "a mesh", 1_000_000_000)
+"""Triangles of scenes that are drawn from their boxes and walls."""
+SIGHTS = Store("sights", "what is in sight", 200_000_000)
+"""What is in sight of viewpoints."""
+LIGHT = Store("light", "light", 1_000_000_000)
+"""The light of homes, which pictures are drawn by."""
+HABITAT = Store("habitat", "a scene for habitat", 4_000_000_000)
+"""Scenes as habitat opens them, with their navmeshes."""
+BODIES = Store("bodies", "where a body can be", 1_000_000_000)
+"""Fields and navigation graphs of bodies."""
+VIEWS = Store("views", "an index of a run", 500_000_000)
+"""Columns of runs' lines, and where each line stands, for the pages that show them."""
+STORES = (HOMES, MESHES, SIGHTS, LIGHT, HABITAT, BODIES, VIEWS)
+"""All but the replies."""
+TOKEN_FILE = "view-token"  # noqa: S105 - a name, no password
+"""The other file of ours in the cache's folder: see :mod:`navloom.web.token`."""
+
+
+def content_key(*parts: str | bytes | NDArray[np.generic]) -> str:
+    """Return a name for what depends on some texts and arrays, and on nothing else."""
+    whole = sha256()
+    for part in parts:
+        if isinstance(part, (str, bytes)):
+            told, data = b"", part.encode(errors="surrogatepass") if isinstance(part, str) else part
+        else:
+            told, data = f"{part.dtype.str}{part.shape}".encode(), part.tobytes()
+        whole.update(f"{len(told)} {len(data)} ".encode() + told)
+        whole.update(data)
+    return whole.hexdigest()
+
+
+@lru_cache(maxsize=16)
+def code_key(*paths: str, libraries: tuple[str, ...] = ()) -> str:
+    """Return a name for the code that makes something: it changes with every change of the code.
+
+    Args:
+        paths: files, and folders of Python and YAML files with all folders within.
+        libraries: distributions that the code computes with.
+    """
+    files = [
+        file
+        for path in map(Path, paths)
+        for file in (
+            [path] if path.is_file() else sorted((*path.rglob("*.py"), *path.rglob("*.yaml")))
+        )
+    ]
+    return content_key(*(file.read_bytes() for file in files), *map(version, libraries))
+
+
+def reason_of(error: BaseException) -> str:
+    """Return why something failed, on one line."""
+    told = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return " ".join(str(told).split())[:200]
+
+
+def _half(path: Path) -> Path:
+    # The stamp of this process: two that write one entry must not share a file.
+    return path.with_name(f"{path.name}.{os.getpid()}-{next(_counter)}{_HALF}")
+
+
+def _dropped(path: Path) -> bool:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+        return not path.exists()
+    try:
+        path.unlink()
+    except OSError:
+        return False
+    return True
+
+
+def _touch(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        os.utime(path)
