@@ -25,7 +25,8 @@ from navloom.scenes.bodies import Embodiment, builtin_bodies
 from navloom.scenes.scene import Scene
 from navloom.scenes.space import compiled_sweep, underfoot
 from navloom.scenes.space.body_mesh import body_mesh
-from navloom.scenes.space.mover import Moved, Mover, Stand, mover_of
+from navloom.scenes.space.mover import Mover, mover_of
+from navloom.scenes.terrain import Moved, Stand
 from navloom.scenes.uri import load_scene
 
 HOME = "home:4"

@@ -99,14 +99,19 @@ def findings(folder: Path) -> Iterator[Finding]:
 def _habitat() -> Finding:
     """Whether habitat_sim is here, and draws."""
     from navloom.errors import SimulatorError
-    from navloom.sim.habitat.habitat import gpu_named
-    from navloom.sim.habitat.habitat_process import check_drawing, lacking
+    from navloom.sim.registry import backend_module
 
     what = "--backend habitat"
-    if why := lacking():
+    try:
+        habitat = backend_module("habitat")
+    except SimulatorError as error:
+        return Finding(
+            what, "missing", "navloom-worlds is not here", f"only if you need it: {error}"
+        )
+    if why := habitat.lacking():
         return Finding(what, "missing", "habitat_sim is not here", f"only if you need it: {why}")
     try:
-        return Finding(what, "ok", f"habitat_sim {check_drawing(gpu_named())}, and it draws")
+        return Finding(what, "ok", f"habitat_sim {habitat.check()}, and it draws")
     except SimulatorError as error:
         return Finding(what, "missing", "habitat_sim does not draw", str(error))
 

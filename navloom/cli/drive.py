@@ -89,7 +89,7 @@ def _set_out(scene: Scene, body: Embodiment, start: str, goal: str) -> tuple[Rid
     from navloom.scenes.distances import heading_to
     from navloom.scenes.space.body_field import body_field
     from navloom.scenes.space.mover import mover_of
-    from navloom.scenes.space.stands import Stand
+    from navloom.scenes.terrain import Stand
     from navloom.sim.ride import Ride
 
     mover, field = mover_of(scene, body), body_field(scene, body)
@@ -125,7 +125,7 @@ def _with_room(field: BodyField, wanted: Point3) -> Point3 | None:
     """The nearest place where the body can turn; where it can stand if there is none near."""
     import numpy as np
 
-    from navloom.scenes.space.shapes import outer
+    from navloom.scenes.bodies import outer
 
     roomy = np.flatnonzero(field.clear >= outer(field.body))
     if len(roomy):

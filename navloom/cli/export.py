@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
@@ -15,11 +15,15 @@ from navloom.cli.options import takes
 from navloom.evals.capnav.request import Wanted
 from navloom.evals.option import Opt
 from navloom.evals.request import Spec
+from navloom.plugins import plugin
 from navloom.terminal import say
 
 if TYPE_CHECKING:
     from navloom.scenes.scene import Scene
 
+EXPORTERS = "navloom.exporters"
+Exporter: TypeAlias = "Callable[[Scene, Path], Path]"
+"""Writes a scene to a path, and gives the file to open."""
 _FOLDERS = ("habitat", "hm3d", "capnav")
 """Forms of which even one home is a folder."""
 _SAID_EVERY_S = 5.0
@@ -62,7 +66,7 @@ def export(
     where triangles are asked for, is said and skipped; the exit code is then 1. capnav keeps what
     it finds whole in the folder.
     """
-    from navloom.errors import SceneError
+    from navloom.errors import SceneError, UsageError
     from navloom.files import check_place
     from navloom.scenes.uri import list_scenes, load_scene
 
@@ -72,8 +76,7 @@ def export(
     else:
         check_homes_out(out, spec, uris)
     if form == "capnav":
-        from navloom.cli.capnav.release import write_release
-
+        write_release = plugin(EXPORTERS, "capnav", "--format capnav", UsageError)
         write_release(uris, out, wanted, bodies, processes)
         return
     save = _saver(form)
@@ -103,23 +106,15 @@ def check_homes_out(out: Path, spec: str, uris: list[str]) -> None:
     check_place(out, folder=len(uris) > 1)
 
 
-def _saver(form: str) -> Callable[[Scene, Path], Path]:
+def _saver(form: str) -> Exporter:
     """What writes a scene in a form."""
-    if form == "glb":
-        from navloom.scenes.exporting.glb_file import save_glb
-
-        return save_glb
-    if form == "hm3d":
-        from navloom.scenes.exporting.hm3d_files import save_hm3d
-
-        return save_hm3d
-    if form == "habitat":
-        from navloom.scenes.exporting.habitat_files import save_habitat
-
-        return lambda scene, out: save_habitat([scene], out)
+    from navloom.errors import UsageError
     from navloom.scenes.formats.scene_json import save
 
-    return save
+    if form == "json":
+        return save
+    made: Exporter = plugin(EXPORTERS, form, f"--format {form}", UsageError)
+    return made
 
 
 def _tracked(uris: list[str]) -> Iterator[str]:

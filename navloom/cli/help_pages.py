@@ -15,10 +15,13 @@ from typing import Annotated, Any, TypeVar
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 
+from navloom.errors import UsageError
 from navloom.evals.option import CALLS, FINER, LIMITS, PICKS
+from navloom.plugins import plugin, plugins
 from navloom.terminal import tell
 
 ANYWHERE = "Anywhere"
+COMMANDS = "navloom.commands"
 F = TypeVar("F", bound=Callable[..., Any])
 _SHARED = (FINER, PICKS, CALLS, LIMITS, ANYWHERE)
 _LEAST_WIDTH, _MOST_WIDTH, _LEFT = 60, 100, 31
@@ -58,6 +61,28 @@ class Commands(typer.Typer):
     def command(self, name: str | None = None, **more: Any) -> Callable[[F], F]:
         """As typer's."""
         return super().command(name, cls=Command, **more)
+
+
+def add_plugged(app: Commands, word: str, *names: str) -> None:
+    """Add commands that other packages have, as entry points ``WORD.NAME`` of ``navloom.commands``.
+
+    Args:
+        app: what they are added to.
+        word: what stands before them.
+        names: which. One that is not installed says what to install.
+    """
+    for name in names:
+        if f"{word}.{name}" in plugins(COMMANDS):
+            app.command(name)(plugin(COMMANDS, f"{word}.{name}", f"`navloom {word} {name}`"))
+            continue
+
+        def lacking(context: typer.Context) -> None:
+            """Needs the package navloom-worlds."""
+            what = f"`{context.command_path}`"
+            plugin(COMMANDS, f"{word}.{context.info_name}", what, UsageError)
+
+        taken = {"allow_extra_args": True, "ignore_unknown_options": True}
+        app.command(name, context_settings=taken)(lacking)
 
 
 def page(command: Any, context: typer.Context, *, whole: bool = False) -> str:

@@ -7,8 +7,10 @@ from typing import Annotated, Literal
 
 from navloom.cli.common import counted, print_json
 from navloom.cli.options import Json, WithLicensed, takes
+from navloom.errors import UsageError
 from navloom.evals.option import Opt
 from navloom.evals.request import Seed
+from navloom.plugins import plugin
 from navloom.terminal import say, tell
 
 
@@ -83,13 +85,7 @@ def people(
         asked = asked.moving(motion)
     made = study_people(asked, source, out, raters=raters, n=n, seed=seed, note=note)
     if made.form.items == "walks":
-        from navloom.evals.people.study_folder import BY_LOT, WALKS
-        from navloom.evals.people.walks import begin_walks, draw_lots
-
-        if not (out / WALKS / "run.json").exists():
-            begin_walks(made)
-        if not (out / BY_LOT / "summary.json").exists():
-            draw_lots(made)
+        plugin("navloom.walks", "begin", "A study of walks", UsageError)(made)
     for path, new, whole in take_answers(out, answers) if answers else ():
         again = "" if new else ": they were there already, and nothing is doubled"
         say(f"{path}: {new} of {whole} lines are new{again}")

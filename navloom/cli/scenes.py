@@ -9,16 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from navloom.cli.common import counted, loaded, print_json, print_table, save_figure, save_picture
-from navloom.cli.compare import compare
-from navloom.cli.drive import drive
-from navloom.cli.edit import edit
 from navloom.cli.export import check_homes_out, export
-from navloom.cli.help_pages import Commands
-from navloom.cli.map import map_
-from navloom.cli.mend import mend
+from navloom.cli.help_pages import Commands, add_plugged
 from navloom.cli.options import Json, SceneUri, takes
-from navloom.cli.render import render
-from navloom.cli.tour import tour
 from navloom.evals.option import Opt
 from navloom.evals.request import HEURISTIC, Model, Seed, Spec
 from navloom.terminal import say, tell_wrapped
@@ -148,7 +141,7 @@ def sheet(
         raise SceneError(f"{spec}: none of its homes can be loaded.")
     above = None
     if top_down:
-        from navloom.sim.embedded.from_above import floors_from_above
+        from navloom.sim.viewer import floors_from_above
 
         above = partial(floors_from_above, a_metre=40)
     save_figure(draw_sheet(scenes, labels=labels, above=above), out)
@@ -159,7 +152,7 @@ def sheet(
 app.command()(export)
 
 
-app.command()(edit)
+add_plugged(app, "scenes", "edit")
 
 
 @app.command()
@@ -193,12 +186,7 @@ def annotate(
         _annotate(spec, model, seed, out, as_json)
 
 
-app.command()(compare)
-app.command("map")(map_)
-app.command()(render)
-app.command()(tour)
-app.command()(drive)
-app.command()(mend)
+add_plugged(app, "scenes", "compare", "map", "render", "tour", "drive", "mend")
 
 
 @importer.command("hm3d")
@@ -251,13 +239,13 @@ def _draw(scene: Scene, path: Path, view: str | None, top_down: bool) -> None:
     from navloom.scenes.plan import draw_plan
 
     if view is not None:
-        from navloom.sim.embedded.lookout import look_from
+        from navloom.sim.viewer import look_from
 
         save_picture(look_from(scene, view), path)
         return
     above = None
     if top_down:
-        from navloom.sim.embedded.from_above import floors_from_above
+        from navloom.sim.viewer import floors_from_above
 
         above = floors_from_above(scene)
     save_figure(draw_plan(scene, title=scene.uri, items=True, above=above), path)
@@ -266,13 +254,13 @@ def _draw(scene: Scene, path: Path, view: str | None, top_down: bool) -> None:
 def _draw_kinds(out: Path, *, assets: bool, objects: bool, labels: bool) -> None:
     """Write a sheet of kinds of things, each alone."""
     from navloom.errors import UsageError
-    from navloom.sim.embedded.asset_sheet import asset_sheet, kinds
+    from navloom.sim.viewer import draw_kinds
 
     if out.suffix.casefold() != ".png":
         raise UsageError(f"--out {out}: expected a .png, which things are drawn to")
-    things = (kinds("asset") if assets else []) + (kinds("object") if objects else [])
-    asset_sheet(things, labels=labels).save(out)
-    say(f"wrote {out}: {len(things)} kinds")
+    sheet, count = draw_kinds(assets=assets, objects=objects, labels=labels)
+    sheet.save(out)
+    say(f"wrote {out}: {count} kinds")
 
 
 def _annotate(spec: str, model: str, seed: int, out: Path, as_json: bool) -> None:

@@ -9,6 +9,7 @@ from navloom.cli.common import counted
 from navloom.cli.help_pages import Commands
 from navloom.cli.options import AllowHost, Host, NoOpen, Port, Token, WithLicensed, takes
 from navloom.evals.option import Opt
+from navloom.plugins import plugin, plugins
 from navloom.terminal import say, tell
 
 if TYPE_CHECKING:
@@ -63,7 +64,6 @@ def view(
     from navloom.web.people_source import PeopleSource
     from navloom.web.room import Room
     from navloom.web.serving import Place, serve_pages
-    from navloom.web.walk_room import WalkRoom
 
     sources = open_sources(paths, lambda line: say(f"navloom: {line}"), scenes)
     if bundle is not None:
@@ -75,7 +75,9 @@ def view(
     rooms: list[Room] = []
     if studies:
         people = PeopleRoom(studies)
-        rooms = [people, WalkRoom(people)]
+        rooms = [people]
+        if "room" in plugins("navloom.walks"):
+            rooms.append(plugin("navloom.walks", "room", "A study of walks")(people))
     serve_pages(Documents(sources), place, rooms=rooms, opens=not no_open, said=f"{count} at")
 
 

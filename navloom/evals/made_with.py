@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import RunError
-from navloom.scenes.homes.home_names import other_homes
-from navloom.scenes.homes.home_spec import VERSION
+from navloom.scenes.uri import homes_version, other_homes
 from navloom.terminal import COMMAND
 
 _RECORDED = ("langgraph", "langgraph-checkpoint-sqlite", "langchain-core", "pydantic")
@@ -31,7 +30,7 @@ def versions() -> dict[str, str | None]:
     """Versions of Python, of homes and of the packages that a run's outcome may depend on."""
     return {
         "python": platform.python_version(),
-        "homes": str(VERSION),
+        "homes": homes_version(),
         **{name: package_version(name) for name in _RECORDED},
     }
 

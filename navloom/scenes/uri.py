@@ -10,9 +10,10 @@
     PATH.json, FOLDER                a scene.json that ``navloom scenes export`` wrote, or a folder
 
 A format is a module with ``list_ids(folder) -> list[str]`` and ``load(folder, id) -> Scene``,
-imported when it is first named. To add one is to add its line to ``FORMATS``. One whose scenes are
-made and not read has ``read_names(words) -> list[str]`` besides: the ids that a spec means. One
-whose ids have a part that people leave out has ``whole_id(name, ids) -> str``.
+imported when it is first named. To add one is to add its line to ``FORMATS``, or an entry point of
+its scheme in the group ``navloom.scene_formats``. One whose scenes are made and not read has
+``read_names(words) -> list[str]`` besides: the ids that a spec means. One whose ids have a part
+that people leave out has ``whole_id(name, ids) -> str``.
 """
 
 from __future__ import annotations
@@ -28,11 +29,12 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from navloom.errors import SceneError, did_you_mean
+from navloom.plugins import plugin, plugins
 from navloom.scenes.checked_files import MESH_ENDINGS, checked_id, short
-from navloom.scenes.homes.home_names import other_homes
 from navloom.scenes.scene import Scene
 
 DATA_VARIABLE = "NAVLOOM_DATA"
+GROUP = "navloom.scene_formats"
 HOMES = Path(__file__).with_name("demo")
 """The demo homes: written by hand, with true geometry, each a scene.json. What they were written as
 and the program that lays them out are in ``tests/scenes/homes``."""
@@ -60,26 +62,33 @@ class Format:
     """One line of the registry.
 
     Attributes:
-        module: where its ``list_ids`` and ``load`` live.
+        module: where its ``list_ids`` and ``load`` live; None where an entry point says it.
         data: its folder under ``$NAVLOOM_DATA``; None where its scenes ship with the package.
     """
 
-    module: str
+    module: str | None
     data: str | None
 
-    def reader(self) -> Reader:
-        """The module, imported now."""
+    def reader(self, scheme: str) -> Reader:
+        """The module, imported now.
+
+        Raises:
+            SceneError: no package has the format, or it cannot be imported.
+        """
+        if self.module is None:
+            return cast(Reader, plugin(GROUP, scheme, f"'{scheme}:'", SceneError))
         return cast(Reader, import_module(self.module))
 
 
 FORMATS: dict[str, Format] = {
-    "home": Format("navloom.scenes.formats.home", None),
+    "home": Format(None, None),
     "demo": Format("navloom.scenes.formats.scene_json", None),
     "hm3d": Format("navloom.scenes.formats.hm3d", "hm3d"),
     "mp3d": Format("navloom.scenes.formats.mp3d", "mp3d"),
     "capnav": Format("navloom.scenes.formats.capnav", "capnav"),
-    "mesh": Format("navloom.scenes.formats.mesh_scene", "mesh"),
+    "mesh": Format(None, "mesh"),
 }
+"""Each scheme's; ``navloom-worlds`` has those without a module."""
 
 
 @dataclass(frozen=True)
@@ -180,35 +189,35 @@ def _find(spec: str) -> _Place:
     if match is None:
         return _resolve_path(spec)
     scheme, rest = match[1], match[2]
-    if scheme not in FORMATS:
+    known = FORMATS.get(scheme)
+    if known is None and scheme in plugins(GROUP):
+        known = Format(None, scheme)
+    if known is None:
         if Path(spec).exists():
             return _resolve_path(spec)
         raise SceneError(
             f"'{spec}': '{scheme}' is not a scene format, expected one of {', '.join(FORMATS)}."
             + did_you_mean(scheme, FORMATS)
         )
-    known = FORMATS[scheme]
-    reader = known.reader()
+    reader = known.reader(scheme)
     if (read_names := getattr(reader, "read_names", None)) is not None:
         return _Place(reader, HOMES, f"{scheme}:", tuple(read_names(rest)))
     if known.data is None:
-        return _pick(known.reader(), HOMES, f"{scheme}:", rest or None, scheme)
-    return _resolve_folder(scheme, known, rest)
+        return _pick(reader, HOMES, f"{scheme}:", rest or None, scheme)
+    return _resolve_folder(scheme, known, reader, rest)
 
 
-def _resolve_folder(scheme: str, known: Format, rest: str) -> _Place:
+def _resolve_folder(scheme: str, known: Format, reader: Reader, rest: str) -> _Place:
     given = Path(rest).expanduser()
-    if rest and given.is_dir() and not _is_beside(known.reader(), given):
-        return _pick(known.reader(), given, f"{scheme}:{rest.rstrip('/') or '/'}/", None, scheme)
+    if rest and given.is_dir() and not _is_beside(reader, given):
+        return _pick(reader, given, f"{scheme}:{rest.rstrip('/') or '/'}/", None, scheme)
     if "/" not in rest and os.sep not in rest:
-        return _pick(
-            known.reader(), _data_folder(scheme, known), f"{scheme}:", rest or None, scheme
-        )
+        return _pick(reader, _data_folder(scheme, known), f"{scheme}:", rest or None, scheme)
     folder, _, name = rest.rpartition("/")
     where = Path(folder or "/").expanduser()
     if not where.is_dir():
         raise SceneError(f"'{scheme}:{rest}': there is no folder {folder or '/'} to read from.")
-    return _pick(known.reader(), where, f"{scheme}:{folder}/", name, scheme)
+    return _pick(reader, where, f"{scheme}:{folder}/", name, scheme)
 
 
 def _is_beside(reader: Reader, given: Path) -> bool:
@@ -274,7 +283,7 @@ def _resolve_path(spec: str) -> _Place:
         return _Place(reader, path, f"{folder}/", ids, ".json")
     if path.is_file():
         if path.suffix.casefold() in MESH_ENDINGS:
-            mesh = FORMATS["mesh"].reader()
+            mesh = FORMATS["mesh"].reader("mesh")
             return _Place(mesh, path.parent, spec[: -len(path.name)], (path.name,))
         if path.suffix != ".json":
             ends = ", ".join([".json", *MESH_ENDINGS])
@@ -284,6 +293,34 @@ def _resolve_path(spec: str) -> _Place:
     raise SceneError(
         f"There is no file or folder '{spec}', and it names no scene format "
         f"({', '.join(f'{scheme}:' for scheme in FORMATS)}).{near}"
+    )
+
+
+def homes_version() -> str | None:
+    """The version of the homes that a seed means here; None where no package makes homes."""
+    if "home" not in plugins(GROUP):
+        return None
+    return str(getattr(FORMATS["home"].reader("home"), "VERSION"))  # noqa: B009  not in Reader
+
+
+def other_homes(scene: str, made: str | None) -> str | None:
+    """Why a name that a run or a dataset holds no longer means the same home.
+
+    Args:
+        scene: its portable name.
+        made: the version of the homes it was written with; None where nobody said.
+
+    Returns:
+        One line, or None where it is no home made from a seed, or the version is this one.
+    """
+    if not scene.startswith("home:") or made is None:
+        return None
+    here = homes_version()
+    if here is None or made == here:
+        return None
+    return (
+        f"'{scene}' is of version {made} of the homes, and this navloom makes version {here}:"
+        " the seed means another home here"
     )
 
 

@@ -1,6 +1,7 @@
 """The ``auto`` backend: the one that a scene can have, ``embedded`` where there is geometry.
 
-Where a scene has none, or embreex has no wheel for this machine, it is ``graph``.
+Where a scene has none, where embreex has no wheel for this machine, or where no package has a
+renderer, it is ``graph``.
 """
 
 from __future__ import annotations
@@ -8,17 +9,21 @@ from __future__ import annotations
 from importlib.util import find_spec
 from pathlib import Path
 
+from navloom.errors import SimulatorError
+from navloom.plugins import plugin, plugins
 from navloom.scenes.scene import Scene
+from navloom.scenes.terrain import has_geometry
 from navloom.sim.physics import THRESHOLD_M
 from navloom.sim.protocol import CaptionSource, Simulator
+from navloom.sim.viewer import check_rig
+
+BACKENDS = "navloom.simulators"
 
 
 def backend_of(scene: Scene) -> str:
     """Which backend ``auto`` is in a scene: ``embedded`` or ``graph``."""
-    if find_spec("embreex") is None:
+    if find_spec("embreex") is None or "embedded" not in plugins(BACKENDS):
         return "graph"
-    from navloom.scenes.geometry import has_geometry
-
     return "embedded" if scene.viewpoints and has_geometry(scene) else "graph"
 
 
@@ -47,19 +52,16 @@ def make(
         SceneError: a file of observations is broken.
     """
     if rig is not None:
-        from navloom.sim.embedded.sensors import rig_of
-
         # A wrong name is wrong wherever it is said.
-        rig_of(rig)
+        check_rig(rig)
     if backend_of(scene) == "graph":
         from navloom.sim import graph
 
         return graph.make(
             scene, captions=captions, physics=physics, collision_threshold=collision_threshold
         )
-    from navloom.sim import embedded
-
-    return embedded.make(
+    embedded = plugin(BACKENDS, "embedded", "The simulator 'embedded'", SimulatorError)
+    made: Simulator = embedded(
         scene,
         captions=captions,
         rig=rig or "vln-mme",
@@ -67,3 +69,4 @@ def make(
         physics=physics,
         collision_threshold=collision_threshold,
     )
+    return made

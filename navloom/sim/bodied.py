@@ -26,8 +26,7 @@ from navloom.scenes.bodies import Embodiment
 from navloom.scenes.checked_files import short
 from navloom.scenes.distances import heading_to, wrapped
 from navloom.scenes.scene import Point3, Scene, distance_2d, distance_3d
-from navloom.scenes.space.carried import is_carried
-from navloom.scenes.space.stands import Others, Stand
+from navloom.scenes.terrain import SETTLE_M, Others, Stand, is_carried
 from navloom.sim.body_motion import BodyMotion
 from navloom.sim.footing import Footing
 from navloom.sim.graph import STANDING_M, Agent, GraphSimulator, floor_of, nearest_viewpoint
@@ -46,8 +45,6 @@ from navloom.sim.protocol import (
     Waypoint,
 )
 
-SETTLE_M = 1.0
-"""So far from its viewpoint a body stands at most that does not fit on it."""
 _MOST_M = 100.0
 _MOST_SECONDS = 100.0
 _MOST_RAD = 100.0

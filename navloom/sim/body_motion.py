@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from navloom.scenes.scene import Point3, distance_2d
-from navloom.scenes.space.stands import Moved, Others, Stand
-from navloom.sim.footing import Moves
+from navloom.scenes.terrain import Moved, Moves, Others, Stand
 from navloom.sim.graph import STANDING_M
 from navloom.sim.physics import PhysicsRules
 from navloom.sim.protocol import Contact

@@ -3,7 +3,7 @@
     matterport   the observations of a Matterport3D scan
                  (:mod:`navloom.scenes.formats.mp3d_observations`)
     seen         what is in sight, put into words, where a scene has geometry and embreex is
-                 installed (:mod:`navloom.sim.seen`)
+                 installed (:func:`navloom.sim.viewer.seen_words`)
     composed     regions, links and items of any scene, put into words
                  (:mod:`navloom.sim.composer`)
     cache        captions that a model wrote, kept in one JSON file a scene
@@ -44,8 +44,7 @@ from navloom.sim.protocol import (
     CaptionSource,
     SeenObject,
 )
-from navloom.sim.seen import seen
-from navloom.sim.sight import can_see
+from navloom.sim.viewer import can_look, seen_words
 from navloom.sim.words import briefly, label_words, one_line
 
 
@@ -66,7 +65,7 @@ def captions_for(scene: Scene, cache: Path | str | None = None) -> CaptionSource
         SceneError: a file of observations is broken.
         SimulatorError: the cache is missing, broken or another scene's.
     """
-    source = _matterport(scene) or (seen(scene) if can_see(scene) else composed(scene))
+    source = _matterport(scene) or (seen_words(scene) if can_look(scene) else composed(scene))
     return source if cache is None else CaptionCache.read(Path(cache), scene, source)
 
 

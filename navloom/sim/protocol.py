@@ -382,6 +382,19 @@ class Simulator(Protocol):
 
 
 @runtime_checkable
+class DrivenSimulator(Simulator, Protocol):
+    """A simulator whose bodies also stand beside viewpoints: it claims ``waypoint``."""
+
+    def seen_from(self, viewpoint: str) -> Observation:
+        """What is perceived on a viewpoint, whoever stands there: its ways and its words.
+
+        Raises:
+            SimulatorError: there is no such viewpoint.
+        """
+        ...
+
+
+@runtime_checkable
 class ChangingSimulator(Simulator, Protocol):
     """A simulator that claims ``change``: what is in its scene can be changed while agents are."""
 

@@ -13,28 +13,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from inspect import Parameter, signature
 from typing import Any
 
 from navloom.errors import NavloomError, SimulatorError, did_you_mean
+from navloom.plugins import plugin, plugins
 from navloom.scenes.scene import Scene
 from navloom.sim.protocol import Simulator
 
 GROUP = "navloom.simulators"
-BACKENDS: dict[str, str] = {
+BACKENDS: dict[str, str | None] = {
     "auto": "navloom.sim.auto:make",
     "graph": "navloom.sim.graph:make",
-    "embedded": "navloom.sim.embedded:make",
+    "embedded": None,
     "panorama": "navloom.sim.panorama:make",
-    "habitat": "navloom.sim.habitat:make",
+    "habitat": None,
 }
-"""Name -> ``module:function``."""
+"""Name -> ``module:function``; None where ``navloom-worlds`` has it."""
 
 
 def known_simulators() -> tuple[str, ...]:
     """The names that :func:`get_simulator` takes, our own first; nothing is imported."""
-    return tuple(dict.fromkeys([*BACKENDS, *sorted(_plugins())]))
+    return tuple(dict.fromkeys([*BACKENDS, *plugins(GROUP)]))
 
 
 def get_simulator(name: str, scene: Scene | str, **options: Any) -> Simulator:
@@ -44,7 +44,7 @@ def get_simulator(name: str, scene: Scene | str, **options: Any) -> Simulator:
         name: a backend's name; our own win over those of other packages.
         scene: a scene, or its URI, which is then loaded.
         options: the backend's own: see :func:`navloom.sim.graph.make`,
-            :func:`navloom.sim.embedded.make`, :func:`navloom.sim.auto.make`.
+            :func:`navloom.sim.auto.make`, and the page of the backend.
 
     Raises:
         SimulatorError: there is no such backend or option, it cannot be imported, or it cannot
@@ -86,7 +86,7 @@ def seeing_simulator(name: str, scene: Scene | str, views: int, **options: Any) 
         SceneError: as there.
     """
     if name in ("auto", "embedded", "habitat"):
-        from navloom.sim.embedded.sensors import rig_for_views
+        from navloom.sim.viewer import rig_for_views
 
         options = {"rig": rig_for_views(views), **options}
     return get_simulator(name, scene, **options)
@@ -106,38 +106,34 @@ def simulator_name(name: str, scene: Scene) -> str:
     return backend_of(scene)
 
 
-def _plugins() -> dict[str, EntryPoint]:
-    try:
-        return {each.name: each for each in entry_points(group=GROUP)}
-    except Exception:
-        # One package with a broken list of entry points makes importlib give up on all of them.
-        return {}
-
-
 def _maker(name: str) -> Callable[..., Any]:
-    if name in BACKENDS:
-        module, _, function = BACKENDS[name].partition(":")
+    if ours := BACKENDS.get(name):
+        module, _, function = ours.partition(":")
         make: Callable[..., Any] = getattr(import_module(module), function)
         return make
-    plugin = _plugins().get(name)
-    if plugin is None:
+    entry = plugins(GROUP).get(name)
+    if entry is None and name not in BACKENDS:
         known = known_simulators()
         raise SimulatorError(
             f"'{name}' is not a simulator: expected one of {', '.join(known)}."
             + did_you_mean(name, known)
         )
-    try:
-        found = plugin.load()
-    except Exception as error:
-        raise SimulatorError(
-            f"The simulator '{name}' ({plugin.value}) cannot be imported: {_line(error)}"
-        ) from error
+    found = plugin(GROUP, name, f"The simulator '{name}'", SimulatorError)
     if not callable(found):
         raise SimulatorError(
-            f"The simulator '{name}' ({plugin.value}) is a {type(found).__name__}: expected a "
-            "function (scene, **options) -> Simulator."
+            f"The simulator '{name}' ({entry and entry.value}) is a {type(found).__name__}:"
+            " expected a function (scene, **options) -> Simulator."
         )
     return found  # type: ignore[no-any-return]
+
+
+def backend_module(name: str) -> Any:
+    """The module of a backend, which may say more of itself than how it is made.
+
+    Raises:
+        SimulatorError: as :func:`get_simulator`.
+    """
+    return import_module(_maker(name).__module__)
 
 
 def _check_options(name: str, make: Callable[..., Any], options: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ from navloom.scenes.bodies import Embodiment
 from navloom.scenes.distances import heading_to, turn_between
 from navloom.scenes.parts import Point3
 from navloom.scenes.space.mover import Mover
-from navloom.scenes.space.stands import NOBODY, Bump, Others, Stand
+from navloom.scenes.terrain import NOBODY, Bump, Others, Stand
 
 REACHED_M = 0.02
 _AIMED = 1e-4

@@ -59,7 +59,7 @@ class SeenCaptions(Composer):
     """See the module's docstring.
 
     Args:
-        scene: with geometry; see :func:`navloom.sim.sight.can_see`.
+        scene: with geometry; see :func:`navloom.sim.viewer.can_look`.
     """
 
     def __init__(self, scene: Scene) -> None:

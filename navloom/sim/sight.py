@@ -7,7 +7,6 @@ was found in a scene whose mesh is kept on disk is kept there, too.
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import math
 from dataclasses import astuple, dataclass
@@ -19,13 +18,12 @@ from numpy.typing import NDArray
 
 from navloom.disk_cache import SIGHTS, code_key, content_key
 from navloom.scenes.distances import heading_to, per_scene
-from navloom.scenes.geometry import has_geometry, scene_mesh
+from navloom.scenes.geometry import scene_mesh
 from navloom.scenes.geometry.mesh import mesh_key
 from navloom.scenes.geometry.owners import NOTHING, door_owner, item_owner, owner_name
 from navloom.scenes.scene import Link, Point3, Scene, Viewpoint
+from navloom.sim.viewer import EYE_M, can_look
 
-EYE_M = 1.5
-"""How high an eye is above the floor where a viewpoint does not say it, in metres."""
 RAYS = 40_000
 """So that one ray stands for 0.0003 steradians: a cup 4 m away."""
 _STERADIANS = 4 * math.pi / RAYS
@@ -82,11 +80,6 @@ class Sight:
     links: frozenset[int]
 
 
-def can_see(scene: Scene) -> bool:
-    """Whether a scene can be looked at: it has geometry, and embreex is installed."""
-    return has_geometry(scene) and importlib.util.find_spec("embreex") is not None
-
-
 def eye_of(viewpoint: Viewpoint) -> Point3:
     """Where the eye of somebody is who stands on a viewpoint, in metres."""
     x, y, z = viewpoint.position
@@ -104,7 +97,7 @@ def sight_of(scene: Scene, viewpoint: str) -> Sight:
 
 
 def _sight(scene: Scene, viewpoint: str) -> Sight:
-    mesh = mesh_key(scene) if can_see(scene) else None
+    mesh = mesh_key(scene) if can_look(scene) else None
     if mesh is None:
         return _look(scene, viewpoint)
     code = code_key(__file__, libraries=("embreex", "numpy"))

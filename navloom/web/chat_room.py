@@ -32,8 +32,8 @@ from navloom.graphs.chat.threads import (
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.plan_shapes import readable
 from navloom.scenes.scene import Scene
-from navloom.sim.embedded.lookout import can_look
 from navloom.sim.protocol import Pose, Simulator
+from navloom.sim.viewer import can_look
 from navloom.tools.chat.places import name_of
 from navloom.web.chat_sitting import Sitting, pose_of
 from navloom.web.room import Room, told
@@ -335,7 +335,7 @@ def _seen(sitting: Sitting, eye: Simulator | None) -> bytes:
 
 def _drawn(scene: Scene, viewpoint: str, heading: float, off: Any, eye: Simulator | None) -> bytes:
     if eye is None:
-        from navloom.sim.embedded.lookout import panorama_at
+        from navloom.sim.viewer import panorama_at
 
         return panorama_at(scene, viewpoint, heading, size=_VIEW, at=off)
     from navloom.sim.views import strip

@@ -26,8 +26,7 @@ from navloom.graphs.navigation.person import Standing, Wish
 from navloom.scenes.bodies import Embodiment
 from navloom.scenes.scene import Scene
 from navloom.scenes.space.mover import mover_of
-from navloom.scenes.space.stands import Stand
-from navloom.sim.bodied import SETTLE_M
+from navloom.scenes.terrain import SETTLE_M, Stand
 from navloom.sim.embedded.camera import Camera
 from navloom.sim.embedded.embedded import camera_of
 from navloom.sim.embedded.lookout import renderer_of

@@ -14,7 +14,8 @@ from navloom.evals.navcraft.export import export_run
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.navcraft.results import build_report
 from navloom.evals.runner import run_kind
-from navloom.scenes.homes import home_names
+from navloom.scenes import uri
+from navloom.scenes.formats import home
 from navloom.scenes.homes.home_spec import VERSION
 
 REQUEST = SynthRequest(kind="single", spec="home:3-4?rooms=8&floors=1", n=4)
@@ -55,7 +56,7 @@ def test_a_dataset_of_another_version_is_not_held_against_these_homes(
 def test_a_run_of_another_version_is_not_gone_on_with_nor_drawn(
     run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(home_names, "VERSION", VERSION + 1)
+    monkeypatch.setattr(home, "VERSION", VERSION + 1)
     with pytest.raises(RunError, match=rf"is of version {VERSION} of the homes.*another --out"):
         run_kind(REQUEST, run)
     shown = build_report([run]).shown
@@ -64,9 +65,9 @@ def test_a_run_of_another_version_is_not_gone_on_with_nor_drawn(
 
 
 def test_a_scene_that_is_no_home_has_no_version() -> None:
-    assert home_names.other_homes("hm3d:x", "0") is None
-    assert home_names.other_homes("home:7", None) is None
-    assert home_names.other_homes("home:7", str(VERSION)) is None
+    assert uri.other_homes("hm3d:x", "0") is None
+    assert uri.other_homes("home:7", None) is None
+    assert uri.other_homes("home:7", str(VERSION)) is None
 
 
 @pytest.mark.parametrize("versions", [None, "x", 7, [], {}, {"homes": None}])

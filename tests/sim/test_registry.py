@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib.metadata import EntryPoint
 from typing import Any
 
 import pytest
 
+from navloom import plugins
 from navloom.errors import SceneError, SimulatorError
 from navloom.scenes import load_scene
 from navloom.scenes.scene import Scene
@@ -42,7 +44,14 @@ def mine(scene: Scene, **options: Any) -> GraphSimulator:
 
 def plug(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     entry = EntryPoint("mine", value, registry.GROUP)
-    monkeypatch.setattr(registry, "entry_points", lambda group: [entry])
+    known = plugins.plugins(registry.GROUP)
+
+    def found(group: str) -> Mapping[str, EntryPoint]:
+        return {**known, "mine": entry} if group == registry.GROUP else plugins_of(group)
+
+    plugins_of = plugins.plugins
+    monkeypatch.setattr(registry, "plugins", found)
+    monkeypatch.setattr(plugins, "plugins", found)
 
 
 def test_a_backend_of_another_package(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from navloom.scenes.bodies import VLNVERSE
 from navloom.scenes.scene import Scene
 from navloom.scenes.space.body_field import body_field
 from navloom.scenes.space.mover import mover_of
-from navloom.scenes.space.stands import Stand
+from navloom.scenes.terrain import Stand
 from navloom.scenes.uri import load_scene
 from navloom.sim.embedded.body_film import body_film, overlook
 from navloom.sim.ride import Ride, ridden

@@ -12,10 +12,12 @@ from navloom.scenes.uri import iter_scenes
 from navloom.sim import sight
 from navloom.sim.captions import captions_for
 from navloom.sim.composer import ComposedCaptions
+from navloom.sim.embedded import lookout
 from navloom.sim.graph import candidates_of
 from navloom.sim.protocol import MOST_DESCRIPTION
 from navloom.sim.seen import SeenCaptions, seen
-from navloom.sim.sight import RAYS, can_see, sight_of
+from navloom.sim.sight import RAYS, sight_of
+from navloom.sim.viewer import can_look
 
 pytest.importorskip("embreex")
 
@@ -205,8 +207,8 @@ def test_who_cannot_look_goes_by_the_map(monkeypatch: pytest.MonkeyPatch) -> Non
     scene = two_rooms(SOFA)
     assert isinstance(captions_for(scene), SeenCaptions)
     assert isinstance(captions_for(scene.replace(walls=())), ComposedCaptions)
-    monkeypatch.setattr(sight.importlib.util, "find_spec", lambda name: None)
-    assert not can_see(scene)
+    monkeypatch.setattr(lookout, "find_spec", lambda name: None)
+    assert not can_look(scene)
     assert isinstance(captions_for(scene), ComposedCaptions)
 
 

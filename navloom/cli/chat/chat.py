@@ -161,7 +161,7 @@ def _context(
     from navloom.graphs.chat.state import Context
     from navloom.models.registry import get_model
     from navloom.scenes.bodies import body_of
-    from navloom.scenes.space.body_graph import body_graph
+    from navloom.scenes.terrain import body_graph
     from navloom.scenes.uri import scene_of
     from navloom.sim.registry import simulator_name
 

@@ -133,7 +133,7 @@ async def _map(rest: str, talk: Talk, view: View, *, replace: bool = False) -> N
 
 
 async def _look(rest: str, talk: Talk, view: View, *, replace: bool = False) -> None:
-    from navloom.sim.embedded.lookout import can_look, panorama_at
+    from navloom.sim.viewer import can_look, panorama_at
 
     if not can_look(talk.scene):
         raise UsageError(

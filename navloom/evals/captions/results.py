@@ -35,7 +35,7 @@ from navloom.evals.run_scenes import run_scene
 from navloom.files import formed
 from navloom.scenes.distances import heading_to
 from navloom.scenes.scene import Scene
-from navloom.sim.embedded.lookout import can_look, panorama_at
+from navloom.sim.viewer import can_look, panorama_at
 from navloom.sim.views import direction_of
 
 _VIEW, _PICTURE = 256, 1024

@@ -23,9 +23,8 @@ from jsonschema.exceptions import ValidationError
 from navloom.errors import SceneError, UsageError
 from navloom.evals.navcraft.rules import broken_rules
 from navloom.files import open_file
-from navloom.scenes.homes.home_names import other_homes
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import SceneNames
+from navloom.scenes.uri import SceneNames, other_homes
 from navloom.tools.navcraft.errand import ErrandAnswer
 from navloom.tools.navcraft.relay import RelayAnswer
 from navloom.tools.navcraft.worth import can_hold

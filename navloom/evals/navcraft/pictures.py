@@ -13,8 +13,7 @@ from navloom.scenes.plan_look import MarkKind
 from navloom.scenes.plan_shapes import readable
 from navloom.scenes.plan_svg import FromAbove
 from navloom.scenes.scene import Scene
-from navloom.sim.embedded.from_above import floors_from_above
-from navloom.sim.embedded.lookout import can_look
+from navloom.sim.viewer import can_look, floors_from_above
 from navloom.tools.navcraft.paths import Anchor, metric_graph, spot_of
 
 _COLUMNS = 2

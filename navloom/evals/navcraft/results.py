@@ -634,8 +634,7 @@ def _details(report: Report) -> Iterator[tuple[tuple[Path, str], Detail]]:
 
 def _sights(task: ShownTask) -> list[Block]:
     """What a task is about, as robots see it; nothing without geometry."""
-    from navloom.sim.embedded.lookout import can_look
-    from navloom.sim.embedded.portrait import portrait
+    from navloom.sim.viewer import can_look, portrait
 
     if task.scene is None or not can_look(task.scene):
         return []

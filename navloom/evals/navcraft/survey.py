@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from navloom.errors import RunError, SceneError
-from navloom.scenes.geometry import has_geometry
 from navloom.scenes.scene import Scene
+from navloom.scenes.terrain import has_geometry
 from navloom.scenes.uri import list_scenes, load_scene
 from navloom.tools.navcraft.errand import count_admissible_triples
 from navloom.tools.navcraft.paths import least_hops

@@ -24,6 +24,7 @@ from navloom.scenes.scene import Scene
 from navloom.sim.media import FolderMedia
 from navloom.sim.protocol import Observation, Pose, Simulator
 from navloom.sim.registry import get_simulator
+from navloom.sim.viewer import can_look, looking
 from navloom.sim.views import BAND, DIRECTIONS, FORMS, Panel, panels, quarter
 from navloom.tools.navigation.steps import Step
 
@@ -120,13 +121,7 @@ class Eyes:
 
     @staticmethod
     def _rendered(scene: Scene) -> Simulator | None:
-        from navloom.sim.embedded.lookout import can_look
-        from navloom.sim.embedded.sensors import rig_of
-
-        if not can_look(scene):
-            return None
-        rig = tuple(replace(each, width=_VIEW, height=_VIEW) for each in rig_of("vln-mme"))
-        return get_simulator("embedded", scene, rig=rig)
+        return looking(scene, _VIEW) if can_look(scene) else None
 
     def _told(self, step: Step) -> tuple[Seen, ...]:
         """The views in words; none where there are neither captions nor options."""

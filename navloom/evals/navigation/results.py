@@ -625,7 +625,7 @@ def write_report(run: Path, out: Path | None = None) -> Shown:
 def _details(run: Path, read: _Wrong) -> Iterator[tuple[tuple[Path, str], Detail]]:
     """The episodes to look at with what there was to see at each step, where that can be made."""
     from navloom.evals.navigation.episode_detail import detail
-    from navloom.sim.embedded.lookout import can_look
+    from navloom.sim.viewer import can_look
 
     named = {each.id: each.scene for each in pick_cases(read.episodes, SHOWN)}
     for line in each_sample(run):

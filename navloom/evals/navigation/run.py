@@ -43,7 +43,7 @@ from navloom.scenes.uri import list_scenes, scene_of
 from navloom.sim.captions import captions_for
 from navloom.sim.media import FolderMedia
 from navloom.sim.protocol import Simulator
-from navloom.sim.registry import get_simulator, seeing_simulator, simulator_name
+from navloom.sim.registry import backend_module, get_simulator, seeing_simulator, simulator_name
 from navloom.tools.navigation.things import Thing
 
 
@@ -294,11 +294,8 @@ def _pictures(request: EvalRequest, simulator: Simulator) -> tuple[bool, list[st
         told = f"{model} takes no images: it is told in words, and no picture is made."
         return False, [] if model.startswith("builtin/") else [told]
     if request.backend == "habitat":
-        from navloom.sim.habitat.habitat import gpu_named
-        from navloom.sim.habitat.habitat_process import check_drawing
-
         # Better one line now than an error a sample.
-        check_drawing(gpu_named())
+        backend_module("habitat").check()
     return True, []
 
 

@@ -17,13 +17,8 @@ from navloom.evals.tasks.registry import load_task, makes_episodes
 from navloom.scenes.bodies import Embodiment
 from navloom.scenes.distances import metre_table
 from navloom.scenes.scene import Scene
-from navloom.scenes.space.body_field import body_field
-from navloom.scenes.space.body_graph import body_graph
-from navloom.scenes.space.dilation import LARGE
-from navloom.scenes.space.mover import mover_of
-from navloom.scenes.space.stands import Stand
+from navloom.scenes.terrain import LARGE, SETTLE_M, Stand, body_graph, check_room, mover_of
 from navloom.scenes.uri import scene_of
-from navloom.sim.bodied import SETTLE_M
 from navloom.sim.graph import floor_of
 
 _MOST_NAMED = 20
@@ -41,7 +36,7 @@ def walked_of(request: EvalRequest) -> Walked:
 
 def _with_room(scene: Scene, request: EvalRequest) -> Scene:
     """A scene in which a large body fits somewhere; what says that it does not, says so at once."""
-    body_field(scene, request.embodiment)
+    check_room(scene, request.embodiment)
     return scene
 
 

@@ -32,12 +32,12 @@ from navloom.evals.people.rated_items import (
     way_block,
 )
 from navloom.evals.people.study_folder import Item
-from navloom.evals.people.walks import can_be_walked
 from navloom.evals.report.blocks import Block
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.run_scenes import run_scene
 from navloom.evals.tasks.episode import Episode
 from navloom.evals.tasks.registry import load_task
+from navloom.plugins import plugin
 from navloom.scenes.checked_files import first_problem
 from navloom.scenes.distances import metre_table
 from navloom.scenes.scene import Scene
@@ -265,6 +265,7 @@ def author_items(form: Form, said: Sequence[Instruction], seed: int) -> Iterator
 
 def walk_items(form: Form, said: Sequence[Instruction], note: Note) -> Iterator[Item]:
     """Episodes as items: what is to be walked stays on the server, the words alone are shown."""
+    can_be_walked = plugin("navloom.walks", "fits", "A study of walks", UsageError)
     number = 0
     for one in said:
         episode = one.episode or _episode(one)

@@ -117,7 +117,7 @@ def passed_block(scene: Scene, path: Sequence[str]) -> Prose:
 
 def view_blocks(scene: Scene, path: Sequence[str]) -> list[Block]:
     """What is seen along a way, on from there; none where the scene cannot be seen."""
-    from navloom.sim.embedded.lookout import look_from
+    from navloom.sim.viewer import look_from
 
     known = [name for name in path if name in scene.viewpoint_by_id]
     if len(known) < 2:

@@ -41,9 +41,8 @@ from navloom.scenes.bodies import body_of
 from navloom.scenes.scene import Scene
 from navloom.scenes.space.body_field import body_field
 from navloom.scenes.space.mover import mover_of
-from navloom.scenes.space.stands import Stand
+from navloom.scenes.terrain import SETTLE_M, Stand
 from navloom.scenes.uri import SceneNames, scene_of
-from navloom.sim.bodied import SETTLE_M
 from navloom.sim.embedded.lookout import can_look
 from navloom.sim.graph import floor_of
 
@@ -152,6 +151,20 @@ class _Places(dict[str, str]):
     def __missing__(self, name: str) -> str:
         self[name] = self._names.load(name).origin
         return self[name]
+
+
+def begin(people: People) -> None:
+    """Make what a new study of walks lacks: the raters' run, and a walk by lot.
+
+    Raises:
+        UsageError: a scene cannot be looked at, since it has no geometry.
+        SceneError: a scene is missing.
+        RunError: a folder cannot be used.
+    """
+    if not (people.path / WALKS / "run.json").exists():
+        begin_walks(people)
+    if not (people.path / BY_LOT / "summary.json").exists():
+        draw_lots(people)
 
 
 def begin_walks(people: People) -> Path:

@@ -16,10 +16,17 @@ from typing import Any
 from navloom.errors import SimulatorError
 from navloom.scenes.distances import heading_to, turn_between, wrapped
 from navloom.scenes.scene import Point3, Scene, distance_3d
-from navloom.scenes.space.carried import is_carried
-from navloom.sim.bodied import BodySimulator
+from navloom.scenes.terrain import is_carried
 from navloom.sim.graph import floor_of, nearest_viewpoint
-from navloom.sim.protocol import Contact, Forward, Observation, Pose, Turn, Waypoint
+from navloom.sim.protocol import (
+    Contact,
+    DrivenSimulator,
+    Forward,
+    Observation,
+    Pose,
+    Turn,
+    Waypoint,
+)
 from navloom.sim.walker import Walker, pose_entry, pose_record
 from navloom.tools.moving.surroundings import region_of
 
@@ -54,7 +61,7 @@ class Moved:
 def looked(state: Mapping[str, Any], walker: Walker) -> Observation:
     """What the robot perceives where the state says it stands."""
     seen = walker.look(_exact(state, walker))
-    if seen.pose.viewpoint is not None or not isinstance(walker.simulator, BodySimulator):
+    if seen.pose.viewpoint is not None or not isinstance(walker.simulator, DrivenSimulator):
         return seen
     name = str(state["pose"]["viewpoint"])
     there = walker.simulator.seen_from(name)

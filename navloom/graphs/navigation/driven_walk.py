@@ -22,12 +22,11 @@ from langgraph.runtime import Runtime
 from navloom.graphs.agent import off_loop
 from navloom.graphs.navigation.person import Standing, Wish
 from navloom.scenes.distances import heading_to, metre_table, turn_between
-from navloom.scenes.geometry import scene_mesh
 from navloom.scenes.scene import Point3, Scene, distance_3d
-from navloom.sim.bodied import BodySimulator
+from navloom.scenes.terrain import in_sight
 from navloom.sim.graph import floor_of
-from navloom.sim.protocol import Contact, Observation, Velocity
-from navloom.sim.sight import EYE_M
+from navloom.sim.protocol import Contact, DrivenSimulator, Observation, Velocity
+from navloom.sim.viewer import EYE_M
 from navloom.sim.walker import Walker, walker_of
 from navloom.tools.navigation.bumps import bumped_into
 from navloom.tools.navigation.options import NO_DESCRIPTION, Option, direction_of, options_of
@@ -51,7 +50,7 @@ def set_out(state: Mapping[str, Any], walker: Walker, max_steps: int) -> dict[st
     at = (state.get("leg") or {}).get("to") or state["pose"]["viewpoint"]
     heading, poses = state["pose"]["heading"], state.get("poses") or []
     simulator = walker.simulator
-    assert isinstance(simulator, BodySimulator)  # noqa: S101  the request sees to it
+    assert isinstance(simulator, DrivenSimulator)  # noqa: S101  the request sees to it
     around = simulator.seen_from(at)
     around = replace(around, pose=replace(around.pose, heading=heading))
     options = options_of(around, heading)
@@ -215,12 +214,11 @@ def nearest_seen(scene: Scene, here: Point3, own: str) -> str:
         for name, place in places.items()
         if (metres := distance_3d(floor_of(place), here)) < min(least, _FAR_M)
     ]
-    eye = np.array([here[0], here[1] + EYE_M, here[2]], np.float32)
+    eye = (here[0], here[1] + EYE_M, here[2])
     for _, name in sorted(near)[:_MOST_LOOKS]:
         x, y, z = floor_of(places[name])
-        way = np.array([[x, y + EYE_M, z]], np.float32) - eye
         if not np.isfinite(table.distance(own, name)):
             continue
-        if not scene_mesh(scene).caster.blocked(eye, way, np.ones(1, np.float32))[0]:
+        if in_sight(scene, eye, (x, y + EYE_M, z)):
             return name
     return own

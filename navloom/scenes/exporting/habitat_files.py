@@ -25,6 +25,11 @@ _HIGH = 2.5
 _FRAME = {"up": [0, 1, 0], "front": [0, 0, -1]}
 
 
+def save_one(scene: Scene, folder: Path) -> Path:
+    """:func:`save_habitat` of one home."""
+    return save_habitat([scene], folder)
+
+
 def save_habitat(scenes: Iterable[Scene], folder: Path) -> Path:
     """Write homes as a Habitat scene dataset; homes that are in the folder already stay in it.
 

@@ -26,9 +26,9 @@ from navloom.scenes.checked_files import (
     read_bytes,
     read_json,
 )
+from navloom.scenes.formats.scan_files import hm3d_homes, load_scan
 from navloom.scenes.formats.scene_json import load_file
 from navloom.scenes.formats.scene_notes import apart_note, unlisted_note
-from navloom.scenes.geometry.scan_files import hm3d_homes
 from navloom.scenes.lexicon import classify
 from navloom.scenes.scene import UNKNOWN, Box, Floor, Item, Link, Point3, Region, Scene, region_id
 
@@ -162,16 +162,14 @@ def load(folder: Path, scene_id: str) -> Scene:
     if files is None:
         return _scene(_read(path, scene_id), path)
     # What reads meshes is not imported for those who have none.
-    from navloom.scenes.formats.hm3d_release import load_home
-
     path = files.folder.with_name(f"{scene_id}.json")
     if not path.is_file():
-        return load_home(files)
+        return load_scan(files)
     if _is_scene(path):
         # It was made of the release and holds what is dear to find out; its mesh is the release's.
         with checked(path):
             return load_file(path).replace(id=scene_id, source="hm3d")
-    return load_home(files, room_labels(_read(path, scene_id)))
+    return load_scan(files, room_labels(_read(path, scene_id)))
 
 
 def _is_scene(path: Path) -> bool:

@@ -8,10 +8,10 @@ from their floors, links where floors meet, viewpoints where one can walk.
 from __future__ import annotations
 
 from navloom.scenes.checked_files import checked
+from navloom.scenes.formats.scan_files import ScanFiles
 from navloom.scenes.formats.scan_rooms import Labels
 from navloom.scenes.formats.scan_scene import scan_scene
 from navloom.scenes.geometry.scan import read_scan
-from navloom.scenes.geometry.scan_files import ScanFiles
 from navloom.scenes.scene import Scene
 
 

@@ -32,7 +32,7 @@ from navloom.scenes.formats.mp3d_regions import (
     rooms_of_house,
     rooms_without_types,
 )
-from navloom.scenes.geometry.scan_files import mp3d_scans
+from navloom.scenes.formats.scan_files import load_scan, mp3d_scans
 from navloom.scenes.scene import (
     Edge,
     Finite,
@@ -117,8 +117,6 @@ def load(folder: Path, scene_id: str) -> Scene:
         if files is None or not files.seen or path.is_file():
             return _build(folder, scan, None if files is None else files.numbers)
         # What reads meshes is not imported for those who have none.
-        from navloom.scenes.formats.mp3d_mesh import load_scan
-
         return load_scan(files)
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from navloom.scenes.formats.mp3d_house import read_house
+from navloom.scenes.formats.scan_files import ScanFiles
 from navloom.scenes.formats.scan_scene import scan_scene
 from navloom.scenes.geometry.scan import read_scan
-from navloom.scenes.geometry.scan_files import ScanFiles
 from navloom.scenes.scene import Scene
 
 

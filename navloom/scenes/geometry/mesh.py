@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from navloom.disk_cache import MESHES, code_key, content_key
 from navloom.scenes.checked_files import MESH_ENDINGS
 from navloom.scenes.distances import forget, per_scene
+from navloom.scenes.formats.scan_files import ScanFiles, scan_of
 from navloom.scenes.geometry.owners import SHELL, item_owner, opening_owner, owners_by_name
 from navloom.scenes.geometry.rays import RayCaster
-from navloom.scenes.geometry.scan_files import ScanFiles, scan_of
 from navloom.scenes.geometry.solids import Floats, Ints, Owned, Part, Picture, Surface, turn
 from navloom.scenes.scene import Item, Point3, Scene
 from navloom.scenes.sparing import SPARING
@@ -166,6 +166,13 @@ def scene_mesh(scene: Scene) -> SceneMesh:
 
 
 _meshed: list[Scene] = []
+
+
+def in_sight(scene: Scene, eye: Point3, point: Point3) -> bool:
+    """Whether nothing of a scene with geometry stands between an eye and a point."""
+    start = np.array(eye, np.float32)
+    way = np.array([point], np.float32) - start
+    return not scene_mesh(scene).caster.blocked(start, way, np.ones(1, np.float32))[0]
 
 
 def _made(scene: Scene) -> SceneMesh:

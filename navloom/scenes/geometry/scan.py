@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from navloom.errors import SceneError
 from navloom.scenes.formats.hm3d_numbers import NumberLine, read_numbers
 from navloom.scenes.formats.mp3d_house import read_house
+from navloom.scenes.formats.scan_files import ScanFiles, missing
 from navloom.scenes.geometry.face_numbers import face_numbers
 from navloom.scenes.geometry.glb_triangles import Floats, GlbTriangles, Ints, glb_triangles
 from navloom.scenes.geometry.mesh_guard import check_size
 from navloom.scenes.geometry.owners import CEILING, FLOOR, WALL
 from navloom.scenes.geometry.ply_triangles import ply_triangles
 from navloom.scenes.geometry.scan_boxes import Outlined, things_outlined
-from navloom.scenes.geometry.scan_files import ScanFiles, missing
 from navloom.scenes.parts import Box
 
 _BUILT = {"floor": FLOOR, "wall": WALL, "walls": WALL, "ceiling": CEILING}

@@ -17,11 +17,11 @@ from PIL import Image
 from scipy.spatial import KDTree
 
 from navloom.errors import SceneError
+from navloom.scenes.formats.scan_files import ScanFiles
 from navloom.scenes.geometry.glb_triangles import Floats, GlbTriangles, Ints, glb_triangles
 from navloom.scenes.geometry.owners import NOTHING, SHELL, item_owner
 from navloom.scenes.geometry.rays import RayCaster
 from navloom.scenes.geometry.scan import SURFACES, Scan, looks_turned, read_scan
-from navloom.scenes.geometry.scan_files import ScanFiles
 from navloom.scenes.geometry.solids import Picture, Surface
 from navloom.scenes.parts import Point3
 from navloom.scenes.scene import Scene

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from navloom.errors import SceneError, did_you_mean
 from navloom.scenes.checked_files import short
-from navloom.scenes.homes.home_spec import VERSION, HomeSpec
+from navloom.scenes.homes.home_spec import HomeSpec
 
 FIRST = "0-9"
 """The homes that ``home:`` alone means."""
@@ -64,24 +64,6 @@ def home_name(seed: int, spec: HomeSpec) -> str:
     """
     wishes = spec.model_dump(exclude_none=True)
     return ".".join([str(seed), *(f"{key}-{value}" for key, value in wishes.items())])
-
-
-def other_homes(scene: str, made: str | None) -> str | None:
-    """Why a name that a run or a dataset holds no longer means the same home.
-
-    Args:
-        scene: its portable name.
-        made: the version of the homes it was written with; None where nobody said.
-
-    Returns:
-        One line, or None where it is no home made from a seed, or the version is this one.
-    """
-    if not scene.startswith("home:") or made is None or made == str(VERSION):
-        return None
-    return (
-        f"'{scene}' is of version {made} of the homes, and this navloom makes version {VERSION}:"
-        " the seed means another home here"
-    )
 
 
 def _range(seeds: str, words: str) -> tuple[int, int]:

@@ -16,14 +16,13 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 from shapely import Polygon
 
-from navloom.scenes.bodies import Embodiment
+from navloom.scenes.bodies import Embodiment, inner, outer
 from navloom.scenes.mend.changes import removing
 from navloom.scenes.mend.costs import Costs
 from navloom.scenes.mend.route_drive import legs_of, spot
 from navloom.scenes.parts import Box, Item, Point3
 from navloom.scenes.scene import Scene
 from navloom.scenes.space.body_field import BodyField, body_field
-from navloom.scenes.space.shapes import inner, outer
 
 _METRE = 0.5
 """What a metre costs: a longer way is gone before a thing is carried."""

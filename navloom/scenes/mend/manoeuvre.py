@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from navloom.scenes.distances import turn_between
 from navloom.scenes.parts import Point3
-from navloom.scenes.space.mover import Mover, Stand
+from navloom.scenes.space.mover import Mover
+from navloom.scenes.terrain import Stand
 from navloom.scenes.traverse.lattice import CELL, FEW, Frame, Plane, States
 from navloom.scenes.traverse.lattice_ways import motions_of
 from navloom.scenes.traverse.link_ground import states_of

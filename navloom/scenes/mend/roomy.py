@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
+from navloom.scenes.bodies import inner, outer
 from navloom.scenes.distances import per_scene
 from navloom.scenes.parts import Point3
 from navloom.scenes.scene import Scene
 from navloom.scenes.space.body_field import BodyField
-from navloom.scenes.space.shapes import inner, outer
 
 _TIGHT = 6.0
 """How much more a metre costs where there is no more room than half the width."""

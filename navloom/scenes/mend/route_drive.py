@@ -20,15 +20,15 @@ import shapely
 from shapely import Polygon
 
 from navloom.errors import SceneError
-from navloom.scenes.bodies import Embodiment
+from navloom.scenes.bodies import Embodiment, shape_of
 from navloom.scenes.mend.manoeuvre import manoeuvred
 from navloom.scenes.mend.roomy import roomy
 from navloom.scenes.mend.stair_ways import BENDS, in_the_middle
 from navloom.scenes.parts import Point3
 from navloom.scenes.scene import Scene
 from navloom.scenes.space.body_field import BodyField, body_field
-from navloom.scenes.space.mover import Mover, Stand, mover_of
-from navloom.scenes.space.shapes import shape_of
+from navloom.scenes.space.mover import Mover, mover_of
+from navloom.scenes.terrain import Stand
 
 _LEVEL = 0.3
 """Metres that the floor of a place may be off its region's."""

@@ -19,7 +19,7 @@ from scipy.spatial import KDTree
 
 from navloom.disk_cache import BODIES
 from navloom.errors import SceneError
-from navloom.scenes.bodies import Embodiment
+from navloom.scenes.bodies import Embodiment, climbs
 from navloom.scenes.distances import per_scene
 from navloom.scenes.geometry.columns import Grid
 from navloom.scenes.scene import Point3, Scene, Viewpoint
@@ -28,7 +28,6 @@ from navloom.scenes.space.dilation import Dilated, dilated, nearest_in
 from navloom.scenes.space.field_file import load_places, save_places, scene_key
 from navloom.scenes.space.marching import Marched, Places, Spot, marched, taut
 from navloom.scenes.space.met import floors_of, no_place, obstacles_of
-from navloom.scenes.space.shapes import climbs
 
 _REACH = 0.25
 """Metres up and down within which the floor under a position is looked for, at least."""

@@ -18,19 +18,17 @@ from pydantic import TypeAdapter
 
 from navloom.disk_cache import BODIES
 from navloom.errors import SceneError
-from navloom.scenes.bodies import Embodiment
+from navloom.scenes.bodies import Embodiment, outer
 from navloom.scenes.distances import per_scene
 from navloom.scenes.floor_graph import LONGEST
 from navloom.scenes.parts import Edge, Point3, Region, Viewpoint, distance_2d, distance_3d
 from navloom.scenes.scene import Scene
 from navloom.scenes.space.body_field import BodyField, body_field, body_key
-from navloom.scenes.space.carried import with_carried
 from navloom.scenes.space.clearings import Clearings, clearings_of
 from navloom.scenes.space.field_file import scene_key
 from navloom.scenes.space.met import no_place
 from navloom.scenes.space.mover import Mover, mover_of
-from navloom.scenes.space.shapes import outer
-from navloom.scenes.space.stands import Stand
+from navloom.scenes.terrain import Stand, with_carried
 
 MOVED = 0.5
 """Metres by which a viewpoint may be moved."""

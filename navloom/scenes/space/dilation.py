@@ -17,7 +17,7 @@ from scipy.ndimage import maximum_filter
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import KDTree
 
-from navloom.scenes.bodies import Embodiment
+from navloom.scenes.bodies import Embodiment, climbs, outer
 from navloom.scenes.geometry.columns import Grid
 from navloom.scenes.geometry.mesh import SceneMesh
 from navloom.scenes.geometry.owners import STAIRS
@@ -25,11 +25,9 @@ from navloom.scenes.geometry.walkable import joined, neighbours, stacked
 from navloom.scenes.parts import Point3
 from navloom.scenes.space.body_mesh import LOW
 from navloom.scenes.space.obstacles import Obstacles
-from navloom.scenes.space.shapes import climbs, outer
 from navloom.scenes.space.underfoot import EPS, Underfoot
+from navloom.scenes.terrain import LARGE
 
-LARGE = 0.75
-"""Metres of radius: for a larger body it is asked first whether walls leave it any place."""
 FAR = 1.0
 """Metres: nobody asks how much farther the next obstacle is from a body of this size."""
 _SAMPLE = 0.02

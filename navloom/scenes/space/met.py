@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navloom.errors import SceneError
-from navloom.scenes.bodies import Embodiment
+from navloom.scenes.bodies import Embodiment, Shape, climbs, shape_of
 from navloom.scenes.distances import per_scene
 from navloom.scenes.geometry.owners import FLOOR, STAIRS, WALL, owner_name
 from navloom.scenes.parts import Point3
@@ -17,9 +17,9 @@ from navloom.scenes.scene import Scene
 from navloom.scenes.space import sweep
 from navloom.scenes.space.body_mesh import body_mesh, built_mesh
 from navloom.scenes.space.obstacles import Lines, Obstacles
-from navloom.scenes.space.shapes import Shape, climbs, shape_of
-from navloom.scenes.space.stands import NOBODY, Others, Pose, Stand, finite, outline, who_covers
+from navloom.scenes.space.stands import Pose, finite, outline, who_covers
 from navloom.scenes.space.underfoot import EPS, Underfoot, columns_of, ground_of, underfoot
+from navloom.scenes.terrain import NOBODY, Others, Stand
 
 EDGE = -10_000_000
 """The owner of where a floor ends."""

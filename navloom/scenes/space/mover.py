@@ -14,16 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navloom.errors import SceneError
-from navloom.scenes.bodies import Embodiment
+from navloom.scenes.bodies import Embodiment, Shape, shape_of
 from navloom.scenes.distances import per_scene
 from navloom.scenes.parts import Point3
 from navloom.scenes.scene import Scene
 from navloom.scenes.space.met import Surroundings
-from navloom.scenes.space.shapes import Shape, shape_of
-from navloom.scenes.space.stands import NOBODY, Bump, Moved, Others, Stand, finite
+from navloom.scenes.space.stands import finite
 from navloom.scenes.space.walk import Walk
+from navloom.scenes.terrain import NOBODY, Moved, Others, Stand
 
-__all__ = ["Bump", "Moved", "Mover", "Others", "Stand", "mover_of"]
 _TRIES = 4
 """Times that a body turns to the same point."""
 _NEARER, _AT = 0.01, 0.1

@@ -3,73 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from navloom.errors import SceneError
-from navloom.scenes.bodies import Embodiment
+from navloom.scenes.bodies import Embodiment, shape_of
 from navloom.scenes.distances import wrapped
-from navloom.scenes.parts import Point3
-from navloom.scenes.space.shapes import shape_of
+from navloom.scenes.terrain import Others, Stand
 
 _CORNERS = 96
 """Of the polygon that stands for a disc: it juts out by a two-thousandth of the radius."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stand:
-    """Where a body stands.
-
-    Attributes:
-        position: its middle; y is the floor under it.
-        heading: where it faces, radians; 0 looks along -z, clockwise seen from above is positive.
-    """
-
-    position: Point3
-    heading: float
-
-
-@dataclass(frozen=True, slots=True)
-class Bump:
-    """A contact.
-
-    Attributes:
-        what: an item's id, ``wall``, another owner's name, another agent's name, ``step`` before a
-            riser that is too high for the body, or ``edge`` where the floor ends.
-        displacement: metres of the motion that it took.
-        point: where.
-    """
-
-    what: str
-    displacement: float
-    point: Point3
-
-
-@dataclass(frozen=True, slots=True)
-class Moved:
-    """What came of a motion.
-
-    Attributes:
-        stand: where the body is now.
-        metres: how far its middle went.
-        short: metres between where it would have ended freely and where it is.
-        bumps: every contact, in order.
-        path: where it was: at the start, at each bend, and at the end.
-    """
-
-    stand: Stand
-    metres: float
-    short: float
-    bumps: tuple[Bump, ...]
-    path: tuple[Stand, ...] = ()
-
-
-Others = Mapping[str, tuple[Embodiment, Stand]]
-"""Who stands in the way, by name."""
-NOBODY: Others = {}
 
 
 @dataclass(frozen=True, slots=True)

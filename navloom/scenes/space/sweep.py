@@ -14,6 +14,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from navloom.scenes.bodies import Shape
 from navloom.scenes.space import compiled_sweep
 from navloom.scenes.space.first_contact import (
     FREE,
@@ -26,7 +27,6 @@ from navloom.scenes.space.first_contact import (
     swept,
 )
 from navloom.scenes.space.obstacles import Lines
-from navloom.scenes.space.shapes import Shape
 
 __all__ = ["FREE", "INSIDE", "MET", "OVERLAP", "SKIN", "TOUCHED", "gaps", "meet", "touch"]
 Floats = NDArray[np.float64]

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from navloom.scenes.bodies import Shape
 from navloom.scenes.geometry.columns import Grid, grid_over, surfaces_of
 from navloom.scenes.geometry.mesh import SceneMesh
 from navloom.scenes.geometry.owners import CEILING, STAIRS, door_owner
-from navloom.scenes.space.shapes import Shape
 from navloom.scenes.space.stands import Pose
 
 Floats = NDArray[np.float64]

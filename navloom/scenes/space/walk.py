@@ -11,7 +11,8 @@ from navloom.scenes.parts import Point3
 from navloom.scenes.space import sweep
 from navloom.scenes.space.met import EDGE, PIECE, STEP, Near, Surroundings
 from navloom.scenes.space.obstacles import Lines
-from navloom.scenes.space.stands import Bump, Moved, Others, Pose, swung
+from navloom.scenes.space.stands import Pose, swung
+from navloom.scenes.terrain import Bump, Moved, Others
 
 _STILL = 1e-4
 """Radians: what it touches and meets within so small a turn, it meets at once."""

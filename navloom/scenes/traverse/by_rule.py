@@ -21,7 +21,7 @@ from typing import Literal
 
 from navloom.scenes.bodies import Embodiment, builtin_bodies, canonical
 from navloom.scenes.scene import Link, Scene
-from navloom.scenes.traverse.passing import in_the_way
+from navloom.scenes.terrain import in_the_way
 from navloom.scenes.traverse.traverse_table import Cell, Pair, Traversability
 
 Barrier = Literal[

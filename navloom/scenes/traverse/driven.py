@@ -20,7 +20,8 @@ from navloom.errors import SceneError
 from navloom.scenes.bodies import Embodiment, builtin_bodies
 from navloom.scenes.geometry.owners import door_owner
 from navloom.scenes.scene import Link, Scene
-from navloom.scenes.space.mover import Mover, Stand
+from navloom.scenes.space.mover import Mover
+from navloom.scenes.terrain import Stand
 from navloom.scenes.traverse.lattice_ways import Search
 from navloom.scenes.traverse.link_ground import (
     Core,

@@ -20,7 +20,7 @@ from scipy import ndimage
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components, dijkstra
 
-from navloom.scenes.space.shapes import Shape
+from navloom.scenes.bodies import Shape
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]

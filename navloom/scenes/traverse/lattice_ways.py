@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from navloom.scenes.distances import turn_between
-from navloom.scenes.space.mover import Stand
+from navloom.scenes.terrain import Stand
 from navloom.scenes.traverse.lattice import AXES, Frame, States
 from navloom.scenes.traverse.link_ground import CLOSE, HEADINGS, NEAR, LinkGround, states_of
 from navloom.scenes.traverse.motions import Motion

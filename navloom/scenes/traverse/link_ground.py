@@ -15,13 +15,13 @@ from shapely.geometry.base import BaseGeometry
 from shapely.ops import nearest_points
 
 from navloom.errors import SceneError
-from navloom.scenes.bodies import Embodiment
+from navloom.scenes.bodies import Embodiment, Shape
 from navloom.scenes.distances import per_scene
 from navloom.scenes.geometry.owners import STAIRS, door_owner
 from navloom.scenes.scene import Link, Region, Scene, Stairs
 from navloom.scenes.space.met import floors_of
-from navloom.scenes.space.mover import Mover, Stand, mover_of
-from navloom.scenes.space.shapes import Shape
+from navloom.scenes.space.mover import Mover, mover_of
+from navloom.scenes.terrain import Stand
 from navloom.scenes.traverse.lattice import CELL, CELL_ROUND, Frame, Plane, States, Steps
 from navloom.scenes.traverse.rails import Grain, Rails
 

@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass
 
 from navloom.scenes.distances import turn_between
-from navloom.scenes.space.mover import Moved, Mover, Stand
+from navloom.scenes.space.mover import Mover
+from navloom.scenes.terrain import Moved, Stand
 
 _ARRIVED = 0.002
 """Metres that a drive may end off what was planned."""

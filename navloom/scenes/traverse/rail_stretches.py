@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from navloom.scenes.space.shapes import Shape
+from navloom.scenes.bodies import Shape
 from navloom.scenes.traverse.lattice import (
     THIN,
     Frame,

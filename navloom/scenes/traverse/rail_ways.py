@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from shapely import Point
 from shapely.geometry.base import BaseGeometry
 
-from navloom.scenes.space.mover import Stand
-from navloom.scenes.space.shapes import Shape
+from navloom.scenes.bodies import Shape
+from navloom.scenes.terrain import Stand
 from navloom.scenes.traverse.link_ground import Core, LinkGround
 from navloom.scenes.traverse.motions import Motion
 from navloom.scenes.traverse.rails import Grain, Rails

@@ -22,7 +22,7 @@ from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components, dijkstra
 from shapely.geometry.base import BaseGeometry
 
-from navloom.scenes.space.shapes import Shape
+from navloom.scenes.bodies import Shape
 from navloom.scenes.traverse.box_places import edges_of
 from navloom.scenes.traverse.lattice import Frame, each_of
 from navloom.scenes.traverse.motions import Motion

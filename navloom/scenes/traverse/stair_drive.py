@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from navloom.errors import SceneError
 from navloom.scenes.parts import Point3
 from navloom.scenes.scene import Link, Stairs
-from navloom.scenes.space.mover import Mover, Stand
+from navloom.scenes.space.mover import Mover
+from navloom.scenes.terrain import Stand
 from navloom.scenes.traverse.link_ground import LinkGround
 
 Floats = NDArray[np.float64]

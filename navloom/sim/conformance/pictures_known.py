@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navloom.scenes.distances import turn_between
-from navloom.scenes.geometry.owners import item_owner
 from navloom.scenes.scene import Scene, Wall
 from navloom.sim.conformance.bench import (
     Bench,
@@ -48,7 +47,8 @@ def depth_known(bench: Bench) -> None:
 def ids_known(bench: Bench) -> None:
     """An item's number in ``ids`` is where the item is, and at its depth."""
     scene = made_scene()
-    lamp = item_owner([item.id for item in scene.items].index("lamp"))
+    # Frames of ids number items from 1, in the order of the scene.
+    lamp = 1 + [item.id for item in scene.items].index("lamp")
     with bench.made() as simulator:
         needs(simulator, "ids")
         seen = put(simulator, "hub", 0.0)

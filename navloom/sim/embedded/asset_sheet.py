@@ -162,6 +162,12 @@ def _smoothed(tone: Floats) -> Floats:
     return np.where(count > 0, total / np.maximum(count, 1), tone[..., 0]).astype(np.float32)
 
 
+def draw_kinds(*, assets: bool, objects: bool, labels: bool) -> tuple[Image.Image, int]:
+    """A sheet of the catalogue's kinds of assets, of objects or of both, and how many there are."""
+    items = (kinds("asset") if assets else []) + (kinds("object") if objects else [])
+    return asset_sheet(items, labels=labels), len(items)
+
+
 def asset_sheet(
     items: Sequence[Item], *, labels: bool = True, pixels: int = 220, across: int = 10
 ) -> Image.Image:

@@ -15,15 +15,14 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from navloom.scenes.bodies import Embodiment
+from navloom.scenes.bodies import Embodiment, shape_of
 from navloom.scenes.geometry.body_solids import body_parts
 from navloom.scenes.geometry.mesh import SceneMesh, assembled
 from navloom.scenes.geometry.owners import GROUND, NOTHING, agent_owner
 from navloom.scenes.geometry.rays import Hits
 from navloom.scenes.geometry.solids import RGB, Ints, Part, Surface, cylinder, lathe, turn
 from navloom.scenes.scene import Point3
-from navloom.scenes.space.shapes import shape_of
-from navloom.scenes.space.stands import Stand
+from navloom.scenes.terrain import Stand
 from navloom.sim.embedded.camera import Camera
 from navloom.sim.embedded.renderer import Frame, Renderer
 

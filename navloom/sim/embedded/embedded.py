@@ -27,7 +27,7 @@ from navloom.scenes.geometry import has_geometry, scene_mesh
 from navloom.scenes.scene import Point3, Scene
 from navloom.scenes.space.body_field import Way, body_field
 from navloom.scenes.space.mover import mover_of
-from navloom.scenes.space.stands import Stand
+from navloom.scenes.terrain import Stand
 from navloom.sim.bodied import BodySimulator
 from navloom.sim.captions import captions_for
 from navloom.sim.embedded.camera import Camera
@@ -37,7 +37,7 @@ from navloom.sim.embedded.sensors import Rig, Sensor, rig_of
 from navloom.sim.footing import Footing
 from navloom.sim.physics import THRESHOLD_M, PhysicsRules, physics_rules
 from navloom.sim.protocol import CaptionSource, Observation, Pose, RenderedView, View
-from navloom.sim.sight import EYE_M
+from navloom.sim.viewer import EYE_M
 
 _LEVEL = math.pi / 2
 

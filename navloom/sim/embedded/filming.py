@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from navloom.sim.embedded.camera import Camera
 from navloom.sim.embedded.lookout import renderer_of
-from navloom.sim.sight import EYE_M
 from navloom.sim.tour import Moment, Tour
+from navloom.sim.viewer import EYE_M
 
 FILM_SIZE = (640, 480)
 """Pixels wide and high."""

@@ -21,9 +21,9 @@ from navloom.scenes.scene import Scene
 from navloom.sim.embedded.camera import Camera
 from navloom.sim.embedded.renderer import Renderer
 from navloom.sim.embedded.sensors import rig_of
-from navloom.sim.protocol import Observation, Pose, RenderedView
+from navloom.sim.protocol import Observation, Pose, RenderedView, Simulator
 from navloom.sim.registry import get_simulator
-from navloom.sim.sight import EYE_M
+from navloom.sim.viewer import EYE_M
 from navloom.sim.views import strip
 
 _SIZE = 512
@@ -96,8 +96,7 @@ def panorama_at(
     """
     if at is not None:
         return _from_point(scene, [*at, math.degrees(heading)])
-    rig = tuple(replace(each, width=size, height=size) for each in rig_of("vln-mme"))
-    simulator = get_simulator("embedded", scene, rig=rig)
+    simulator = looking(scene, size)
     try:
         pose = Pose((0.0, 0.0, 0.0), heading, 0.0, viewpoint)
         seen = simulator.reset({"eye": (pose, DEFAULT_BODY)})["eye"]
@@ -108,6 +107,16 @@ def panorama_at(
         return strip(seen, heading, 4, markers=True)[0]
     finally:
         simulator.close()
+
+
+def looking(scene: Scene, size: int) -> Simulator:
+    """A simulator whose four level views are squares of so many pixels; to be closed.
+
+    Raises:
+        SimulatorError: there is no geometry.
+    """
+    rig = tuple(replace(each, width=size, height=size) for each in rig_of("vln-mme"))
+    return get_simulator("embedded", scene, rig=rig)
 
 
 def _from_point(scene: Scene, numbers: list[float]) -> bytes:

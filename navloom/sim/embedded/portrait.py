@@ -14,7 +14,7 @@ from navloom.scenes.geometry.owners import item_owner
 from navloom.scenes.scene import Item, Point3, Scene, distance_3d
 from navloom.sim.embedded.camera import Camera
 from navloom.sim.embedded.lookout import renderer_of
-from navloom.sim.sight import EYE_M
+from navloom.sim.viewer import EYE_M
 
 _HALF = math.tan(math.radians(35))
 """Of the picture's width, a metre before the eye."""

@@ -14,22 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navloom.errors import SimulatorError
-from navloom.scenes.bodies import Embodiment
+from navloom.scenes.bodies import Embodiment, Shape
 from navloom.scenes.distances import turn_between, wrapped
 from navloom.scenes.scene import Point3, Scene, distance_2d
 from navloom.scenes.space import sweep
 from navloom.scenes.space.obstacles import Lines
-from navloom.scenes.space.shapes import Shape
-from navloom.scenes.space.stands import (
-    NOBODY,
-    Bump,
-    Moved,
-    Others,
-    Pose,
-    Stand,
-    outline,
-    who_covers,
-)
+from navloom.scenes.space.stands import Pose, outline, who_covers
+from navloom.scenes.terrain import NOBODY, Bump, Moved, Others, Stand
 from navloom.sim.habitat.touching import floor_under, touched
 from navloom.sim.habitat.walking import CELL_M, Ground
 

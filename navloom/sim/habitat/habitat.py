@@ -28,7 +28,7 @@ from navloom.sim.embedded.embedded import camera_of
 from navloom.sim.embedded.sensors import Rig, Sensor, rig_of
 from navloom.sim.footing import Footing
 from navloom.sim.habitat.ground_moves import GroundMoves
-from navloom.sim.habitat.habitat_process import Place, habitat_at, lacking
+from navloom.sim.habitat.habitat_process import Place, check_drawing, habitat_at, lacking
 from navloom.sim.habitat.habitat_scenes import SceneFiles, scene_files
 from navloom.sim.habitat.walking import Ground
 from navloom.sim.physics import THRESHOLD_M, PhysicsRules, physics_rules
@@ -76,6 +76,15 @@ def make(
     if where is not None:
         scene_files(scene, where)
     return made
+
+
+def check() -> str:
+    """The version of habitat_sim, once it has drawn something; asked once for each device.
+
+    Raises:
+        SimulatorError: there is no habitat_sim, or nothing to draw on.
+    """
+    return check_drawing(gpu_named())
 
 
 def gpu_named() -> int:

@@ -22,10 +22,10 @@ from navloom.scenes.distances import per_scene
 from navloom.scenes.exporting.habitat_files import save_habitat, scene_handle
 from navloom.scenes.exporting.hm3d_files import release_name
 from navloom.scenes.exporting.semantic_numbers import semantic_lines
+from navloom.scenes.formats.scan_files import scan_of
 from navloom.scenes.geometry import has_geometry, scene_mesh
 from navloom.scenes.geometry.owners import NOTHING, SHELL
 from navloom.scenes.geometry.scan import read_scan
-from navloom.scenes.geometry.scan_files import scan_of
 from navloom.scenes.geometry.scan_mesh import number_owners
 from navloom.scenes.geometry.solids import Picture
 from navloom.scenes.scene import Scene

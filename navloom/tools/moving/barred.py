@@ -12,10 +12,8 @@ from itertools import pairwise
 
 from navloom.scenes.bodies import Embodiment
 from navloom.scenes.distances import heading_to, metre_table, per_scene
-from navloom.scenes.geometry import has_geometry
 from navloom.scenes.scene import Scene
-from navloom.scenes.space.mover import mover_of
-from navloom.scenes.space.stands import Bump, Stand
+from navloom.scenes.terrain import Bump, Stand, has_geometry, mover_of
 from navloom.scenes.traverse.by_rule import from_geometry
 from navloom.scenes.traverse.traverse_table import Traversability
 from navloom.sim.graph import floor_of, nearest_viewpoint

@@ -14,13 +14,10 @@ from typing import Any
 import networkx as nx
 
 from navloom.errors import SceneError
-from navloom.scenes.bodies import Embodiment
+from navloom.scenes.bodies import Embodiment, inner, outer
 from navloom.scenes.distances import per_scene
 from navloom.scenes.scene import Point3, Scene
-from navloom.scenes.space.body_graph import body_graph
-from navloom.scenes.space.carried import is_carried
-from navloom.scenes.space.mover import mover_of
-from navloom.scenes.space.shapes import inner, outer
+from navloom.scenes.terrain import body_graph, is_carried, mover_of
 from navloom.sim.graph import floor_of
 from navloom.sim.protocol import Path
 

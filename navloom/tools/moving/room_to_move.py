@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
-from navloom.scenes.geometry import has_geometry
+from navloom.scenes.bodies import DEFAULT_BODY, Embodiment, inner, outer
 from navloom.scenes.scene import Scene
-from navloom.scenes.space.mover import mover_of
-from navloom.scenes.space.shapes import inner, outer
-from navloom.scenes.space.stands import Stand
+from navloom.scenes.terrain import Stand, has_geometry, mover_of
 from navloom.sim.graph import floor_of
 from navloom.sim.protocol import Pose
 from navloom.tools.moving.surroundings import Spot, goals_of

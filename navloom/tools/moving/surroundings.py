@@ -16,9 +16,9 @@ import shapely
 from navloom.errors import SimulatorError, did_you_mean
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
 from navloom.scenes.distances import per_scene, turn_between
-from navloom.scenes.geometry import has_geometry
 from navloom.scenes.hints import viewpoint_hint
 from navloom.scenes.scene import Point3, Scene, distance_2d
+from navloom.scenes.terrain import has_geometry
 from navloom.sim.graph import floor_of, nearest_viewpoint
 from navloom.sim.protocol import Captions, Contact, Observation, Path, Pose, Simulator
 from navloom.tools.forms import paragraph, quoted

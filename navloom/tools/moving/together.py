@@ -18,10 +18,9 @@ from itertools import pairwise
 import shapely
 
 from navloom.errors import SimulatorError
-from navloom.scenes.bodies import Embodiment
+from navloom.scenes.bodies import Embodiment, outer
 from navloom.scenes.scene import Box, Item, Point2, Point3, Scene
-from navloom.scenes.space.mover import mover_of
-from navloom.scenes.space.shapes import outer
+from navloom.scenes.terrain import mover_of
 from navloom.sim.graph import floor_of, nearest_viewpoint
 from navloom.sim.protocol import Contact, Forward, Observation, Path, Pose, Simulator, Waypoint
 from navloom.tools.forms import listed

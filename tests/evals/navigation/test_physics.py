@@ -31,7 +31,7 @@ from navloom.graphs.navigation.context import Context
 from navloom.scenes.bodies import Embodiment, get_body
 from navloom.scenes.scene import Scene
 from navloom.scenes.space.mover import mover_of
-from navloom.scenes.space.stands import Stand
+from navloom.scenes.terrain import Stand
 from navloom.scenes.uri import load_scene
 from navloom.sim.graph import floor_of
 from navloom.sim.registry import BACKENDS

@@ -30,7 +30,8 @@ from navloom.scenes.mend.mend_plan import draw_mend, places_of
 from navloom.scenes.mend.route_drive import Drive, drive
 from navloom.scenes.mend.search import Mend, mend
 from navloom.scenes.parts import Point3
-from navloom.scenes.space.mover import Mover, Stand, mover_of
+from navloom.scenes.space.mover import Mover, mover_of
+from navloom.scenes.terrain import Stand
 from tests.scenes.test_plan import texts
 
 pytestmark = pytest.mark.slow

@@ -25,12 +25,12 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import KDTree
 
-from navloom.scenes.bodies import Embodiment, body_of
+from navloom.scenes.bodies import Embodiment, Shape, body_of
 from navloom.scenes.scene import Point3, Scene
 from navloom.scenes.space.body_field import BodyField, body_field
-from navloom.scenes.space.mover import Mover, Stand, mover_of
-from navloom.scenes.space.shapes import Shape
+from navloom.scenes.space.mover import Mover, mover_of
 from navloom.scenes.space.sweep import gaps
+from navloom.scenes.terrain import Stand
 from navloom.scenes.uri import list_scenes, load_scene
 from tests.scenes.space.recast_mesh import of_pynavmesh
 

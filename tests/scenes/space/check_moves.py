@@ -20,12 +20,12 @@ from itertools import islice, pairwise
 import numpy as np
 
 from navloom.errors import SceneError
-from navloom.scenes.bodies import Embodiment, builtin_bodies
+from navloom.scenes.bodies import Embodiment, Shape, builtin_bodies
 from navloom.scenes.scene import Scene
 from navloom.scenes.space import sweep
-from navloom.scenes.space.mover import Moved, Mover, Others, Stand, mover_of
-from navloom.scenes.space.shapes import Shape
+from navloom.scenes.space.mover import Mover, mover_of
 from navloom.scenes.space.sweep import SKIN
+from navloom.scenes.terrain import Moved, Others, Stand
 from navloom.scenes.uri import load_scene
 from tests.scenes.space.scene_solids import REACHES, SceneSolids, footprint
 

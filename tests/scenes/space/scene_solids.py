@@ -32,7 +32,7 @@ from navloom.scenes.geometry.solids import Part
 from navloom.scenes.geometry.wall_holes import Way
 from navloom.scenes.geometry.woodwork import woodwork
 from navloom.scenes.scene import Scene
-from navloom.scenes.space.mover import Bump, Stand
+from navloom.scenes.terrain import Bump, Stand
 
 MM = 0.001
 HIGHEST = 0.5

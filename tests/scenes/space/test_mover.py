@@ -11,7 +11,8 @@ from navloom.errors import SceneError
 from navloom.scenes.bodies import Embodiment, get_body
 from navloom.scenes.scene import Scene
 from navloom.scenes.space import sweep
-from navloom.scenes.space.mover import Mover, Stand, mover_of
+from navloom.scenes.space.mover import Mover, mover_of
+from navloom.scenes.terrain import Stand
 from navloom.scenes.uri import load_scene
 from navloom.sim.protocol import Contact
 from navloom.tools.navigation.bumps import bumped_into

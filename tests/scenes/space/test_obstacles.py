@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from navloom.scenes.bodies import Shape
 from navloom.scenes.geometry.columns import Grid
 from navloom.scenes.geometry.mesh import SceneMesh, assembled
 from navloom.scenes.geometry.solids import Part
 from navloom.scenes.space import obstacles, underfoot
 from navloom.scenes.space.obstacles import Obstacles
-from navloom.scenes.space.shapes import Shape
 from navloom.scenes.space.stands import Pose
 
 pytestmark = pytest.mark.slow

@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
+from navloom.scenes.bodies import Shape
 from navloom.scenes.space import compiled_sweep, sweep
 from navloom.scenes.space.obstacles import Lines
-from navloom.scenes.space.shapes import Shape
 
 pytestmark = pytest.mark.slow
 

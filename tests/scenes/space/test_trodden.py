@@ -11,7 +11,8 @@ from navloom.scenes import load_scene
 from navloom.scenes.bodies import body_of
 from navloom.scenes.scene import Scene
 from navloom.scenes.space.body_field import body_field, floor_position
-from navloom.scenes.space.mover import Stand, mover_of
+from navloom.scenes.space.mover import mover_of
+from navloom.scenes.terrain import Stand
 
 pytestmark = pytest.mark.slow
 

@@ -14,11 +14,11 @@ from matplotlib import pyplot
 from matplotlib.collections import LineCollection
 from numpy.typing import NDArray
 
-from navloom.scenes.bodies import get_body
+from navloom.scenes.bodies import Shape, get_body, shape_of
 from navloom.scenes.geometry.owners import door_owner
 from navloom.scenes.scene import Scene
-from navloom.scenes.space.mover import Mover, Stand
-from navloom.scenes.space.shapes import Shape, shape_of
+from navloom.scenes.space.mover import Mover
+from navloom.scenes.terrain import Stand
 from navloom.scenes.traverse.by_driving import Compared
 from navloom.scenes.traverse.link_ground import pushed
 from navloom.scenes.traverse.rule_floor import obstacles_in

@@ -11,9 +11,8 @@ import pytest
 import shapely
 import shapely.affinity
 
-from navloom.scenes.bodies import get_body
+from navloom.scenes.bodies import Shape, get_body
 from navloom.scenes.scene import Scene
-from navloom.scenes.space.shapes import Shape
 from navloom.scenes.traverse.box_places import Shape as PlanShape
 from navloom.scenes.traverse.by_driving import compared
 from navloom.scenes.traverse.by_rule import faults, from_geometry

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import shapely
 
-from navloom.scenes.space.shapes import Shape
+from navloom.scenes.bodies import Shape
 from navloom.scenes.traverse import lattice, rails
 from navloom.scenes.traverse.box_places import edges_of
 from navloom.scenes.traverse.lattice import Frame, Plane, Stretches, box_sums, stretches

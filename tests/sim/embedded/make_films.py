@@ -16,7 +16,7 @@ from navloom.evals.video import write_video
 from navloom.scenes.bodies import FETCH, SPOT, get_body
 from navloom.scenes.scene import Point3
 from navloom.scenes.space.mover import mover_of
-from navloom.scenes.space.stands import Others, Stand
+from navloom.scenes.terrain import Others, Stand
 from navloom.scenes.uri import load_scene
 from navloom.sim.embedded.body_film import body_film, overlook
 from navloom.sim.embedded.camera import Camera

@@ -13,7 +13,7 @@ from navloom.scenes.geometry.body_solids import body_parts
 from navloom.scenes.geometry.mesh import assembled
 from navloom.scenes.geometry.owners import WALL, agent_owner, owner_name
 from navloom.scenes.geometry.solids import Surface, bounds, box
-from navloom.scenes.space.stands import Stand
+from navloom.scenes.terrain import Stand
 from navloom.scenes.uri import load_scene
 from navloom.sim.embedded.camera import Camera
 from navloom.sim.embedded.company import beside, with_bodies

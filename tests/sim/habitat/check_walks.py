@@ -23,7 +23,7 @@ from navloom.scenes import load_scene
 from navloom.scenes.bodies import VLNVERSE
 from navloom.scenes.scene import Scene, distance_3d
 from navloom.scenes.space.mover import mover_of
-from navloom.scenes.space.stands import Stand
+from navloom.scenes.terrain import Stand
 from navloom.scenes.uri import list_scenes
 from navloom.sim import Action, Forward, Observation, Pose, Simulator, Turn, get_simulator
 from navloom.sim.graph import floor_of

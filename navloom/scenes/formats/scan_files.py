@@ -12,8 +12,10 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from navloom.errors import SceneError
+from navloom.plugins import plugin
 from navloom.scenes.scene import Scene
 
 _SPLITS = ("train", "val", "minival", "test", "example")
@@ -96,6 +98,22 @@ def scan_of(scene: Scene) -> ScanFiles | None:
     where = Path(folder or "/") if slash else Path(os.environ.get("NAVLOOM_DATA", "")) / scheme
     where = where.expanduser()
     return homes(where).get(name) if where.is_dir() else None
+
+
+def load_scan(files: ScanFiles, *given: Any) -> Scene:
+    """A scene from the mesh of a scan, which another package reads (group ``navloom.scans``).
+
+    Args:
+        files: where it is.
+        given: what else the reader takes.
+
+    Raises:
+        SceneError: no package reads such meshes; a file is missing or broken, or nobody can stand
+            in the scan.
+    """
+    read = plugin("navloom.scans", files.source, f"The mesh of {files.folder}", SceneError)
+    scene: Scene = read(files, *given)
+    return scene
 
 
 def missing(files: ScanFiles, what: str, expected: str) -> SceneError:

@@ -1,0 +1,112 @@
+"""What other packages add, and what is said where the world's package is not installed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.metadata import Distribution, EntryPoint
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import navloom.cli.scenes  # noqa: F401  its commands are those of the packages that there are
+from navloom import plugins
+from navloom.cli.help_pages import Commands, add_plugged
+from navloom.cli.main import main
+from navloom.errors import SceneError, SimulatorError, UsageError
+from navloom.scenes.terrain import has_geometry
+from navloom.scenes.uri import load_scene, other_homes
+from navloom.sim.captions import captions_for
+from navloom.sim.composer import ComposedCaptions
+from navloom.sim.registry import get_simulator, simulator_name
+from navloom.sim.viewer import can_look, look_from
+
+
+@pytest.fixture
+def install(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[EntryPoint]]:
+    """No package but those whose entry points are put into the list."""
+    there: list[EntryPoint] = []
+
+    def found(group: str) -> list[EntryPoint]:
+        return [each for each in there if each.group == group]
+
+    monkeypatch.setattr(plugins, "entry_points", found)
+    plugins.plugins.cache_clear()
+    yield there
+    plugins.plugins.cache_clear()
+
+
+@pytest.mark.usefixtures("install")
+def test_without_a_world_one_line_says_what_to_install(capsys: pytest.CaptureFixture[str]) -> None:
+    needs = r"needs the package navloom-worlds, .*pip install ./worlds.*navloom\[worlds\]"
+    with pytest.raises(SceneError, match=f"'home:' {needs}"):
+        load_scene("home:7")
+    with pytest.raises(SimulatorError, match=f"The simulator 'embedded' {needs}"):
+        get_simulator("embedded", "demo:flat")
+    with pytest.raises(SimulatorError, match=f"A picture of a scene {needs}"):
+        look_from(load_scene("demo:flat"), "0,0")
+    assert main(["scenes", "list", "home:7"]) == 1
+    assert capsys.readouterr().err.count("\n") == 1
+    app = Commands("Homes.")
+    app.command("list")(lambda: None)
+    add_plugged(app, "scenes", "drive")
+    with pytest.raises(UsageError, match=f"drive` {needs}"):
+        app(["drive", "home:7", "--body", "SPOT"], standalone_mode=False)
+
+
+@pytest.mark.usefixtures("install")
+def test_without_a_world_demo_homes_are_graphs() -> None:
+    scene = load_scene("demo:flat")
+    assert scene.walls
+    assert not has_geometry(scene)
+    assert not can_look(scene)
+    assert simulator_name("auto", scene) == "graph"
+    assert isinstance(captions_for(scene), ComposedCaptions)
+    assert other_homes("home:7", "1") is None
+
+
+def read_names(words: str) -> list[str]:
+    """The ids that a spec of the scheme below means."""
+    return [words]
+
+
+def load(folder: Path, scene_id: str) -> Any:
+    """One scene of the scheme below."""
+    return load_scene(f"demo:{scene_id}")
+
+
+def test_a_scheme_of_another_package(install: list[EntryPoint]) -> None:
+    with pytest.raises(SceneError, match="'mine' is not a scene format"):
+        load_scene("mine:flat")
+    install.append(EntryPoint("mine", __name__, "navloom.scene_formats"))
+    plugins.plugins.cache_clear()
+    assert load_scene("mine:flat").viewpoints == load_scene("demo:flat").viewpoints
+
+
+def test_a_broken_entry_point_is_one_line(install: list[EntryPoint]) -> None:
+    install.append(EntryPoint("home", "no.such.module", "navloom.scene_formats"))
+    with pytest.raises(SceneError, match=r"'home:' \(no.such.module\) cannot be imported: Module"):
+        load_scene("home:7")
+
+
+def test_a_broken_list_takes_no_other_package_away(
+    install: list[EntryPoint], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    class Broken(Distribution):
+        def read_text(self, filename: str) -> str | None:
+            raise ValueError(filename)
+
+        def locate_file(self, path: Any) -> Any:
+            return tmp_path
+
+    def broken(group: str) -> list[EntryPoint]:
+        raise ValueError(group)
+
+    made = tmp_path / "mine-1.dist-info"
+    made.mkdir()
+    (made / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1\n")
+    (made / "entry_points.txt").write_text(f"[navloom.scene_formats]\nmine = {__name__}\n")
+    monkeypatch.setattr(plugins, "entry_points", broken)
+    good = Distribution.at(made)
+    monkeypatch.setattr(plugins, "distributions", lambda: [Broken(), good])
+    assert list(plugins.plugins("navloom.scene_formats")) == ["mine"]
