@@ -48,6 +48,7 @@ def test_what_is_drawn_is_apart_reachable_and_the_same_again(home: Scene) -> Non
     assert draw(home, 99, 1, 0, 0) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "regime",
     [
