@@ -13,8 +13,8 @@ from importlib.util import find_spec
 from benchmarks import Claim
 from navloom.scenes.bodies import builtin_bodies
 from navloom.scenes.scene import Scene
-from navloom.scenes.traverse.driven import Driven, drive_edges
 from navloom.scenes.uri import load_scene
+from navloom_worlds.motion.driven import Driven, drive_edges
 
 PROMISE_S = 5.0
 HOMES = ("home:7", "home:8")

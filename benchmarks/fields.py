@@ -21,10 +21,10 @@ from scipy.sparse.csgraph import dijkstra
 from benchmarks import Claim
 from navloom.scenes import load_scene
 from navloom.scenes.bodies import DEFAULT_BODY
-from navloom.scenes.geometry.mesh import scene_mesh
-from navloom.scenes.space import marching
-from navloom.scenes.space.body_field import BodyField, body_field
-from navloom.scenes.space.body_graph import body_graph
+from navloom_worlds.geometry.mesh import scene_mesh
+from navloom_worlds.motion import marching
+from navloom_worlds.motion.body_field import BodyField, body_field
+from navloom_worlds.motion.body_graph import body_graph
 
 HOME, RUNS = "home:7", 40
 BUILT_S = 1.5

@@ -25,15 +25,15 @@ import numpy as np
 from benchmarks import Claim
 from benchmarks.rendering import HOME, SIDE, TRIANGLES, drawing, split, spread, ways_of_drawing
 from navloom.scenes.distances import per_scene
-from navloom.scenes.exporting.habitat_files import save_habitat, scene_handle
-from navloom.scenes.exporting.seen_sides import seen_sides
-from navloom.scenes.geometry.mesh import SceneMesh, scene_mesh
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene
-from navloom.sim.embedded.camera import Camera
-from navloom.sim.embedded.renderer import Renderer
-from navloom.sim.habitat.habitat import gpu_named
-from navloom.sim.habitat.habitat_process import PYTHON, lacking
+from navloom_worlds.exporting.habitat_files import save_habitat, scene_handle
+from navloom_worlds.exporting.seen_sides import seen_sides
+from navloom_worlds.geometry.mesh import SceneMesh, scene_mesh
+from navloom_worlds.habitat.habitat import gpu_named
+from navloom_worlds.habitat.habitat_process import PYTHON, lacking
+from navloom_worlds.rendering.camera import Camera
+from navloom_worlds.rendering.renderer import Renderer
 
 VIEWS, ROUNDS = 24, 3
 WANTED = {"in numpy": 1.4, "with numba": 2.3}

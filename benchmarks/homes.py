@@ -16,12 +16,12 @@ from unittest import mock
 
 from benchmarks import Claim
 from benchmarks.memory import flat_memory
-from navloom.scenes.formats import home as home_format
 from navloom.scenes.formats.scene_json import load_file, save
-from navloom.scenes.geometry import scene_mesh
-from navloom.scenes.homes.maker import make_home
 from navloom.scenes.scene import Scene
-from navloom.sim.sight import sight_of
+from navloom_worlds.geometry import scene_mesh
+from navloom_worlds.homes import home as home_format
+from navloom_worlds.homes.maker import make_home
+from navloom_worlds.rendering.sight import sight_of
 
 T = TypeVar("T")
 HOMES, DRAWN, WATCHED = 100, 5, 1_000

@@ -25,10 +25,10 @@ from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.uri import list_scenes, load_scene
 from navloom.sim.panorama.manifest import Asked
 from navloom.sim.panorama.panorama_cache import LAST
-from navloom.sim.panorama.render_scenes import render_scenes
 from navloom.sim.protocol import Pose
 from navloom.sim.registry import get_simulator
 from navloom.sim.views import drawn, strip
+from navloom_worlds.rendering.render_scenes import render_scenes
 
 HOME = "home:0"
 PROMISED_MS, PAPER_MS = 4.0, 16.0

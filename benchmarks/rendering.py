@@ -24,13 +24,13 @@ from typing import Any
 import numpy as np
 
 from benchmarks import Claim
-from navloom.scenes.geometry import packets
-from navloom.scenes.geometry.mesh import SceneMesh, scene_mesh
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene
-from navloom.sim.embedded import shading
-from navloom.sim.embedded.camera import Camera
-from navloom.sim.embedded.renderer import Renderer
+from navloom_worlds.geometry import packets
+from navloom_worlds.geometry.mesh import SceneMesh, scene_mesh
+from navloom_worlds.rendering import shading
+from navloom_worlds.rendering.camera import Camera
+from navloom_worlds.rendering.renderer import Renderer
 
 HOME, TRIANGLES, SIDE, VIEWS, ROUNDS = "home:7", 200_000, 224, 24, 3
 WANTED = 2.5
@@ -42,9 +42,9 @@ _FIRST_FRAME = """
 import json, sys, time
 began = time.perf_counter()
 from navloom.scenes.uri import load_scene
-from navloom.scenes.geometry.mesh import scene_mesh
-from navloom.sim.embedded.camera import Camera
-from navloom.sim.embedded.renderer import Renderer
+from navloom_worlds.geometry.mesh import scene_mesh
+from navloom_worlds.rendering.camera import Camera
+from navloom_worlds.rendering.renderer import Renderer
 scene = load_scene(sys.argv[1])
 mesh = scene_mesh(scene)
 loaded = time.perf_counter()

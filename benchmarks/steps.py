@@ -23,11 +23,11 @@ import numpy as np
 from benchmarks import Claim
 from navloom.scenes.bodies import Embodiment, builtin_bodies
 from navloom.scenes.scene import Scene
-from navloom.scenes.space import compiled_sweep, underfoot
-from navloom.scenes.space.body_mesh import body_mesh
-from navloom.scenes.space.mover import Mover, mover_of
 from navloom.scenes.terrain import Moved, Stand
 from navloom.scenes.uri import load_scene
+from navloom_worlds.motion import compiled_sweep, underfoot
+from navloom_worlds.motion.body_mesh import body_mesh
+from navloom_worlds.motion.mover import Mover, mover_of
 
 HOME = "home:4"
 STEP_M, STOPPED_M = 0.25, 0.05

@@ -29,14 +29,14 @@ from navloom.evals.session import Session
 from navloom.models.builtin import BuiltinChatModel
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.uri import list_scenes, load_scene
-from navloom.sim.habitat.habitat_process import PROCESSES, lacking
-from navloom.sim.habitat.habitat_scenes import scene_files
 from navloom.sim.panorama.manifest import Asked
 from navloom.sim.panorama.panorama_cache import LAST
-from navloom.sim.panorama.render_scenes import render_scenes
 from navloom.sim.protocol import Pose
 from navloom.sim.registry import get_simulator
 from navloom.sim.views import drawn
+from navloom_worlds.habitat.habitat_process import PROCESSES, lacking
+from navloom_worlds.habitat.habitat_scenes import scene_files
+from navloom_worlds.rendering.render_scenes import render_scenes
 
 HOMES, EPISODES, LOOKS = "home:0-9", 10, 6
 PAPER = {

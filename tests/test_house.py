@@ -20,8 +20,9 @@ import pytest
 
 import navloom
 
-PACKAGE = Path(navloom.__file__).parent
-CONTRIBUTING = PACKAGE.parent / "CONTRIBUTING.md"
+REPOSITORY = Path(navloom.__file__).parents[1]
+PACKAGES = (REPOSITORY / "navloom", REPOSITORY / "worlds" / "navloom_worlds")
+CONTRIBUTING = REPOSITORY / "CONTRIBUTING.md"
 _COMMANDS_FOLDER = "cli"
 _REGISTERED = {("navloom.evals.kinds", "KINDS")}
 
@@ -71,10 +72,10 @@ def _named(module: str, file: Path) -> set[str]:
     return found
 
 
-def repeated(package: Path) -> dict[str, list[str]]:
+def repeated(*packages: Path) -> dict[str, list[str]]:
     """Basenames that stand in several places, each with its places; a command's file is its own."""
     places = defaultdict(list)
-    for file in sorted(package.rglob("*.py")):
+    for file, package in ((f, p) for p in packages for f in sorted(p.rglob("*.py"))):
         where = file.relative_to(package)
         if file.name != "__init__.py" and where.parts[0] != _COMMANDS_FOLDER:
             places[file.stem].append(str(where))
@@ -88,7 +89,7 @@ def vocabulary(page: str) -> dict[str, str]:
 
 
 def test_nothing_imports_in_a_circle() -> None:
-    assert circles("navloom", named_in="navloom.evals") == []
+    assert circles("navloom", named_in="navloom.evals") == circles("navloom_worlds") == []
 
 
 def test_a_circle_would_be_seen(tmp_path: Path, monkeypatch) -> None:
@@ -118,13 +119,13 @@ def test_a_circle_through_a_string_would_be_seen(name: str, tmp_path: Path, monk
 
 def test_a_basename_that_repeats_is_in_the_vocabulary() -> None:
     known = vocabulary(CONTRIBUTING.read_text(encoding="utf-8"))
-    strangers = {name: found for name, found in repeated(PACKAGE).items() if name not in known}
+    strangers = {name: found for name, found in repeated(*PACKAGES).items() if name not in known}
     assert strangers == {}
 
 
 def test_the_vocabulary_defines_each_word_and_only_words_in_use() -> None:
     known = vocabulary(CONTRIBUTING.read_text(encoding="utf-8"))
-    stems = Counter(file.stem for file in PACKAGE.rglob("*.py"))
+    stems = Counter(file.stem for package in PACKAGES for file in package.rglob("*.py"))
     assert all(meaning.strip() for meaning in known.values())
     assert [word for word in known if stems[word] < 2] == []
 
@@ -138,23 +139,26 @@ def test_a_stranger_among_the_basenames_would_be_seen(tmp_path: Path) -> None:
 
 def test_no_file_and_no_function_outgrows_a_reader() -> None:
     """A file that passes 800 lines holds two ideas, and a function of 110 is no screen."""
-    long = [str(f) for f in PACKAGE.rglob("*.py") if len(f.read_text().splitlines()) > 800]
+    long = [
+        str(f) for p in PACKAGES for f in p.rglob("*.py") if len(f.read_text().splitlines()) > 800
+    ]
     assert long == []
     assert [f"{name}: {lines}" for name, lines in _functions() if lines > 110] == []
 
 
 def _functions() -> Iterator[tuple[str, int]]:
-    for file in PACKAGE.rglob("*.py"):
+    for file in (f for p in PACKAGES for f in p.rglob("*.py")):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 lines = (node.end_lineno or 0) - node.lineno + 1
-                yield f"{file.relative_to(PACKAGE)} {node.name}", lines
+                yield f"{file.relative_to(REPOSITORY)} {node.name}", lines
 
 
 def test_every_folder_says_what_it_is_for() -> None:
     silent = [
         str(file)
-        for file in PACKAGE.rglob("__init__.py")
+        for package in PACKAGES
+        for file in package.rglob("__init__.py")
         if not ast.get_docstring(ast.parse(file.read_text(encoding="utf-8")))
     ]
     assert silent == []

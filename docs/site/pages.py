@@ -24,10 +24,17 @@ HERE = Path(__file__).parent
 DOCS = HERE.parent
 ROOT = DOCS.parent
 BESIDE = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
-ROOMS = {each.parent.name for each in (ROOT / "navloom").glob("*/__init__.py")} - {"cli"}
-_NAMED = re.compile(r"\bnavloom(?:[./]\w+)*")
+PACKAGES = {"navloom": ROOT / "navloom", "navloom_worlds": ROOT / "worlds" / "navloom_worlds"}
+ROOMS = {
+    f"{name}.{each.parent.name}"
+    for name, folder in PACKAGES.items()
+    for each in folder.glob("*/__init__.py")
+} - {"navloom.cli", "navloom_worlds.cli"}
+_NAMED = re.compile(r"\bnavloom(?:_worlds)?(?:[./]\w+)*")
 _IMPORTED = re.compile(r"^from (navloom[\w.]*) import (.+)$", re.MULTILINE)
-_TO_CODE = re.compile(r"\]\((?:\.\./)+(navloom/[\w/]+?)(?:/__init__)?\.py\)")
+_TO_CODE = re.compile(
+    r"\]\((?:\.\./)+(?:worlds/)?(navloom(?:_worlds)?/[\w/]+?)(?:/__init__)?\.py\)"
+)
 _COMMANDS = re.compile(r"^```sh\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 _BUNDLE = re.compile(r"--bundle (\S+)")
 
@@ -47,11 +54,11 @@ def lay_out(into: Path) -> None:
     shown = sorted(_public("\n".join(texts)))
     (into / "api").mkdir()
     for room in ROOMS:
-        start = f"navloom.{room}"
-        page = names_page(start, [m for m in shown if f"{m}.".startswith(f"{start}.")])
-        (into / "api" / f"{room}.rst").write_text(page, "utf-8")
-    whole = names_page("navloom", ["navloom"])
-    (into / "api" / "navloom.rst").write_text(whole, "utf-8")
+        page = names_page(room, [m for m in shown if f"{m}.".startswith(f"{room}.")])
+        name = room.removeprefix("navloom.")
+        (into / "api" / f"{name}.rst").write_text(page, "utf-8")
+    for name in PACKAGES:
+        (into / "api" / f"{name}.rst").write_text(names_page(name, [name]), "utf-8")
 
 
 def for_site(text: str) -> str:
@@ -74,11 +81,12 @@ def _public(text: str) -> Iterator[str]:
     named = {word.replace("/", ".") for word in _NAMED.findall(text)}
     for start, names in _IMPORTED.findall(text):
         named.update(f"{start}.{each.split()[0]}" for each in names.split(","))
-    for file in (ROOT / "navloom").rglob("*.py"):
-        module = ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+    files = [(each, top.parent) for top in PACKAGES.values() for each in top.rglob("*.py")]
+    for file, top in files:
+        module = ".".join(file.relative_to(top).with_suffix("").parts).removesuffix(".__init__")
         listed = file.stem == "__init__" and "\n__all__ = " in file.read_text("utf-8")
         inner = any(name.startswith(f"{module}.") for name in named) and file.stem != "__init__"
-        if listed or inner or module in named or module.removeprefix("navloom.") in ROOMS:
+        if listed or inner or module in named or module in ROOMS:
             yield module
 
 
@@ -105,7 +113,7 @@ def names_page(title: str, modules: list[str]) -> str:
 def run_commands(page: Path, folder: Path) -> None:
     """Run the commands of a page as a reader would, in a folder, without anybody's data."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("NAVLOOM_")}
-    environment["PYTHONPATH"] = str(ROOT)
+    environment["PYTHONPATH"] = f"{ROOT}{os.pathsep}{ROOT / 'worlds'}"
     for block in _COMMANDS.finditer(page.read_text("utf-8")):
         for line in block[1].splitlines():
             print(line, flush=True)

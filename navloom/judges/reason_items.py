@@ -36,7 +36,7 @@ from navloom.judges.barrier_claims import OVERLAPS
 from navloom.judges.fence import inject, payloads
 from navloom.judges.traversability import build_record, causes_of
 from navloom.scenes.checked_files import read_yaml
-from navloom.scenes.traverse.traverse_table import Traversability
+from navloom.scenes.traverse_table import Traversability
 
 _FOLDER = files("navloom.judges").joinpath("wordings")
 SETS = tuple(sorted(each.name.removesuffix(".yaml") for each in _FOLDER.iterdir()))

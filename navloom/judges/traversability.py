@@ -11,7 +11,7 @@ edge has ``exists`` false and counts as a barrier. ``ground_truth`` says the sam
 benchmark's files do; where the two differ, ``ground_truth`` is what counts.
 
 A note is an annotator's words ("door sill", "dooe too narrow", "sofa block thw way") or those of
-:func:`navloom.scenes.traverse.by_rule.from_geometry`. It may speak of several kinds of barrier
+:func:`navloom.scenes.by_rule.from_geometry`. It may speak of several kinds of barrier
 (`causes_of`), by which calibration and its tables count; one that speaks of none known here
 ("invalid node") has no kind, and calibration leaves its passages alone.
 """
@@ -28,7 +28,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError
 from navloom.errors import DataError
 from navloom.scenes.bodies import canonical
 from navloom.scenes.checked_files import first_problem
-from navloom.scenes.traverse.traverse_table import Traversability
+from navloom.scenes.traverse_table import Traversability
 
 NO_EDGE = "there is no passage between the two"
 _Name = Annotated[str, Field(max_length=300)]

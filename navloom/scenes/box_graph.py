@@ -6,9 +6,9 @@ two rooms' nearest viewpoints. Every room is connected in itself, linked rooms a
 rooms without a link are never joined.
 
 The graph is approximate: it knows rooms and links, neither their shape nor furniture nor stairs;
-where those are known, there is :mod:`navloom.scenes.freespace`. On 35 real homes its shortest ways
-are 17 % longer (median over homes) than the shortest of straight lines from room centre to crossing
-to crossing to room centre.
+where those are known, there is :mod:`navloom_worlds.homes.freespace`. On 35 real homes its
+shortest ways are 17 % longer (median over homes) than the shortest of straight lines from room
+centre to crossing to crossing to room centre.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 A viewpoint stands about every two metres on the free floor, and an edge is a straight way over it.
 Where something hides two parts of a floor from each other, viewpoints are added at the corners that
 the shortest way between them goes round. What is free floor, whoever asks has found out: from a
-home's true geometry (:mod:`navloom.scenes.freespace`), from boxes alone
-(:mod:`navloom.scenes.box_graph`) or from a mesh (:mod:`navloom.scenes.geometry.walkable`).
+home's true geometry (:mod:`navloom_worlds.homes.freespace`), from boxes alone
+(:mod:`navloom.scenes.box_graph`) or from a mesh (:mod:`navloom_worlds.geometry.walkable`).
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ DATA_VARIABLE = "NAVLOOM_DATA"
 GROUP = "navloom.scene_formats"
 HOMES = Path(__file__).with_name("demo")
 """The demo homes: written by hand, with true geometry, each a scene.json. What they were written as
-and the program that lays them out are in ``tests/scenes/homes``."""
+and the program that lays them out are in ``worlds/tests/homes``."""
 SCENES_KEPT = 16
 """A batch goes through its scenes one after another, so a few are enough to load each only once,
 and memory stays flat however many there are."""

@@ -42,7 +42,7 @@ def make(
         scene: any scene with viewpoints.
         captions: a source of captions, or the file of a caption cache; None takes what there is.
         rig: which pictures are taken where there are any; None is the backend's own.
-        light: in pictures, as :func:`navloom.sim.embedded.make` has it.
+        light: in pictures, as :func:`navloom_worlds.rendering.make` has it.
         physics: what a touch comes to, as there; anything but ``off`` needs geometry.
         collision_threshold: as there.
 

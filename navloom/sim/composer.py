@@ -1,8 +1,8 @@
 """Words about a viewpoint put together from what is around it; no model is asked.
 
 ``Composer`` writes the sentences. What is around it is told by whoever extends it:
-``ComposedCaptions`` goes by the map, and :class:`navloom.sim.seen.SeenCaptions` by what is in
-sight.
+``ComposedCaptions`` goes by the map, and :class:`navloom_worlds.rendering.seen.SeenCaptions` by
+what is in sight.
 
 By the map one is told, from a viewpoint, of what is in its own region, and of the openings, doors
 and stairs that lead out of it. What stands in other regions is told of the way that leads there.

@@ -205,7 +205,7 @@ class Contact:
 
     Attributes:
         what: what was touched: an item's id, ``"wall"``, ``"door A <-> B"`` and so on as
-            :func:`navloom.scenes.geometry.owners.owner_name` has it, another agent's name,
+            :func:`navloom_worlds.geometry.owners.owner_name` has it, another agent's name,
             ``"step"`` before a riser that is too high, or ``"edge"`` where the floor ends.
         displacement: how far it displaced the body, in metres: what it took of its motion.
         point: where.
@@ -226,7 +226,7 @@ class View:
         fov: horizontal field of view, radians.
         image: (height, width, 3) uint8 for ``rgb``; (height, width) float32 metres along the view's
             middle, 0 where nothing was hit, for ``depth`` (the range where it is no pinhole);
-            (height, width) int32 as :mod:`navloom.scenes.geometry.owners` has it for ``ids``;
+            (height, width) int32 as :mod:`navloom_worlds.geometry.owners` has it for ``ids``;
             (beams, columns) float32 metres of range, the highest beam first, 0 where nothing was
             hit, for ``lidar``.
         position: where the camera is, in metres; None where nobody knows.
@@ -401,9 +401,9 @@ class ChangingSimulator(Simulator, Protocol):
     def change(self, scene: Scene) -> Mapping[str, Observation]:
         """Put a changed copy of the scene in the place of the one there is; agents stay.
 
-        Doors opened or closed, things moved or gone: :func:`navloom.scenes.edit.edit` makes such a
-        copy. From now on ``scene`` is the copy, and pictures, words and ways are of it; ``reset``
-        does not undo it.
+        Doors opened or closed, things moved or gone: :func:`navloom_worlds.mend.edit.edit` makes
+        such a copy. From now on ``scene`` is the copy, and pictures, words and ways are of it;
+        ``reset`` does not undo it.
 
         Args:
             scene: with every viewpoint that an agent stands on.

@@ -1,8 +1,9 @@
 """How many files one command enters: ``python -m tests.behaviour.files_entered [--list]``.
 
-A file counts when a function, method, lambda or comprehension that stands in a file of the package
-``navloom/`` is called, in any thread. Import bodies are left out: module and class bodies, and
-whatever is called while the body of a module of Navloom runs (decorators, tables made once). What
+A file counts when a function, method, lambda or comprehension that stands in a file of a package
+(``navloom/``, ``worlds/navloom_worlds/``) is called, in any thread. Import bodies are left out:
+module and class bodies, and whatever is called while the body of a module of Navloom runs
+(decorators, tables made once). What
 ``dataclass`` and pydantic generate stands in no file. Each case has a process and a home of its
 own, no cache of replies, as in the tests, and its homes, meshes and sights in the cache, for it is
 done once before. It comes in by the command line alone:
@@ -37,7 +38,10 @@ from types import FrameType
 from typing import Any
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-PACKAGE = f"{REPOSITORY / 'navloom'}{os.sep}"
+PACKAGES = (
+    f"{REPOSITORY / 'navloom'}{os.sep}",
+    f"{REPOSITORY / 'worlds' / 'navloom_worlds'}{os.sep}",
+)
 MESSAGE, REPLY = "go to the kitchen\n", "robot: "
 LIMITS = {"synth": (35, 53), "eval": (60, 89), "chat": (22, 33), "page": (45, 137)}
 """The most files of a case, and how many there were before."""
@@ -54,6 +58,11 @@ Calls = dict[str, Counter[str]]
 """For each file, in order of first calls, how often each of its functions was called."""
 
 
+def _short(file: str) -> str:
+    """A file below its package; of the world below ``worlds``."""
+    return file.removeprefix(PACKAGES[0]).removeprefix(f"{REPOSITORY / 'worlds'}{os.sep}")
+
+
 class Profiler(threading.local):
     """What ``sys.setprofile`` calls; how deep in imports it is, every thread has for itself."""
 
@@ -66,7 +75,7 @@ class Profiler(threading.local):
 
     def __call__(self, frame: FrameType, event: str, _: Any) -> None:
         code = frame.f_code
-        if event not in ("call", "return") or not code.co_filename.startswith(PACKAGE):
+        if event not in ("call", "return") or not code.co_filename.startswith(PACKAGES):
             return
         if code.co_name == "<module>":
             self.importing += 1 if event == "call" else -1
@@ -77,7 +86,7 @@ class Profiler(threading.local):
             and code.co_flags & inspect.CO_OPTIMIZED  # a class body is not
         ):
             function = code.co_qualname.partition(".<locals>")[0]
-            self.calls.setdefault(code.co_filename.removeprefix(PACKAGE), Counter())[function] += 1
+            self.calls.setdefault(_short(code.co_filename), Counter())[function] += 1
 
 
 class Person(io.StringIO):
@@ -117,7 +126,7 @@ def count(case: str) -> Calls:
         sys.setprofile(None)
         threading.setprofile(None)
     assert not code, f"{case} ended with {code}"
-    assert str(door.__file__).startswith(PACKAGE), f"another Navloom: {door.__file__}"
+    assert str(door.__file__).startswith(PACKAGES), f"another Navloom: {door.__file__}"
     assert case != "chat" or REPLY in screen.getvalue(), screen.getvalue()
     return profiler.calls
 
@@ -153,7 +162,11 @@ def measure(case: str) -> Calls:
     """The files that a case enters, counted in a process and a home of its own."""
     with tempfile.TemporaryDirectory() as root:
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("NAVLOOM_", "XDG_"))}
-        told = {"PYTHONPATH": str(REPOSITORY), "NAVLOOM_NO_CACHE": "1", "NAVLOOM_CACHE": root}
+        told = {
+            "PYTHONPATH": f"{REPOSITORY}{os.pathsep}{REPOSITORY / 'worlds'}",
+            "NAVLOOM_NO_CACHE": "1",
+            "NAVLOOM_CACHE": root,
+        }
         for name in ("before", "counted"):
             # The page is of the run that was made before, the others begin anew.
             home = Path(root, "home" if case == "page" else name)

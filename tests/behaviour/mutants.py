@@ -41,27 +41,32 @@ from pathlib import Path
 from queue import SimpleQueue
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGE = "navloom"
+PACKAGES = {"navloom": "navloom", "navloom_worlds": "worlds/navloom_worlds"}
+"""Each package and its folder."""
 RULES = {
-    "tools": "forms",
-    "tools/capnav": "[a-s]*",
-    "tools/navcraft": "errand optimum paths relay schedule task",
-    "tools/navigation": "giveaways guide leaks options parse_action steps triggers",
-    "graphs/captions": "captioner",
-    "graphs/judging": "labeller reasoning rubric",
-    "evals": "agreement quota",
-    "evals/report": "intervals",
-    "evals/capnav": "collect official* rules scores",
-    "evals/judging": "labelling scores",
-    "evals/navcraft": "rules scores dataset",
-    "evals/people": "question_results",
-    "evals/navigation": "failure_[bcfw]* failures metrics path_metrics scores submission subset",
-    "judges": "fence traversability verdict",
-    "models": "binding call failure usage",
-    "scenes": "annotate bodies distances edit floor_graph box_graph freespace sightlines",
-    "sim": "words",
+    "navloom/tools": "forms",
+    "navloom/tools/capnav": "[a-s]*",
+    "worlds/navloom_worlds/exporting": "detail_cells question_sampler",
+    "navloom/tools/navcraft": "errand optimum paths relay schedule task",
+    "navloom/tools/navigation": "giveaways guide leaks options parse_action steps triggers",
+    "navloom/graphs/captions": "captioner",
+    "navloom/graphs/judging": "labeller reasoning rubric",
+    "navloom/evals": "agreement quota",
+    "navloom/evals/report": "intervals",
+    "navloom/evals/capnav": "collect official* rules scores",
+    "navloom/evals/judging": "labelling scores",
+    "navloom/evals/navcraft": "rules scores dataset",
+    "navloom/evals/people": "question_results",
+    "navloom/evals/navigation": "failure_[bcfw]* failures metrics path_metrics scores"
+    " submission subset",
+    "navloom/judges": "fence traversability verdict",
+    "navloom/models": "binding call failure usage",
+    "navloom/scenes": "annotate bodies distances floor_graph box_graph sightlines",
+    "worlds/navloom_worlds/mend": "edit",
+    "worlds/navloom_worlds/homes": "freespace",
+    "navloom/sim": "words",
 }
-"""Folders of the package, and globs of the modules in them where something is decided."""
+"""Folders of the packages, and globs of the modules in them where something is decided."""
 MOST_A_FILE = 3
 NEAREST = 6
 """Test files that run first, by themselves: most mutants end there."""
@@ -218,9 +223,9 @@ def modules() -> list[Path]:
     found: list[Path] = []
     for folder, names in RULES.items():
         for name in names.split():
-            here = sorted((ROOT / PACKAGE / folder).glob(f"{name}.py"))
+            here = sorted((ROOT / folder).glob(f"{name}.py"))
             if not here:
-                raise FileNotFoundError(f"RULES of {__file__}: no {PACKAGE}/{folder}/{name}.py")
+                raise FileNotFoundError(f"RULES of {__file__}: no {folder}/{name}.py")
             found += here
     return list(dict.fromkeys(found))
 
@@ -247,10 +252,11 @@ def draw(seed: int, n: int) -> list[Mutant]:
 def importers() -> dict[str, set[str]]:
     """By file of the package or the tests, the files that import it; a name in quotes counts."""
     files: dict[str, str] = {}
-    for folder in (PACKAGE, "tests"):
+    for folder in (*PACKAGES.values(), "tests", "worlds/tests"):
         for path in sorted((ROOT / folder).rglob("*.py")):
             file = path.relative_to(ROOT).as_posix()
-            files[file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")] = file
+            name = file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+            files[name.replace("worlds.navloom_worlds", "navloom_worlds")] = file
     back: dict[str, set[str]] = {file: set() for file in files.values()}
     for file in files.values():
         for node in ast.walk(ast.parse((ROOT / file).read_bytes())):

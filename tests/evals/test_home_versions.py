@@ -15,8 +15,8 @@ from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.navcraft.results import build_report
 from navloom.evals.runner import run_kind
 from navloom.scenes import uri
-from navloom.scenes.formats import home
-from navloom.scenes.homes.home_spec import VERSION
+from navloom_worlds.homes import home
+from navloom_worlds.homes.home_spec import VERSION
 
 REQUEST = SynthRequest(kind="single", spec="home:3-4?rooms=8&floors=1", n=4)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from navloom.judges.traversability import build_record
-from navloom.scenes.traverse.traverse_table import Cell, Traversability
+from navloom.scenes.traverse_table import Cell, Traversability
 
 NODES = ("node_1", "node_2", "node_3", "node_4")
 NAMES = dict(zip(NODES, ("Hall", "Kitchen", "Stair landing", "Attic"), strict=True))

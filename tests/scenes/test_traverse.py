@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from navloom.scenes.bodies import Embodiment
+from navloom.scenes.by_rule import from_geometry
 from navloom.scenes.scene import Floor, Link, Region, Scene
-from navloom.scenes.traverse.by_rule import from_geometry
 
 BODY = Embodiment(name="LOADER", width=0.6, max_step=0.05)
 

@@ -12,9 +12,9 @@ from navloom.errors import SceneError
 from navloom.scenes import uri
 from navloom.scenes.formats import mp3d
 from navloom.scenes.formats import scene_json as archive
-from navloom.scenes.homes import maker
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import SceneNames, iter_scenes, list_scenes, load_scene
+from navloom_worlds.homes import maker
 
 
 @pytest.fixture

@@ -35,12 +35,12 @@ from navloom.sim import (
     Waypoint,
 )
 from navloom.sim.conformance import CHECKS, check, made_scene, main, run_check
-from navloom.sim.embedded import EmbeddedSimulator, Sensor
-from navloom.sim.footing import Footing
 from navloom.sim.graph import GraphSimulator, candidates_of
 from navloom.sim.physics import physics_rules
 from navloom.sim.protocol import RenderedView
 from navloom.sim.registry import BACKENDS
+from navloom_worlds.motion.footing import Footing
+from navloom_worlds.rendering import EmbeddedSimulator, Sensor
 
 FLAT, MADE = load_scene("demo:flat"), made_scene()
 

@@ -12,9 +12,9 @@ from navloom.errors import SceneError, SimulatorError
 from navloom.scenes import load_scene
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.difference import difference, with_difference
-from navloom.scenes.edit import doors, edit
 from navloom.sim import Hop, Pose, Turn
 from navloom.sim.graph import GraphSimulator
+from navloom_worlds.mend.edit import doors, edit
 
 FLAT = load_scene("demo:flat")
 

@@ -30,7 +30,11 @@ AT_ONCE = 3
 _MOST_STEPS_A_KILL = 24
 _LONGEST_AFTER_S = 0.3
 _SESSION_S = 900.0
-_IMPORTED = ["navloom.cli.navigation.eval", "navloom.evals.navigation.run", "navloom.sim.embedded"]
+_IMPORTED = [
+    "navloom.cli.navigation.eval",
+    "navloom.evals.navigation.run",
+    "navloom_worlds.rendering",
+]
 _COUNTED = ("end", "trajectory", "contacts", "steps", "scores", "counts")
 
 

@@ -21,7 +21,6 @@ import numpy as np
 import pytest
 
 from navloom.evals.people.study_folder import WALKS, People, read_links, read_people
-from navloom.evals.people.walks import begin_walks
 from navloom.evals.run_folder import read_samples
 from navloom.evals.tasks.episode import Episode
 from navloom.graphs.checkpoints import open_saver
@@ -32,6 +31,7 @@ from navloom.scenes.uri import load_scene
 from navloom.sim.protocol import Pose
 from navloom.sim.registry import get_simulator
 from navloom.sim.walker import Walker
+from navloom_worlds.walks.walks import begin_walks
 from tests.evals.people.walkers import study
 from tests.web.browsing import Watched, browser, needs_browser, page_of
 

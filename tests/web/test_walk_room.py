@@ -21,7 +21,7 @@ from navloom.web.app import make_app
 from navloom.web.documents import Documents
 from navloom.web.people_room import PeopleRoom
 from navloom.web.people_source import PeopleSource
-from navloom.web.walk_room import WalkRoom
+from navloom_worlds.walks.walk_room import WalkRoom
 from tests.evals.people.walkers import study
 from tests.web.conftest import TOKEN
 

@@ -12,7 +12,7 @@ from navloom.evals.session import Session
 from navloom.terminal import say, tell
 
 if TYPE_CHECKING:
-    from navloom.scenes.traverse.traverse_table import Passage
+    from navloom.scenes.traverse_table import Passage
 
 
 @takes()

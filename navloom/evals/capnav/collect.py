@@ -27,7 +27,7 @@ import networkx as nx
 
 from navloom.errors import RunError
 from navloom.files import make_folder, write_whole
-from navloom.scenes.traverse.traverse_table import Traversability
+from navloom.scenes.traverse_table import Traversability
 from navloom.tools.capnav.feasible import KINDS, feasible, kinds_of, reach, route
 from navloom.tools.capnav.grounding import duplicate_of
 from navloom.tools.capnav.named_places import Places

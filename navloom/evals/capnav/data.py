@@ -22,10 +22,10 @@ from navloom.errors import DataError, SceneError, UsageError, did_you_mean
 from navloom.evals.report.document import Table
 from navloom.scenes.bodies import Embodiment, builtin_bodies, canonical, load_bodies
 from navloom.scenes.checked_files import read_json
+from navloom.scenes.formats.annotated import annotated
 from navloom.scenes.formats.capnav import Nodes, list_ids, load
 from navloom.scenes.scene import Scene
-from navloom.scenes.traverse.annotated import annotated
-from navloom.scenes.traverse.traverse_table import Passage, Traversability
+from navloom.scenes.traverse_table import Passage, Traversability
 from navloom.tools.capnav.feasible import Feasibility, feasible, reach, route
 
 _MOST_BYTES = 5_000_000

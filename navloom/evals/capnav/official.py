@@ -35,7 +35,7 @@ from navloom.models.answer import MOST_CHARACTERS
 from navloom.scenes.bodies import canonical
 from navloom.scenes.formats.capnav import NEAR, Nodes
 from navloom.scenes.scene import UNKNOWN
-from navloom.scenes.traverse.traverse_table import Traversability
+from navloom.scenes.traverse_table import Traversability
 from navloom.tools.capnav.feasible import reach
 
 _SPACES = re.compile(r"\s+")

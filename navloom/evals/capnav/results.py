@@ -46,7 +46,7 @@ from navloom.evals.run_folder import read_run
 from navloom.evals.run_scenes import run_scene
 from navloom.files import formed
 from navloom.models.spec import read_spec
-from navloom.scenes.traverse.traverse_table import Passage
+from navloom.scenes.traverse_table import Passage
 from navloom.tools.capnav.feasible import Feasibility
 
 

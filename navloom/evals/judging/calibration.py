@@ -37,9 +37,9 @@ from navloom.judges.reason_items import DEFAULT_ITEMS, Item, make_items
 from navloom.judges.trace import make_trace_items
 from navloom.models.answer import message_text
 from navloom.models.builtin import InProcessModel
-from navloom.scenes.traverse.annotated import annotated
-from navloom.scenes.traverse.by_rule import from_geometry
-from navloom.scenes.traverse.traverse_table import Traversability
+from navloom.scenes.by_rule import from_geometry
+from navloom.scenes.formats.annotated import annotated
+from navloom.scenes.traverse_table import Traversability
 from navloom.scenes.uri import list_scenes, load_scene
 
 _FENCED = re.compile(r"<<<([0-9a-f]{16})\n.*?\n\1>>>", re.DOTALL)

@@ -32,7 +32,7 @@ from navloom.scenes.bodies import Embodiment, body_text, get_body
 from navloom.scenes.distances import per_scene
 from navloom.scenes.formats.capnav import Nodes
 from navloom.scenes.scene import Scene
-from navloom.scenes.traverse.traverse_table import Traversability
+from navloom.scenes.traverse_table import Traversability
 from navloom.scenes.uri import scene_of
 from navloom.tools.capnav.answers import MOST_PATH, Answer, parse_answer
 from navloom.tools.forms import paragraph

@@ -62,7 +62,7 @@ from navloom.models.binding import bind
 from navloom.models.messages import opening, with_pictures
 from navloom.prompts.load import load_prompt
 from navloom.scenes.distances import per_scene
-from navloom.scenes.traverse.traverse_table import Traversability
+from navloom.scenes.traverse_table import Traversability
 from navloom.scenes.uri import scene_of
 from navloom.tools.capnav.answers import compact_schema, read_questions, response_schema
 from navloom.tools.capnav.grounding import check_question

@@ -1,7 +1,7 @@
 """Scenes of the CapNav benchmark: named places and which of them are joined.
 
 A folder holds ``graphs/ID-graph.json`` (nodes with name, description and position; edges) and,
-beside it, ``traverse/`` and ``qa/``, which :mod:`navloom.scenes.traverse` and
+beside it, ``traverse/`` and ``qa/``, which :mod:`navloom_worlds.motion` and
 :mod:`navloom.evals.capnav.rules` read. A node becomes a region and one viewpoint, an edge a link
 and an edge of the navigation graph. The file knows no storeys, boxes or things; positions are where
 an annotator put a marker, in the file's own axes, taken as y up.

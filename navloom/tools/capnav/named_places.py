@@ -25,13 +25,13 @@ import networkx as nx
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.scenes.bodies import ALIASES, body_names, canonical
+from navloom.scenes.by_rule import from_geometry
 from navloom.scenes.checked_files import read_yaml
 from navloom.scenes.distances import per_scene
+from navloom.scenes.formats.annotated import annotated
 from navloom.scenes.formats.capnav import Nodes
 from navloom.scenes.scene import UNKNOWN, Scene
-from navloom.scenes.traverse.annotated import annotated
-from navloom.scenes.traverse.by_rule import from_geometry
-from navloom.scenes.traverse.traverse_table import Traversability
+from navloom.scenes.traverse_table import Traversability
 from navloom.scenes.uri import DATA_VARIABLE, scene_of
 
 Known = Literal["items", "description"]

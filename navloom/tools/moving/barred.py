@@ -1,6 +1,6 @@
 """Why a body cannot get somewhere: the first barrier on the way that a slim one would take.
 
-What a link says of itself (:mod:`navloom.scenes.traverse.by_rule`) is told first; where no link on
+What a link says of itself (:mod:`navloom.scenes.by_rule`) is told first; where no link on
 the way says anything, there is merely too little room somewhere.
 """
 
@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from navloom.scenes.bodies import Embodiment
+from navloom.scenes.by_rule import from_geometry
 from navloom.scenes.distances import heading_to, metre_table, per_scene
 from navloom.scenes.scene import Scene
 from navloom.scenes.terrain import Bump, Stand, has_geometry, mover_of
-from navloom.scenes.traverse.by_rule import from_geometry
-from navloom.scenes.traverse.traverse_table import Traversability
+from navloom.scenes.traverse_table import Traversability
 from navloom.sim.graph import floor_of, nearest_viewpoint
 from navloom.sim.protocol import Pose, Simulator
 from navloom.sim.words import label_words

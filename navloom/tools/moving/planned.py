@@ -1,8 +1,8 @@
 """A way that a long body can drive without touching: over the viewpoints of its own graph.
 
 The field of a body knows where its middle may be, half its width from everything; a long body that
-cuts a corner there touches it. The edges of its graph (:mod:`navloom.scenes.space.body_graph`) were
-swept by its whole shape, and it can turn where they meet.
+cuts a corner there touches it. The edges of its graph (:mod:`navloom_worlds.motion.body_graph`)
+were swept by its whole shape, and it can turn where they meet.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """G+ as one body may walk it: without the edges that cross a link it cannot pass.
 
-Whether a body may use a link is said by rule (:mod:`navloom.scenes.traverse.by_rule`); a link that
+Whether a body may use a link is said by rule (:mod:`navloom.scenes.by_rule`); a link that
 says nothing of its size is open to everybody, as are HM3D's. An edge crosses the link that is
 nearest its middle; an edge between regions that no link joins is open. Anchors are those of every
 body, so a place is the same place whoever goes there.
@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from navloom.scenes.bodies import Embodiment
+from navloom.scenes.by_rule import faults
 from navloom.scenes.distances import metre_table_without, per_scene
 from navloom.scenes.scene import Scene
-from navloom.scenes.traverse.by_rule import faults
 from navloom.tools.navcraft.paths import MetricGraph, link_crossed, metric_graph
 
 

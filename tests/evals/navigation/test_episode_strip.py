@@ -13,10 +13,10 @@ from navloom.evals.navigation.episode_strip import Eyes
 from navloom.evals.report.blocks import Seen
 from navloom.sim.media import FolderMedia
 from navloom.sim.panorama.manifest import Asked
-from navloom.sim.panorama.render_scenes import render_scenes
 from navloom.sim.views import BAND, DIRECTIONS
 from navloom.tools.navigation.options import Option
 from navloom.tools.navigation.steps import Step
+from navloom_worlds.rendering.render_scenes import render_scenes
 from tests.evals.navigation.walks import scene
 
 SIDE = 64

@@ -30,11 +30,11 @@ from navloom.graphs.navigation import navigator
 from navloom.graphs.navigation.context import Context
 from navloom.scenes.bodies import Embodiment, get_body
 from navloom.scenes.scene import Scene
-from navloom.scenes.space.mover import mover_of
 from navloom.scenes.terrain import Stand
 from navloom.scenes.uri import load_scene
 from navloom.sim.graph import floor_of
 from navloom.sim.registry import BACKENDS
+from navloom_worlds.motion.mover import mover_of
 from tests.evals.navigation.bumpy import body_graph, hop_kind, make
 from tests.evals.tasks.folder import folder
 from tests.web.one_file import said_in

@@ -16,11 +16,11 @@ from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.runner import run_kind
 from navloom.scenes.uri import load_scene
 from navloom.sim import get_simulator
-from navloom.sim.embedded import embedded
 from navloom.sim.protocol import Pose
 from navloom.sim.views import strip
 from navloom.sim.walker import Walker
 from navloom.testing import ModelServer
+from navloom_worlds.rendering import embedded
 
 pytestmark = pytest.mark.slow
 

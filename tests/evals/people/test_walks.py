@@ -14,12 +14,12 @@ from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.navigation.rescore import score_run
 from navloom.evals.people.results import people_results, walk_table
 from navloom.evals.people.study_folder import WALKS, People
-from navloom.evals.people.walks import Walks, draw_lots, walk_plan
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.runner import run_kind
 from navloom.graphs.navigation.driven_walk import BURST, TICK_S
 from navloom.graphs.navigation.person import Standing, Wish
 from navloom.scenes.uri import scene_of
+from navloom_worlds.walks.walks import Walks, draw_lots, walk_plan
 from tests.evals.people.walkers import Driver, Hopper, study
 
 pytestmark = pytest.mark.slow

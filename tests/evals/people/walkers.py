@@ -11,7 +11,6 @@ from typing import Any
 from navloom.evals.people.form import read_form
 from navloom.evals.people.people_study import assign
 from navloom.evals.people.study_folder import Item, People, make_people
-from navloom.evals.people.walks import Motion
 from navloom.evals.tasks.episode import Episode
 from navloom.evals.tasks.registry import load_task
 from navloom.graphs.navigation.driven_walk import TICK_S
@@ -20,6 +19,7 @@ from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.distances import heading_to, metre_table, turn_between
 from navloom.scenes.scene import Scene
 from navloom.sim.registry import get_simulator
+from navloom_worlds.walks.walks import Motion
 
 
 def study(

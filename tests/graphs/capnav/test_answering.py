@@ -16,9 +16,9 @@ from navloom.graphs.capnav.answering import Context, answer_schema, graph, nodes
 from navloom.models.answer import message_text
 from navloom.models.registry import get_model
 from navloom.models.scripted import ScriptedChatModel
+from navloom.scenes.formats.annotated import annotated
 from navloom.scenes.scene import Scene
-from navloom.scenes.traverse.annotated import annotated
-from navloom.scenes.traverse.traverse_table import Traversability
+from navloom.scenes.traverse_table import Traversability
 from navloom.scenes.uri import load_scene
 from tests.evals.capnav.world import question, write_world
 from tests.graphs.states import run

@@ -11,10 +11,10 @@ from navloom.graphs.chat.listener import plain
 from navloom.models import get_model
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
 from navloom.scenes.uri import load_scene
-from navloom.sim.bodied import BodySimulator
 from navloom.sim.registry import get_simulator
 from navloom.sim.walker import Walker
 from navloom.testing import ModelServer, Status, brain
+from navloom_worlds.motion.bodied import BodySimulator
 from tests.graphs.chat.chat_home import Chat
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from navloom.errors import SceneError
 from navloom.scenes.bodies import body_text, builtin_bodies, get_body, load_bodies
+from navloom.scenes.by_rule import from_geometry
+from navloom.scenes.formats.annotated import annotated
 from navloom.scenes.formats.capnav import Nodes
-from navloom.scenes.traverse.annotated import annotated
-from navloom.scenes.traverse.by_rule import from_geometry
 from navloom.scenes.uri import list_scenes, load_scene
 
 GRAPH: dict[str, Any] = {

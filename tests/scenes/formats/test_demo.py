@@ -15,8 +15,8 @@ from navloom.scenes.distances import hop_table
 from navloom.scenes.lexicon import classify
 from navloom.scenes.scene import Box, Item, Region, Scene
 from navloom.scenes.uri import list_scenes, load_scene
-from tests.scenes.homes import home_builder
-from tests.scenes.homes.home_layout import CLEAR, Opening, lay_out
+from tests.scenes.demo import home_builder
+from tests.scenes.demo.home_layout import CLEAR, Opening, lay_out
 
 NAMES = ("flat", "house", "villa")
 FURNITURE_GAP = 0.01

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from navloom.sim.panorama.manifest import Asked
-from navloom.sim.panorama.render_scenes import render_scenes
+from navloom_worlds.rendering.render_scenes import render_scenes
 
 HOME = "demo:flat"
 ASKED = Asked(size=48, depth=True, ids=True, light="unbaked")

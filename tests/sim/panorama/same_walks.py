@@ -23,9 +23,9 @@ from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.runner import run_kind
 from navloom.models.builtin import BuiltinChatModel
 from navloom.scenes.uri import list_scenes
-from navloom.sim.embedded.sensors import RIGS
 from navloom.sim.panorama.manifest import Asked
-from navloom.sim.panorama.render_scenes import render_scenes
+from navloom_worlds.rendering.render_scenes import render_scenes
+from navloom_worlds.rendering.sensors import RIGS
 
 _OF_THE_CLOCK = ("seconds", "check", "models")
 

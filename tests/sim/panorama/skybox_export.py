@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from PIL import Image
 from scipy.spatial.transform import Rotation
 
-from navloom.scenes.geometry import scene_mesh
 from navloom.scenes.scene import Point3, Scene
-from navloom.sim.embedded.camera import Camera
-from navloom.sim.embedded.renderer import Renderer
-from navloom.sim.sight import EYE_M
+from navloom_worlds.geometry import scene_mesh
+from navloom_worlds.rendering.camera import Camera
+from navloom_worlds.rendering.renderer import Renderer
+from navloom_worlds.rendering.sight import EYE_M
 
 Floats = NDArray[np.float64]
 GL_OF_FACE = {2: "+x", 4: "-x", 0: "+y", 5: "-y", 1: "+z", 3: "-z"}

@@ -21,9 +21,9 @@ from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.scene import Scene
 from navloom.sim import Candidate, Observation, Pose, Simulator, get_simulator
 from navloom.sim.conformance import check
-from navloom.sim.embedded.sensors import RIGS
 from navloom.sim.panorama.panorama_cache import LAST, LastPictures
 from navloom.sim.views import hidden_ways, strip
+from navloom_worlds.rendering.sensors import RIGS
 from tests.sim.panorama.conftest import ASKED, HOME
 
 
@@ -96,7 +96,7 @@ sim = get_simulator("panorama", home, folder={str(written)!r})
 pose = Pose((0, 0, 0), viewpoint=home.viewpoints[0].id)
 seen = sim.reset({{"robot": (pose, DEFAULT_BODY)}})["robot"]
 assert len(strip(seen, 0.0, markers=True)) == 1
-heavy = ["embreex", "trimesh", "navloom.sim.embedded.renderer"]
+heavy = ["embreex", "trimesh", "navloom_worlds.rendering.renderer"]
 made = [each for each in home.__dict__["_derived"] if "mesh" in each or "sight" in each]
 print([each for each in heavy if each in sys.modules], made)
 """

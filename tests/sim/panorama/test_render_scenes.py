@@ -18,7 +18,7 @@ from navloom.scenes import load_scene
 from navloom.scenes.formats.scene_json import save
 from navloom.sim import get_simulator
 from navloom.sim.panorama.manifest import Asked, read_manifest
-from navloom.sim.panorama.render_scenes import Outcome, render_scenes
+from navloom_worlds.rendering.render_scenes import Outcome, render_scenes
 from tests.sim.panorama.conftest import ASKED, HOME
 
 SMALL = Asked(size=16, light="unbaked")
@@ -57,7 +57,7 @@ def test_a_kill_leaves_nothing_half_done(written: Path, tmp_path: Path) -> None:
     program = f"""
 from pathlib import Path
 from navloom.sim.panorama.manifest import Asked
-from navloom.sim.panorama.render_scenes import render_scenes
+from navloom_worlds.rendering.render_scenes import render_scenes
 render_scenes([{HOME!r}], Path({str(tmp_path)!r}), Asked(**{ASKED.model_dump()!r}))
 """
     process = subprocess.Popen([sys.executable, "-c", program])

@@ -9,7 +9,7 @@ import pytest
 from navloom.errors import SimulatorError, UsageError
 from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.runner import run_kind
-from navloom.sim.embedded.sensors import RIGS
+from navloom_worlds.rendering.sensors import RIGS
 from tests.sim.panorama.same_walks import both, seen_at
 
 

@@ -17,13 +17,13 @@ from navloom.errors import SimulatorError
 from navloom.scenes import load_scene
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.formats.mp3d import read_poses
-from navloom.scenes.geometry import scene_mesh
 from navloom.scenes.scene import Scene
 from navloom.sim import Pose, View, get_simulator
 from navloom.sim.conformance import check
-from navloom.sim.embedded.camera import Camera
-from navloom.sim.embedded.renderer import Renderer
 from navloom.sim.panorama.cube import FACES, pose_turn, resampled, view_rays
+from navloom_worlds.geometry import scene_mesh
+from navloom_worlds.rendering.camera import Camera
+from navloom_worlds.rendering.renderer import Renderer
 from tests.sim.panorama.skybox_export import drawn, export
 
 SIZE, FACE = 64, 128

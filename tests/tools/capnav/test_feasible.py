@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from navloom.errors import SceneError
-from navloom.scenes.traverse.annotated import annotated
-from navloom.scenes.traverse.traverse_table import Cell, Traversability
+from navloom.scenes.formats.annotated import annotated
+from navloom.scenes.traverse_table import Cell, Traversability
 from navloom.scenes.uri import iter_scenes
 from navloom.tools.capnav.feasible import feasible, reach, route
 

@@ -9,8 +9,8 @@ import pytest
 
 from navloom.errors import UsageError
 from navloom.scenes.bodies import FETCH
+from navloom.scenes.by_rule import from_geometry
 from navloom.scenes.scene import Link, Scene
-from navloom.scenes.traverse.by_rule import from_geometry
 from navloom.scenes.uri import load_scene
 from navloom.tools.navcraft.errand import admissible_triples
 from navloom.tools.navcraft.optimum import all_relays

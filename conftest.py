@@ -1,0 +1,146 @@
+"""What every test may ask for."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import os
+import shutil
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from navloom.scenes import uri
+
+# How long an example takes says how busy a machine is: no deadline.
+# The slow tests, and mutants, take all examples.
+settings.register_profile("few", max_examples=8, deadline=None)
+settings.register_profile("many", deadline=None)
+settings.load_profile("few")
+
+ROOMY_MB, FULL_MB = 420, 540
+"""A worker that takes more than the first looks for garbage; more than the second, scenes go."""
+_CACHE = pytest.StashKey[str]()
+_LAST_MB = [0]
+_load = uri._Place.load
+_kept = lru_cache(maxsize=8)(_load)
+
+
+def _load_once(place: uri._Place, scene_id: str) -> uri.Scene:
+    """Demo homes and made ones are frozen: a worker's tests share them, and what is worked out."""
+    if place.prefix in ("demo:", "home:"):
+        return _kept(replace(place, ids=()), scene_id)
+    return _load(place, scene_id)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """One cache for all workers of a run, and for no other run: what is kept may be old code's."""
+    uri._Place.load = _load_once  # type: ignore[method-assign]
+    if not hasattr(config, "workerinput"):
+        config.stash[_CACHE] = os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(
+            prefix="navloom-tests-"
+        )
+        os.environ.pop("NAVLOOM_CACHE", None)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if (folder := config.stash.get(_CACHE, None)) is not None:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of a test marked ``some(n)``, n parameters, spread evenly, are fast; the others are slow."""
+    tests: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("some") is not None:
+            tests[item.nodeid.partition("[")[0]].append(item)
+    for same in tests.values():
+        mark = same[0].get_closest_marker("some")
+        assert mark is not None
+        fast = {int(k * len(same) / mark.args[0]) for k in range(mark.args[0])}
+        for k, item in enumerate(same):
+            if k not in fast:
+                item.add_marker(pytest.mark.slow)
+
+
+def pytest_collection_finish() -> None:
+    """What is imported stays; to look through all of it for garbage is a fifth of the time."""
+    _tidy()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown() -> Iterator[None]:
+    """Homes, meshes and fields that nobody will ask for again are let go of, where they add up."""
+    yield
+    if _memory_mb() > max(ROOMY_MB, _LAST_MB[0] + 40):
+        _tidy()
+        if _memory_mb() > FULL_MB:
+            _forget_scenes()
+            _tidy()
+        _LAST_MB[0] = _memory_mb()
+
+
+def _tidy() -> None:
+    gc.collect()
+    if sys.platform == "linux":
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+def _forget_scenes() -> None:
+    _kept.cache_clear()
+    uri._kept_scene.cache_clear()
+    if (run_scenes := sys.modules.get("navloom.evals.run_scenes")) is not None:
+        run_scenes._kept.cache_clear()
+    if (seen := sys.modules.get("navloom_worlds.rendering.seen")) is not None:
+        seen._kept.clear()
+
+
+def _memory_mb() -> int:
+    """What this process holds now; 0 where the system does not say."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
+    except OSError:
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE") >> 20
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """The folder of real scenes, or a skip that says how to get it."""
+    where = os.environ.get("NAVLOOM_DATA")
+    if not where:
+        pytest.skip(
+            "NAVLOOM_DATA is not set: see docs/real-data.md for where the real scenes come from"
+        )
+    folder = Path(where)
+    if not folder.is_dir():
+        pytest.fail(f"NAVLOOM_DATA={where} is not a folder")
+    return folder
+
+
+@pytest.fixture
+def fresh_scenes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each load makes a scene of which nothing is worked out, as in the program itself."""
+    monkeypatch.setattr(uri._Place, "load", _load)
+
+
+@pytest.fixture(scope="session")
+def _state_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("state")
+
+
+@pytest.fixture(autouse=True)
+def _apart(monkeypatch: pytest.MonkeyPatch, _state_folder: Path) -> None:
+    """No test reads what another test, or the person at this machine, paid for or allowed."""
+    monkeypatch.setenv("NAVLOOM_NO_CACHE", "1")
+    monkeypatch.setenv("XDG_STATE_HOME", str(_state_folder))

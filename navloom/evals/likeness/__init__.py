@@ -1,1 +1,0 @@
-"""How like each other two sets of homes are: figures of each, distances between, and a bound."""

@@ -1,0 +1,139 @@
+"""Whether a body may use a link, by rule: what a scene says of itself, against the body.
+
+Doors, stairs, elevators, clear widths, sills, rises and head room are read off the link (CapNav,
+supplementary A). Turning room and furniture are read off a plan of the two regions: their outlines,
+the doorway between them, leaves that stand open, and the things that stand there
+(:mod:`navloom_worlds.motion.passing`). A link that says nothing of a size is taken to be passable
+in that respect, which is said in the note of no cell: it is an assumption of the whole table.
+
+Where driving showed a rule wrong (:mod:`navloom_worlds.motion.by_driving`) it was mended:
+
+- An open hinged leaf stands in its doorway and takes 4 cm of it, and 10 cm at its handle; the
+  strips that it closes against take 1.2 cm on either side. What is left is found on the plan.
+- A table is a top on legs: things are met part by part, at the heights that the body has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from navloom.scenes.bodies import Embodiment, builtin_bodies, canonical
+from navloom.scenes.scene import Link, Scene
+from navloom.scenes.terrain import in_the_way
+from navloom.scenes.traverse_table import Cell, Pair, Traversability
+
+Barrier = Literal[
+    "stairs", "elevator", "door", "narrow", "head room", "sill", "step", "turning room", "furniture"
+]
+BARRIERS: tuple[Barrier, ...] = (
+    "narrow", "step", "sill", "stairs", "door", "elevator", "head room", "turning room", "furniture"
+)  # fmt: skip
+"""Every kind of barrier, in the order of tables."""
+_EPS = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One reason why a body cannot use a link.
+
+    Attributes:
+        kind: of barrier.
+        note: in words.
+        items: the ids of things that stand in the way.
+    """
+
+    kind: Barrier
+    note: str
+    items: tuple[str, ...] = ()
+
+
+def from_geometry(scene: Scene, bodies: tuple[Embodiment, ...] | None = None) -> Traversability:
+    """Whether bodies may use the links of a scene, by rule.
+
+    Nodes are region ids. Two regions with several links are joined where one of them is open.
+
+    Args:
+        scene: any scene.
+        bodies: whose; the five of the benchmark unless given.
+    """
+    bodies = builtin_bodies() if bodies is None else bodies
+    cells: dict[str, dict[Pair, Cell]] = {canonical(body.name): {} for body in bodies}
+    edges = tuple(dict.fromkeys((link.a, link.b) for link in scene.links))
+    for body in bodies:
+        mine = cells[canonical(body.name)]
+        for link in scene.links:
+            known = mine.get((link.a, link.b))
+            if known is not None and known.traversable:
+                continue
+            found = faults(scene, link, body)
+            if known is None or not found:
+                note = "; ".join(fault.note for fault in found)
+                mine[link.a, link.b] = Cell(traversable=not found, note=note)
+    return Traversability(
+        tuple(region.id for region in scene.regions),
+        edges,
+        {region.id: region.id for region in scene.regions},
+        cells,
+        source="geometry",
+    )
+
+
+def faults(scene: Scene, link: Link, body: Embodiment) -> tuple[Fault, ...]:
+    """Every reason why a body cannot use a link of a scene; none where it can.
+
+    The plan is asked only where the link's own figures let the body pass.
+    """
+    found = _of_link(link, body)
+    if not found and (less := in_the_way(scene, link, body)) is not None:
+        found = [Fault(*less)]
+    return tuple(found)
+
+
+def kinds(found: Sequence[Fault]) -> tuple[Barrier, ...]:
+    """The kinds of some faults, each once, in the order of tables."""
+    there = {fault.kind for fault in found}
+    return tuple(kind for kind in BARRIERS if kind in there)
+
+
+def _of_link(link: Link, body: Embodiment) -> list[Fault]:
+    """What a link's own figures say."""
+    out: list[Fault] = []
+    if link.kind == "stairs" and not body.stairs:
+        out.append(Fault("stairs", "cannot go up or down stairs"))
+    if link.kind == "elevator" and not body.elevator:
+        out.append(Fault("elevator", "cannot operate the elevator"))
+    if link.door == "locked":
+        out.append(Fault("door", "the door is locked"))
+    elif link.door in ("ajar", "closed") and not body.doors:
+        out.append(Fault("door", "cannot open the door"))
+    if link.width is not None and link.width + _EPS < body.width:
+        out.append(
+            Fault("narrow", f"too narrow: {link.width:.2f} m for a body of {body.width:.2f} m")
+        )
+    if link.height is not None and link.height + _EPS < body.height:
+        out.append(
+            Fault("head room", f"too low: {link.height:.2f} m for a body of {body.height:.2f} m")
+        )
+    if link.threshold is not None and link.threshold > body.max_step + _EPS:
+        out.append(
+            Fault("sill", f"a sill of {link.threshold:.3f} m, and it crosses {body.max_step:.3f} m")
+        )
+    if (
+        link.kind not in ("stairs", "elevator", "ramp")
+        and link.step is not None
+        and abs(link.step) > body.max_step + _EPS
+    ):
+        out.append(
+            Fault("step", f"a rise of {abs(link.step):.2f} m, and it crosses {body.max_step:.2f} m")
+        )
+    # A sill lies on the higher of two floors.
+    rise = abs(link.step or 0.0) + (link.threshold or 0.0)
+    if not out and link.kind in ("door", "opening") and rise > body.max_step + _EPS:
+        out.append(
+            Fault(
+                "sill", f"a sill {rise:.3f} m over the floor, and it crosses {body.max_step:.3f} m"
+            )
+        )
+    return out

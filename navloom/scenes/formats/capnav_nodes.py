@@ -1,0 +1,159 @@
+"""Rooms as the nodes of CapNav's graphs: a number, a name that no other node has, what is there.
+
+The benchmark's annotators named rooms by what tells them apart ("Bedroom with white sheets",
+"Second floor hallway") and put a node in each. A name here is the room's type; with its storey
+where one storey has one of the type; with a thing that no other room of the type has; or with a
+number. No name stands within another: the public scorer looks for them in a question's words.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from navloom.scenes.formats.told_apart import landmarks, plain_name
+from navloom.scenes.parts import Point3, Region
+from navloom.scenes.scene import Scene
+
+_STOREYS = ("Ground", "First", "Second", "Third", "Fourth", "Fifth")
+_MOST_TOLD = 5
+_MOST_NAME = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A room as the benchmark has it.
+
+    Attributes:
+        id: ``node_`` and its number.
+        name: unique in the scene.
+        description: what it is with; often empty.
+        position: of its middle viewpoint, else its centre; metres, y up, at the floor.
+    """
+
+    id: str
+    name: str
+    description: str
+    position: Point3
+
+
+def nodes_of(scene: Scene) -> dict[str, Node]:
+    """The node of each region, by the region's id."""
+    numbers = _numbers(scene)
+    names = _names(scene)
+    return {
+        region.id: Node(
+            f"node_{numbers[region.id]}",
+            names[region.id],
+            _description(scene, region, names[region.id]),
+            _position(scene, region),
+        )
+        for region in scene.regions
+    }
+
+
+def _numbers(scene: Scene) -> dict[str, str]:
+    """Regions' own numbers where each has one of its own, else their places in the scene."""
+    own = {region.id: region.number for region in scene.regions}
+    if len(set(own.values())) == len(own) and all(
+        n.isascii() and n.isdecimal() for n in own.values()
+    ):
+        return own
+    return {region.id: str(place) for place, region in enumerate(scene.regions, start=1)}
+
+
+def _position(scene: Scene, region: Region) -> Point3:
+    """Where a body can stand in it: of its viewpoints the one nearest to its centre."""
+    x, _, z = region.center
+    there = scene.viewpoints_by_region.get(region.id, ())
+    if not there:
+        return region.center
+    nearest = min(there, key=lambda v: ((v.position[0] - x) ** 2 + (v.position[2] - z) ** 2, v.id))
+    return (nearest.position[0], nearest.position[1] - nearest.eye_height, nearest.position[2])
+
+
+def _description(scene: Scene, region: Region, name: str) -> str:
+    if region.description:
+        return region.description[:400]
+    told = [words for words, item in landmarks(scene, region.id) if item.kind == "asset"]
+    told = [words for words in told if words not in name][:_MOST_TOLD]
+    if not told:
+        return ""
+    listed = [f"{_article(words)} {words}" for words in told]
+    last = f" and {listed[-1]}" if len(listed) > 1 else ""
+    return f"With {', '.join(listed[:-1] or listed)}{last}"
+
+
+def _article(words: str) -> str:
+    return "an" if words[0] in "aeiou" else "a"
+
+
+def _names(scene: Scene) -> dict[str, str]:
+    labels = {region.id: _label(region) for region in scene.regions}
+    counted = Counter(labels.values())
+    ground = min((floor.id for floor in scene.floors), default=1)
+    made: dict[str, str] = {}
+    for region in scene.regions:
+        label = labels[region.id]
+        alike = [each for each in scene.regions if labels[each.id] == label]
+        tried = [label] if counted[label] == 1 else []
+        if sum(each.floor == region.floor for each in alike) == 1 and counted[label] > 1:
+            storey = region.floor - ground
+            word = _STOREYS[storey] if storey < len(_STOREYS) else f"Level {storey}"
+            tried.append(f"{word} floor {label[0].lower()}{label[1:]}")
+        tried += [
+            f"{label} with {_article(thing)} {thing}" for thing in _own_things(scene, region, alike)
+        ]
+        taken = {each.casefold() for each in made.values()}
+        fine = (t for t in tried if t.casefold() not in taken and len(t) <= _MOST_NAME)
+        made[region.id] = next(fine, "")
+    return _without_gaps(_apart(made), labels)
+
+
+def _own_things(scene: Scene, region: Region, alike: list[Region]) -> list[str]:
+    """Furniture of a room that no other room of its type has under that name, the largest first."""
+    others = {
+        plain_name(item)
+        for other in alike
+        if other is not region
+        for item in scene.items_in(other.id)
+    }
+    own = [words for words, item in landmarks(scene, region.id) if item.kind == "asset"]
+    return [words for words in own if not any(words.endswith(name) for name in others)][:3]
+
+
+def _apart(names: Mapping[str, str]) -> dict[str, str]:
+    """The names, but for those that stand within another: those are to be made otherwise."""
+    padded = {key: f" {name.casefold()} " for key, name in names.items()}
+    return {
+        key: ""
+        if any(name and padded[key] in padded[other] for other in names if other != key)
+        else name
+        for key, name in names.items()
+    }
+
+
+def _without_gaps(names: Mapping[str, str], labels: Mapping[str, str]) -> dict[str, str]:
+    """Numbers for rooms that nothing tells apart."""
+    made = dict(names)
+    for key, name in names.items():
+        if name:
+            continue
+        number = 1
+        while True:
+            words = f"{labels[key]} {number}"
+            if all(
+                f" {words.casefold()} " not in f" {other.casefold()} " for other in made.values()
+            ):
+                break
+            number += 1
+        made[key] = words
+    return made
+
+
+def _label(region: Region) -> str:
+    """The type as a name begins: its first letter capital, letters and digits alone."""
+    plain = "".join(c if c.isalnum() else " " for c in region.label)
+    words = " ".join(plain.split())[:40] or "Room"
+    return f"{words[0].upper()}{words[1:]}"

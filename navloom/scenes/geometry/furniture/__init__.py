@@ -1,5 +1,0 @@
-"""Furniture and things as triangles, by what they are: a bed, a sofa, a sink, a bookshelf."""
-
-from navloom.scenes.geometry.furniture.built import item_parts
-
-__all__ = ["item_parts"]

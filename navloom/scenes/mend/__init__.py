@@ -1,1 +1,0 @@
-"""Ways to mend: the cheapest changes of a home that let a body through, proven by driving."""

@@ -1,1 +1,0 @@
-"""Where a body can be, and how it moves."""

@@ -1,1 +1,0 @@
-"""Whether a body may use a passage: annotated, by rule, and driven."""

@@ -1,1 +1,0 @@
-"""Tests of ways to mend."""

@@ -1,0 +1,1 @@
+"""The distribution navloom-worlds: its package and its tests."""

@@ -1,0 +1,1 @@
+"""Commands of the world, which ``navloom scenes`` finds by entry points."""

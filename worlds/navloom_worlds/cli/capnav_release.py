@@ -1,0 +1,55 @@
+"""What ``navloom scenes export --format capnav`` does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from navloom.cli.common import counted
+from navloom.terminal import say
+
+if TYPE_CHECKING:
+    from navloom.evals.capnav.request import Wanted
+
+
+def write_release(
+    uris: Sequence[str], out: Path, wanted: Wanted, bodies: Path | None, processes: int
+) -> None:
+    """Write a benchmark's folder and say what is in it."""
+    from rich.console import Console
+    from rich.progress import track
+
+    from navloom.evals.video import check_video
+    from navloom.scenes.bodies import builtin_bodies, load_bodies
+    from navloom_worlds.exporting.capnav_release import Released, release_all, total
+
+    if wanted.tours:
+        check_video()
+    wanted = replace(wanted, bodies=load_bodies(bodies) if bodies else builtin_bodies())
+    done: list[Released] = []
+    shown = track(
+        release_all(uris, out, wanted, processes),
+        "writing",
+        len(uris),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    for each in shown:
+        if not isinstance(each, Released):
+            say(f"navloom: {each}")
+            continue
+        done.append(each)
+        if each.left_out:
+            say(f"   {each.scene}: no way leads to {', '.join(each.left_out)}: not in its tour")
+    kept = sum(each.kept for each in done)
+    asked = sum(each.questions for each in done)
+    say(f"wrote {counted(len(done), 'homes')} to {out}, {kept} were there; {asked} questions")
+    for body, said in total(done).items():
+        say(f"  {body}: {said['feasible']} feasible, {said['infeasible']} not")
+    say(f"  next: navloom eval capnav --data {out}" + (f" --videos {out}" if wanted.tours else ""))
+    if len(done) < len(uris):
+        raise typer.Exit(1)

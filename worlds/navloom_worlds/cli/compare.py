@@ -1,0 +1,80 @@
+"""``navloom scenes compare``: two sets of homes side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from navloom.cli.common import loaded, print_json, print_table, save_figure
+from navloom.cli.options import Json, takes
+from navloom.evals.option import Opt
+from navloom.evals.request import Seed, Spec
+from navloom.terminal import say, tell
+
+if TYPE_CHECKING:
+    from navloom_worlds.likeness.two_sets import HomeFigures
+
+_SAID_EVERY = 50
+"""Homes after which it is said how far a comparison is."""
+
+
+@takes()
+def compare(
+    spec: Spec,
+    other: Annotated[
+        str, Opt("The homes they should be like, real ones.", metavar="OTHER", argument=True)
+    ],
+    figure: Annotated[
+        Path | None,
+        Opt("Draw the distributions to this file (.png, .svg, .pdf).", metavar="FILE", env=""),
+    ] = None,
+    tasks: Annotated[
+        int, Opt("Tasks a home whose best relay is found; 0 for none.", min=0, max=1000, env="")
+    ] = 10,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Hold the homes of SPEC against those of OTHER: rooms, graph, things, tasks, bodies.
+
+    A distance holds where it is no larger than halves of OTHER have between them, or 0.15. A broken
+    home is said and skipped; the exit code is then 1.
+    """
+    from navloom.files import check_place
+    from navloom_worlds.likeness.pictures import likeness_picture
+    from navloom_worlds.likeness.two_sets import compare as hold_against
+    from navloom_worlds.likeness.two_sets import figure_table, likeness_record, type_table
+
+    if figure is not None:
+        check_place(figure, folder=False)
+    homes, broken = _figures_of(spec, tasks, seed)
+    others, more = _figures_of(other, tasks, seed)
+    names = (spec, other)
+    lines = hold_against(homes, others, seed=seed)
+    if figure is not None:
+        save_figure(likeness_picture(lines, homes, others, names), figure)
+    if as_json:
+        print_json({"first": spec, "second": other, **likeness_record(lines, homes, others)})
+    else:
+        print_table(figure_table(lines, *names))
+        tell()
+        print_table(type_table(homes, others, *names))
+    if broken + more:
+        raise typer.Exit(1)
+
+
+def _figures_of(spec: str, tasks: int, seed: int) -> tuple[list[HomeFigures], int]:
+    """The figures of the homes that can be loaded, and how many cannot."""
+    from navloom.errors import SceneError
+    from navloom.scenes.uri import list_scenes
+    from navloom_worlds.likeness.two_sets import home_figures
+
+    found, uris = [], list_scenes(spec)
+    for scene in loaded(uris):
+        found.append(home_figures(scene, tasks=tasks, seed=seed))
+        if len(found) % _SAID_EVERY == 0:
+            say(f"{spec}: {len(found)} of {len(uris)} homes")
+    if not found:
+        raise SceneError(f"{spec}: none of its homes can be loaded.")
+    return found, len(uris) - len(found)

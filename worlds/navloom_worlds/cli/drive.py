@@ -1,0 +1,252 @@
+"""``navloom scenes drive``: a body on its way through a home, told and filmed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from navloom.cli.common import print_json
+from navloom.cli.options import Json, SceneUri, takes
+from navloom.evals.option import Opt
+from navloom.terminal import say, tell
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from navloom.scenes.bodies import Embodiment
+    from navloom.scenes.scene import Point3, Scene
+    from navloom_worlds.motion.body_field import BodyField
+    from navloom_worlds.motion.ride import Instant, Ride
+
+_RATE = 12
+_NEAR_M = 1.0
+"""So far from --from at most a place is taken for having room to turn."""
+_FAR_M = 3.0
+"""So far from --from at most a body starts."""
+_OFF_M = 0.5
+"""So far from it without a word."""
+_PLACE = "a room, a viewpoint, or x,z or x,y,z in metres"
+
+
+@takes()
+def drive(
+    uri: SceneUri,
+    start: Annotated[str, Opt(f"Where from: {_PLACE}.", metavar="PLACE", flag="from", env="")],
+    goal: Annotated[str, Opt(f"Where to: {_PLACE}.", metavar="PLACE", flag="to", env="")],
+    body: Annotated[
+        str, Opt("Whose: HUMAN, WHEELCHAIR, SPOT, ... or FILE.json#NAME of yours.", metavar="NAME")
+    ] = "WHEELCHAIR",
+    video: Annotated[
+        Path | None, Opt("Film it: the .mp4 to write.", metavar="FILE", env="")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Drive a body from one place of a home to another, and tell what it touches.
+
+    It starts at the free place that is nearest to --from and goes the shortest way that it fits
+    through. Where there is none it goes as far as it can on the way of one that climbs and opens
+    everything, and what stops it is told; the exit code is then 1. The film is in real time, seen
+    aslant from above with all that is higher left away; a red pin is where something is touched.
+    """
+    from navloom.errors import UsageError
+    from navloom.evals.video import check_video, write_video
+    from navloom.files import check_place
+    from navloom.scenes.bodies import body_of
+    from navloom.scenes.uri import load_scene
+    from navloom_worlds.motion.ride import ridden
+
+    if video is not None:
+        check_video()
+        if video.suffix.casefold() != ".mp4":
+            raise UsageError(f"cannot film to {video}: expected a name that ends in .mp4")
+        check_place(video, folder=False)
+    scene, whose = load_scene(uri), body_of(body)
+    ride, planned = _set_out(scene, whose, start, goal)
+    instants = list(ridden(whose.name, ride, _RATE))
+    told = _told(ride, planned, instants)
+    if planned is None:
+        told["barrier"] = _barrier(scene, whose, instants[0], _points(scene, goal)[0])
+    if video is not None:
+        count = write_video(video, _frames(scene, instants), _RATE)
+        told["video"] = str(video)
+        say(f"wrote {video}: {count / _RATE:.0f} s, {count} frames")
+    if as_json:
+        print_json(told)
+    else:
+        _say(whose, told)
+    if not told["arrived"]:
+        raise typer.Exit(1)
+
+
+def _set_out(scene: Scene, body: Embodiment, start: str, goal: str) -> tuple[Ride, float | None]:
+    """The body at the start of its way, and how long that is; None where it is not its own."""
+    from navloom.errors import SceneError
+    from navloom.scenes.distances import heading_to
+    from navloom.scenes.terrain import Stand
+    from navloom_worlds.motion.body_field import body_field
+    from navloom_worlds.motion.mover import mover_of
+    from navloom_worlds.motion.ride import Ride
+
+    mover, field = mover_of(scene, body), body_field(scene, body)
+    wanted, goals = _points(scene, start)[0], _points(scene, goal)
+    here = _with_room(field, wanted)
+    stand = None if here is None else mover.settled(Stand(here, 0.0))
+    if stand is None:
+        raise SceneError(
+            f"{body.name}, {body.width:.2f} m wide, fits nowhere near {start}: expected a place"
+            " with room for it."
+        )
+    if (off := math.dist(stand.position, wanted)) > _FAR_M:
+        there = ",".join(f"{each:.2f}" for each in stand.position)
+        raise SceneError(
+            f"{start} is {off:.1f} m from the nearest place with room for {body.name}: expected at"
+            f" most {_FAR_M:g} m. Start there instead: --from={there}."
+        )
+    if off > _OFF_M:
+        x, y, z = stand.position
+        say(f"starts {off:.1f} m from {start}, where there is room: ({x:.2f}, {y:.2f}, {z:.2f})")
+    own = field.way(stand.position, goals, driven=True)
+    points = own.points if own else _towards(scene, field, stand.position, goals)
+    if not points:
+        raise SceneError(f"No way leads from {start} to {goal}, for no body at all.")
+    ahead = next((p for p in points if p != stand.position), goals[0])
+    facing = Stand(stand.position, heading_to(stand.position, ahead))
+    if mover.fits(facing):
+        stand = facing
+    return Ride(mover, stand, points[1:]), None if own is None else own.metres
+
+
+def _with_room(field: BodyField, wanted: Point3) -> Point3 | None:
+    """The nearest place where the body can turn; where it can stand if there is none near."""
+    import numpy as np
+
+    from navloom.scenes.bodies import outer
+
+    roomy = np.flatnonzero(field.clear >= outer(field.body))
+    if len(roomy):
+        found = field.found
+        off = np.hypot(found.x[roomy] - wanted[0], found.z[roomy] - wanted[2])
+        off = off + 3 * np.abs(found.height[roomy] - wanted[1])
+        if off.min() <= _NEAR_M:
+            return field.position(int(roomy[off.argmin()]))
+    return field.nearest(wanted)
+
+
+def _towards(
+    scene: Scene, field: BodyField, start: Point3, goals: Sequence[Point3]
+) -> tuple[Point3, ...]:
+    """The way of one that climbs and opens everything, which the body can go some part of."""
+    import numpy as np
+
+    from navloom.scenes.bodies import DEFAULT_BODY
+    from navloom_worlds.motion.body_field import body_field
+
+    able = {"max_step": 0.4, "stairs": True, "elevator": True, "doors": True}
+    for body in (field.body.model_copy(update=able), DEFAULT_BODY):
+        way = body_field(scene, body).way(start, goals, driven=True)
+        if way is not None:
+            break
+    else:
+        return ()
+    metres, points = field.distances([start]), list(way.points)
+    # The last place on it that the body gets to by itself, and on from there.
+    for number in range(len(points) - 1, 0, -1):
+        for part in np.arange(1.0, 0.0, -0.05):
+            a, b = points[number - 1], points[number]
+            x, y, z = (float(p + (q - p) * part) for p, q in zip(a, b, strict=True))
+            place = field.at((x, y, z))
+            if place < 0 or not np.isfinite(metres[place]):
+                continue
+            own = field.way(start, [(x, y, z)], driven=True)
+            if own is not None:
+                return (*own.points, *points[number:])
+    return tuple(points)
+
+
+def _points(scene: Scene, place: str) -> list[Point3]:
+    """Where a place is, on the floor; of a room its viewpoints, middle first."""
+    from navloom.errors import UsageError
+    from navloom.sim.graph import floor_of
+    from navloom.tools.moving.surroundings import goals_of, point_of
+    from navloom_worlds.rendering.lookout import floor_at
+
+    parts = place.split(",")
+    if len(parts) in (2, 3) and place not in scene.region_by_id:
+        try:
+            numbers = [float(each) for each in parts]
+        except ValueError as error:
+            raise UsageError(f"'{place[:60]}' is no place: expected {_PLACE}") from error
+        if len(numbers) == 2:
+            numbers.insert(1, floor_at(scene, *numbers))
+        return [point_of(numbers)]
+    ids = [each for each in goals_of(scene, place) if isinstance(each, str)]
+    return [floor_of(scene.viewpoint_by_id[each]) for each in ids]
+
+
+def _told(ride: Ride, planned: float | None, instants: Sequence[Instant]) -> dict[str, Any]:
+    """What came of it, as small JSON."""
+    touched = [
+        {
+            "what": bump.what,
+            "displacement": round(bump.displacement, 3),
+            "point": [round(each, 3) for each in bump.point],
+        }
+        for bump in ride.bumps
+    ]
+    worst = max(ride.bumps, key=lambda bump: bump.displacement, default=None)
+    return {
+        "arrived": ride.arrived,
+        "planned_m": None if planned is None else round(planned, 2),
+        "driven_m": round(ride.metres, 2),
+        "seconds": round(instants[-1].second, 1),
+        "ends_at": [round(each, 3) for each in ride.stand.position],
+        "touched": touched,
+        "stopped_by": None if ride.arrived or not worst else worst.what,
+    }
+
+
+def _barrier(scene: Scene, body: Embodiment, begun: Instant, goal: Point3) -> str | None:
+    """What a link on the way says of itself, where one says something against the body."""
+    from navloom.sim.graph import nearest_viewpoint
+    from navloom.tools.moving.barred import first_barrier
+
+    ((_, stand),) = begun.bodies.values()
+    here, there = (nearest_viewpoint(scene, each)[0] for each in (stand.position, goal))
+    found = first_barrier(scene, here, there, body)
+    return None if found is None else f"{found.words(scene)}: {found.note}"
+
+
+def _say(body: Embodiment, told: dict[str, Any]) -> None:
+    gone = f"{told['driven_m']:.2f} m in {told['seconds']:.0f} s"
+    if told["arrived"]:
+        tell(f"{body.name} arrives after {gone} (planned {told['planned_m']:.2f} m)")
+    else:
+        what = told["stopped_by"] or "too little room"
+        x, y, z = told["ends_at"]
+        way = "no way of its own leads there; " if told["planned_m"] is None else ""
+        tell(f"{body.name} does not arrive: {way}{what} stops it at ({x}, {y}, {z}) after {gone}")
+    if told.get("barrier"):
+        tell(f"   {told['barrier']}")
+    for each in told["touched"]:
+        x, _, z = each["point"]
+        tell(f"   touched {each['what']} at ({x:.2f}, {z:.2f})")
+
+
+def _frames(scene: Scene, instants: Sequence[Instant]) -> Iterator[NDArray[np.uint8]]:
+    from rich.console import Console
+    from rich.progress import track
+
+    from navloom_worlds.rendering.body_film import body_film
+
+    yield from track(
+        body_film(scene, instants),
+        f"filming {scene.uri}",
+        len(instants),
+        console=Console(stderr=True),
+        transient=True,
+    )

@@ -1,0 +1,87 @@
+"""``navloom scenes map``: where a body can be, storey by storey, as pictures and as maps of ROS."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from navloom.cli.common import loaded, print_json
+from navloom.cli.options import Json, takes
+from navloom.evals.option import Opt
+from navloom.evals.request import Spec
+from navloom.terminal import say, tell
+
+if TYPE_CHECKING:
+    from navloom.scenes.bodies import Embodiment
+    from navloom.scenes.scene import Scene
+
+
+@takes()
+def map_(
+    spec: Spec,
+    out: Annotated[Path, Opt("The folder to write.", metavar="DIR", env="")],
+    body: Annotated[
+        str, Opt("Whose: HUMAN, WHEELCHAIR, SWEEPER, ... or a JSON file of one.", metavar="NAME")
+    ] = "HUMAN",
+    as_json: Json = False,
+) -> None:
+    """Map where a body can be: a picture, and PGM and YAML as ROS's map_server reads them.
+
+    Of each storey three files, HOME-BODY-FLOOR.png, .pgm and .yaml. The picture shows what the
+    body reaches (green), where it could stand and does not get to (orange), floor too near to
+    things for its middle (grey), and things and walls (dark). A broken home is said and skipped;
+    the exit code is then 1.
+    """
+    from navloom.files import check_place
+    from navloom.scenes.bodies import body_of
+    from navloom.scenes.uri import list_scenes
+
+    embodiment = body_of(body)
+    uris = list_scenes(spec)
+    check_place(out, folder=True)
+    out.mkdir(parents=True, exist_ok=True)
+    found = []
+    for scene in loaded(uris):
+        for told in _mapped(scene, embodiment, out):
+            found.append(told)
+            if not as_json:
+                tell(
+                    f"{told['picture']}: {embodiment.name} reaches {told['reached_m2']} of"
+                    f" {told['floor_m2']} m² of floor {told['floor']}"
+                    f" ({told['apart_m2']} m² more are apart)"
+                )
+    if as_json:
+        print_json(found)
+    say(f"{out}: {len(found)} storeys mapped")
+    if len({each["scene"] for each in found}) < len(uris):
+        raise typer.Exit(1)
+
+
+def _mapped(scene: Scene, body: Embodiment, out: Path) -> list[dict[str, Any]]:
+    """The files of a scene, and what they show."""
+    from navloom_worlds.motion.body_field import body_field
+    from navloom_worlds.motion.occupancy import occupancies
+
+    told = []
+    for each in occupancies(scene, body_field(scene, body)):
+        name = f"{scene.id}-{body.name.replace(' ', '_')}-{each.floor}"
+        image, ros = each.save_ros(out, name)
+        picture = out / f"{name}.png"
+        title = f"{scene.id}, floor {each.floor}: {body.name} reaches {each.reached:.1f} m²"
+        each.picture(scene, title=title).savefig(picture)
+        told.append(
+            {
+                "scene": scene.id,
+                "body": body.name,
+                "floor": each.floor,
+                "picture": str(picture),
+                "image": str(image),
+                "yaml": str(ros),
+                "floor_m2": round(each.open_floor, 1),
+                "reached_m2": round(each.reached, 1),
+                "apart_m2": round(each.apart, 1),
+            }
+        )
+    return told

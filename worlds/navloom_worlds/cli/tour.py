@@ -1,0 +1,122 @@
+"""``navloom scenes tour``: films through homes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from navloom.cli.common import loaded, print_json
+from navloom.cli.options import Json, takes
+from navloom.evals.option import Opt
+from navloom.evals.request import Spec
+from navloom.terminal import say, tell
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from navloom.scenes.scene import Scene
+    from navloom_worlds.rendering.tour import Moment, Tour
+
+_FILM_RATE = 10
+
+
+@takes()
+def tour(
+    spec: Spec,
+    out: Annotated[
+        Path, Opt("The .mp4 to write, or a folder for ID.mp4 of each home.", metavar="PATH", env="")
+    ],
+    pace: Annotated[
+        Literal["models", "people"],
+        Opt("One frame a second and no words in it, or a film in real time with a line below."),
+    ] = "people",
+    as_json: Json = False,
+) -> None:
+    """Film a walk through every room of a home, with a look about in each.
+
+    For each second the viewpoint reached last and its room are printed: what the frames that eval
+    capnav --videos and synth capnav --video take from it show. A broken home is said and skipped;
+    the exit code is then 1.
+    """
+    from navloom.errors import UsageError
+    from navloom.evals.video import check_video
+    from navloom.files import check_place
+    from navloom.scenes.uri import list_scenes
+
+    check_video()
+    uris = list_scenes(spec)
+    if len(uris) > 1 and out.suffix:
+        raise UsageError(f"{spec} is {len(uris)} homes: give --out a folder, not {out}")
+    folder = len(uris) > 1 or not out.suffix
+    if not folder and out.suffix.casefold() != ".mp4":
+        raise UsageError(f"cannot film to {out}: expected a name that ends in .mp4")
+    check_place(out, folder=folder)
+    filmed = []
+    for scene in loaded(uris):
+        path = out / f"{scene.id}.mp4" if folder else out
+        filmed.append(_film(scene, path, pace, as_json))
+    if as_json:
+        print_json(filmed)
+    if len(filmed) < len(uris):
+        raise typer.Exit(1)
+
+
+def _film(scene: Scene, path: Path, pace: str, as_json: bool) -> dict[str, Any]:
+    from navloom.evals.video import write_video
+    from navloom_worlds.rendering.tour import plan_tour
+
+    planned, rate = plan_tour(scene), 1 if pace == "models" else _FILM_RATE
+    seconds = [_second(moment) for moment in planned.moments(1)]
+    if not as_json:
+        for each in seconds:
+            tell(f"{each['second']:>5} s  {each['viewpoint']:<10} {each['region'] or ''}")
+    count = write_video(path, _frames(planned, rate, words=pace == "people"), rate)
+    say(f"wrote {path}: {scene.uri}, {planned.seconds:.0f} s, {count} frames")
+    if planned.left_out:
+        say(f"   no way leads to {', '.join(planned.left_out)}: left out")
+    return {"scene": scene.uri, "path": str(path), "frames": count, "seconds": seconds}
+
+
+def _second(moment: Moment) -> dict[str, Any]:
+    return {
+        "second": round(moment.second),
+        "viewpoint": moment.pose.viewpoint,
+        "region": moment.region,
+    }
+
+
+def _frames(planned: Tour, rate: int, *, words: bool) -> Iterator[NDArray[np.uint8]]:
+    from rich.console import Console
+    from rich.progress import track
+
+    from navloom_worlds.rendering.filming import filmed
+
+    shown = track(
+        filmed(planned, rate),
+        f"filming {planned.scene.uri}",
+        int(planned.seconds * rate) + 1,
+        console=Console(stderr=True),
+        transient=True,
+    )
+    for moment, pixels in shown:
+        yield _said(pixels, moment) if words else pixels
+
+
+def _said(pixels: NDArray[np.uint8], moment: Moment) -> NDArray[np.uint8]:
+    """The frame with its second, room and viewpoint in a band at its foot."""
+    import numpy as np
+    from PIL import Image, ImageDraw
+    from PIL.ImageFont import load_default
+
+    picture = Image.fromarray(pixels)
+    draw = ImageDraw.Draw(picture)
+    wide, high = picture.size
+    minutes, seconds = divmod(int(moment.second), 60)
+    line = f"{minutes}:{seconds:02}   {moment.region or ''}   {moment.pose.viewpoint}"
+    draw.rectangle((0, high - 26, wide, high), fill="black")
+    draw.text((10, high - 13), line, fill="white", font=load_default(15), anchor="lm")
+    return np.asarray(picture)

@@ -1,0 +1,175 @@
+"""A home as HM3D's release has it: ``NNNNN-ID/ID.glb``, ``ID.semantic.glb``, ``ID.semantic.txt``.
+
+HM3D-Semantics v0.2: z up and y ahead in its GLBs, an annotation's colour in vertex colours
+(linear), the same as six hex digits in the text (sRGB).
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from navloom.scenes.scene import Scene
+from navloom_worlds.exporting.glb_bytes import Glb, Primitive
+from navloom_worlds.exporting.glb_file import as_released, scene_glb
+from navloom_worlds.exporting.seen_sides import bodies, seen_sides
+from navloom_worlds.exporting.semantic_numbers import HEADER, face_numbers, semantic_lines
+from navloom_worlds.exporting.written import write_files
+from navloom_worlds.geometry.mesh import SceneMesh, scene_mesh
+from navloom_worlds.geometry.owners import CEILING, FLOOR, GROUND, SHELL, WALL
+from navloom_worlds.geometry.solids import Floats, Ints, floats
+
+_CONFIG = "hm3d_annotated.scene_dataset_config.json"
+_HOME = re.compile(r"\d{5}-.+")
+
+
+def save_hm3d(scene: Scene, folder: Path) -> Path:
+    """Write a home as one of HM3D's release.
+
+    Args:
+        scene: it must have geometry.
+        folder: the release's own; the home's folder is made in it.
+
+    Returns:
+        The home's folder, ``NNNNN-ID``.
+
+    Raises:
+        SceneError: the scene has no geometry, too many things, or a file cannot be written.
+    """
+    name = release_name(scene)
+    files = {
+        f"{name}.glb": scene_glb(scene, z_up=True, one_sided=True, colours="painted"),
+        f"{name}.semantic.glb": semantic_glb(scene, z_up=True, painted=True),
+        f"{name}.semantic.txt": semantic_text(scene).encode(),
+    }
+    home = folder / release_folder(scene)
+    write_files(home, files)
+    write_files(folder, {_CONFIG: json.dumps(_dataset(folder), indent=1).encode() + b"\n"})
+    return home
+
+
+def _dataset(folder: Path) -> dict[str, Any]:
+    """What Habitat needs to know to open the homes that are in a folder."""
+    glbs = sorted(
+        f"{home.name}/{home.name[6:]}.glb"
+        for home in folder.iterdir()
+        if _HOME.fullmatch(home.name) and (home / f"{home.name[6:]}.semantic.glb").is_file()
+    )
+    stage = {
+        "shader_type": "flat",
+        "up": [0, 0, 1],
+        "front": [0, 1, 0],
+        "origin": [0, 0, 0],
+        "semantic_asset": "%%CONFIG_NAME_AS_ASSET_FILENAME%%.semantic.glb",
+        "semantic_descriptor_filename": "%%CONFIG_NAME_AS_ASSET_FILENAME%%.semantic.txt",
+        "has_semantic_textures": True,
+    }
+    return {
+        "stages": {"default_attributes": stage, "paths": {".glb": glbs}},
+        "scene_instances": {"default_attributes": {"default_lighting": "no_lights"}},
+    }
+
+
+def release_name(scene: Scene) -> str:
+    """``ID``: the scene's id, without the number that HM3D's own ids begin with."""
+    named = re.fullmatch(r"\d{5}-(.+)", scene.id)
+    return named[1] if named else f"{scene.source}-{scene.id}".replace(".", "_")
+
+
+def release_folder(scene: Scene) -> str:
+    """``NNNNN-ID``; the number is the one in the scene's id, 0 where it has none."""
+    number = re.match(r"\d+", scene.id) or re.search(r"\d+$", scene.id)
+    return f"{int(number[0]) % 100_000 if number else 0:05d}-{release_name(scene)}"
+
+
+def semantic_text(scene: Scene) -> str:
+    """The content of ``ID.semantic.txt``."""
+    return "\n".join([HEADER, *(line.text for line in semantic_lines(scene))]) + "\n"
+
+
+def semantic_glb(
+    scene: Scene, *, z_up: bool = False, painted: bool = False, joined: bool = False
+) -> bytes:
+    """The content of ``ID.semantic.glb``: the faces of the scene's mesh in their order, coloured.
+
+    After them come other sides (:func:`navloom_worlds.exporting.seen_sides.seen_sides`).
+
+    Args:
+        scene: it must have geometry.
+        z_up: whether z is up and y ahead, as in HM3D; else y is up and -z ahead, as in Navloom.
+        painted: whether the colours, besides being those of vertices, are in a picture, for readers
+            of textures.
+        joined: whether the parts of a thing are joined by triangles without area: Habitat's box of
+            a thing is that of its largest part that hangs together.
+    """
+    numbers = face_numbers(scene)
+    mesh, of_face = seen_sides(scene_mesh(scene))
+    numbers = numbers[of_face]
+    lines = semantic_lines(scene)
+    colours = np.array([(0, 0, 0), *(line.rgb for line in lines)], dtype=np.uint8)
+    faces = mesh.faces
+    if joined:
+        links, of_number = _joints(mesh, numbers)
+        faces, numbers = np.concatenate([faces, links]), np.concatenate([numbers, of_number])
+    # Vertices of their own for each number: no face has two colours.
+    keys = numbers[:, None].astype(np.int64) * len(mesh.vertices) + faces
+    used, again = np.unique(keys, return_inverse=True)
+    vertex = used % len(mesh.vertices)
+    positions = mesh.vertices[vertex]
+    number = used // len(mesh.vertices)
+    glb = Glb(scene.uri)
+    rough: dict[str, Any] = {"metallicFactor": 0.0, "roughnessFactor": 1.0}
+    uv = None
+    if painted:
+        picture, places = _palette(colours)
+        rough["baseColorTexture"] = {"index": glb.image(picture, "image/png", sharp=True)}
+        uv = places[number]
+    part = Primitive(
+        as_released(positions) if z_up else positions,
+        again.reshape(-1, 3),
+        glb.material(pbrMetallicRoughness=rough, doubleSided=True),
+        uv=uv,
+        colours=linear_colours(colours)[number],
+    )
+    glb.node("semantic", [part])
+    return glb.done()
+
+
+def _joints(mesh: SceneMesh, numbers: Ints) -> tuple[Ints, Ints]:
+    """Triangles without area from each body of a thing to the next, and their numbers."""
+    things = np.flatnonzero(~np.isin(mesh.owners, (FLOOR, CEILING, WALL, GROUND, SHELL)))
+    body = bodies(mesh, exact=True)[0][things]
+    _, first = np.unique(np.stack([numbers[things], body]), axis=1, return_index=True)
+    lead = things[first]
+    here, there = lead[:-1], lead[1:]
+    same = numbers[here] == numbers[there]
+    here, there = mesh.faces[here[same], 0], mesh.faces[there[same], 0]
+    return np.stack([here, here, there], axis=1), numbers[lead[:-1][same]]
+
+
+def _palette(srgb: NDArray[np.uint8]) -> tuple[bytes, Floats]:
+    """A picture with a texel for each colour, as a PNG, and where each is on it, (n, 2)."""
+    side = 1 << math.ceil(math.log2(max(2, math.ceil(math.sqrt(len(srgb))))))
+    texels = np.zeros((side * side, 3), dtype=np.uint8)
+    texels[: len(srgb)] = srgb
+    picture = io.BytesIO()
+    Image.fromarray(texels.reshape(side, side, 3)).save(picture, "PNG")
+    row, column = np.divmod(np.arange(len(srgb)), side)
+    return picture.getvalue(), floats((np.stack([column, row], axis=1) + 0.5) / side)
+
+
+def linear_colours(srgb: NDArray[np.uint8]) -> NDArray[np.uint16]:
+    """(n, 4) 16-bit linear colours of (n, 3) sRGB bytes; read back they are the same bytes."""
+    value = srgb / 255
+    linear = np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
+    colours = np.full((len(srgb), 4), 65_535, dtype=np.uint16)
+    colours[:, :3] = np.rint(linear * 65_535)
+    return colours

@@ -1,0 +1,240 @@
+"""What bathrooms have: toilets, basins, tubs, showers, what towels hang on."""
+
+from __future__ import annotations
+
+import math
+
+from navloom.scenes.scene import Item
+from navloom_worlds.furniture.joinery import basin, door, framed_hole, plinth, tap
+from navloom_worlds.furniture.kitchen import kitchen_sink
+from navloom_worlds.furniture.making import (
+    BLACK,
+    CERAMIC,
+    CHROME,
+    WATER,
+    WHITE,
+    Builder,
+    has,
+    set_off,
+    shade,
+    size_of,
+)
+from navloom_worlds.furniture.turnery import (
+    Oval,
+    egg,
+    loft,
+    prism,
+    ring_plate,
+    rounded,
+    slab,
+    tube,
+    wheel,
+)
+from navloom_worlds.geometry.colours import surface_of
+from navloom_worlds.geometry.solids import Part, Surface, box, lathe
+
+
+def toilet(item: Item) -> list[Part]:
+    """A tank with its button at the back, a bowl on its foot, a seat; its lid down or up."""
+    w, h, d = size_of(item)
+    look = surface_of(item)
+    near, far = -d / 2, d / 2
+    seat = min(0.43, h * 0.54)
+    tank = 0.17
+    bowl_far = far - tank + 0.02
+    rim = egg(w * 0.94, near, bowl_far)
+    foot = egg(w * 0.55, near + d * 0.22, bowl_far + 0.06)
+    neck = egg(w * 0.6, near + d * 0.16, bowl_far + 0.04)
+    parts = [
+        loft(foot, 0.0, neck, seat * 0.45, look),
+        loft(neck, seat * 0.45, rim, seat - 0.05, look),
+        loft(rim, seat - 0.05, rim, seat - 0.02, look),
+        rounded(
+            (-w / 2 + 0.01, seat - 0.04, far - tank), (w / 2 - 0.01, h - 0.03, far), 0.03, look
+        ),
+        rounded(
+            (-w / 2, h - 0.045, far - tank - 0.01), (w / 2, h - 0.008, far), 0.015, look, steps=1
+        ),
+        wheel((0, h - 0.005, far - tank / 2), 0.025, 0.01, CHROME, axis="y", sides=12),
+        box(
+            (-w * 0.28, 0, far - tank - 0.02),
+            (w * 0.28, seat - 0.02, far - 0.01),
+            shade(look, 0.97),
+        ),
+    ]
+    hole = egg(w * 0.62, near + 0.08, bowl_far - 0.1)
+    depth = egg(w * 0.3, near + 0.2, bowl_far - 0.16)
+    lid_look = shade(look, 0.97)
+    parts.append(ring_plate(rim, hole, seat - 0.02, look))
+    parts.append(loft(depth, seat - 0.2, hole, seat - 0.02, shade(look, 0.9)))
+    parts.append(prism(depth, seat - 0.205, seat - 0.2, WATER, axis="y"))
+    seat_rim = egg(w * 0.96, near, bowl_far - 0.03)
+    if has(item, "open"):
+        parts.append(ring_plate(seat_rim, hole, seat, lid_look))
+        parts.append(loft(seat_rim, seat - 0.018, seat_rim, seat, lid_look))
+        lid = prism([(x, z - bowl_far + 0.03) for x, z in seat_rim], 0, 0.02, lid_look, axis="y")
+        high = min(1.0, (h - seat - 0.02) / (bowl_far - 0.03 - near))
+        raised = lid.scaled(1, 1, high).tilted(math.pi / 2 - 0.12)
+        parts.append(raised.moved(0, seat, far - tank - 0.035))
+    else:
+        parts.append(
+            prism(
+                seat_rim, seat - 0.018, seat - 0.002, shade(lid_look, 0.9), axis="y", smooth=False
+            )
+        )
+        parts.append(prism(seat_rim, seat, seat + 0.022, lid_look, axis="y"))
+        for s in (-1, 1):
+            parts.append(
+                wheel((s * 0.07, seat + 0.015, bowl_far - 0.03), 0.014, 0.04, CHROME, sides=8)
+            )
+    return parts
+
+
+def bidet(item: Item) -> list[Part]:
+    """A low bowl as a toilet's, with a tap and no tank."""
+    w, h, d = size_of(item)
+    look = surface_of(item)
+    near, far = -d / 2, d / 2
+    top = h * 0.93
+    rim = egg(w, near, far)
+    parts = [
+        loft(
+            egg(w * 0.55, near + d * 0.25, far),
+            0,
+            egg(w * 0.6, near + d * 0.2, far),
+            top * 0.5,
+            look,
+        ),
+        loft(egg(w * 0.6, near + d * 0.2, far), top * 0.5, rim, top - 0.05, look),
+        loft(rim, top - 0.05, rim, top, look),
+    ]
+    hole = egg(w * 0.72, near + 0.06, far - 0.17)
+    depth = egg(w * 0.4, near + 0.16, far - 0.26)
+    parts += [
+        ring_plate(rim, hole, top, look),
+        loft(depth, top - 0.13, hole, top, shade(look, 0.93)),
+        prism(depth, top - 0.132, top - 0.13, shade(look, 0.93), axis="y"),
+        wheel((0, top - 0.128, far - d * 0.5), 0.02, 0.006, CHROME, axis="y", sides=8),
+    ]
+    small = tap(0, 0, 0, high=max(0.05, h - top), reach=0.1)
+    return parts + [p.moved(0, top, far - 0.08) for p in small]
+
+
+def sink(item: Item) -> list[Part]:
+    """A basin on a column, with its tap; of a wooden body, over a cupboard."""
+    w, h, d = size_of(item)
+    if item.material == "stainless steel":
+        return kitchen_sink(item)
+    look = surface_of(item) if item.material else CERAMIC
+    far = d / 2
+    top = h
+    bowl_w, bowl_d = w * 0.8, d * 0.62
+    z = -d * 0.06
+    parts = _basin_top(w, d, bowl_w, bowl_d, 0.13, top, look, z)
+    column = [(0.13, 0.0), (0.11, 0.05), (0.085, top * 0.5), (0.1, top - 0.16)]
+    parts.append(lathe(column, shade(look, 0.97), sides=14).moved(0, 0, far - 0.17))
+    return parts + _tap_on(top, far - 0.07)
+
+
+def _basin_top(
+    w: float,
+    d: float,
+    bowl_w: float,
+    bowl_d: float,
+    deep: float,
+    top: float,
+    look: Surface,
+    z: float,
+) -> list[Part]:
+    """A rounded block with an oval bowl in it."""
+    steps = 24
+    turn = [2 * math.pi * k / steps for k in range(steps)]
+    outer: Oval = []
+    for a in turn:
+        c, s = math.cos(a), math.sin(a)
+        power = 0.45
+        outer.append(
+            (math.copysign(abs(c) ** power, c) * w / 2, math.copysign(abs(s) ** power, s) * d / 2)
+        )
+    under = [(x * 0.62, y * 0.62 + d * 0.1) for x, y in outer]
+    hole = [(math.cos(a) * bowl_w / 2, z + math.sin(a) * bowl_d / 2) for a in turn]
+    return [
+        loft(under, top - deep - 0.05, outer, top - 0.05, look),
+        loft(outer, top - 0.05, outer, top, look),
+        ring_plate(outer, hole, top, look),
+        prism(under, top - deep - 0.052, top - deep - 0.05, look, axis="y"),
+        *basin(bowl_w, bowl_d, deep, top, shade(look, 0.94), z=z, sides=steps),
+    ]
+
+
+def _tap_on(top: float, z: float) -> list[Part]:
+    """A low mixer on a basin's rim; it stands above the rim, as taps do."""
+    return tap(0, top, z, high=0.14, reach=0.12)
+
+
+def _under_basin(x0: float, x1: float, low: float, high: float, front: float) -> list[Part]:
+    """What an open leaf shows: dark, a pipe with its bend, bottles of cleaner."""
+    z = front + 0.014
+    middle = (x0 + x1) / 2
+    bend = [
+        (middle, high, z),
+        (middle, (low + high) / 2, z),
+        (middle + 0.04, (low + high) / 2 - 0.04, z),
+        (middle + 0.08, (low + high) / 2 + 0.02, z),
+    ]
+    bottles = [(x0 + 0.05, (0.85, 0.6, 0.1)), (x0 + 0.12, (0.2, 0.45, 0.8))]
+    return [
+        box((x0, low, front + 0.015), (x1, high, front + 0.02), Surface((0.12, 0.11, 0.10))),
+        tube(bend, 0.02, WHITE),
+        *(slab(0.05, 0.012, low, low + 0.2, Surface(c), x=x, z=z) for x, c in bottles),
+    ]
+
+
+def sink_cabinet(item: Item) -> list[Part]:
+    """A cupboard with a white basin let into its top, a tap behind it."""
+    w, h, d = size_of(item)
+    look = surface_of(item)
+    front = -d / 2 + 0.03
+    top = h - 0.03
+    count = 2 if w > 1.05 else 1
+    parts = [
+        plinth(w - 0.04, d - 0.02, 0.08, BLACK),
+        box((-w / 2, 0.08, front + 0.018), (w / 2, top, d / 2), shade(look, 0.9)),
+    ]
+    leaves = max(1, round(w / 0.45))
+    wide = w / leaves
+    for k in range(1 if has(item, "open") else 0, leaves):
+        x0 = -w / 2 + wide * k
+        hinge = "left" if k % 2 == 0 else "right"
+        parts += door(
+            (x0, 0.08), (x0 + wide, top), front, set_off(look, 0.08), hinge=hinge, angle=0.0
+        )
+    if has(item, "open"):
+        # A body so full of pipes stands where it stands: its leaf is taken off its hinges.
+        parts += _under_basin(-w / 2 + 0.02, -w / 2 + wide - 0.02, 0.1, top - 0.02, front)
+    bowl_w, bowl_d = min(0.5, w / count * 0.7), d / 2 - 0.05
+    middles = [0.0] if count == 1 else [-w / 4, w / 4]
+    z = -d / 4
+    # The rim of the bowls hides the seam of a top made of strips.
+    if count == 1:
+        parts += framed_hole(w, d, bowl_w * 0.96, bowl_d * 0.96, top, h, CERAMIC, z=z)
+    else:
+        for s in (-1, 1):
+            half = framed_hole(w / 2, d, bowl_w * 0.96, bowl_d * 0.96, top, h, CERAMIC, z=z)
+            parts += [p.moved(s * w / 4, 0, 0) for p in half]
+    for x in middles:
+        parts += basin(bowl_w, bowl_d, 0.12, h - 0.002, shade(CERAMIC, 0.94), x=x, z=z, sides=4)
+        parts += [p.moved(x, 0, 0) for p in _tap_on(h, 0.05)]
+    return parts
+
+
+BY_NAME: dict[str, Builder] = {
+    "toilet": toilet,
+    "bidet": bidet,
+    "sink": sink,
+    "washbasin": sink,
+    "basin": sink,
+    "sink_cabinet": sink_cabinet,
+    "wash_cabinet": sink_cabinet,
+}
+BY_SHAPE: dict[str, Builder] = {"toilet": toilet, "sink": sink}

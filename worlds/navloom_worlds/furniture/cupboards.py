@@ -1,0 +1,319 @@
+"""Cupboards: wardrobes, chests of drawers, cabinets, sideboards, lockers, clocks in cases."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+from navloom.scenes.scene import Item
+from navloom_worlds.furniture.contents import clothes_on_rail, folded, goods
+from navloom_worlds.furniture.joinery import (
+    AJAR,
+    HANDLE,
+    THICK,
+    carcass,
+    door,
+    drawer,
+    front_of,
+    legs,
+    plinth,
+)
+from navloom_worlds.furniture.making import (
+    BLACK,
+    STEEL,
+    Builder,
+    dice_of,
+    has,
+    set_off,
+    shade,
+    size_of,
+    vivid,
+)
+from navloom_worlds.furniture.turnery import slab
+from navloom_worlds.geometry.colours import surface_of
+from navloom_worlds.geometry.solids import Part, Surface, box
+
+
+def wardrobe(item: Item) -> list[Part]:
+    """As high as a person: two or more doors; open, clothes on a rail behind them."""
+    w, h, d = size_of(item)
+    look = surface_of(item)
+    base = 0.07
+    front = front_of(d)
+    leaves = max(2, round(w / 0.5))
+    wide = w / leaves
+    dice = dice_of(item)
+    framed, drawers = dice.random() < 0.4, dice.random() < 0.4
+    parts = [
+        slab(w, d - HANDLE, 0, base, shade(look, 0.7), z=HANDLE / 2),
+        slab(w, d - HANDLE, h - 0.03, h, shade(look, 0.95), z=HANDLE / 2),
+    ]
+    low = 0.38 if drawers else base
+    if has(item, "open"):
+        # The body stands back, so that its open leaves stay within its footprint.
+        set_back = d * 0.28
+        body = front + set_back
+        parts += carcass(w, h, d, look, low=base, front=body)
+        parts.append(box((-0.01, base, body), (0.01, h - 0.03, d / 2), shade(look, 0.9)))
+        z, deep = (body + d / 2) / 2, (d / 2 - body) * 0.8
+        parts += clothes_on_rail(-w / 2 + 0.03, -0.02, h - 0.16, base + 0.15, z, deep, item)
+        for y in (h * 0.25, h * 0.48, h * 0.7):
+            parts.append(box((0.01, y - 0.02, body), (w / 2 - 0.02, y, d / 2), look))
+            parts += folded(0.02, w / 2 - 0.02, y, h * 0.2, body + 0.03, d / 2 - 0.05, item)
+        leaf = set_back / math.sin(AJAR)
+        parts += door((-w / 2, base), (-w / 2 + leaf, h - 0.03), body, look, angle=AJAR)
+        parts += door(
+            (w / 2 - leaf, base), (w / 2, h - 0.03), body, look, hinge="right", angle=AJAR
+        )
+        return parts
+    parts.append(box((-w / 2, base, front + THICK), (w / 2, h - 0.03, d / 2), look))
+    for k in range(leaves):
+        x0 = -w / 2 + wide * k
+        hinge = "left" if k % 2 == 0 else "right"
+        parts += door(
+            (x0, low), (x0 + wide, h - 0.03), front, set_off(look, 0.08), hinge=hinge, framed=framed
+        )
+        if drawers:
+            parts += drawer((x0, base), (x0 + wide, low), front, set_off(look, 0.08))
+    return parts
+
+
+def chest_of_drawers(item: Item) -> list[Part]:
+    """Rows of drawers over each other on short feet; open, one is pulled out."""
+    w, h, _d = size_of(item)
+    look = surface_of(item)
+    rows = max(2, min(6, round((h - 0.12) / 0.21)))
+    columns = 2 if w > 1.15 else 1
+    return _chest(item, rows, columns, 0.08, dice_of(item).random() < 0.5, look)
+
+
+def _chest(
+    item: Item, rows: int, columns: int, foot: float, knobs: bool, look: Surface
+) -> list[Part]:
+    w, h, d = size_of(item)
+    front = front_of(d)
+    open_ = has(item, "open")
+    back = min(0.14, d * 0.3) if open_ else 0.0
+    parts = (
+        legs(w - 0.02, d - 0.06, foot + 0.02, 0.05, shade(look, 0.65), back=back)
+        if foot > 0.03
+        else [plinth(w, d - HANDLE, 0.05, shade(look, 0.6))]
+    )
+    low = max(foot, 0.05)
+    parts += [
+        slab(w, d, h - 0.025, h, look),
+        box(
+            (-w / 2 + 0.005, low, front + back + THICK),
+            (w / 2 - 0.005, h - 0.025, d / 2),
+            shade(look, 0.9),
+        ),
+    ]
+    row = (h - 0.03 - low) / rows
+    wide = (w - 0.01) / columns
+    lucky = rows - 1 if rows < 3 else rows - 2
+    for k in range(rows):
+        for c in range(columns):
+            x0, y0 = -w / 2 + 0.005 + wide * c, low + row * k
+            out = back if open_ and k == lucky and c == 0 else 0.0
+            parts += drawer(
+                (x0, y0),
+                (x0 + wide, y0 + row),
+                front + back,
+                set_off(look, 0.1),
+                knobs=knobs,
+                pulled=out,
+                deep=back + 0.05,
+            )
+    return parts
+
+
+def dresser(item: Item) -> list[Part]:
+    """A wide chest: two columns of drawers with knobs, small ones above."""
+    return _chest(item, 3, 2 if size_of(item)[0] > 0.8 else 1, 0.1, True, surface_of(item))
+
+
+def nightstand(item: Item) -> list[Part]:
+    """A small cupboard: a drawer, an open place with a book, a drawer or a door."""
+    w, h, d = size_of(item)
+    look = surface_of(item)
+    dice = dice_of(item)
+    if dice.random() < 0.5 or has(item, "open"):
+        return _chest(item, 2, 1, 0.1, True, look)
+    front = front_of(d)
+    foot, mid = 0.1, h * 0.58
+    parts = legs(w - 0.02, d - 0.06, foot + 0.02, 0.04, shade(look, 0.65))
+    parts += carcass(w, h, d, look, low=foot, front=front + THICK)
+    parts += drawer((-w / 2, mid), (w / 2, h - 0.02), front, set_off(look, 0.1), knobs=True)
+    parts.append(
+        box(
+            (-w / 2 + 0.02, mid, front + 0.02),
+            (w / 2 - 0.02, h - 0.02, d / 2 - 0.02),
+            shade(look, 0.8),
+        )
+    )
+    cover = Surface(vivid(dice.random(), 0.5, 0.6))
+    parts.append(slab(w * 0.5, d * 0.5, foot + 0.02, foot + 0.06, cover))
+    parts.append(slab(w * 0.45, d * 0.45, foot + 0.06, foot + 0.09, set_off(cover)))
+    return parts
+
+
+def cabinet(item: Item) -> list[Part]:
+    """Doors below, drawers above; open, a leaf stands open before its boards."""
+    _w, h, _d = size_of(item)
+    look = surface_of(item)
+    dice = dice_of(item)
+    foot = dice.choice((0.0, 0.1)) if h < 1.3 else 0.0
+    return _cupboard(
+        item, look, foot=foot, drawers=dice.random() < 0.5 and h > 0.7, framed=dice.random() < 0.5
+    )
+
+
+def _cupboard(
+    item: Item, look: Surface, *, foot: float = 0.0, drawers: bool = False, framed: bool = False
+) -> list[Part]:
+    w, h, d = size_of(item)
+    front = front_of(d)
+    open_ = has(item, "open")
+    base = foot or 0.06
+    leaves = max(1, round(w / 0.48))
+    wide = w / leaves
+    body = front + (d * 0.35 if open_ else 0.0)
+    split = h - 0.2 if drawers else h - 0.025
+    parts = [slab(w, d, h - 0.025, h, look)]
+    if foot:
+        parts += legs(w - 0.02, d - 0.06, foot + 0.02, 0.04, shade(look, 0.6), back=body - front)
+    else:
+        parts.append(plinth(w - 0.02, d - 0.02, base, shade(look, 0.6)))
+    if drawers:
+        parts.append(
+            box((-w / 2, split, front + THICK), (w / 2, h - 0.02, d / 2), shade(look, 0.9))
+        )
+        for k in range(leaves):
+            x0 = -w / 2 + wide * k
+            parts += drawer((x0, split), (x0 + wide, h - 0.025), front, set_off(look, 0.08))
+    if not open_:
+        parts.append(box((-w / 2, base, front + THICK), (w / 2, h - 0.02, d / 2), shade(look, 0.9)))
+        for k in range(leaves):
+            x0 = -w / 2 + wide * k
+            hinge = "left" if k % 2 == 0 else "right"
+            parts += door(
+                (x0, base),
+                (x0 + wide, split),
+                front,
+                set_off(look, 0.08),
+                hinge=hinge,
+                framed=framed,
+            )
+        return parts
+    parts += carcass(w, split, d, look, low=base, front=body)
+    levels = max(1, round((split - base) / 0.36))
+    for k in range(1, levels):
+        y = base + (split - base) * k / levels
+        parts.append(box((-w / 2 + 0.02, y - 0.018, body), (w / 2 - 0.02, y, d / 2), look))
+    dice = dice_of(item)
+    for k in range(levels):
+        y = base + (split - base) * k / levels + (0.02 if k == 0 else 0.0)
+        parts += goods(-w / 2 + 0.05, w / 2 - 0.05, y, 0.22, body + 0.1, dice)
+    leaf = min(wide, (body + d / 2) / math.sin(AJAR))
+    parts += door((-w / 2, base), (-w / 2 + leaf, split), body, look, angle=AJAR)
+    if leaves > 1:
+        parts += door((w / 2 - leaf, base), (w / 2, split), body, look, hinge="right", angle=AJAR)
+    return parts
+
+
+def sideboard(item: Item) -> list[Part]:
+    """Long and low on slim legs: doors at both ends, drawers between them."""
+    w, h, d = size_of(item)
+    look = surface_of(item)
+    front, foot = front_of(d), 0.15
+    fronts = set_off(look, 0.1)
+    back = d * 0.3 if has(item, "open") else 0.0
+    third = w / 3
+    parts = legs(w - 0.1, d - 0.08, foot + 0.02, 0.04, shade(look, 0.6), splay=-0.03, sides=8)
+    parts.append(slab(w, d, h - 0.03, h, look))
+    parts.append(slab(w, d - HANDLE, foot, foot + 0.025, look, z=HANDLE / 2))
+    parts.append(
+        box((-w / 2, foot, front + back + THICK), (w / 2, h - 0.02, d / 2), shade(look, 0.88))
+    )
+    parts += door(
+        (-w / 2, foot), (-w / 2 + third, h - 0.03), front + back, fronts, framed=True, angle=0.0
+    )
+    parts += door(
+        (w / 2 - third, foot), (w / 2, h - 0.03), front + back, fronts, hinge="right", framed=True
+    )
+    row = (h - 0.03 - foot) / 3
+    for k in range(3):
+        parts += drawer(
+            (-third / 2, foot + row * k),
+            (third / 2, foot + row * (k + 1)),
+            front + back,
+            fronts,
+            pulled=back if k == 2 else 0.0,
+            deep=back + 0.05,
+        )
+    return parts
+
+
+def tv_stand(item: Item) -> list[Part]:
+    """Low and wide: open places with players in the middle, doors or drawers at both ends."""
+    w, h, d = size_of(item)
+    look = surface_of(item)
+    front, foot = front_of(d), 0.08
+    end = w * 0.28
+    parts = legs(w - 0.06, d - 0.06, foot + 0.02, 0.05, shade(look, 0.6))
+    parts += carcass(w, h, d, look, low=foot, front=-d / 2 + 0.01, back=shade(look, 0.5))
+    mid = (foot + h) / 2
+    for s in (-1, 1):
+        x = s * (w / 2 - end)
+        parts.append(box((x - 0.01, foot, -d / 2 + 0.01), (x + 0.01, h - 0.02, d / 2), look))
+        x0, x1 = sorted((x, s * w / 2))
+        parts.append(
+            box((x0, foot + 0.02, front + THICK), (x1, h - 0.02, d / 2 - 0.02), shade(look, 0.8))
+        )
+        rows = (foot, mid, h - 0.02)
+        out = has(item, "open") and s > 0
+        for y0, y1 in itertools.pairwise(rows):
+            parts += drawer(
+                (x0, y0),
+                (x1, y1),
+                front + (0.05 if out and y0 == foot else 0.0),
+                set_off(look, 0.12),
+            )
+    inner = w / 2 - end - 0.01
+    parts.append(box((-inner, mid - 0.01, -d / 2 + 0.02), (inner, mid + 0.01, d / 2), look))
+    parts += [
+        slab(min(0.42, inner * 1.6), d * 0.6, mid + 0.01, mid + 0.07, BLACK),
+        box(
+            (-0.1, mid + 0.03, -d * 0.3 - 0.002),
+            (0.02, mid + 0.045, -d * 0.3),
+            Surface((0.2, 0.7, 0.9), glow=0.6),
+        ),
+        slab(min(0.3, inner), d * 0.55, foot + 0.02, foot + 0.065, STEEL, x=-inner * 0.3),
+    ]
+    return parts
+
+
+def bathroom_cabinet(item: Item) -> list[Part]:
+    """Slim, white inside: a framed door over a drawer."""
+    _w, h, _d = size_of(item)
+    look = surface_of(item)
+    return _cupboard(item, look, drawers=h > 0.7, framed=True)
+
+
+BY_NAME: dict[str, Builder] = {
+    "wardrobe": wardrobe,
+    "closet": wardrobe,
+    "dresser": dresser,
+    "chest_of_drawers": chest_of_drawers,
+    "drawer": chest_of_drawers,
+    "nightstand": nightstand,
+    "bed_table": nightstand,
+    "bedside_cabinet": nightstand,
+    "cabinet": cabinet,
+    "storage_cabinet": cabinet,
+    "sideboard": sideboard,
+    "tv_stand": tv_stand,
+    "tv_cabinet": tv_stand,
+    "bathroom_cabinet": bathroom_cabinet,
+}
+BY_SHAPE: dict[str, Builder] = {"cabinet": cabinet}

@@ -1,0 +1,332 @@
+"""Pieces that much furniture has: legs, fronts of drawers, doors with handles, boards, books, taps.
+
+All are lists of parts, in the frame of the thing they belong to.
+"""
+
+from __future__ import annotations
+
+import math
+
+from navloom_worlds.furniture.making import CHROME, IRON, STEEL, lightness, set_off, shade
+from navloom_worlds.furniture.turnery import rounded, slab, tube, wheel
+from navloom_worlds.geometry.solids import Part, Surface, beam, box, cylinder, lathe
+
+GAP = 0.004
+"""Metres between two fronts, so that one sees where they part."""
+THICK = 0.018
+"""How thick a front is."""
+HANDLE = 0.022
+"""How far a handle stands before it."""
+AJAR = 1.25
+"""Radians that an open leaf is turned."""
+
+
+def front_of(d: float) -> float:
+    """Z of the face of a thing's fronts, such that its handles stay within its depth."""
+    return -d / 2 + HANDLE
+
+
+def legs(
+    w: float,
+    d: float,
+    high: float,
+    thick: float,
+    look: Surface,
+    *,
+    low: float = 0.0,
+    splay: float = 0.0,
+    sides: int = 4,
+    back: float = 0.0,
+) -> list[Part]:
+    """Four legs at the corners of a footprint, within it.
+
+    Args:
+        w: width of the footprint.
+        d: its depth.
+        high: where they end.
+        thick: their width.
+        look: their look.
+        low: where they begin.
+        splay: how far their tops stand inward.
+        sides: 4 square, more round.
+        back: how far the front ones stand back.
+    """
+    x, z = w / 2 - thick / 2, d / 2 - thick / 2
+    near = -z + back
+    return [
+        beam(
+            (sx * x, low, z if sz > 0 else near),
+            (sx * (x - splay), high, z - splay if sz > 0 else near + splay),
+            thick,
+            look,
+            sides=sides,
+        )
+        for sx in (-1, 1)
+        for sz in (-1, 1)
+    ]
+
+
+def handle(x: float, y: float, z: float, long: float, look: Surface, *, up: bool = False) -> Part:
+    """A bar before a front, its middle at (x, y), its far side at z."""
+    half = long / 2
+    if up:
+        return box((x - 0.006, y - half, z - 0.022), (x + 0.006, y + half, z), look)
+    return box((x - half, y - 0.006, z - 0.022), (x + half, y + 0.006, z), look)
+
+
+def knob(x: float, y: float, z: float, look: Surface, *, radius: float = 0.014) -> Part:
+    """A round knob before a front, its far side at z."""
+    return wheel((x, y, z - 0.011), radius, 0.022, look, axis="z", sides=8)
+
+
+def metal_for(look: Surface) -> Surface:
+    """What handles are of, so that they are seen on a front."""
+    return IRON if lightness(look) > 0.55 else STEEL
+
+
+def _seam(low: tuple[float, float], high: tuple[float, float], z: float, look: Surface) -> Part:
+    """What one sees of the dark between two fronts whose faces are at z."""
+    return box((*low, z + 0.01), (*high, z + THICK - 0.001), shade(look, 0.35), sides="f")
+
+
+def drawer(
+    low: tuple[float, float],
+    high: tuple[float, float],
+    front: float,
+    look: Surface,
+    *,
+    knobs: bool = False,
+    pulled: float = 0.0,
+    deep: float = 0.3,
+) -> list[Part]:
+    """A drawer's front with its handle; pulled out, its box too.
+
+    Args:
+        low: (x, y) of its front's lower corner.
+        high: of its upper one.
+        front: z of the face of what it is in.
+        look: its look.
+        knobs: knobs in place of a bar.
+        pulled: how far it stands out.
+        deep: how deep its box is.
+    """
+    (x0, y0), (x1, y1) = low, high
+    z = front - pulled
+    metal = metal_for(look)
+    parts = [box((x0 + GAP, y0 + GAP, z), (x1 - GAP, y1 - GAP, z + 0.018), look)]
+    if not pulled:
+        parts.append(_seam(low, high, z, look))
+    x, y, w = (x0 + x1) / 2, (y0 + y1) / 2, x1 - x0
+    if knobs and w > 0.6:
+        parts += [knob(x + s * w / 4, y, z, metal) for s in (-1, 1)]
+    elif knobs:
+        parts.append(knob(x, y, z, metal))
+    else:
+        parts.append(handle(x, y, z, min(0.16, w * 0.5), metal))
+    if pulled:
+        inside, far = set_off(look, 0.15), z + deep
+        top = y1 - 0.03
+        parts += [
+            box((x0 + 0.02, y0 + 0.02, z), (x0 + 0.03, top, far), inside),
+            box((x1 - 0.03, y0 + 0.02, z), (x1 - 0.02, top, far), inside),
+            box((x0 + 0.02, y0 + 0.02, z), (x1 - 0.02, y0 + 0.03, far), inside),
+        ]
+    return parts
+
+
+def door(
+    low: tuple[float, float],
+    high: tuple[float, float],
+    front: float,
+    look: Surface,
+    *,
+    hinge: str = "left",
+    angle: float = 0.0,
+    framed: bool = False,
+    knobs: bool = False,
+) -> list[Part]:
+    """A leaf of furniture with its handle, turned outward about its hinge.
+
+    Args:
+        low: (x, y) of its lower corner.
+        high: of its upper one.
+        front: z of its face where it is closed.
+        look: its look.
+        hinge: ``left`` or ``right``, seen from before it in the thing's own -x and +x.
+        angle: radians it is open.
+        framed: with a panel set into a frame.
+        knobs: a knob in place of a bar.
+    """
+    (x0, y0), (x1, y1) = (low[0] + GAP, low[1] + GAP), (high[0] - GAP, high[1] - GAP)
+    w, thick = x1 - x0, 0.018
+    parts = []
+    if framed:
+        rim = min(0.06, w * 0.18)
+        panel = set_off(look, 0.12)
+        parts += [
+            box((x0, y0, 0), (x0 + rim, y1, thick), look),
+            box((x1 - rim, y0, 0), (x1, y1, thick), look),
+            box((x0 + rim, y0, 0), (x1 - rim, y0 + rim, thick), look),
+            box((x0 + rim, y1 - rim, 0), (x1 - rim, y1, thick), look),
+            box((x0 + rim, y0 + rim, 0.008), (x1 - rim, y1 - rim, thick - 0.002), panel),
+        ]
+    else:
+        parts.append(box((x0, y0, 0), (x1, y1, thick), look))
+    if not angle:
+        parts.append(_seam(low, high, 0.0, look))
+    metal = metal_for(look)
+    x = x1 - 0.04 if hinge == "left" else x0 + 0.04
+    high_up = y0 + 0.95 < y1
+    y = 1.0 if high_up and y0 < 0.9 < y1 - 0.1 else (y0 + y1) / 2
+    if knobs:
+        parts.append(knob(x, y, 0, metal))
+    else:
+        parts.append(handle(x, y, 0, min(0.18, (y1 - y0) * 0.4), metal, up=True))
+    pivot = x0 if hinge == "left" else x1
+    swing = angle if hinge == "left" else -angle
+    return [p.moved(-pivot, 0, 0).turned(-swing).moved(pivot, 0, front) for p in parts]
+
+
+def carcass(
+    w: float,
+    high: float,
+    d: float,
+    look: Surface,
+    *,
+    low: float = 0.0,
+    board: float = 0.02,
+    back: Surface | None = None,
+    front: float | None = None,
+) -> list[Part]:
+    """A cupboard without fronts: sides, bottom, top and back.
+
+    Args:
+        w: its width.
+        high: its upper side.
+        d: its depth.
+        look: its look.
+        low: its underside.
+        board: how thick its boards are.
+        back: the look of its back.
+        front: z where it begins, if not at -d / 2.
+    """
+    x, far = w / 2, d / 2
+    z = -d / 2 if front is None else front
+    return [
+        box((-x, low, z), (-x + board, high, far), look),
+        box((x - board, low, z), (x, high, far), look),
+        box((-x + board, low, z), (x - board, low + board, far), look),
+        box((-x + board, high - board, z), (x - board, high, far), look),
+        box(
+            (-x + board, low + board, far - 0.01),
+            (x - board, high - board, far),
+            back or shade(look, 0.8),
+        ),
+    ]
+
+
+def tap(x: float, y: float, z: float, *, high: float = 0.2, reach: float = 0.15) -> list[Part]:
+    """A mixer tap that stands at (x, y, z) and reaches towards the front."""
+    bend = [
+        (x, y, z),
+        (x, y + high * 0.7, z),
+        (x, y + high * 0.95, z - reach * 0.25),
+        (x, y + high * 0.95, z - reach * 0.75),
+        (x, y + high * 0.7, z - reach),
+    ]
+    return [
+        tube(bend, 0.022, CHROME),
+        cylinder(0.022, 0, 0.02, CHROME, sides=8).moved(x, y, z),
+        beam((x + 0.015, y + 0.05, z), (x + 0.06, y + 0.075, z), 0.012, CHROME),
+    ]
+
+
+def basin(
+    w: float,
+    d: float,
+    deep: float,
+    top: float,
+    look: Surface,
+    *,
+    x: float = 0,
+    z: float = 0,
+    sides: int = 16,
+) -> list[Part]:
+    """A bowl let into a top: what one sees into, open above.
+
+    Args:
+        w: its width at the rim.
+        d: its depth.
+        deep: how far down it goes.
+        top: the rim's height.
+        look: its look.
+        x: its middle.
+        z: its middle.
+        sides: how round it is; 4 is a square one.
+    """
+    corner = math.sqrt(2) if sides == 4 else 1.0
+    profile = [(0.0, 0.0), (0.75, 0.0), (0.92, 0.3), (1.0, 1.0)]
+    bowl = lathe([(r * corner, y * deep) for r, y in profile], look, sides=sides)
+    if sides == 4:
+        bowl = Part(bowl.vertices, bowl.faces, look, smooth=False).turned(math.pi / 4)
+    bowl = bowl.scaled(w / 2, 1, d / 2).moved(x, top - deep, z)
+    return [bowl, cylinder(0.02, top - deep, top - deep + 0.004, CHROME, sides=8).moved(x, 0, z)]
+
+
+def framed_hole(
+    w: float,
+    d: float,
+    hole_w: float,
+    hole_d: float,
+    low: float,
+    high: float,
+    look: Surface,
+    *,
+    x: float = 0,
+    z: float = 0,
+) -> list[Part]:
+    """A slab of w by d with an oblong hole about (x, z)."""
+    left, right = x - hole_w / 2, x + hole_w / 2
+    near, far = z - hole_d / 2, z + hole_d / 2
+    return [
+        box((-w / 2, low, -d / 2), (left, high, d / 2), look),
+        box((right, low, -d / 2), (w / 2, high, d / 2), look),
+        box((left, low, -d / 2), (right, high, near), look),
+        box((left, low, far), (right, high, d / 2), look),
+    ]
+
+
+def castors(w: float, d: float, look: Surface, *, radius: float = 0.025) -> list[Part]:
+    """Four small wheels under the corners of a footprint."""
+    x, z = w / 2 - 0.04, d / 2 - radius - 0.01
+    return [
+        wheel((sx * x, radius, sz * z), radius, 0.025, look, sides=8)
+        for sx in (-1, 1)
+        for sz in (-1, 1)
+    ]
+
+
+def cushion(
+    x: tuple[float, float],
+    y: tuple[float, float],
+    z: tuple[float, float],
+    look: Surface,
+    *,
+    soft: float = 0.05,
+) -> Part:
+    """An upholstered block between two x, two y and two z."""
+    return rounded((x[0], y[0], z[0]), (x[1], y[1], z[1]), soft, look)
+
+
+def plinth(w: float, d: float, high: float, look: Surface, *, back: float = 0.05) -> Part:
+    """The set-back base that fitted cupboards stand on."""
+    return slab(w, d - back, 0, high, look, z=back / 2)
+
+
+def bar_handle(x: float, y0: float, y1: float, z: float, look: Surface) -> list[Part]:
+    """A long upright handle before a front at z."""
+    return [
+        beam((x, y0, z - 0.03), (x, y1, z - 0.03), 0.02, look, sides=6),
+        box((x - 0.008, y0 + 0.02, z - 0.03), (x + 0.008, y0 + 0.035, z), look),
+        box((x - 0.008, y1 - 0.035, z - 0.03), (x + 0.008, y1 - 0.02, z), look),
+    ]

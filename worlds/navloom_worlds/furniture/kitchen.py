@@ -1,0 +1,187 @@
+"""A kitchen's line: units, tops, sinks, stoves, hoods, islands; and a kitchen for play."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+from navloom.scenes.scene import Item
+from navloom_worlds.furniture.contents import goods
+from navloom_worlds.furniture.joinery import (
+    basin,
+    carcass,
+    door,
+    drawer,
+    framed_hole,
+    handle,
+    plinth,
+    tap,
+)
+from navloom_worlds.furniture.making import (
+    IRON,
+    STEEL,
+    Builder,
+    dice_of,
+    has,
+    lightness,
+    set_off,
+    shade,
+    size_of,
+)
+from navloom_worlds.furniture.turnery import rounded, slab
+from navloom_worlds.geometry.colours import surface_of
+from navloom_worlds.geometry.solids import Part, Surface, box
+
+_TOP = 0.04
+PLINTH = 0.1
+_FACE = 0.022
+"""How far handles stand before a front."""
+STONE_TOP = Surface((0.32, 0.31, 0.30), gloss=0.35)
+WOODEN_TOP = Surface((0.66, 0.47, 0.29), gloss=0.15)
+FRONTS = Surface((0.88, 0.87, 0.84), gloss=0.15)
+
+
+def _worktop(item: Item) -> tuple[Surface, Surface]:
+    """The looks of a unit's top and of its fronts, by what it is made of."""
+    look = surface_of(item)
+    stone = look.texture in ("marble", "granite", "slate", "fieldstone")
+    if stone or item.shape is None:
+        return look if stone else STONE_TOP, FRONTS
+    return STONE_TOP if lightness(look) > 0.5 else WOODEN_TOP, look
+
+
+def _unit(item: Item, top: float, fronts: Surface, *, drawers: int = 0) -> list[Part]:
+    """Plinth, body and fronts under a top; open, a door stands open or a drawer is out."""
+    w, _h, d = size_of(item)
+    front = -d / 2 + _FACE
+    open_ = has(item, "open")
+    back = d * 0.3 if open_ else 0.0
+    body = front + back
+    parts = [plinth(w, d, PLINTH, shade(fronts, 0.35), back=0.09)]
+    leaves = max(1, round(w / 0.55))
+    wide = w / leaves
+    first = dice_of(item).randrange(leaves)
+    if open_:
+        parts += carcass(w, top, d, shade(fronts, 0.9), low=PLINTH, front=body)
+        mid = (PLINTH + top) / 2
+        parts.append(box((-w / 2, mid - 0.01, body), (w / 2, mid + 0.01, d / 2), fronts))
+        dice = dice_of(item)
+        for y in (PLINTH + 0.02, mid + 0.01):
+            parts += goods(-w / 2 + 0.05, w / 2 - 0.05, y, 0.28, body + 0.12, dice)
+        leaf = min(wide, back / math.sin(1.25))
+        parts += door((-w / 2, PLINTH), (-w / 2 + leaf, top), body, fronts, angle=1.25)
+        return parts
+    parts.append(box((-w / 2, PLINTH, front + 0.018), (w / 2, top, d / 2), shade(fronts, 0.85)))
+    for k in range(leaves):
+        x0 = -w / 2 + wide * k
+        if k == first and (drawers or wide < 0.42):
+            rows = [PLINTH, PLINTH + 0.3, PLINTH + 0.55, top]
+            for low, high in itertools.pairwise(rows):
+                parts += drawer((x0, low), (x0 + wide, high), front, fronts)
+        else:
+            split = top - 0.17
+            hinge = "left" if k % 2 == 0 else "right"
+            parts += door((x0, PLINTH), (x0 + wide, split), front, fronts, hinge=hinge)
+            parts += drawer((x0, split), (x0 + wide, top), front, fronts)
+    return parts
+
+
+def counter(item: Item) -> list[Part]:
+    """A worktop over doors and drawers."""
+    w, h, d = size_of(item)
+    top, fronts = _worktop(item)
+    parts = [slab(w, d, h - _TOP, h, top)]
+    return parts + _unit(item, h - _TOP, fronts, drawers=dice_of(item).randrange(2))
+
+
+def island(item: Item) -> list[Part]:
+    """A worktop that stands free: fronts before, a panelled back where people sit."""
+    w, h, d = size_of(item)
+    top, fronts = _worktop(item)
+    parts = [rounded((-w / 2, h - 0.05, -d / 2), (w / 2, h, d / 2), 0.012, top, steps=1)]
+    body = item.model_copy(update={"size": (w - 0.1, h, d - 0.22)})
+    unit = _unit(body, h - 0.05, fronts, drawers=1)
+    parts += [p.moved(0, 0, -0.08) for p in unit]
+    far = d / 2 - 0.19
+    for k in range(3):
+        x = (k - 1) * (w - 0.16) / 3
+        wide = (w - 0.24) / 6
+        parts.append(
+            box((x - wide, 0.16, far), (x + wide, h - 0.12, far + 0.012), set_off(fronts, 0.1))
+        )
+    return parts
+
+
+def kitchen_sink(item: Item) -> list[Part]:
+    """A steel bowl and a drainer in a worktop, a tap, doors below."""
+    w, h, d = size_of(item)
+    look = surface_of(item)
+    steel = STEEL if item.material in (None, "stainless steel") else look
+    fronts = FRONTS
+    bowl_w, bowl_d = w * 0.5, d * 0.6
+    x, z = -w * 0.2, -0.02
+    parts = framed_hole(w, d, bowl_w, bowl_d, h - _TOP, h - 0.003, STONE_TOP, x=x, z=z)
+    parts += framed_hole(w * 0.94, d * 0.76, bowl_w, bowl_d, h - 0.004, h, steel, x=x, z=z)
+    parts += basin(bowl_w, bowl_d, 0.17, h, shade(steel, 0.85), x=x, z=z, sides=4)
+    for k in range(6):
+        at = w * 0.12 + k * w * 0.055
+        parts.append(
+            box((at, h - 0.001, -d * 0.28), (at + 0.008, h + 0.0, d * 0.2), shade(steel, 0.7))
+        )
+    # The tap rises as high as the thing's own top lets it: its size ends with the worktop.
+    parts += low_tap(x, h, z + bowl_d / 2 + 0.03)
+    return parts + _unit(item, h - _TOP, fronts)
+
+
+def low_tap(x: float, h: float, z: float) -> list[Part]:
+    """A tap over a bowl whose thing ends at the rim; it stands above that, as taps do."""
+    return tap(x, h, z, high=0.22, reach=0.16)
+
+
+def wall_cabinet(item: Item) -> list[Part]:
+    """Cupboards that hang over the worktop: doors with handles low on them."""
+    w, h, d = size_of(item)
+    look = surface_of(item)
+    front = -d / 2 + _FACE
+    leaves = max(1, round(w / 0.4))
+    wide = w / leaves
+    if has(item, "open"):
+        body = front + d * 0.35
+        parts = carcass(w, h, d, look, front=body)
+        parts.append(box((-w / 2, h / 2 - 0.01, body), (w / 2, h / 2 + 0.01, d / 2), look))
+        dice = dice_of(item)
+        for y in (0.02, h / 2 + 0.01):
+            parts += goods(-w / 2 + 0.04, w / 2 - 0.04, y, h * 0.4, body + 0.1, dice)
+        leaf = min(wide, d * 0.35 / math.sin(1.25))
+        return parts + door((-w / 2, 0), (-w / 2 + leaf, h), body, look, angle=1.25)
+    parts = [box((-w / 2, 0, front + 0.018), (w / 2, h, d / 2), shade(look, 0.9))]
+    framed = dice_of(item).random() < 0.4
+    metal = IRON if lightness(look) > 0.55 else STEEL
+    for k in range(leaves):
+        x0 = -w / 2 + wide * k
+        parts += door((x0, 0), (x0 + wide, h), front, set_off(look, 0.05), framed=framed)[
+            : 5 if framed else 1
+        ]
+        side = x0 + wide - 0.04 if k % 2 == 0 else x0 + 0.04
+        parts.append(handle(side, 0.1, front, 0.12, metal, up=True))
+    return parts
+
+
+def kitchen_cabinet(item: Item) -> list[Part]:
+    """A unit under a worktop, or one on a wall, by its height and shape."""
+    return wall_cabinet(item) if size_of(item)[1] < 0.8 else counter(item)
+
+
+BY_NAME: dict[str, Builder] = {
+    "kitchen_counter": counter,
+    "countertop": counter,
+    "counter": counter,
+    "kitchen_lower_cabinet": counter,
+    "kitchen_cabinet": kitchen_cabinet,
+    "wall_cabinet": wall_cabinet,
+    "kitchen_sink": kitchen_sink,
+    "kitchen_island": island,
+    "cabinet/counter": counter,
+    "drawer/counter": counter,
+}
+BY_SHAPE: dict[str, Builder] = {"counter": counter}

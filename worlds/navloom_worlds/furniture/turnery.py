@@ -1,0 +1,249 @@
+"""Bodies that furniture is made of besides boxes: rounded ones, cut-outs, tubes, wheels, sheets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from navloom_worlds.geometry.solids import Ints, Part, Surface, box, cylinder, floats, lathe
+
+
+def slab(
+    w: float, d: float, low: float, high: float, look: Surface, *, x: float = 0, z: float = 0
+) -> Part:
+    """A box between two heights, its middle over (x, z)."""
+    return box((x - w / 2, low, z - d / 2), (x + w / 2, high, z + d / 2), look)
+
+
+def rounded(
+    low: Sequence[float], high: Sequence[float], radius: float, look: Surface, *, steps: int = 2
+) -> Part:
+    """A box whose edges are round: cushions, mattresses, worn corners.
+
+    Args:
+        low: (x, y, z) of the least corner.
+        high: of the greatest.
+        radius: of the edges in metres; at most half of the shortest side.
+        look: its look.
+        steps: flat strips that stand for a quarter of a round.
+    """
+    start, end = np.array(low, dtype=np.float64), np.array(high, dtype=np.float64)
+    r = min(radius, float((end - start).min()) / 2)
+    inner = (end - start) / 2 - r
+    quarter = np.linspace(0, np.pi / 2, steps + 1)
+    # The axes stand twice: what is between a quarter's last and the next one's first is flat.
+    azimuth = np.concatenate([quarter + k * np.pi / 2 for k in range(4)])
+    sign_x = np.repeat([1, -1, -1, 1], steps + 1)
+    sign_z = np.repeat([1, 1, -1, -1], steps + 1)
+    height = np.concatenate([quarter - np.pi / 2, quarter])
+    sign_y = np.repeat([-1, 1], steps + 1)
+    level = np.cos(height)[:, None]
+    x = sign_x * inner[0] + r * level * np.cos(azimuth)
+    z = sign_z * inner[2] + r * level * np.sin(azimuth)
+    y = np.broadcast_to((sign_y * inner[1] + r * np.sin(height))[:, None], x.shape)
+    points = np.stack([x, y, z], axis=2).reshape(-1, 3) + (start + end) / 2
+    rows, around = len(height), len(azimuth)
+    faces = _woven(rows, around, closed=True)
+    last = (rows - 1) * around
+    corners = np.arange(4) * (steps + 1)
+    caps = [[*corners[[0, 1, 2]]], [*corners[[0, 2, 3]]]]
+    tops = [[last + c for c in reversed(cap)] for cap in caps]
+    whole = np.concatenate([faces, np.array(caps + tops, dtype=np.int32)])
+    return Part(floats(points), whole, look, smooth=True)
+
+
+def _woven(rows: int, around: int, *, closed: bool) -> Ints:
+    """Triangles between the rows of a grid of vertices; ``closed`` joins each row's two ends."""
+    step = np.arange(around if closed else around - 1)
+    a = (np.arange(rows - 1)[:, None] * around + step).ravel()
+    b = (np.arange(rows - 1)[:, None] * around + (step + 1) % around).ravel()
+    faces = np.stack([a, a + around, b + around, a, b + around, b], axis=1)
+    return faces.reshape(-1, 3).astype(np.int32)
+
+
+def prism(
+    outline: Sequence[tuple[float, float]],
+    low: float,
+    high: float,
+    look: Surface,
+    *,
+    axis: str = "x",
+    smooth: bool = False,
+) -> Part:
+    """An outline drawn out along an axis: arms, runners, a car's side.
+
+    Args:
+        outline: its corners; of axis ``x`` they are (z, y), of ``y`` (x, z), of ``z`` (x, y). All
+            of it is seen from the middle of its corners.
+        low: where it begins along the axis.
+        high: where it ends.
+        look: its look.
+        axis: ``x``, ``y`` or ``z``.
+        smooth: whether its wall is shaded round.
+    """
+    flat = np.array(outline, dtype=np.float64)
+    n = len(flat)
+
+    def at(height: float, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        along = np.full(len(points), height)
+        a, b = points.T
+        columns = {"x": (along, b, a), "y": (a, along, b), "z": (a, b, along)}[axis]
+        return np.stack(columns, axis=1)
+
+    middle = flat.mean(axis=0)[None]
+    if smooth:
+        wall_points = np.concatenate([at(low, flat), at(high, flat)])
+        wall = _woven(2, n, closed=True)
+    else:
+        pairs = flat[np.stack([np.arange(n), (np.arange(n) + 1) % n], axis=1)].reshape(-1, 2)
+        wall_points = np.concatenate([at(low, pairs), at(high, pairs)])
+        a = np.arange(n) * 2
+        wall = np.stack([a, a + 1, a + 1 + 2 * n, a, a + 1 + 2 * n, a + 2 * n], axis=1)
+        wall = wall.reshape(-1, 3)
+    points, faces = [wall_points], [wall]
+    for height in (low, high):
+        first = sum(map(len, points))
+        points.append(at(height, np.concatenate([flat, middle])))
+        ring = np.arange(n)
+        faces.append(first + np.stack([ring, (ring + 1) % n, np.full(n, n)], axis=1))
+    return Part(
+        floats(np.concatenate(points)), np.concatenate(faces).astype(np.int32), look, smooth=smooth
+    )
+
+
+def tube(
+    points: ArrayLike, thick: ArrayLike, look: Surface, *, sides: int = 6, closed: bool = False
+) -> Part:
+    """A round bar that follows points: bent legs, taps, handlebars, rims.
+
+    Args:
+        points: (n, 3), at least two, none twice in a row; a last one that is the first joins.
+        thick: its diameter, or one at each point.
+        look: its look.
+        sides: flat strips around it.
+        closed: whether its end is its beginning.
+    """
+    path = np.array(points, dtype=np.float64)
+    if closed:
+        along = np.roll(path, -1, axis=0) - np.roll(path, 1, axis=0)
+    else:
+        along = np.gradient(path, axis=0)
+        if np.allclose(path[0], path[-1]):
+            along[0] = along[-1] = path[1] - path[-2]
+    along /= np.linalg.norm(along, axis=1, keepdims=True)
+    # One helper for all of it, the least followed axis, keeps the tube from twisting.
+    helper = np.eye(3)[np.abs(along).sum(axis=0).argmin()]
+    side = np.cross(along, helper)
+    side /= np.linalg.norm(side, axis=1, keepdims=True)
+    other = np.cross(side, along)
+    turn = np.linspace(0, 2 * np.pi, sides, endpoint=False)[None, :, None]
+    radius = np.broadcast_to(np.asarray(thick, dtype=np.float64) / 2, len(path))
+    rings = path[:, None] + radius[:, None, None] * (
+        np.cos(turn) * side[:, None] + np.sin(turn) * other[:, None]
+    )
+    grid = np.concatenate([rings, rings[:1]]) if closed else rings
+    n = len(grid)
+    faces: list[NDArray[np.int32]] = [_woven(n, sides, closed=True)]
+    vertices = grid.reshape(-1, 3)
+    if not closed:
+        fan = np.arange(1, sides - 1)
+        caps = np.stack([np.zeros_like(fan), fan, fan + 1], axis=1)
+        ends = np.concatenate([rings[0], rings[-1]])
+        flat = np.concatenate([caps, sides + caps[:, ::-1]]) + len(vertices)
+        faces.append(flat.astype(np.int32))
+        vertices = np.concatenate([vertices, ends])
+    return Part(floats(vertices), np.concatenate(faces).astype(np.int32), look, smooth=True)
+
+
+def ring(
+    middle: Sequence[float],
+    radius: float,
+    thick: float,
+    look: Surface,
+    *,
+    axis: str = "x",
+    around: int = 20,
+    sides: int = 6,
+) -> Part:
+    """A hoop about an axis: tyres, rims, door seals."""
+    turn = np.linspace(0, 2 * np.pi, around, endpoint=False)
+    a, b, none = radius * np.cos(turn), radius * np.sin(turn), np.zeros(around)
+    columns = {"x": (none, a, b), "y": (a, none, b), "z": (a, b, none)}[axis]
+    return tube(np.stack(columns, axis=1) + middle, thick, look, sides=sides, closed=True)
+
+
+def wheel(
+    middle: Sequence[float],
+    radius: float,
+    wide: float,
+    look: Surface,
+    *,
+    axis: str = "x",
+    sides: int = 16,
+) -> Part:
+    """A closed disc about an axis: castors, weights, knobs, hobs, round doors."""
+    x, y, z = middle
+    disc = cylinder(radius, -wide / 2, wide / 2, look, sides=sides)
+    if axis == "x":
+        disc = disc.tilted(np.pi / 2, "z")
+    elif axis == "z":
+        disc = disc.tilted(-np.pi / 2)
+    return disc.moved(x, y, z)
+
+
+def ball(
+    middle: Sequence[float],
+    radii: float | Sequence[float],
+    look: Surface,
+    *,
+    sides: int = 12,
+    rings: int = 0,
+) -> Part:
+    """A ball, or a body as round as one, of one half width or three; ``rings`` high."""
+    turn = np.linspace(-np.pi / 2, np.pi / 2, (rings or sides // 2) + 1)
+    profile = [(float(np.cos(t)), float(np.sin(t))) for t in turn]
+    x, y, z = (radii, radii, radii) if isinstance(radii, int | float) else radii
+    return lathe(profile, look, sides=sides).scaled(x, y, z).moved(*middle)
+
+
+def sheet(grid: ArrayLike, look: Surface, *, smooth: bool = True) -> Part:
+    """A surface through a grid of points: cloth, a duvet, a curtain.
+
+    Args:
+        grid: (rows, columns, 3).
+        look: its look, seen from both sides.
+        smooth: whether it is shaded round.
+    """
+    points = np.array(grid, dtype=np.float64)
+    rows, columns, _ = points.shape
+    faces = _woven(rows, columns, closed=False)
+    return Part(floats(points.reshape(-1, 3)), faces, look, smooth=smooth)
+
+
+Oval = list[tuple[float, float]]
+
+
+def egg(w: float, near: float, far: float, steps: int = 20) -> Oval:
+    """(x, z) around a seat: round before, blunter behind."""
+    mid = near + (far - near) * 0.55
+    out = []
+    for k in range(steps):
+        a = 2 * math.pi * k / steps
+        x, z = math.cos(a) * w / 2, math.sin(a)
+        out.append((x, mid + z * ((far - mid) if z > 0 else (mid - near))))
+    return out
+
+
+def loft(low: Oval, y0: float, high: Oval, y1: float, look: Surface) -> Part:
+    """A wall between two rounds at two heights."""
+    grid = [[(x, y, z) for x, z in [*oval, oval[0]]] for oval, y in ((low, y0), (high, y1))]
+    return sheet(grid, look)
+
+
+def ring_plate(outer: Oval, inner: Oval, y: float, look: Surface) -> Part:
+    """A flat rim between two rounds of as many corners, at one height."""
+    grid = [[(x, y, z) for x, z in [*oval, oval[0]]] for oval in (outer, inner)]
+    return sheet(grid, look, smooth=False)

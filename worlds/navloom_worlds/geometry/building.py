@@ -1,0 +1,235 @@
+"""A scene's building as a renderer needs it: storeys, rooms, ways through walls, and solids.
+
+Scenes say as much as their format knows; what is missing (heights of doorways, their ends) is taken
+from the walls around.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import shapely
+from shapely import Polygon
+from shapely.affinity import rotate
+from shapely.geometry.base import BaseGeometry
+
+from navloom.scenes.parts import Region, Wall
+from navloom.scenes.scene import Scene
+from navloom_worlds.geometry.bands import GRID, Prism, polygons
+from navloom_worlds.geometry.wall_holes import OUTDOORS, Way, footprint, ways_of
+
+_CEILING = 2.5
+_ROOF = 0.25
+_OVERHANG = 0.3
+_COURT = 12.0
+"""Square metres: a larger place within walls that is no room lies open."""
+
+
+@dataclass(frozen=True)
+class Room:
+    """A region with its outline.
+
+    Attributes:
+        region: it.
+        area: its outline, (x, z) metres.
+        level: y of its floor.
+        outdoors: whether it lies under the sky.
+    """
+
+    region: Region
+    area: BaseGeometry
+    level: float
+    outdoors: bool
+
+
+@dataclass(frozen=True)
+class Storey:
+    """One storey.
+
+    Attributes:
+        floor: y of its floor.
+        ceiling: y of its ceiling.
+        rooms: what is on it.
+        walls: those that stand on it.
+        footprint: rooms, walls and what lies between them, but for what is outdoors.
+        wells: where stairs come up from below: no floor there; with the room they come from.
+    """
+
+    floor: float
+    ceiling: float
+    rooms: tuple[Room, ...]
+    walls: tuple[Wall, ...]
+    footprint: BaseGeometry
+    wells: tuple[tuple[BaseGeometry, Room], ...]
+
+
+@dataclass(frozen=True)
+class Building:
+    """All of it.
+
+    Attributes:
+        scene: what it is of.
+        storeys: from the lowest.
+        ways: doorways and windows.
+        ground: y of the earth around.
+    """
+
+    scene: Scene
+    storeys: tuple[Storey, ...]
+    ways: tuple[Way, ...]
+    ground: float
+
+    @cached_property
+    def solids(self) -> tuple[list[Prism], list[Prism]]:
+        """What is solid, and what is cut out of it."""
+        solids = [
+            Prism(footprint(w), w.bottom, w.bottom + w.height)
+            for s in self.storeys
+            for w in s.walls
+        ]
+        holes = list(self._cuts())
+        for way in self.ways:
+            storey = self.storey_at(way.low)
+            if storey is not None and way.kind != "window" and way.head < storey.ceiling - GRID:
+                solids.append(Prism(way.strip(), way.head, storey.ceiling))
+        for number, storey in enumerate(self.storeys):
+            solids += self._floors(number, storey)
+            holes += [Prism(area, self._under(number), storey.floor) for area, _ in storey.wells]
+            sunk = [r for r in storey.rooms if r.level < storey.floor - GRID and not r.outdoors]
+            holes += [Prism(r.area, r.level, storey.floor) for r in sunk]
+            raised = [r for r in storey.rooms if r.level > storey.floor + GRID]
+            solids += [Prism(r.area, storey.floor, r.level) for r in raised if not r.outdoors]
+        return solids, holes
+
+    def _cuts(self) -> Iterator[Prism]:
+        """Holes where walls leave none."""
+        walls = [w for s in self.storeys for w in s.walls]
+        tree = shapely.STRtree([footprint(w) for w in walls])
+        for way in self.ways:
+            strip = way.strip().buffer(-0.01)
+            met = [walls[i] for i in tree.query(strip, predicate="intersects")]
+            low = way.low
+            if any(w.bottom < way.head - 0.01 and w.bottom + w.height > low + 0.01 for w in met):
+                yield Prism(way.strip(GRID), low, way.head)
+            storey = self.storey_at(low)
+            if storey is not None and low < storey.floor - GRID:
+                # Between rooms that are a step lower.
+                yield Prism(way.strip(GRID), low, storey.floor)
+
+    def _under(self, number: int) -> float:
+        """How low the floor of a storey begins: at the ceiling of the one below."""
+        if number == 0:
+            return self.ground - 0.05
+        return min(self.storeys[number - 1].ceiling, self.storeys[number].floor - 0.05)
+
+    def _floors(self, number: int, storey: Storey) -> Iterator[Prism]:
+        under = self._under(number)
+        below = self.storeys[number - 1].footprint if number else Polygon()
+        whole = shapely.union_all([storey.footprint, below], grid_size=GRID)
+        yield Prism(whole, under, storey.floor)
+        for room in storey.rooms:
+            if room.outdoors:
+                yield Prism(room.area, under if number == 0 else room.level - 0.2, room.level)
+        if number == len(self.storeys) - 1:
+            wide = storey.footprint.buffer(_OVERHANG, join_style="mitre")
+            yield Prism(wide, storey.ceiling, storey.ceiling + _ROOF)
+
+    @property
+    def roofs(self) -> list[float]:
+        """How high what closes it from above is: y of its upper sides."""
+        return [s.floor for s in self.storeys[1:]] + [s.ceiling + _ROOF for s in self.storeys[-1:]]
+
+    def storey_at(self, y: float) -> Storey | None:
+        """The storey that a height lies in."""
+        found = [s for s in self.storeys if s.floor <= y + 0.3]
+        return found[-1] if found else (self.storeys[0] if self.storeys else None)
+
+
+def building_of(scene: Scene) -> Building:
+    """The building of a scene that has walls."""
+    rooms = [room for region in scene.regions if (room := _room(region)) is not None]
+    floors = sorted({f.height for f in scene.floors})
+    heights = {f.id: f.height for f in scene.floors}
+    storeys: list[Storey] = []
+    for number, floor in enumerate(floors):
+        here = tuple(r for r in rooms if heights[r.region.floor] == floor)
+        above = floors[number + 1] if number + 1 < len(floors) else math.inf
+        first = -math.inf if number == 0 else floor - 0.3
+        walls = tuple(w for w in scene.walls if first <= w.bottom < above - 0.3)
+        if not (here or walls):
+            continue
+        top = _ceiling(floor, above, here, walls)
+        footprint = _outline(here, walls, top)
+        wells = tuple(_wells(scene, storeys, here, rooms)) if storeys else ()
+        storeys.append(Storey(floor, top, here, walls, footprint, wells))
+    lowest = min([r.level for r in storeys[0].rooms] + [storeys[0].floor]) if storeys else 0.0
+    ways = ways_of(scene, [s.walls for s in storeys], [s.floor for s in storeys])
+    return Building(scene, tuple(storeys), tuple(ways), lowest - 0.12)
+
+
+def _room(region: Region) -> Room | None:
+    if region.outline is None:
+        return None
+    area = Polygon(region.outline).buffer(0)
+    if area.is_empty:
+        return None
+    outdoors = OUTDOORS.search(region.label.casefold()) is not None
+    return Room(region, area, region.center[1], outdoors)
+
+
+def _ceiling(floor: float, above: float, rooms: Sequence[Room], walls: Sequence[Wall]) -> float:
+    """How high a storey's rooms are: as their walls are."""
+    tops = [w.bottom + w.height for w in walls if w.bottom + w.height > floor + 1.9]
+    tops = tops or [r.region.box.top for r in rooms if r.region.box is not None]
+    return min(max(tops, default=floor + _CEILING), above - 0.05)
+
+
+def _outline(rooms: Sequence[Room], walls: Sequence[Wall], ceiling: float) -> BaseGeometry:
+    """What lies under a storey's ceiling."""
+    high = [footprint(w) for w in walls if w.bottom + w.height > ceiling - 0.3]
+    indoors = [r.area for r in rooms if not r.outdoors]
+    whole = shapely.union_all([*high, *indoors], grid_size=GRID)
+    out = shapely.union_all([r.area for r in rooms if r.outdoors])
+    filled = []
+    for each in polygons(whole):
+        open_ = [
+            Polygon(ring)
+            for ring in each.interiors
+            if Polygon(ring).area > _COURT or Polygon(ring).intersection(out).area > 0.5
+        ]
+        filled.append(Polygon(each.exterior, [hole.exterior for hole in open_]))
+    return shapely.union_all(filled, grid_size=GRID)
+
+
+def _wells(
+    scene: Scene, below: Sequence[Storey], here: Sequence[Room], rooms: Sequence[Room]
+) -> Iterator[tuple[BaseGeometry, Room]]:
+    """Where the floor of a storey is open for the stairs that come up to it."""
+    by_id = {room.region.id: room for room in rooms}
+    arriving = {room.region.id for room in here}
+    under = {room.region.id for room in below[-1].rooms}
+    floor = shapely.union_all([room.area for room in here])
+    told = set()
+    for flight in scene.stairs:
+        foot = by_id.get(flight.a)
+        if foot is None or flight.b not in arriving or flight.a not in under or not flight.treads:
+            continue
+        told.add((flight.a, flight.b))
+        steps = [Polygon(box.corners()) for box in (*flight.treads, *flight.landings)]
+        way = shapely.union_all(steps)
+        well = foot.area.difference(floor)
+        mostly = well.intersection(way).area > 0.6 * way.area
+        yield (well if mostly else way.envelope), foot
+    for link in scene.links:
+        if link.kind == "stairs" and (link.a, link.b) not in told and link.b in arriving:
+            # Hand-written homes have stairs as a thing in a room.
+            for item in scene.items_in(link.a):
+                if item.prompt_name == "stairs" and item.size is not None and link.a in by_id:
+                    x, _, z = item.position
+                    u, _, w = item.size
+                    box = shapely.box(x - u / 2, z - w / 2, x + u / 2, z + w / 2)
+                    turned = rotate(box, item.yaw, use_radians=True)
+                    yield turned, by_id[link.a]

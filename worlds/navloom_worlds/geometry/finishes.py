@@ -1,0 +1,183 @@
+"""How rooms are finished: paint, tiles, floors, by what a room is for and which home it is in.
+
+Scenes say nothing of it, so it is drawn: the same for a scene's id and a region's on every machine.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TypeVar
+
+from navloom.scenes.parts import Region
+from navloom_worlds.geometry.colours import look, shaded, stable
+from navloom_worlds.geometry.solids import RGB, Surface
+from navloom_worlds.geometry.textures import natural_repeat
+
+TRIM = Surface((0.93, 0.92, 0.90), gloss=0.15)
+"""Frames, skirting boards, window sills."""
+CEILING = Surface((0.95, 0.95, 0.94), "plaster", 1.5)
+ROOF = Surface((0.33, 0.31, 0.31), "roof", 2.4)
+GRASS = Surface((0.41, 0.48, 0.29), "grass", 1.6)
+STEEL = Surface((0.72, 0.73, 0.75), "metal", 0.5, 0.4)
+DARK_STEEL = Surface((0.25, 0.26, 0.28), "metal", 0.5, 0.3)
+STONE = Surface((0.68, 0.66, 0.62), "concrete", 2.0)
+
+T = TypeVar("T")
+
+_PAINTS: dict[str, tuple[RGB, ...]] = {
+    "calm": (
+        (0.86, 0.83, 0.77), (0.80, 0.79, 0.75), (0.84, 0.79, 0.69), (0.76, 0.78, 0.77),
+        (0.79, 0.73, 0.64),
+    ),
+    "living": (
+        (0.85, 0.80, 0.71), (0.80, 0.74, 0.64), (0.69, 0.74, 0.68), (0.74, 0.68, 0.61),
+        (0.65, 0.71, 0.76), (0.85, 0.76, 0.58),
+    ),
+    "sleeping": (
+        (0.65, 0.74, 0.82), (0.76, 0.71, 0.80), (0.70, 0.77, 0.66), (0.83, 0.75, 0.67),
+        (0.82, 0.71, 0.66), (0.60, 0.67, 0.70),
+    ),
+    "children": (
+        (0.92, 0.82, 0.55), (0.58, 0.78, 0.88), (0.72, 0.84, 0.62), (0.92, 0.72, 0.73),
+    ),
+    "kitchen": ((0.88, 0.86, 0.79), (0.83, 0.81, 0.67), (0.72, 0.79, 0.70), (0.87, 0.79, 0.61)),
+    "wet": ((0.87, 0.89, 0.89), (0.75, 0.83, 0.85), (0.82, 0.84, 0.77)),
+    "bare": ((0.72, 0.72, 0.70), (0.67, 0.67, 0.66), (0.76, 0.74, 0.70)),
+    "study": ((0.56, 0.66, 0.61), (0.70, 0.65, 0.54), (0.56, 0.63, 0.71), (0.79, 0.74, 0.64)),
+}  # fmt: skip
+_KINDS: tuple[tuple[str, str, str], ...] = (
+    # What a region's label says, its paint, its floor; the first that fits.
+    (r"elevator|lift", "cabin", "cabin"),
+    (r"balcony|terrace|patio|deck|garden|outdoor|porch|yard|veranda|pool", "bare", "outdoor"),
+    (r"garage|storage|workshop|utility|basement|cellar|boiler|junk", "bare", "concrete"),
+    (r"bath|toilet|shower|wc|sauna|spa|wash", "wet", "wet"),
+    (r"laundry", "wet", "tiles"),
+    (r"kitchen|pantry", "kitchen", "kitchen"),
+    (r"kid|child|nursery|play", "children", "soft"),
+    (r"bedroom|sleep", "sleeping", "soft"),
+    (r"dressing|closet|wardrobe", "calm", "soft"),
+    (r"gym|workout|exercise", "bare", "rubber"),
+    (r"office|study|library|media|music|cinema|tv", "study", "soft"),
+    (r"entry|foyer|lobby|vestibule", "calm", "entry"),
+    (r"living|family|lounge|dining|rec", "living", "wood"),
+)
+_WOODS: tuple[RGB, ...] = (
+    (0.74, 0.57, 0.38), (0.62, 0.44, 0.28), (0.80, 0.66, 0.48), (0.48, 0.33, 0.22),
+    (0.70, 0.60, 0.48), (0.66, 0.48, 0.30),
+)  # fmt: skip
+_TILES: tuple[RGB, ...] = (
+    (0.82, 0.80, 0.76), (0.70, 0.69, 0.67), (0.86, 0.83, 0.77), (0.52, 0.52, 0.53),
+    (0.76, 0.68, 0.58),
+)  # fmt: skip
+_CARPETS: tuple[RGB, ...] = (
+    (0.72, 0.67, 0.60), (0.60, 0.60, 0.61), (0.56, 0.60, 0.66), (0.66, 0.58, 0.50),
+    (0.58, 0.63, 0.57),
+)  # fmt: skip
+_WALL_TILES: tuple[RGB, ...] = (
+    (0.93, 0.94, 0.94), (0.80, 0.87, 0.90), (0.84, 0.89, 0.84), (0.88, 0.85, 0.80),
+    (0.74, 0.79, 0.83),
+)  # fmt: skip
+_FACADES: tuple[Surface, ...] = (
+    Surface((0.95, 0.93, 0.90), "brick", 1.0),
+    Surface((0.88, 0.85, 0.78), "plaster", 1.5),
+    Surface((0.80, 0.78, 0.74), "concrete", 2.0),
+    Surface((0.93, 0.91, 0.86), "plaster", 1.5),
+    Surface((0.80, 0.72, 0.66), "brick", 1.0),
+)
+
+
+@dataclass(frozen=True)
+class WallLook:
+    """How a room's walls look.
+
+    Attributes:
+        paint: above the tiles.
+        tiles: None where there are none.
+        tiled: metres above the floor to which there are tiles.
+        skirting: whether there are skirting boards.
+    """
+
+    paint: Surface
+    tiles: Surface | None = None
+    tiled: float = 0.0
+    skirting: bool = True
+
+
+class Finishes:
+    """The looks of one home.
+
+    Args:
+        home: what makes it this home and no other; another has other looks.
+    """
+
+    def __init__(self, home: str) -> None:
+        self._home = home
+        self.facade = self._pick(_FACADES, "facade")
+        self.wood = _surface(self._pick(_WOODS, "wood"), "planks", 0.15)
+        if stable(f"{home} parquet") % 4 == 0:
+            self.wood = _surface(self.wood.rgb, "parquet", 0.2)
+        self.threshold = look(None, "walnut")
+        self.stairs = Surface(shaded(self.wood.rgb, 0.92), "wood", 0.6, 0.15)
+        doors = (TRIM, TRIM, TRIM, look(None, "oak"), look(None, "walnut"))
+        self.doors = self._pick(doors, "doors")
+        front = ((0.34, 0.14, 0.12), (0.14, 0.22, 0.30), (0.16, 0.26, 0.20), (0.36, 0.24, 0.16))
+        self.front = Surface(self._pick(front, "front"), gloss=0.25)
+
+    def _pick(self, choices: tuple[T, ...], why: str) -> T:
+        return choices[stable(f"{self._home} {why}") % len(choices)]
+
+    def wall(self, region: Region) -> WallLook:
+        """The look of a region's walls."""
+        kind = _kind(region.label)[0]
+        if kind == "cabin":
+            return WallLook(STEEL, skirting=False)
+        paint = self._pick(_PAINTS[kind], f"{region.id} paint")
+        surface = _surface(paint, "plaster")
+        if kind == "wet":
+            tiles = self._pick(_WALL_TILES, f"{region.id} tiles")
+            name = self._pick(("bathroom tiles", "wall tiles"), f"{region.id} kind")
+            high = self._pick((1.3, 2.1, 9.0), f"{region.id} high")
+            return WallLook(surface, _surface(tiles, name, 0.45), high, skirting=False)
+        if kind == "kitchen":
+            tiles = self._pick(_WALL_TILES, "kitchen tiles")
+            return WallLook(surface, _surface(tiles, "wall tiles", 0.4), 1.5, skirting=False)
+        return WallLook(surface)
+
+    def floor(self, region: Region) -> Surface:
+        """The look of a region's floor."""
+        kind = _kind(region.label)[1]
+        if kind == "concrete":
+            return _surface((0.60, 0.60, 0.59), "concrete", 0.1)
+        if kind == "rubber":
+            return _surface((0.25, 0.26, 0.28), "granite")
+        if kind == "cabin":
+            return _surface((0.42, 0.42, 0.43), "granite", 0.2)
+        if kind == "outdoor":
+            wood, stone = ((0.62, 0.50, 0.38), "planks"), ((0.70, 0.68, 0.64), "tiles")
+            return _surface(*self._pick((wood, stone, stone), f"{region.id} floor"))
+        if kind == "wet":
+            name = self._pick(("bathroom tiles", "mosaic", "tiles"), f"{region.id} floor")
+            return _surface(self._pick(_TILES, f"{region.id} tone"), name, 0.3)
+        if kind == "tiles":
+            return _surface(self._pick(_TILES, "tiles"), "tiles", 0.25)
+        if kind == "kitchen" and stable(f"{self._home} kitchen") % 3:
+            return _surface(self._pick(_TILES, "tiles"), "tiles", 0.25)
+        if kind == "entry" and stable(f"{self._home} entry") % 2:
+            return _surface(self._pick(_TILES, "tiles"), "tiles", 0.25)
+        if kind == "soft" and stable(f"{self._home} carpets") % 2:
+            return _surface(self._pick(_CARPETS, f"{region.label} carpet"), "carpet")
+        return self.wood
+
+
+def _surface(rgb: RGB, texture: str, gloss: float = 0.0) -> Surface:
+    return Surface(rgb, texture, natural_repeat(texture), gloss)
+
+
+def _kind(label: str) -> tuple[str, str]:
+    """A region's paint and floor."""
+    words = label.casefold()
+    for pattern, paint, floor in _KINDS:
+        if re.search(pattern, words):
+            return paint, floor
+    return "calm", "wood"

@@ -1,0 +1,348 @@
+"""A scene as triangles: what it is built of, whose each triangle is, and how it looks.
+
+``scene_mesh`` puts together the structure (walls, floors, doors, stairs:
+:mod:`navloom_worlds.geometry.structure`), the things
+(:mod:`navloom_worlds.furniture`), or reads the mesh file that the scene came with. What
+it puts together is kept in the cache on disk.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from navloom import scenes
+from navloom.disk_cache import MESHES, code_key, content_key
+from navloom.scenes.checked_files import MESH_ENDINGS
+from navloom.scenes.distances import forget, per_scene
+from navloom.scenes.formats.scan_files import ScanFiles, scan_of
+from navloom.scenes.scene import Item, Point3, Scene
+from navloom.scenes.sparing import SPARING
+from navloom_worlds.geometry.owners import SHELL, item_owner, opening_owner, owners_by_name
+from navloom_worlds.geometry.rays import RayCaster
+from navloom_worlds.geometry.solids import Floats, Ints, Owned, Part, Picture, Surface, turn
+
+if TYPE_CHECKING:
+    from navloom_worlds.geometry.mesh_file import MeshFile
+
+
+_ARRAYS = {
+    "vertices": np.float32,
+    "faces": np.int32,
+    "owners": np.int32,
+    "surface": np.int32,
+    "uv": np.float32,
+    "smooth": np.bool_,
+}
+_FEW = 50
+"""A scene of fewer walls and items is drawn as fast as it is read."""
+_HUGE = 1e6
+"""Metres: no scene is as large."""
+
+
+@dataclass(frozen=True, eq=False)
+class SceneMesh:
+    """Triangles of a place in the scene's frame, metres, y up.
+
+    Attributes:
+        vertices: (n, 3) float32.
+        faces: (m, 3) int32, counter-clockwise seen from outside.
+        owners: (m,) int32, whose each face is.
+        surfaces: the looks there are.
+        surface: (m,) int32, which look each face has.
+        uv: (n, 2) float32, as :class:`navloom_worlds.geometry.solids.Part` has it; NaN where the
+            texture is laid on flat.
+        smooth: (m,) bool, faces that are shaded round.
+        photographed: whether its looks are photographs, which hold their light already.
+    """
+
+    vertices: Floats
+    faces: Ints
+    owners: Ints
+    surfaces: tuple[Surface, ...]
+    surface: Ints
+    uv: Floats
+    smooth: NDArray[np.bool_]
+    photographed: bool = False
+
+    @cached_property
+    def caster(self) -> RayCaster:
+        """Rays on all of it; made once.
+
+        Raises:
+            SimulatorError: embreex is not installed, or there is no face.
+        """
+        return RayCaster(self.vertices, self.faces)
+
+    @cached_property
+    def bounds(self) -> tuple[Floats, Floats]:
+        """The least and the greatest corner."""
+        return self.vertices.min(axis=0), self.vertices.max(axis=0)
+
+    def without(self, hidden: NDArray[np.bool_]) -> SceneMesh:
+        """The mesh less some faces; vertices stay.
+
+        Args:
+            hidden: (m,) which faces go.
+        """
+        keep = ~hidden
+        return replace(
+            self,
+            faces=self.faces[keep],
+            owners=self.owners[keep],
+            surface=self.surface[keep],
+            smooth=self.smooth[keep],
+        )
+
+
+def assembled(parts: Iterable[Owned]) -> SceneMesh:
+    """One mesh of many parts, in their order."""
+    vertices, faces, owners, looks, uv, smooth = [], [], [], [], [], []
+    surfaces: dict[Surface, int] = {}
+    first = 0
+    for owner, part in parts:
+        count = len(part.faces)
+        vertices.append(part.vertices)
+        faces.append(part.faces + first)
+        owners.append(np.full(count, owner, dtype=np.int32))
+        look = surfaces.setdefault(part.surface, len(surfaces))
+        looks.append(np.full(count, look, dtype=np.int32))
+        smooth.append(np.full(count, part.smooth, dtype=np.bool_))
+        flat = np.full((len(part.vertices), 2), np.nan, dtype=np.float32)
+        uv.append(flat if part.uv is None else part.uv)
+        first += len(part.vertices)
+    if not vertices:
+        none = np.zeros((0, 3))
+        nobody = np.zeros(0, dtype=np.int32)
+        return SceneMesh(
+            none.astype(np.float32),
+            none.astype(np.int32),
+            nobody,
+            (),
+            nobody,
+            np.zeros((0, 2), dtype=np.float32),
+            np.zeros(0, dtype=np.bool_),
+        )
+    return SceneMesh(
+        np.concatenate(vertices).astype(np.float32, copy=False),
+        np.concatenate(faces).astype(np.int32, copy=False),
+        np.concatenate(owners),
+        tuple(surfaces),
+        np.concatenate(looks),
+        np.concatenate(uv).astype(np.float32, copy=False),
+        np.concatenate(smooth),
+    )
+
+
+def has_geometry(scene: Scene) -> bool:
+    """Whether there is more to see of a scene than its graph: walls, a mesh file, or a scan."""
+    return bool(scene.walls) or _file_of(scene) is not None or _scan_of(scene) is not None
+
+
+def is_drawn(scene: Scene) -> bool:
+    """Whether a scene's triangles are made of the scene alone, and of no file."""
+    return _file_of(scene) is None and _scan_of(scene) is None
+
+
+def scene_mesh(scene: Scene) -> SceneMesh:
+    """The triangles of a scene as it stands; made once per scene, unless memory is spared.
+
+    Raises:
+        SceneError: it has no geometry, or its mesh file is broken.
+    """
+    if SPARING.meshes is not None and not (_meshed and _meshed[-1] is scene):
+        _meshed[:] = [*(each for each in _meshed if each is not scene), scene]
+        while len(_meshed) > SPARING.meshes:
+            forget(_meshed.pop(0), "mesh")
+    return per_scene(scene, "mesh", lambda: _made(scene))
+
+
+_meshed: list[Scene] = []
+
+
+def in_sight(scene: Scene, eye: Point3, point: Point3) -> bool:
+    """Whether nothing of a scene with geometry stands between an eye and a point."""
+    start = np.array(eye, np.float32)
+    way = np.array([point], np.float32) - start
+    return not scene_mesh(scene).caster.blocked(start, way, np.ones(1, np.float32))[0]
+
+
+def _made(scene: Scene) -> SceneMesh:
+    path = _file_of(scene)
+    if path is not None:
+        # trimesh is not imported for those who have no mesh.
+        from navloom_worlds.geometry.mesh_file import mesh_file
+
+        return assembled(file_parts(scene, mesh_file(path)))
+    if (files := _scan_of(scene)) is not None:
+        return scanned(scene, files)
+    key = mesh_key(scene)
+    if key is None:
+        return _drawn(scene)
+    return MESHES.kept(f"{key}.npz", lambda: _drawn(scene), _save, lambda file: _load(file, scene))
+
+
+def mesh_key(scene: Scene) -> str | None:
+    """Return a name for a scene's mesh: a hash of the scene and of what draws it.
+
+    None where the mesh is not kept on disk: it is of a file, or of few walls and items.
+    """
+    if not is_drawn(scene) or len(scene.walls) + len(scene.items) < _FEW:
+        return None
+    return per_scene(scene, "mesh key", lambda: _key(scene))
+
+
+def _key(scene: Scene) -> str:
+    here, beside = Path(__file__).parents[1], Path(scenes.__file__).parent
+    folders = (str(here / each) for each in ("furniture", "geometry", "homes"))
+    paths = (*folders, *map(str, sorted(beside.glob("*.py"))))
+    code = code_key(*paths, libraries=("numpy", "shapely"))
+    return content_key("navloom mesh", code, scene.model_dump_json())
+
+
+def _drawn(scene: Scene) -> SceneMesh:
+    # Imported where a mesh is made: who reads one needs none of the furniture.
+    from navloom_worlds.geometry.structure import structure_parts
+
+    return assembled([*structure_parts(scene), *_things(scene)])
+
+
+def _save(file: IO[bytes], mesh: SceneMesh) -> None:
+    pictures: list[Picture] = []
+    looks = []
+    for look in mesh.surfaces:
+        told: str | int
+        if isinstance(look.texture, str):
+            told = look.texture
+        else:
+            told = next((k for k, each in enumerate(pictures) if each is look.texture), -1)
+            if told < 0:
+                told = len(pictures)
+                pictures.append(look.texture)
+        looks.append([look.rgb, told, look.repeat, look.gloss, look.glow])
+    held: dict[str, Any] = {name: getattr(mesh, name) for name in _ARRAYS}
+    held |= {f"picture_{k}": each.pixels for k, each in enumerate(pictures)}
+    held["looks"] = np.frombuffer(json.dumps(looks).encode(), dtype=np.uint8)
+    np.savez(file, **held)
+
+
+def _load(file: IO[bytes], scene: Scene) -> SceneMesh:
+    from navloom_worlds.geometry.textures import TEXTURES
+
+    with np.load(file, allow_pickle=False) as parts:
+        held = {name: parts[name] for name in parts.files}
+    looks = json.loads(held.pop("looks").tobytes())
+    arrays = {name: held.pop(name) for name in _ARRAYS}
+    n, m = len(arrays["vertices"]), len(arrays["faces"])
+    sizes = {"vertices": (n, 3), "faces": (m, 3), "uv": (n, 2)}
+    sound = all(
+        each.shape == sizes.get(name, (m,)) and each.dtype == _ARRAYS[name]
+        for name, each in arrays.items()
+    )
+    # Compiled code follows numbers without looking: none may lead out of its tables.
+    lowest = opening_owner(len(scene.openings))
+    for name, low, end in (
+        ("faces", 0, n),
+        ("surface", 0, len(looks)),
+        ("owners", lowest, len(scene.items) + 1),
+    ):
+        sound = sound and (not m or bool(low <= arrays[name].min() and arrays[name].max() < end))
+    sound = sound and bool((np.abs(arrays["vertices"]) < _HUGE).all())
+    sound = sound and not np.isinf(arrays["uv"]).any()
+    pictures = [Picture(held.pop(f"picture_{k}")) for k in range(len(held))]
+    for each in pictures:
+        sound = sound and each.pixels.dtype == np.uint8 and each.pixels.shape[2:] == (3,)
+    surfaces = []
+    for (r, g, b), told, repeat, gloss, glow in looks:
+        sound = sound and all(map(math.isfinite, (r, g, b, repeat, gloss, glow)))
+        sound = sound and (told in TEXTURES or told == "" or told in range(len(pictures)))
+        texture = told if isinstance(told, str) else pictures[told]
+        surfaces.append(Surface((r, g, b), texture, repeat, gloss, glow))
+    if not sound:
+        raise ValueError("not what was written")
+    return SceneMesh(surfaces=tuple(surfaces), **arrays)
+
+
+def scanned(scene: Scene, files: ScanFiles) -> SceneMesh:
+    """A scan's triangles as they stand in a scene: moved with their items, gone with them.
+
+    Raises:
+        SceneError: a file of the scan is broken.
+    """
+    from navloom_worlds.geometry.scan_mesh import scan_looks, standing
+
+    looks = scan_looks(files)
+    vertices, faces, owners, uv, surface = standing(scene, files, looks)
+    smooth = np.zeros(len(faces), dtype=np.bool_)
+    return SceneMesh(
+        vertices, faces, owners, looks.surfaces, surface, uv, smooth, looks.photographed
+    )
+
+
+def file_parts(scene: Scene, file: MeshFile) -> Iterator[Owned]:
+    """A file's nodes as they stand in a scene: moved with their items, gone with them."""
+    places = {item.id: index for index, item in enumerate(scene.items)}
+    known = owners_by_name(scene)
+    for node in file.nodes:
+        if (index := places.get(node.name)) is not None:
+            item = scene.items[index]
+            position, yaw = file.placed.get(node.name, (item.position, item.yaw))
+            for part in node.parts:
+                yield item_owner(index), _carried(part, position, yaw, item)
+        elif node.name not in file.placed:
+            owner = known.get(node.name, SHELL)
+            yield from ((owner, part) for part in node.parts)
+
+
+def _carried(part: Part, position: Point3, yaw: float, item: Item) -> Part:
+    """A part of a thing that stood somewhere, where it stands now."""
+    if position == item.position and yaw == item.yaw:
+        return part
+    x, y, z = position
+    return part.moved(-x, -y, -z).turned(item.yaw - yaw).moved(*item.position)
+
+
+def _things(scene: Scene) -> Iterator[Owned]:
+    from navloom_worlds.furniture import item_parts
+    from navloom_worlds.geometry.hung import pose_of
+
+    for index, item in enumerate(scene.items):
+        if item.size is None:
+            continue
+        x, z, yaw = pose_of(scene, item)
+        foot = item.position[1] - item.size[1] / 2
+        parts, first = item_parts(item), 0
+        at = np.concatenate([np.zeros((0, 3), np.float32), *(part.vertices for part in parts)])
+        at = turn(at, yaw) + np.array([x, foot, z], dtype=np.float32)
+        for part in parts:
+            last = first + len(part.vertices)
+            yield item_owner(index), part.having(at[first:last])
+            first = last
+
+
+def _scan_of(scene: Scene) -> ScanFiles | None:
+    files = scan_of(scene)
+    return files if files is not None and files.seen else None
+
+
+def _file_of(scene: Scene) -> Path | None:
+    """The mesh file that a scene was loaded by, if it was by one.
+
+    By its origin: ``house.glb``, ``mesh:DIR/house.glb``, or ``mesh:house.glb``, which is in
+    ``$NAVLOOM_DATA/mesh``.
+    """
+    name = scene.origin.removeprefix("mesh:")
+    if Path(name).suffix.casefold() not in MESH_ENDINGS:
+        return None
+    if name != scene.origin and "/" not in name:
+        return Path(os.environ.get("NAVLOOM_DATA", "")).expanduser() / "mesh" / name
+    return Path(name).expanduser()

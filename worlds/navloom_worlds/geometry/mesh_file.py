@@ -1,0 +1,354 @@
+"""Meshes from files: any ``.glb``, ``.gltf`` or ``.obj`` as named things made of parts.
+
+glTF is in metres and y up, and so is an ``.obj`` taken to be. Transforms of nodes are applied.
+Looks are base colours, pictures and vertex colours (one colour a face, at most 256); glTF's
+factors are linear and become sRGB. Transparency, normal maps and animation are left out.
+Whatever is wrong with a file is said in one line.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import trimesh
+from numpy.typing import NDArray
+from PIL import Image
+
+from navloom.errors import SceneError
+from navloom.scenes.checked_files import MESH_ENDINGS, read_bytes
+from navloom.scenes.formats.scene_json import load_file
+from navloom.scenes.scene import Point3, Scene
+from navloom_worlds.geometry.beside import Beside
+from navloom_worlds.geometry.mesh_guard import MOST_BYTES, check_gltf, check_size
+from navloom_worlds.geometry.solids import RGB, Floats, Part, Picture, Surface, bounds
+
+_SHELL = "mesh"
+"""What Navloom calls what has no name."""
+MOST_FACES = 20_000_000
+GENERATOR = "navloom"
+"""What a GLB of Navloom's own says that it was made by."""
+_MOST_SIDE = 2_048
+"""Pixels: larger pictures are made smaller."""
+_MOST_PIXELS = 100_000_000
+_MOST_COLOURS = 256
+_MOST_NAME = 200
+_UNNAMED = re.compile(r"(geometry|mesh|node|object|primitive|gltf|world|root|default)?[\s._-]*\d*")
+
+
+@dataclass(frozen=True, eq=False)
+class MeshNode:
+    """What one named node of a file holds.
+
+    Attributes:
+        name: its name in the file, unique there; "" for what has none of its own.
+        parts: its triangles in the scene's frame.
+    """
+
+    name: str
+    parts: tuple[Part, ...]
+
+    @property
+    def box(self) -> tuple[Floats, Floats]:
+        """Its least and its greatest corner."""
+        return bounds(self.parts)
+
+    @property
+    def middle(self) -> Point3:
+        """The middle of its box, to the millimetre."""
+        low, high = self.box
+        x, y, z = (round(float(each), 3) for each in (low + high) / 2)
+        return x, y, z
+
+
+@dataclass(frozen=True, eq=False)
+class MeshFile:
+    """A file that was read.
+
+    Attributes:
+        path: where it is.
+        nodes: what is in it, those with a name first.
+        placed: where each named node stands as a thing: the middle of its box, or what the scene
+            beside the file says; and its turn (yaw) there.
+        beside: the scene that lies beside it, if one does.
+        missing: files that it names and that are not there.
+    """
+
+    path: Path
+    nodes: tuple[MeshNode, ...]
+    placed: dict[str, tuple[Point3, float]]
+    beside: Scene | None = None
+    missing: tuple[str, ...] = ()
+
+
+def mesh_file(path: Path) -> MeshFile:
+    """Read a mesh file; the last few are kept.
+
+    Args:
+        path: a .glb, .gltf or .obj.
+
+    Raises:
+        SceneError: it is not there, of another kind, broken, too large, empty, not in metres, or
+            names files outside of its folder.
+    """
+    if path.suffix.casefold() not in MESH_ENDINGS:
+        raise SceneError(f"{path}: expected a mesh: a name that ends in {', '.join(MESH_ENDINGS)}.")
+    changed = 0
+    try:
+        stat = path.stat()
+    except OSError as error:
+        raise SceneError(f"{path}: cannot be read: {error.strerror}.") from error
+    near = path.with_suffix(".json")
+    with contextlib.suppress(OSError):
+        changed = near.stat().st_mtime_ns
+    return _kept(path.absolute(), path, (stat.st_mtime_ns, stat.st_size, changed))
+
+
+@lru_cache(maxsize=2)
+def _kept(_: Path, path: Path, _stamp: tuple[int, ...]) -> MeshFile:
+    beside = Beside(path)
+    loaded, named = _loaded(path, beside)
+    if beside.refused:
+        raise SceneError(beside.refused)
+    looks = _Looks(path)
+    grouped: dict[str, list[Part]] = {}
+    faces = 0
+    for name, geometry, transform in _placed(loaded, path, named):
+        faces += len(geometry.faces)
+        if faces > MOST_FACES:
+            raise SceneError(
+                f"{path}: expected at most {MOST_FACES:,} triangles. Make it coarser, or cut it."
+            )
+        grouped.setdefault(name, []).extend(_parts(path, name, geometry, transform, looks))
+    nodes = tuple(
+        MeshNode(name, tuple(parts))
+        for name, parts in sorted(grouped.items(), key=lambda each: not each[0])
+    )
+    if len(nodes) == 1:
+        # One thing alone is no thing in a home: it is the home.
+        nodes = (MeshNode("", nodes[0].parts),)
+    if not faces:
+        raise SceneError(f"{path}: there is no triangle in it: expected a mesh with faces.")
+    low, high = bounds([part for node in nodes for part in node.parts])
+    check_size(path, low.tolist(), high.tolist())
+    scene = _scene_beside(path)
+    return MeshFile(path, nodes, _standing(nodes, scene), scene, tuple(beside.missing))
+
+
+def _scene_beside(path: Path) -> Scene | None:
+    named = path.with_suffix(".json")
+    return load_file(named) if named.is_file() else None
+
+
+def _standing(nodes: tuple[MeshNode, ...], scene: Scene | None) -> dict[str, tuple[Point3, float]]:
+    if scene is None:
+        return {node.name: (node.middle, 0.0) for node in nodes if node.name}
+    items = scene.item_by_id
+    held = [items[node.name] for node in nodes if node.name in items]
+    return {item.id: (item.position, item.yaw) for item in held}
+
+
+def _loaded(path: Path, beside: Beside) -> tuple[trimesh.Scene, bool]:
+    """The file, and whether all its names are names of things, because Navloom gave them."""
+    raw = read_bytes(path, most=MOST_BYTES)
+    ending = path.suffix.casefold()[1:]
+    more: dict[str, Any] = {}
+    named = False
+    if ending == "obj":
+        split = "split_objects" if re.search(rb"^o\s", raw, re.MULTILINE) else "split_groups"
+        more = {split: True, "process": False}
+    else:
+        said = check_gltf(path, raw).get("asset")
+        named = isinstance(said, dict) and said.get("generator") == GENERATOR
+    try:
+        with np.errstate(all="ignore"):
+            scene = trimesh.load_scene(io.BytesIO(raw), file_type=ending, resolver=beside, **more)
+    except SceneError:
+        raise
+    except Exception as error:
+        # trimesh and what it calls meet broken files with errors of every kind.
+        why = " ".join(str(error).split())[:200] or type(error).__name__
+        raise SceneError(f"{path}: cannot be read as {ending}: {why}.") from error
+    return scene, named
+
+
+def _placed(
+    scene: trimesh.Scene, path: Path, named: bool
+) -> Iterator[tuple[str, Any, NDArray[np.float64]]]:
+    """Each geometry with triangles: whose it is, and how it stands in the scene."""
+    names = _object_names(path) if path.suffix.casefold() == ".obj" else []
+    parents = scene.graph.transforms.parents
+    for node in scene.graph.nodes_geometry:
+        transform, geometry_name = scene.graph[node]
+        geometry = scene.geometry[geometry_name]
+        if not isinstance(geometry, trimesh.Trimesh) or not len(geometry.faces):
+            continue
+        name = str(node)
+        above = str(parents.get(node, node))
+        # Several looks of one thing are nodes below its own: trimesh makes such of primitives.
+        if geometry.metadata.get("from_gltf_primitive") or name.startswith(f"{above}."):
+            name = above
+        if names:
+            held = [each for each in names if name == each or name.startswith(f"{each}_")]
+            name = max(held, key=len, default="")
+        elif path.suffix.casefold() == ".obj":
+            name = ""
+        unnamed = name == _SHELL if named else _UNNAMED.fullmatch(name.casefold())
+        yield ("" if unnamed else name[:_MOST_NAME]), geometry, transform
+
+
+def _object_names(path: Path) -> list[str]:
+    """The names of an .obj's objects; of its groups where it has no objects."""
+    text = read_bytes(path, most=MOST_BYTES).decode("utf-8", "replace")
+    for letter in "og":
+        found = re.findall(rf"^{letter}[ \t]+(.+?)\s*$", text, re.MULTILINE)
+        if found:
+            return list(dict.fromkeys(found))
+    return []
+
+
+def _parts(
+    path: Path, name: str, geometry: Any, transform: NDArray[np.float64], looks: _Looks
+) -> Iterator[Part]:
+    where = f"{path}: {name or 'a node without a name'}"
+    points = np.asarray(geometry.vertices, dtype=np.float64)
+    bad = np.flatnonzero(~np.isfinite(points).all(axis=1))
+    if len(bad):
+        found = ", ".join(f"{each:.3g}" for each in points[bad[0]])
+        raise SceneError(f"{where}: vertex {bad[0]} is ({found}): expected numbers.")
+    faces = np.asarray(geometry.faces, dtype=np.int64)
+    if faces.min() < 0 or faces.max() >= len(points):
+        raise SceneError(f"{where}: a triangle names a vertex that is not there.")
+    if not np.isfinite(transform).all():
+        raise SceneError(f"{where}: its place is not made of numbers.")
+    vertices = trimesh.transform_points(points, transform).astype(np.float32)
+    smooth = "vertex_normals" in geometry._cache.cache
+    surface, uv, colours = looks.of(geometry)
+    if colours is None:
+        yield Part(vertices, faces.astype(np.int32), surface, uv, smooth)
+        return
+    shades, which = _few(colours)
+    for k, shade in enumerate(shades):
+        mine = faces[which == k]
+        used, again = np.unique(mine, return_inverse=True)
+        look = Surface(shade, gloss=surface.gloss, glow=surface.glow)
+        yield Part(vertices[used], again.reshape(-1, 3).astype(np.int32), look, None, smooth)
+
+
+class _Looks:
+    """Surfaces of a file's materials, each picture made once."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._pictures: dict[int, tuple[Any, Picture]] = {}
+
+    def of(self, geometry: Any) -> tuple[Surface, Floats | None, NDArray[np.float64] | None]:
+        """A geometry's surface, its texture coordinates, and linear colours of its faces."""
+        visual = geometry.visual
+        if visual.kind in ("vertex", "face"):
+            linear = self._path.suffix.casefold() != ".obj"
+            return Surface(), None, _face_colours(geometry, visual.kind, linear)
+        material = getattr(visual, "material", None)
+        if material is None:
+            return Surface(), None, None
+        rgb, image, gloss, glow = _material(material)
+        uv = getattr(visual, "uv", None)
+        if image is not None and uv is not None and len(uv) == len(geometry.vertices):
+            flat = np.nan_to_num(np.asarray(uv, dtype=np.float32)[:, :2])
+            flat = np.stack([flat[:, 0], 1 - flat[:, 1]], axis=1)
+            return Surface(rgb, self._picture(image), 1.0, gloss, glow), flat, None
+        given = (
+            visual.vertex_attributes.get("color") if hasattr(visual, "vertex_attributes") else None
+        )
+        if given is not None and len(given) == len(geometry.vertices):
+            colours = _unit(np.asarray(given))[np.asarray(geometry.faces)].mean(axis=1)
+            return Surface(gloss=gloss, glow=glow), None, _srgb(colours * _linear(np.array(rgb)))
+        return Surface(rgb, gloss=gloss, glow=glow), None, None
+
+    def _picture(self, image: Image.Image) -> Picture:
+        # By identity, and the image is held on to, so that no other can take its place.
+        if id(image) not in self._pictures:
+            self._pictures[id(image)] = (image, self._read(image))
+        return self._pictures[id(image)][1]
+
+    def _read(self, image: Image.Image) -> Picture:
+        wide, high = image.size
+        if wide * high > _MOST_PIXELS:
+            raise SceneError(
+                f"{self._path}: a picture is {wide} x {high}: expected at most "
+                f"{_MOST_PIXELS:,} pixels."
+            )
+        try:
+            image.draft("RGB", (_MOST_SIDE, _MOST_SIDE))
+            plain = image.convert("RGB")
+            plain.thumbnail((_MOST_SIDE, _MOST_SIDE))
+            return Picture(np.asarray(plain, dtype=np.uint8).copy())
+        except Exception as error:
+            # Pillow meets broken pictures with errors of every kind.
+            why = " ".join(str(error).split())[:120] or type(error).__name__
+            raise SceneError(f"{self._path}: a picture in it is broken: {why}.") from error
+
+
+def _material(material: Any) -> tuple[RGB, Image.Image | None, float, float]:
+    """Colour, picture, gloss and glow."""
+    if isinstance(material, trimesh.visual.material.PBRMaterial):
+        factor = material.baseColorFactor
+        linear = np.ones(3) if factor is None else _unit(np.asarray(factor))[:3]
+        rough = 1.0 if material.roughnessFactor is None else float(material.roughnessFactor)
+        shine = material.emissiveFactor
+        glow = 0.0 if shine is None else float(np.clip(np.max(shine), 0, 4))
+        return _rgb(_srgb(linear)), material.baseColorTexture, float(np.clip(1 - rough, 0, 1)), glow
+    colour = _unit(np.asarray(getattr(material, "diffuse", [204, 204, 204]), dtype=np.uint8))[:3]
+    image = getattr(material, "image", None)
+    return _rgb(np.ones(3) if image is not None else colour), image, 0.0, 0.0
+
+
+def _rgb(colour: NDArray[np.float64]) -> RGB:
+    r, g, b = (round(float(each), 4) for each in np.nan_to_num(np.clip(colour, 0, 1)))
+    return r, g, b
+
+
+def _unit(colours: NDArray[Any]) -> NDArray[np.float64]:
+    """Colours of whatever type as RGB from 0 to 1."""
+    most = np.iinfo(colours.dtype).max if np.issubdtype(colours.dtype, np.integer) else 1
+    return np.clip(np.nan_to_num(colours[..., :3].astype(np.float64) / most), 0, 1)
+
+
+def _srgb(linear: NDArray[np.float64]) -> NDArray[np.float64]:
+    low, high = linear * 12.92, 1.055 * np.power(np.maximum(linear, 1e-9), 1 / 2.4) - 0.055
+    return np.where(linear <= 0.0031308, low, high)
+
+
+def _linear(srgb: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
+
+
+def _face_colours(geometry: Any, kind: str, linear: bool) -> NDArray[np.float64]:
+    if kind == "face":
+        colours = _unit(np.asarray(geometry.visual.face_colors))
+    else:
+        given = _unit(np.asarray(geometry.visual.vertex_colors))
+        colours = given[np.asarray(geometry.faces)].mean(axis=1)
+    return _srgb(colours) if linear else colours
+
+
+def _few(colours: NDArray[np.float64]) -> tuple[list[RGB], NDArray[np.int64]]:
+    """At most so many colours, and which of them each face has."""
+    levels = np.round(np.clip(colours, 0, 1) * 255).astype(np.uint8)
+    kinds, which = np.unique(levels, axis=0, return_inverse=True)
+    which = which.reshape(-1)
+    if len(kinds) > _MOST_COLOURS:
+        strip = Image.fromarray(kinds[None]).quantize(_MOST_COLOURS)
+        named = np.asarray(strip)[0]
+        palette = np.asarray(strip.convert("RGB"))[0]
+        kept, first, again = np.unique(named, return_index=True, return_inverse=True)
+        kinds, which = palette[first], again.reshape(-1)[which]
+        del kept
+    return [_rgb(each / 255) for each in kinds], which

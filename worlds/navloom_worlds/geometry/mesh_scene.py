@@ -1,0 +1,156 @@
+"""Any mesh as a scene (``docs/formats/mesh.md``): its storeys, its named things, where one stands.
+
+Nobody says which rooms there are, so there are none, unless a scene.json of the same name lies
+beside the mesh: that scene is taken then, and seen as the mesh.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import shapely
+
+from navloom.errors import SceneError
+from navloom.scenes.checked_files import MESH_ENDINGS, checked, short
+from navloom.scenes.distances import per_scene
+from navloom.scenes.lexicon import classify
+from navloom.scenes.scene import Floor, Item, Scene, Viewpoint
+from navloom_worlds.geometry.mesh import SceneMesh, assembled, file_parts
+from navloom_worlds.geometry.mesh_file import MeshFile, MeshNode, mesh_file
+from navloom_worlds.geometry.mesh_graph import mesh_graph
+from navloom_worlds.geometry.owners import door_owner, item_owner
+from navloom_worlds.geometry.walkable import passable, walkable_field
+
+_MOST_NAME = 200
+_SAME_STOREY = 1.5
+"""Metres: a viewpoint this near to a room's height may be in it."""
+_NUMBER = re.compile(r"(^|\s+)\d+(\s+\d+)*$")
+_JOINT = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Za-z])(?=\d)|[\s_.#<>-]+")
+_STRUCTURE = re.compile(
+    r"\b(walls?|floors?|ceilings?|roofs?|stairs?|staircase|ground|doors?|windows?|railings?)$"
+    r"|^(door|window|wall|floor|ceiling|opening) "
+)
+_DOOR = re.compile(
+    r"^(?!.*\b(cabinet|cupboard|wardrobe|oven|fridge|shower|closet)\b)(.*\bdoor$|door )"
+)
+"""Of names: what is walked through. What belongs to furniture is not."""
+_WINDOW = re.compile(r"\bwindow$|^window ")
+"""What is not, although it may have no pane."""
+
+
+def list_ids(folder: Path) -> list[str]:
+    """The names of the meshes in a folder, their endings included, sorted."""
+    files = (path for path in folder.iterdir() if path.suffix.casefold() in MESH_ENDINGS)
+    return sorted(path.name for path in files if path.is_file() and path.name[0] != ".")
+
+
+def load(folder: Path, scene_id: str) -> Scene:
+    """A mesh as a scene.
+
+    Args:
+        folder: where the file is.
+        scene_id: the file's name, its ending included.
+
+    Returns:
+        The scene, of source ``mesh``. ``notes`` say what nobody knows, and how much floor was left
+        out since nothing leads to it.
+
+    Raises:
+        SceneError: the file is broken, or there is no place in it where one can stand.
+    """
+    if Path(scene_id).name != scene_id or scene_id == "..":
+        raise SceneError(f"{short(scene_id)} is not the name of a file in {folder}.")
+    path = folder / scene_id
+    file = mesh_file(path)
+    name = re.sub(r"[^A-Za-z0-9._-]+", "_", scene_id).lstrip("._-")[:100] or "mesh"
+    with checked(path):
+        scene = _bare(file, name) if file.beside is None else file.beside
+        mesh = assembled(file_parts(scene, file))
+        if file.beside is None or not scene.viewpoints:
+            scene = _with_graph(scene, mesh, path)
+        scene = scene.replace(id=name, source="mesh")
+    # The triangles are at hand: nobody needs to put them together again.
+    per_scene(scene, "mesh", lambda: mesh)
+    return scene
+
+
+def _bare(file: MeshFile, name: str) -> Scene:
+    """The scene of a mesh alone, before anybody has a place to stand in it."""
+    notes = [
+        "Of rooms, doors and what is portable a mesh says no more than the names of its parts.",
+        *(f"The file names {short(each)}, which is not there." for each in file.missing[:5]),
+    ]
+    return Scene(
+        id=name,
+        source="mesh",
+        floors=(Floor(id=1, height=0.0),),
+        regions=(),
+        items=tuple(_item(node) for node in file.nodes if node.name),
+        viewpoints=(Viewpoint(id="1_0", position=(0.0, 0.0, 0.0)),),
+        notes=tuple(notes),
+    )
+
+
+def _item(node: MeshNode) -> Item:
+    low, high = node.box
+    wide, tall, deep = (round(float(each), 3) for each in high - low)
+    name = thing_name(node.name)
+    return Item(
+        id=node.name[:_MOST_NAME],
+        name=name,
+        kind="structure" if _STRUCTURE.search(name) else classify(name) or "asset",
+        position=node.middle,
+        size=(wide, tall, deep),
+    )
+
+
+def thing_name(node: str) -> str:
+    """What a node is called, in plain words.
+
+    >>> thing_name("Furniture/CoffeeTable_02.001")
+    'coffee table'
+    """
+    last = re.split(r"[/|:]", node)[-1]
+    words = _NUMBER.sub("", _JOINT.sub(" ", last)).casefold().split()
+    return " ".join(words)[:_MOST_NAME] or "thing"
+
+
+def _with_graph(scene: Scene, mesh: SceneMesh, path: Path) -> Scene:
+    """The scene with its storeys, viewpoints and edges, as one can walk in the mesh."""
+    doors, windows = (
+        [item_owner(i) for i, item in enumerate(scene.items) if called.search(item.name)]
+        for called in (_DOOR, _WINDOW)
+    )
+    doors += [door_owner(i) for i in range(len(scene.links))]
+    field = walkable_field(passable(mesh, doors, windows))
+    graph = mesh_graph(field)
+    if not graph.viewpoints:
+        raise SceneError(
+            f"{path}: there is no place in it where a person can stand: expected level floor with "
+            "1.8 m of head room and 0.2 m to every side, in metres, y up."
+        )
+    notes = list(scene.notes)
+    if doors:
+        notes.append("Doors are walked through, however they stand in the mesh.")
+    if field.other_area >= 1:
+        notes.append(f"{field.other_area:.0f} m² of floor are left out: nothing leads to them.")
+    if scene.regions:
+        # The storeys are those that its rooms are on.
+        viewpoints = tuple(_in_region(scene, each) for each in graph.viewpoints)
+        return scene.replace(viewpoints=viewpoints, edges=graph.edges, notes=tuple(notes))
+    return scene.replace(
+        floors=graph.floors, viewpoints=graph.viewpoints, edges=graph.edges, notes=tuple(notes)
+    )
+
+
+def _in_region(scene: Scene, viewpoint: Viewpoint) -> Viewpoint:
+    """A viewpoint with the room whose outline it is in, on the storey that it is on."""
+    x, y, z = viewpoint.position
+    for region in scene.regions:
+        outline = region.outline
+        if outline is None or abs(region.center[1] - y) > _SAME_STOREY:
+            continue
+        if shapely.intersects_xy(shapely.Polygon(outline), x, z):
+            return viewpoint.model_copy(update={"region": region.id})
+    return viewpoint

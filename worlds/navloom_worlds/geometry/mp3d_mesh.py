@@ -1,0 +1,28 @@
+"""A Matterport3D scan of which there is a mesh and no connectivity, as habitat's users have it."""
+
+from __future__ import annotations
+
+from navloom.scenes.formats.mp3d_house import read_house
+from navloom.scenes.formats.scan_files import ScanFiles
+from navloom.scenes.scene import Scene
+from navloom_worlds.geometry.scan import read_scan
+from navloom_worlds.geometry.scan_scene import scan_scene
+
+
+def load_scan(files: ScanFiles) -> Scene:
+    """A scan from its mesh and its ``.house``: rooms of its floors, with the house's types.
+
+    Args:
+        files: where it is.
+
+    Raises:
+        SceneError: a file is broken, or nobody can stand in the scan.
+    """
+    scan = read_scan(files)
+    notes = ["There is no connectivity file: viewpoints are made where one can walk in the mesh."]
+    if files.looks is None:
+        notes.append(f"There is no {files.stem}.glb: the scan is seen grey.")
+    if files.numbers is None:
+        return scan_scene(scan, notes)
+    types = {room.number: room.label for room in read_house(files.numbers).rooms}
+    return scan_scene(scan, notes, lambda _: types)

@@ -1,0 +1,166 @@
+"""The box of each thing of a scan: the smallest upright one around its triangles.
+
+A scan's labels spill over: a few triangles far from a thing have its colour. What lies apart from
+the most of a thing and is small is left out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import shapely
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import ConvexHull, KDTree, QhullError
+
+from navloom.scenes.parts import Box
+from navloom_worlds.geometry.glb_triangles import Floats, Ints
+
+_APART = 0.06
+"""Metres: what is nearer to one another is of one piece."""
+_SMALL = 0.1
+"""A piece with so much of the largest piece's area is of the thing, wherever it is."""
+_TINY = 0.02
+"""One with less is so only where it is within the box of the others."""
+_TOUCH = 0.05
+"""Metres from a box to what touches it."""
+_TURNED = 0.93
+"""A turned box is taken where its footprint is so much smaller than one along the axes."""
+_SIDE = 1 << 20
+_CELL = np.array([_SIDE * _SIDE, _SIDE, 1], dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Outlined:
+    """Where a thing is.
+
+    Attributes:
+        box: around it.
+        hull: its footprint, (x, z); None where it is upright and flat.
+    """
+
+    box: Box
+    hull: shapely.Polygon | None
+
+
+def things_outlined(vertices: Floats, faces: Ints, numbers: Ints) -> dict[int, Outlined]:
+    """The box and the footprint of every thing.
+
+    Args:
+        vertices: (n, 3) metres, y up.
+        faces: (m, 3).
+        numbers: (m,) whose each face is; 0 for nobody's.
+
+    Returns:
+        By number. A box's yaw is within 45 degrees to either side; where a box along the axes does
+        as well it is 0. Which side is a thing's front nobody knows.
+    """
+    return {number: _outlined(vertices, mine) for number, mine in faces_of(faces, numbers)}
+
+
+def faces_of(faces: Ints, numbers: Ints) -> Iterator[tuple[int, Ints]]:
+    """Each thing with its faces, in the order of the numbers."""
+    order = np.argsort(numbers, kind="stable")
+    sorted_numbers = numbers[order]
+    kinds, first = np.unique(sorted_numbers, return_index=True)
+    for number, some in zip(kinds.tolist(), np.split(order, first[1:]), strict=True):
+        if number > 0:
+            yield number, faces[some]
+
+
+def _outlined(vertices: Floats, faces: Ints) -> Outlined:
+    corners = vertices[faces].astype(np.float64)
+    if len(faces) > 1:
+        corners = corners[_kept(corners)]
+    flat = corners.reshape(-1, 3)
+    low, high = flat[:, 1].min(), flat[:, 1].max()
+    hull = hull_of(flat[:, [0, 2]])
+    x, z, wide, deep, yaw = _footprint(flat[:, [0, 2]], hull)
+    box = Box(
+        center=(round(x, 4), round(float(low + high) / 2, 4), round(z, 4)),
+        size=(round(wide, 4), round(float(high - low), 4), round(deep, 4)),
+        yaw=round(yaw, 5),
+    )
+    return Outlined(box, hull)
+
+
+def _kept(corners: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which faces are of the thing itself, and no spill of its label.
+
+    The largest piece and what touches its box are; small pieces are where they are within it.
+    """
+    middle, count, label = _pieces(corners)
+    if count == 1:
+        return np.ones(len(corners), dtype=np.bool_)
+    of_face = label[middle]
+    sides = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    area = np.bincount(of_face, np.linalg.norm(sides, axis=1) + 1e-12, minlength=count)
+    low, high = np.full((count, 3), np.inf), np.full((count, 3), -np.inf)
+    np.minimum.at(low, of_face, corners.min(axis=1))
+    np.maximum.at(high, of_face, corners.max(axis=1))
+    large = area >= _SMALL * area.max()
+    parts = large | (area >= _TINY * area.max())
+    held = large.copy()
+    while True:
+        least, most = low[held].min(axis=0), high[held].max(axis=0)
+        near = ((low <= most + _TOUCH) & (high >= least - _TOUCH)).all(axis=1)
+        grown = held | (near & parts)
+        if (grown == held).all():
+            break
+        held = grown
+    within = ((low >= least - _TOUCH) & (high <= most + _TOUCH)).all(axis=1)
+    return np.asarray((held | within)[of_face], dtype=np.bool_)
+
+
+def _pieces(corners: NDArray[np.float64]) -> tuple[NDArray[np.int64], int, NDArray[np.int32]]:
+    """Cells that hang together: the cell of each face's middle, how many pieces, each cell's."""
+    points = np.concatenate([corners.mean(axis=1), corners.reshape(-1, 3)])
+    places = np.floor((points - points.min(axis=0)) / _APART).astype(np.int64)
+    # One number a cell: rows are slow to sort.
+    keys, which = np.unique(places @ _CELL, return_inverse=True)
+    cells = np.stack([keys // _CELL[0], keys // _CELL[1] % _SIDE, keys % _SIDE], axis=1)
+    many = len(corners)
+    middle, ends = which[:many], which[many:].reshape(many, 3)
+    pairs = KDTree(cells).query_pairs(1.8, output_type="ndarray")
+    rows = np.concatenate([pairs[:, 0], np.repeat(middle, 3)])
+    cols = np.concatenate([pairs[:, 1], ends.reshape(-1)])
+    joined = coo_array((np.ones(len(rows), dtype=np.int8), (rows, cols)), shape=(len(cells),) * 2)
+    count, label = connected_components(joined, directed=False)
+    return middle, int(count), label
+
+
+def hull_of(at: NDArray[np.floating]) -> shapely.Polygon | None:
+    """The hull of some points of a plane; None where they are on one line."""
+    if len(at) < 3 or float(np.ptp(at, axis=0).min()) <= 1e-6:
+        return None
+    try:
+        ring = at[ConvexHull(at).vertices]
+    except QhullError:
+        return None
+    return shapely.Polygon(ring)
+
+
+def _footprint(
+    at: NDArray[np.float64], hull: shapely.Polygon | None
+) -> tuple[float, float, float, float, float]:
+    """Middle x and z, width, depth and yaw of the smallest rectangle around some points."""
+    low, high = at.min(axis=0), at.max(axis=0)
+    wide, deep = (float(max(each, 0.0)) for each in high - low)
+    x, z = (float(each) for each in (low + high) / 2)
+    if hull is None:
+        return x, z, wide, deep, 0.0
+    turned = shapely.minimum_rotated_rectangle(hull)
+    if not isinstance(turned, shapely.Polygon) or turned.area >= _TURNED * wide * deep:
+        return x, z, wide, deep, 0.0
+    (a, b), (c, d), (e, f) = turned.exterior.coords[:3]
+    first, second = math.hypot(c - a, d - b), math.hypot(e - c, f - d)
+    yaw = math.atan2(d - b, c - a)
+    quarter = round(yaw / (math.pi / 2))
+    if quarter % 2:
+        first, second = second, first
+    middle = turned.centroid
+    return middle.x, middle.y, first, second, yaw - quarter * math.pi / 2

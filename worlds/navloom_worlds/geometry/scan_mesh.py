@@ -1,0 +1,279 @@
+"""A scan as it is seen: the looks of its GLB, and whose each triangle is.
+
+The release's two GLBs are one mesh, painted twice, in one order of triangles. Where they are not,
+each triangle of the looks takes the owner of what lies nearest to it in the semantic mesh.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+from scipy.spatial import KDTree
+
+from navloom.errors import SceneError
+from navloom.scenes.formats.scan_files import ScanFiles
+from navloom.scenes.parts import Point3
+from navloom.scenes.scene import Scene
+from navloom_worlds.geometry.glb_triangles import Floats, GlbTriangles, Ints, glb_triangles
+from navloom_worlds.geometry.owners import NOTHING, SHELL, item_owner
+from navloom_worlds.geometry.rays import RayCaster
+from navloom_worlds.geometry.scan import SURFACES, Scan, looks_turned, read_scan
+from navloom_worlds.geometry.solids import Picture, Surface
+
+GREY = Surface((0.72, 0.72, 0.72))
+_MOST_SIDE = 2_048
+_MOST_PIXELS = 200_000_000
+"""Of all pictures together: 600 MB. What is over that is made smaller."""
+_SAME = 0.001
+_NEAR = 0.1
+"""Metres from a triangle of the looks to the semantic triangle that it is of."""
+_FITTING = 0.5
+_PHOTOGRAPHED = 0.95
+
+
+@dataclass(frozen=True, eq=False)
+class Looks:
+    """What is seen of a scan.
+
+    Attributes:
+        vertices: (n, 3) float32, our frame.
+        faces: (m, 3) int32.
+        numbers: (m,) int32, the thing each face is of; 0 for nobody's.
+        uv: (n, 2) float32; NaN where there is no picture.
+        surfaces: the looks there are.
+        surface: (m,) int32.
+        photographed: whether nearly all of it is pictures, which hold their light already.
+    """
+
+    vertices: Floats
+    faces: Ints
+    numbers: Ints
+    uv: Floats
+    surfaces: tuple[Surface, ...]
+    surface: Ints
+    photographed: bool
+
+
+def item_name(files: ScanFiles, number: int) -> str:
+    """The id of the item of a number."""
+    return str(number) if files.source == "hm3d" else f"o{number - 1}"
+
+
+def number_owners(scene: Scene, scan: Scan) -> Ints:
+    """What each number of a scan is in frames of ids of a scene of it.
+
+    Returns:
+        (most number + 1,) int32: items and surfaces by their owners; ``NOTHING`` for an item that
+        the scene does not have any more; ``SHELL`` for nobody's.
+    """
+    places = {item.id: k for k, item in enumerate(scene.items)}
+    out = np.full(max((x.number for x in scan.lines), default=0) + 1, SHELL, dtype=np.int32)
+    for line in scan.lines:
+        index = places.get(item_name(scan.files, line.number))
+        gone = SURFACES.get(line.name, NOTHING)
+        out[line.number] = gone if index is None else item_owner(index)
+    return out
+
+
+def scan_looks(files: ScanFiles) -> Looks:
+    """The looks of a scan; the last one is kept.
+
+    Raises:
+        SceneError: a file of it is broken.
+    """
+    return _kept(files, files.stamp)
+
+
+@lru_cache(maxsize=1)
+def _kept(files: ScanFiles, _stamp: object) -> Looks:
+    scan = read_scan(files)
+    if files.looks is None:
+        return _grey(scan)
+    glb = looks_turned(glb_triangles(files.looks), scan.upright)
+    numbers, fitting = matched(scan, glb.vertices, glb.faces)
+    if fitting < _FITTING:
+        raise SceneError(
+            f"{files.looks}: {1 - fitting:.0%} of its triangles lie off those of the semantic "
+            "mesh beside it: expected two meshes of one home, in one frame."
+        )
+    surfaces, uv = _surfaces(glb)
+    pictured = _photographed(glb, surfaces)
+    if pictured:
+        # A photograph is as bright as it was taken.
+        surfaces = tuple(replace(each, glow=1.0) for each in surfaces)
+    return Looks(glb.vertices, glb.faces, numbers, uv, surfaces, glb.material, pictured)
+
+
+def _grey(scan: Scan) -> Looks:
+    uv = np.full((len(scan.vertices), 2), np.nan, dtype=np.float32)
+    nothing = np.zeros(len(scan.faces), dtype=np.int32)
+    return Looks(scan.vertices, scan.faces, scan.numbers, uv, (GREY,), nothing, False)
+
+
+def matched(scan: Scan, vertices: Floats, faces: Ints) -> tuple[Ints, float]:
+    """Whose each triangle of another mesh of the same place is.
+
+    Returns:
+        (m,) numbers, and the share of triangles that lie on a semantic one.
+    """
+    if not scan.lines:
+        return np.zeros(len(faces), dtype=np.int32), 1.0
+    middles = vertices[faces].mean(axis=1)
+    theirs = scan.vertices[scan.faces].mean(axis=1)
+    if len(middles) == len(theirs) and float(np.abs(middles - theirs).max()) < _SAME:
+        return scan.numbers, 1.0
+    found = KDTree(theirs).query(middles, distance_upper_bound=_SAME)
+    far, near = (np.asarray(each) for each in found)
+    numbers = np.zeros(len(faces), dtype=np.int32)
+    same = np.isfinite(far)
+    numbers[same] = scan.numbers[near[same]]
+    left = np.flatnonzero(~same)
+    if not len(left):
+        return numbers, 1.0
+    numbers[left], lies = _by_rays(scan, vertices, faces[left], middles[left])
+    return numbers, float((same.sum() + lies.sum()) / len(faces))
+
+
+def _by_rays(
+    scan: Scan, vertices: Floats, faces: Ints, middles: Floats
+) -> tuple[Ints, NDArray[np.bool_]]:
+    """The semantic triangle that lies nearest before or behind each triangle's middle."""
+    caster = RayCaster(scan.vertices, scan.faces)
+    corners = vertices[faces]
+    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    long = np.linalg.norm(normal, axis=1, keepdims=True)
+    up = np.array([0, 1, 0], dtype=np.float32)
+    normal = np.where(long > 1e-12, normal / np.maximum(long, 1e-12), up).astype(np.float32)
+    best = np.full(len(faces), np.inf, dtype=np.float32)
+    face = np.full(len(faces), -1, dtype=np.int32)
+    for way in (normal, -normal):
+        # From a little before it, so that what lies on it is met.
+        hits = caster.cast((middles - way * np.float32(0.002)).astype(np.float32), way)
+        nearer = hits.distance < best
+        best[nearer], face[nearer] = hits.distance[nearer], hits.face[nearer]
+    lies = best <= _NEAR
+    numbers = np.zeros(len(faces), dtype=np.int32)
+    numbers[lies] = scan.numbers[face[lies]]
+    return numbers, lies
+
+
+def _surfaces(glb: GlbTriangles) -> tuple[tuple[Surface, ...], Floats]:
+    used = set(np.unique(glb.material).tolist())
+    sizes = {k: _size(glb, image) for k, (_, image) in enumerate(glb.materials) if k in used}
+    total = sum(wide * high for wide, high in sizes.values())
+    shrink = min(1.0, (_MOST_PIXELS / total) ** 0.5) if total else 1.0
+    pictures: dict[int, Picture] = {}
+    surfaces = []
+    for k, (rgb, image) in enumerate(glb.materials):
+        if k not in sizes or image is None or not sizes[k][0]:
+            painted = image is None and not glb.packed
+            surfaces.append(Surface(_srgb(rgb)) if painted else GREY)
+            continue
+        if image not in pictures:
+            pictures[image] = _picture(glb, image, shrink)
+        surfaces.append(Surface(_srgb(rgb), pictures[image], 1.0))
+    plain = [k for k, each in enumerate(surfaces) if not isinstance(each.texture, Picture)]
+    uv = glb.uv.copy()
+    uv[glb.faces[np.isin(glb.material, plain)]] = np.nan
+    lacking = np.flatnonzero(~np.isfinite(uv[glb.faces]).all(axis=(1, 2)))
+    if len(lacking):
+        uv[glb.faces[lacking]] = np.nan
+    return tuple(surfaces), uv
+
+
+def _photographed(glb: GlbTriangles, surfaces: Sequence[Surface]) -> bool:
+    held = np.array([isinstance(each.texture, Picture) for each in surfaces], dtype=np.bool_)
+    corners = glb.vertices[glb.faces]
+    cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    area = np.linalg.norm(cross, axis=1)
+    return bool(area[held[glb.material]].sum() >= _PHOTOGRAPHED * area.sum())
+
+
+def _size(glb: GlbTriangles, image: int | None) -> tuple[int, int]:
+    raw = None if image is None or image >= len(glb.images) else glb.images[image]
+    if raw is None:
+        return 0, 0
+    with _opened(glb, image, raw) as found:
+        return min(found.size[0], _MOST_SIDE), min(found.size[1], _MOST_SIDE)
+
+
+def _picture(glb: GlbTriangles, image: int, shrink: float) -> Picture:
+    raw = glb.images[image] or b""
+    side = max(16, int(_MOST_SIDE * shrink))
+    try:
+        with _opened(glb, image, raw) as found:
+            found.draft("RGB", (side, side))
+            plain = found.convert("RGB")
+            plain.thumbnail((side, side))
+            return Picture(np.asarray(plain, dtype=np.uint8).copy())
+    except SceneError:
+        raise
+    except Exception as error:
+        # Pillow meets broken pictures with errors of every kind.
+        why = " ".join(str(error).split())[:120] or type(error).__name__
+        raise SceneError(f"{glb.path}: images[{image}] is broken: {why}.") from error
+
+
+def _opened(glb: GlbTriangles, image: int | None, raw: bytes) -> Image.Image:
+    try:
+        return Image.open(io.BytesIO(raw))
+    except Exception as error:
+        why = " ".join(str(error).split())[:120] or type(error).__name__
+        raise SceneError(f"{glb.path}: images[{image}] is broken: {why}.") from error
+
+
+def _srgb(linear: tuple[float, float, float]) -> tuple[float, float, float]:
+    c = np.clip(np.nan_to_num(np.array(linear)), 0, 1)
+    out = np.where(c <= 0.0031308, c * 12.92, 1.055 * np.maximum(c, 1e-9) ** (1 / 2.4) - 0.055)
+    r, g, b = (round(float(each), 4) for each in out)
+    return r, g, b
+
+
+def standing(
+    scene: Scene, files: ScanFiles, looks: Looks
+) -> tuple[Floats, Ints, Ints, Floats, Ints]:
+    """Vertices, faces, owners, uv and surface numbers of a scan as its things stand in a scene.
+
+    What the scene has no more is gone, what was moved is moved.
+    """
+    scan = read_scan(files)
+    owners = number_owners(scene, scan)[looks.numbers]
+    vertices, uv, faces = looks.vertices, looks.uv, looks.faces
+    for k, item in enumerate(scene.items):
+        box = _first_box(scan, item.id)
+        if box is None or (item.position == box[0] and item.yaw == box[1]):
+            continue
+        mine = np.flatnonzero(owners == item_owner(k))
+        if not len(mine):
+            continue
+        used, again = np.unique(faces[mine], return_inverse=True)
+        moved = _moved(vertices[used], box, (item.position, item.yaw))
+        faces = faces.copy() if faces is looks.faces else faces
+        faces[mine] = (again.reshape(-1, 3) + len(vertices)).astype(np.int32)
+        vertices = np.concatenate([vertices, moved])
+        uv = np.concatenate([uv, uv[used]])
+    here = owners != NOTHING
+    return vertices, faces[here], owners[here], uv, looks.surface[here]
+
+
+def _first_box(scan: Scan, name: str) -> tuple[Point3, float] | None:
+    """Where an item stands in the scan, and how it is turned there."""
+    plain = name.removeprefix("o")
+    known = plain.isascii() and plain.isdigit() and len(plain) < 9
+    box = scan.boxes.get(int(plain) + (plain != name)) if known else None
+    return None if box is None else (box.center, box.yaw)
+
+
+def _moved(points: Floats, first: tuple[Point3, float], now: tuple[Point3, float]) -> Floats:
+    turn = now[1] - first[1]
+    cos, sin = np.cos(turn), np.sin(turn)
+    at = points.astype(np.float64) - np.array(first[0])
+    x, z = at[:, 0] * cos - at[:, 2] * sin, at[:, 0] * sin + at[:, 2] * cos
+    out: Floats = (np.stack([x, at[:, 1], z], axis=1) + np.array(now[0])).astype(np.float32)
+    return out

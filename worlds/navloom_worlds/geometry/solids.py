@@ -1,0 +1,250 @@
+"""What things are built of: surfaces, parts, and the plain solids that parts are made from.
+
+A part is a few triangles with one look. Its frame is its thing's own: the origin in the middle of
+the footprint at the thing's underside, y up, metres; the front looks along -z, right is +x.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float32]
+Ints = NDArray[np.int32]
+RGB = tuple[float, float, float]
+
+
+def floats(values: ArrayLike) -> Floats:
+    """Values as an array of float32."""
+    return np.asarray(values, dtype=np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """An image to be laid on a surface: (height, width, 3) uint8, sRGB; made in code or of a file.
+
+    Two are the same where they are one object.
+    """
+
+    pixels: NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Surface:
+    """How a part looks.
+
+    Attributes:
+        rgb: its colour, sRGB, each 0 to 1; a texture's own colours are multiplied by it.
+        texture: a name that :func:`navloom_worlds.geometry.textures.texture` knows ("" none), or
+            a picture.
+        repeat: metres after which the texture begins anew. A picture on a thing has coordinates
+            from 0 to 1 and a repeat of 1.
+        gloss: 0 dull to 1 like a mirror.
+        glow: how bright it is by itself: 1 is as bright as white paper in a lit room.
+    """
+
+    rgb: RGB = (0.8, 0.8, 0.8)
+    texture: str | Picture = ""
+    repeat: float = 1.0
+    gloss: float = 0.0
+    glow: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Triangles with one look.
+
+    Attributes:
+        vertices: (n, 3) metres in the thing's own frame.
+        faces: (m, 3) rows of ``vertices``, counter-clockwise seen from outside.
+        surface: how it looks.
+        uv: (n, 2) where on the texture a vertex lies, in metres (``repeat`` of the surface is one
+            whole texture, v downwards); None lays it on flat, from the side a face is turned to.
+        smooth: whether it is shaded as if it were round.
+    """
+
+    vertices: Floats
+    faces: Ints
+    surface: Surface = Surface()
+    uv: Floats | None = None
+    smooth: bool = False
+
+    def having(self, vertices: Floats) -> Part:
+        """The part with other vertices."""
+        return Part(vertices, self.faces, self.surface, self.uv, self.smooth)
+
+    def moved(self, x: float, y: float, z: float) -> Part:
+        """The part somewhere else."""
+        return self.having(self.vertices + floats([x, y, z]))
+
+    def turned(self, yaw: float) -> Part:
+        """The part turned about y by so many radians, clockwise seen from above."""
+        return self.having(turn(self.vertices, yaw))
+
+    def scaled(self, x: float, y: float, z: float) -> Part:
+        """The part made larger or smaller; factors above 0."""
+        return self.having(self.vertices * floats([x, y, z]))
+
+    def tilted(self, angle: float, axis: str = "x") -> Part:
+        """The part turned about its own ``x`` or ``z`` axis by the right-hand rule, in radians."""
+        cos, sin = np.cos(angle), np.sin(angle)
+        x, y, z = self.vertices.T
+        if axis == "x":
+            turned = np.stack([x, y * cos - z * sin, y * sin + z * cos], axis=1)
+        else:
+            turned = np.stack([x * cos - y * sin, x * sin + y * cos, z], axis=1)
+        return self.having(turned.astype(np.float32))
+
+
+Owned = tuple[int, Part]
+"""A part in the scene's own frame, and whose it is (:mod:`navloom_worlds.geometry.owners`)."""
+
+
+def turn(points: Floats, yaw: float) -> Floats:
+    """Points turned about y as :class:`navloom.scenes.parts.Box` is: clockwise seen from above."""
+    cos, sin = np.float32(np.cos(yaw)), np.float32(np.sin(yaw))
+    x, y, z = points.T
+    return np.stack([x * cos - z * sin, y, x * sin + z * cos], axis=1)
+
+
+_CUBE_FACES = np.array(
+    [
+        [0, 1, 5, 4],  # bottom
+        [3, 7, 6, 2],  # top
+        [0, 3, 2, 1],  # front, -z
+        [5, 6, 7, 4],  # back, +z
+        [4, 7, 3, 0],  # left, -x
+        [1, 2, 6, 5],  # right, +x
+    ]
+)
+
+
+def box(
+    low: Sequence[float], high: Sequence[float], surface: Surface, *, sides: str = "bufklr"
+) -> Part:
+    """A box between two corners.
+
+    Args:
+        low: (x, y, z) of the least corner.
+        high: of the greatest.
+        surface: its look.
+        sides: which sides it has: bottom, up, front, k (back), left, right.
+    """
+    (a, b, c), (d, e, f) = low, high
+    corners = floats(
+        [[a, b, c], [d, b, c], [d, e, c], [a, e, c], [a, b, f], [d, b, f], [d, e, f], [a, e, f]]
+    )
+    # Every side has corners of its own, so that edges stay sharp.
+    quads = [_CUBE_FACES["bufklr".index(side)] for side in sides]
+    vertices = corners[np.concatenate(quads)]
+    return Part(vertices, quad_faces(len(quads)), surface)
+
+
+def quad_faces(count: int) -> Ints:
+    """The triangles of so many quads, each of which has four vertices of its own in a row."""
+    first = np.arange(count, dtype=np.int32)[:, None] * 4
+    corners = np.array([[0, 1, 2], [0, 2, 3]], dtype=np.int32)
+    faces = first[:, :, None] + corners[None]
+    return faces.reshape(-1, 3).astype(np.int32)
+
+
+def quad(corners: Sequence[Sequence[float]], surface: Surface, *, whole: bool = False) -> Part:
+    """Four corners, counter-clockwise seen from where it is looked at: lower left first.
+
+    Args:
+        corners: lower left, lower right, upper right, upper left.
+        surface: its look.
+        whole: lay the texture on once, from corner to corner.
+    """
+    uv = floats([[0, 1], [1, 1], [1, 0], [0, 0]]) * surface.repeat if whole else None
+    return Part(floats(corners), quad_faces(1), surface, uv)
+
+
+def lathe(profile: Sequence[tuple[float, float]], surface: Surface, *, sides: int = 16) -> Part:
+    """A profile turned around the y axis: plates, bottles, lamp shades, table legs.
+
+    Args:
+        profile: (radius, y) from below to above; a radius of 0 closes it.
+        surface: its look.
+        sides: how many flat sides stand for the round.
+    """
+    around = np.linspace(0, 2 * np.pi, sides, endpoint=False)
+    radii, heights = np.array(profile, dtype=np.float64).T
+    x = np.cos(around)[None] * radii[:, None]
+    z = np.sin(around)[None] * radii[:, None]
+    y = np.repeat(heights[:, None], sides, axis=1)
+    vertices = np.stack([x, y, z], axis=2).reshape(-1, 3).astype(np.float32)
+    rings, step = np.arange(len(profile) - 1)[:, None] * sides, np.arange(sides)[None]
+    a, b = rings + step, rings + (step + 1) % sides
+    # At a pole one of two triangles has no area; where a rim stands twice neither has.
+    wide = (np.diff(radii) != 0) | (np.diff(heights) != 0)
+    first, second = wide & (radii[1:] > 0), wide & (radii[:-1] > 0)
+    faces = np.concatenate(
+        [
+            np.stack([a, a + sides, b + sides], axis=2)[first].reshape(-1, 3),
+            np.stack([a, b + sides, b], axis=2)[second].reshape(-1, 3),
+        ]
+    )
+    return Part(vertices, faces.astype(np.int32), surface, smooth=True)
+
+
+def cylinder(radius: float, low: float, high: float, surface: Surface, *, sides: int = 16) -> Part:
+    """A closed upright cylinder around the y axis."""
+    # The rims stand twice, so that they stay sharp where the wall is shaded round.
+    rim = [(0.0, low), (radius, low), (radius, low), (radius, high), (radius, high), (0.0, high)]
+    return lathe(rim, surface, sides=sides)
+
+
+def beam(
+    a: Sequence[float], b: Sequence[float], thick: float, surface: Surface, *, sides: int = 4
+) -> Part:
+    """A straight bar between two points: legs, rails, handles.
+
+    Args:
+        a: one end.
+        b: the other.
+        thick: its diameter; of four sides its width.
+        surface: its look.
+        sides: 4 is square, more is round.
+    """
+    start, end = np.array(a, dtype=np.float64), np.array(b, dtype=np.float64)
+    along = end - start
+    long = float(np.linalg.norm(along))
+    along = along / long if long else np.array([0.0, 1.0, 0.0])
+    helper = np.array([0.0, 0.0, 1.0]) if abs(along[2]) < 0.9 else np.array([1.0, 0.0, 0.0])
+    side = _across(along, helper)
+    side /= np.linalg.norm(side)
+    other = _across(side, along)
+    turn_by = np.pi / 4 if sides == 4 else 0.0
+    reach = thick / 2 * (np.sqrt(2) if sides == 4 else 1.0)
+    around = np.linspace(0, 2 * np.pi, sides, endpoint=False) + turn_by
+    ring = reach * (np.cos(around)[:, None] * side + np.sin(around)[:, None] * other)
+    quads = []
+    for k in range(sides):
+        n = (k + 1) % sides
+        quads += [start + ring[k], start + ring[n], end + ring[n], end + ring[k]]
+    faces = [quad_faces(sides)]
+    caps = [*(start + ring), *(end + ring)]
+    base = 4 * sides
+    fan = np.arange(1, sides - 1)
+    faces.append(np.stack([np.full_like(fan, base), base + fan + 1, base + fan], axis=1))
+    top = base + sides
+    faces.append(np.stack([np.full_like(fan, top), top + fan, top + fan + 1], axis=1))
+    return Part(
+        floats([*quads, *caps]), np.concatenate(faces).astype(np.int32), surface, smooth=False
+    )
+
+
+def _across(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The cross product of two vectors; numpy's takes ten times as long for two alone."""
+    (x, y, z), (u, v, w) = a.tolist(), b.tolist()
+    return np.array([y * w - z * v, z * u - x * w, x * v - y * u])
+
+
+def bounds(parts: Iterable[Part]) -> tuple[Floats, Floats]:
+    """The least and the greatest corner of parts together; at least one part."""
+    corners = [(p.vertices.min(axis=0), p.vertices.max(axis=0)) for p in parts]
+    return np.min([low for low, _ in corners], axis=0), np.max([h for _, h in corners], axis=0)

@@ -1,0 +1,394 @@
+"""Where a person can stand in any mesh, and walk from one such place to another.
+
+A place is a cell of 5 cm on a surface that is nearly level and has head room. Two neighbouring
+places are joined where one is no more than a step higher than the other and nothing stands between
+them; what stands there is found with level rays, since vertical ones pass thin walls by. The
+middle of a body may be where nothing is nearer than the body's radius. What cannot be reached from
+the main part on foot (the tops of tables and beds, the insides of cabinets and walls) is no floor.
+
+Layers lie over one another: storeys, and the floor under stairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import KDTree
+
+from navloom.scenes.parts import Point3
+from navloom_worlds.geometry.columns import Grid, Surfaces, grid_over, surfaces_of
+from navloom_worlds.geometry.mesh import SceneMesh, assembled
+from navloom_worlds.geometry.solids import Surface, box
+
+_LEVEL = 0.7
+"""The least slope factor of what is stood on: steeper than 45 degrees is no floor."""
+_FLAT = 0.05
+"""Metres: neighbouring places that differ by no more are of one patch."""
+_MENDED = 2
+"""Times that steep spots which have two level neighbours are counted as level, in a scan."""
+_TREAD = 0.1
+"""Square metres: a smaller patch by itself is a thing, and nobody steps on it."""
+_ROOF = 12.0
+"""Metres: what has something over it this near is indoors."""
+_LOOKS, _WALLED = 8, 6
+"""Looks aslant to all sides, and how many of them indoors meet something."""
+_ASLANT = 1.2
+"""Metres up for each aside."""
+_CHEST = 1.0
+_KNEE = 0.05
+"""Metres above the highest step where the lowest level ray runs."""
+_RAYS = 6
+"""Level rays over one another."""
+_PANE = 0.6
+"""Metres: what is called a window is no thicker."""
+_SIDES = ((1, 0), (0, 1), (-1, 0), (0, -1))
+
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int32]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class WalkableField:
+    """Places where the middle of a body may be.
+
+    Attributes:
+        grid: the cells.
+        step: the highest step, in metres.
+        cell: (n,) int32, the cell of each place, in order.
+        height: (n,) float64, y of what is stood on there.
+        beside: (n, 4) int32, the place one comes to by going +x, +z, -x, -z; -1 for none.
+        part: (n,) int32, 0 for places of the main part, 1 and up for other parts, the largest
+            first; -1 where a body is too wide or nothing leads.
+        indoors: (n,) bool, whether something is overhead and to most sides.
+    """
+
+    grid: Grid
+    step: float
+    cell: Ints
+    height: Floats
+    beside: Ints
+    part: Ints
+    indoors: Bools
+
+    @cached_property
+    def layers(self) -> Floats:
+        """(layers, wide, deep) heights of the main part, the lowest first; NaN for none."""
+        found = stacked(self.cell[self.main], self.grid.wide * self.grid.deep)
+        out = np.full((len(found), self.grid.wide * self.grid.deep), np.nan)
+        for layer, places in enumerate(found):
+            held = places >= 0
+            out[layer, held] = self.height[self.main][places[held]]
+        return out.reshape(len(found), self.grid.wide, self.grid.deep)
+
+    @cached_property
+    def main(self) -> Ints:
+        """The places of the main part."""
+        return np.flatnonzero(self.part == 0).astype(np.int32)
+
+    @property
+    def area(self) -> float:
+        """Square metres of the main part."""
+        return len(self.main) * self.grid.cell**2
+
+    @cached_property
+    def other_area(self) -> float:
+        """Square metres of places indoors that are not reached from the main part."""
+        return float(np.count_nonzero((self.part > 0) & self.indoors)) * self.grid.cell**2
+
+    def place_at(self, x: float, y: float, z: float, reach: float | None = None) -> int:
+        """The place of the main part in the cell of a point whose height is near; -1 for none."""
+        cell = self.grid.at(x, z)
+        if cell < 0:
+            return -1
+        first, last = np.searchsorted(self.cell, [cell, cell + 1])
+        reach = self.step if reach is None else reach
+        near = [
+            (abs(self.height[k] - y), int(k))
+            for k in range(first, last)
+            if self.part[k] == 0 and abs(self.height[k] - y) <= reach
+        ]
+        return min(near)[1] if near else -1
+
+    def stands(self, position: Point3) -> bool:
+        """Whether the body can stand at a position (x, y of the floor, z) in the main part."""
+        return self.place_at(*position) >= 0
+
+    def nearest(self, position: Point3) -> Point3 | None:
+        """The place of the main part nearest to a position; None where there is none at all."""
+        if not len(self.main):
+            return None
+        k = int(self._tree.query(position)[1])
+        return self.position(int(self.main[k]))
+
+    def position(self, place: int) -> Point3:
+        """Where a place is."""
+        x, z = self.grid.middles(self.cell[place : place + 1])[0]
+        return round(float(x), 3), round(float(self.height[place]), 3), round(float(z), 3)
+
+    @cached_property
+    def _tree(self) -> KDTree:
+        at = self.grid.middles(self.cell[self.main])
+        return KDTree(np.stack([at[:, 0], self.height[self.main], at[:, 1]], axis=1))
+
+    def clear(self, a: Point3, b: Point3) -> bool:
+        """Whether one can walk in a straight line over the main part from one place to another."""
+        place = self.place_at(*a)
+        flat = np.array([b[0] - a[0], b[2] - a[2]])
+        count = max(1, int(np.ceil(np.linalg.norm(flat) / (self.grid.cell / 3))))
+        for k in range(1, count + 1):
+            if place < 0:
+                return False
+            x, z = a[0] + flat[0] * k / count, a[2] + flat[1] * k / count
+            place = self._along(place, self.grid.at(x, z))
+        return place >= 0 and abs(self.height[place] - b[1]) <= self.step
+
+    def _along(self, place: int, cell: int) -> int:
+        """The place in a cell that is this one's or a neighbour's; -1 if one cannot get there."""
+        if cell < 0:
+            return -1
+        here = int(self.cell[place])
+        if cell == here:
+            return place
+        di, dj = cell // self.grid.deep - here // self.grid.deep, cell % self.grid.deep
+        dj -= here % self.grid.deep
+        ways = [[(di, 0), (0, dj)], [(0, dj), (di, 0)]] if di and dj else [[(di, dj)]]
+        for way in ways:
+            at = place
+            for side in way:
+                at = int(self.beside[at, _SIDES.index(side)]) if at >= 0 else -1
+            if at >= 0 and self.part[at] == 0:
+                return at
+        return -1
+
+
+def walkable_field(
+    mesh: SceneMesh,
+    *,
+    cell: float = 0.05,
+    body: float = 0.2,
+    head: float = 1.8,
+    step: float = 0.25,
+    rough: bool = False,
+) -> WalkableField:
+    """Find where one can stand and walk in a mesh.
+
+    Args:
+        mesh: the triangles; it need not be closed, and which way faces are wound says nothing.
+        cell: width of a cell, in metres.
+        body: the body's radius, in metres.
+        head: head room that it needs, in metres.
+        step: the highest step that it takes, in metres.
+        rough: the mesh was scanned: a steep spot between level ones of its height is floor.
+
+    Returns:
+        The field. Its main part is the largest of what is connected and has something overhead
+        (so that neither the roof nor the ground around a home is taken for it), or the largest of
+        all where nothing has.
+
+    Raises:
+        SceneError: the mesh covers more ground than a field may have.
+        SimulatorError: embreex is not installed.
+    """
+    grid = grid_over(mesh, cell, head)
+    found = surfaces_of(mesh, grid)
+    cells, height, room = _stood_on(found, head, grid if rough else None)
+    beside = neighbours(grid, cells, height, step)
+    reach = _between(mesh, grid, cells, height, beside, step, head)
+    beside = np.where(reach < 1.0, -1, beside).astype(np.int32)
+    keep = ~_things(beside, height, cell)
+    beside = np.where(keep[:, None] & keep[beside], beside, -1).astype(np.int32)
+    free = keep & _roomy(grid, cells, height, beside, reach, body)
+    indoors = _indoors(mesh, grid, cells, height, free & (room < _ROOF))
+    part = _parts(beside, free, indoors)
+    return WalkableField(grid, step, cells, height, beside, part, indoors)
+
+
+def passable(mesh: SceneMesh, doors: Collection[int], windows: Collection[int]) -> SceneMesh:
+    """A mesh as it is walked in: through doors, however they stand, and never through windows.
+
+    Args:
+        mesh: the triangles.
+        doors: owners whose triangles are left out.
+        windows: owners whose boxes are filled, since a pane that is seen through may be missing;
+            those of boxes as thin as windows are.
+    """
+    panes = []
+    for owner in windows:
+        corners = mesh.vertices[mesh.faces[mesh.owners == owner]].reshape(-1, 3)
+        if not len(corners):
+            continue
+        low, high = corners.min(axis=0), corners.max(axis=0)
+        if min(high[0] - low[0], high[2] - low[2]) <= _PANE:
+            panes.append(box(low.tolist(), high.tolist(), Surface()))
+    open_ = mesh.without(np.isin(mesh.owners, list(doors)))
+    if not panes:
+        return open_
+    more = assembled((0, pane) for pane in panes)
+    return SceneMesh(
+        np.concatenate([open_.vertices, more.vertices]),
+        np.concatenate([open_.faces, more.faces + len(open_.vertices)]).astype(np.int32),
+        np.concatenate([open_.owners, more.owners]),
+        (*open_.surfaces, *more.surfaces),
+        np.concatenate([open_.surface, more.surface + len(open_.surfaces)]).astype(np.int32),
+        np.concatenate([open_.uv, more.uv]),
+        np.concatenate([open_.smooth, more.smooth]),
+    )
+
+
+def _indoors(mesh: SceneMesh, grid: Grid, cells: Ints, height: Floats, roofed: Bools) -> Bools:
+    """Which of the roofed places are no open ground under eaves: sky is seen to few sides."""
+    here = np.flatnonzero(roofed)
+    at = grid.middles(cells[here])
+    start = np.stack([at[:, 0], height[here] + _CHEST, at[:, 1]], axis=1).astype(np.float32)
+    walled = np.zeros(len(here), dtype=np.int32)
+    for turn in np.arange(_LOOKS) * (2 * np.pi / _LOOKS):
+        way = np.array([np.cos(turn), _ASLANT, np.sin(turn)], dtype=np.float32)
+        walled += mesh.caster.cast(start, np.broadcast_to(way, start.shape)).face >= 0
+    indoors = np.zeros(len(cells), dtype=np.bool_)
+    indoors[here[walled >= _WALLED]] = True
+    return indoors
+
+
+def _stood_on(found: Surfaces, head: float, rough: Grid | None) -> tuple[Ints, Floats, Floats]:
+    roomy = found.room >= head
+    cell, height, room = found.cell[roomy], found.height[roomy], found.room[roomy]
+    level = found.slope[roomy] >= _LEVEL
+    if rough is not None:
+        beside = neighbours(rough, cell, height, _FLAT)
+        for _ in range(_MENDED):
+            level = level | (((beside >= 0) & level[beside]).sum(axis=1) >= 2)
+    return cell[level], height[level], room[level]
+
+
+def stacked(cells: Ints, count: int) -> list[Ints]:
+    """For each layer which of the places is in each cell, -1 for none; the lowest place last."""
+    first = np.searchsorted(cells, np.arange(count))
+    many = np.diff([*first, len(cells)])
+    layers = []
+    for layer in range(int(many.max(initial=0))):
+        held = many > layer
+        # Within a cell the highest place comes first, so the lowest layer is the last of them.
+        places = np.full(count, -1, dtype=np.int32)
+        places[held] = (first + many - 1 - layer)[held]
+        layers.append(places)
+    return layers
+
+
+def neighbours(grid: Grid, cells: Ints, height: Floats, step: float) -> Ints:
+    """Which place is beside each, of those that are at most a step higher or lower."""
+    beside = np.full((len(cells), 4), -1, dtype=np.int32)
+    layers = [each.reshape(grid.wide, grid.deep) for each in stacked(cells, grid.wide * grid.deep)]
+    for a in layers:
+        for b in layers:
+            for side, (first, second) in enumerate(((a[:-1], b[1:]), (a[:, :-1], b[:, 1:]))):
+                held = (first >= 0) & (second >= 0)
+                here, there = first[held], second[held]
+                near = np.abs(height[here] - height[there]) <= step
+                beside[here[near], side] = there[near]
+                beside[there[near], side + 2] = here[near]
+    return beside
+
+
+def _between(
+    mesh: SceneMesh, grid: Grid, cells: Ints, height: Floats, beside: Ints, step: float, head: float
+) -> Floats:
+    """How far level rays come from each place to the one beside it.
+
+    Returns:
+        (n, 4) in cells: 1 where nothing is between; less where something is, or where nobody can
+        stand on the other side (half-way then).
+    """
+    reach = np.where(beside < 0, 0.5, 1.0)
+    at = grid.middles(cells)
+    for side, (di, dj) in enumerate(_SIDES[:2]):
+        here = np.flatnonzero(beside[:, side] >= 0)
+        there = beside[here, side]
+        foot = np.maximum(height[here], height[there])
+        way = np.array([di * grid.cell, 0.0, dj * grid.cell], dtype=np.float32)
+        rises = np.linspace(step + _KNEE, head - _KNEE, _RAYS)
+        near = _nearest_met(mesh, at[here], foot, rises, way)
+        blocked = near < 1
+        here, there, foot = here[blocked], there[blocked], foot[blocked]
+        back = _nearest_met(mesh, at[there], foot, rises, -way)
+        reach[here, side] = near[blocked]
+        reach[there, side + 2] = np.minimum(back, 1 - near[blocked])
+    return reach
+
+
+def _nearest_met(
+    mesh: SceneMesh, at: Floats, foot: Floats, rises: Floats, way: NDArray[np.float32]
+) -> Floats:
+    """The least share of a way after which something is met, of rays at several heights."""
+    least = np.ones(len(at))
+    for rise in rises:
+        start = np.stack([at[:, 0], foot + rise, at[:, 1]], axis=1).astype(np.float32)
+        hits = mesh.caster.cast(start, np.broadcast_to(way, start.shape))
+        least = np.minimum(least, hits.distance)
+    return least
+
+
+def _things(beside: Ints, height: Floats, cell: float) -> Bools:
+    """Places on small things by themselves."""
+    level = joined(beside, np.abs(height[beside] - height[:, None]) <= _FLAT)
+    count = connected_components(level, directed=False)
+    return np.bincount(count[1], minlength=count[0])[count[1]] * cell**2 < _TREAD
+
+
+def joined(beside: Ints, allowed: Bools) -> coo_array:
+    """Which places hang together, by those of their four sides that are allowed."""
+    rows, sides = np.nonzero((beside >= 0) & allowed)
+    ones = np.ones(len(rows), dtype=np.int8)
+    return coo_array((ones, (rows, beside[rows, sides])), shape=(len(beside), len(beside)))
+
+
+def _roomy(
+    grid: Grid, cells: Ints, height: Floats, beside: Ints, reach: Floats, body: float
+) -> Bools:
+    """Whether nothing that one cannot walk to is nearer than the body's radius."""
+    at = grid.middles(cells)
+    # A metre of height counts so little that steps do, and other storeys do not.
+    lift = body / 1.5
+    ends = []
+    for side, (di, dj) in enumerate(_SIDES):
+        edge = beside[:, side] < 0
+        off = np.minimum(reach[edge, side], 0.999) * grid.cell
+        off = np.where(reach[edge, side] >= 1, 0.5 * grid.cell, off)
+        x, z = at[edge, 0] + di * off, at[edge, 1] + dj * off
+        ends.append(np.stack([x, height[edge] * lift, z], axis=1))
+    walls = np.concatenate(ends)
+    if not len(walls):
+        return np.ones(len(cells), dtype=np.bool_)
+    places = np.stack([at[:, 0], height * lift, at[:, 1]], axis=1)
+    metres, _ = KDTree(walls).query(places, distance_upper_bound=body)
+    return ~np.isfinite(metres)
+
+
+def _parts(beside: Ints, free: Bools, indoors: Bools) -> Ints:
+    """What hangs together: 0 is the main part."""
+    count, label = _labels(beside, free)
+    sizes = np.bincount(label[free & indoors], minlength=count)
+    if sizes.any():
+        # A terrace is of the home, and all the land around it is not.
+        many, lot = _labels(beside, free & ~indoors)
+        wide = np.bincount(lot[free & ~indoors], minlength=many)
+        free = free & (indoors | (wide[lot] <= sizes.max()))
+        count, label = _labels(beside, free)
+        sizes = np.bincount(label[free & indoors], minlength=count)
+    else:
+        sizes = np.bincount(label[free], minlength=count)
+    rank = np.empty(count, dtype=np.int32)
+    rank[np.argsort(-sizes, kind="stable")] = np.arange(count, dtype=np.int32)
+    return np.where(free, rank[label], -1).astype(np.int32)
+
+
+def _labels(beside: Ints, held: Bools) -> tuple[int, Ints]:
+    pairs = joined(beside, held[:, None] & held[beside])
+    count, label = connected_components(pairs, directed=False)
+    return count, label

@@ -1,0 +1,262 @@
+"""How a body moves on its navmesh: a cylinder that slides along the navmesh's borders.
+
+A navmesh keeps its distance from what stands around, by up to a cell more than the body is wide.
+What was touched is looked for in the scene itself, and other agents, of whom a navmesh knows
+nothing, are kept off by the sweep of discs against footprints that the scene's own mover has.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from navloom.errors import SimulatorError
+from navloom.scenes.bodies import Embodiment, Shape
+from navloom.scenes.distances import turn_between, wrapped
+from navloom.scenes.scene import Point3, Scene, distance_2d
+from navloom.scenes.terrain import NOBODY, Bump, Moved, Others, Stand
+from navloom_worlds.habitat.touching import floor_under, touched
+from navloom_worlds.habitat.walking import CELL_M, Ground
+from navloom_worlds.motion import sweep
+from navloom_worlds.motion.obstacles import Lines
+from navloom_worlds.motion.stands import Pose, outline, who_covers
+
+_LEVEL_M = 0.1
+_TOUCH_M = 0.005
+"""Whoever gets so much less far than it wanted has touched something."""
+_PIECE_M = 0.1
+"""Among others one goes so far at once, and on an arc; a chord is a millimetre off that."""
+_RING_M = 0.1
+_SLIDES = 3
+_ARRIVED_M = 0.1
+
+
+class GroundMoves:
+    """What moves a body on its navmesh; see :class:`navloom_worlds.motion.footing.Moves`.
+
+    Args:
+        scene: where.
+        ground: the navmesh.
+        body: whose; a box moves as the cylinder of its width.
+    """
+
+    def __init__(self, scene: Scene, ground: Ground, body: Embodiment) -> None:
+        self.scene, self.ground, self.body = scene, ground, body
+        self.shape = Shape(True, body.width / 2, body.width / 2)
+
+    def fits(self, stand: Stand, others: Others = NOBODY) -> bool:
+        """Whether it is on the navmesh there, to a cell, and in nobody."""
+        found = self.ground.snapped([stand.position])[0]
+        near = found is not None and distance_2d(found, stand.position) <= CELL_M
+        return near and not self._in_somebody(stand.position, others)
+
+    def settled(self, stand: Stand, others: Others = NOBODY, reach: float = 1.0) -> Stand | None:
+        """The nearest place of the navmesh with nobody in it; None where there is none."""
+        x, y, z = stand.position
+        rings = [(x, y, z)]
+        if others:
+            count = round(reach / _RING_M)
+            steps = [k * _RING_M for k in range(-count, count + 1)]
+            rings += [(x + dx, y, z + dz) for dx in steps for dz in steps]
+        found = [each for each in self.ground.snapped(rings) if each is not None]
+        found.sort(key=lambda each: distance_2d(each, stand.position))
+        for each in found:
+            near = distance_2d(each, stand.position)
+            if near <= reach and not self._in_somebody(each, others):
+                # Within a cell of it the navmesh is no more exact than what was asked for.
+                there = each if near > CELL_M else (x, each[1], z)
+                return Stand(self.on_floor(there, y), stand.heading)
+        return None
+
+    def forward(
+        self, stand: Stand, metres: float, *, slide: bool = True, others: Others = NOBODY
+    ) -> Moved:
+        """Straight on, or back."""
+        walk = _GroundWalk(self, stand, others, slide)
+        walk.straight(stand.heading if metres >= 0 else stand.heading + math.pi, abs(metres))
+        return walk.moved(_ahead(stand.position, stand.heading, metres))
+
+    def turn(self, stand: Stand, radians: float, *, others: Others = NOBODY) -> Moved:
+        """On the spot, which touches nothing; on its arc where the body has one."""
+        radius = self.body.turning_radius or 0.0
+        return self.drive(stand, abs(radians) * radius, radians, 1.0, others=others)
+
+    def drive(
+        self,
+        stand: Stand,
+        forward: float,
+        turn: float,
+        seconds: float,
+        *,
+        slide: bool = True,
+        others: Others = NOBODY,
+    ) -> Moved:
+        """An arc, in chords."""
+        metres, angle = forward * seconds, turn * seconds
+        walk = _GroundWalk(self, stand, others, slide)
+        free = stand.position
+        count = max(1, math.ceil(abs(metres) / _PIECE_M), math.ceil(abs(angle) / 0.2))
+        count = 1 if not angle or not metres else count
+        part = angle / count
+        # A chord is shorter than its arc.
+        chord = metres / count * (math.sin(part / 2) / (part / 2) if part else 1.0)
+        for _ in range(count):
+            middle = walk.heading + part / 2
+            if chord and not walk.stopped:
+                walk.straight(middle if chord >= 0 else middle + math.pi, abs(chord))
+            free = _ahead(free, middle, chord)
+            walk.heading += part
+        return walk.moved(free)
+
+    def follow(
+        self, stand: Stand, points: Sequence[Point3], *, slide: bool = True, others: Others = NOBODY
+    ) -> Moved:
+        """Turn to each point and go there; it stops where it comes no nearer than 0.1 m."""
+        walk = _GroundWalk(self, stand, others, slide)
+        for point in points:
+            x, _, z = walk.position
+            far = math.hypot(point[0] - x, point[2] - z)
+            if far < 1e-6:
+                continue
+            heading = math.atan2(point[0] - x, z - point[2])
+            walk.heading += turn_between(walk.heading, heading)
+            walk.straight(walk.heading, far)
+            if distance_2d(walk.position, point) > _ARRIVED_M:
+                break
+        return walk.moved(points[-1] if points else stand.position)
+
+    def on_floor(self, point: Point3, usual: float) -> Point3:
+        """A place of a navmesh on the floor itself.
+
+        Args:
+            point: the place; it lies some centimetres above the floor, on stairs more.
+            usual: how high it would be where the navmesh is as far off as where one came from.
+        """
+        x, top, z = point
+        floor = floor_under(self.scene, point)
+        return x, max(top - _LEVEL_M, min(top, usual)) if floor is None else floor, z
+
+    def _in_somebody(self, at: Point3, others: Others) -> bool:
+        x, y, z = at
+        pose = Pose(x, z, 0.0, y)
+        if who_covers(pose, self.body.height, others) is not None:
+            return True
+        lines, _ = self.outlines(at, others)
+        return bool(len(lines) and sweep.gaps(self.shape, lines, *pose.at).min() < -1e-3)
+
+    def outlines(self, at: Point3, others: Others) -> tuple[NDArray[np.float64], list[str]]:
+        """The sides of those who stand at a place's height, and whose each is."""
+        sides, whose = [np.zeros((0, 4))], []
+        for name, (body, stand) in others.items():
+            low = stand.position[1]
+            if low < at[1] + self.body.height and low + body.height > at[1]:
+                sides.append(outline(body, stand))
+                whose += [name] * len(sides[-1])
+        return np.concatenate(sides), whose
+
+
+class _GroundWalk:
+    """One action on a navmesh: where the body is, and what it met."""
+
+    def __init__(self, moves: GroundMoves, stand: Stand, others: Others, slide: bool) -> None:
+        self.position, self.heading = stand.position, stand.heading
+        self.stopped = False
+        self._moves, self._others, self._slide = moves, others, slide
+        self._metres = 0.0
+        self._bumps: dict[str, Bump] = {}
+
+    def moved(self, free: Point3) -> Moved:
+        """What came of it, where ``free`` is where it would have ended freely."""
+        stand = Stand(self.position, wrapped(self.heading))
+        short = distance_2d(self.position, free)
+        return Moved(stand, self._metres, short, tuple(self._bumps.values()))
+
+    def straight(self, heading: float, metres: float) -> None:
+        """So far one way; among others in pieces, and along them."""
+        pieces = max(1, math.ceil(metres / _PIECE_M)) if self._others else 1
+        for _ in range(pieces):
+            if self.stopped:
+                return
+            self._piece(wrapped(heading), metres / pieces, _SLIDES)
+
+    def _piece(self, heading: float, metres: float, slides: int) -> None:
+        free, whom, normal, point = self._until(heading, metres)
+        before = self.position
+        self._walk(heading, free)
+        lines, _ = self._moves.outlines(self.position, self._others)
+        if len(lines) and self._gap(lines) < -1e-3:
+            # It slid into somebody.
+            self.position, whom = before, whom or next(iter(self._others))
+            free, normal = 0.0, (0.0, 0.0)
+        left = metres - free
+        if whom is None or left <= 0:
+            return
+        ux, uz = math.sin(heading), -math.cos(heading)
+        into = ux * normal[0] + uz * normal[1]
+        ax, az = (ux - into * normal[0]) * left, (uz - into * normal[1]) * left
+        along = math.hypot(ax, az)
+        stuck = not self._slide or normal == (0.0, 0.0) or along < 1e-9 or slides == 0
+        self._bumped(whom, left if stuck else left - along, point)
+        if stuck:
+            self.stopped = not self._slide
+            return
+        self._piece(math.atan2(ax, -az), along, slides - 1)
+
+    def _until(
+        self, heading: float, metres: float
+    ) -> tuple[float, str | None, tuple[float, float], Point3]:
+        """How far it is free of others; who is there, the way off them, and where they touch."""
+        x, y, z = self.position
+        lines, whose = self._moves.outlines(self.position, self._others)
+        if not whose or metres <= 0:
+            return metres, None, (0.0, 0.0), self.position
+        shape, at = self._moves.shape, Pose(x, z, heading, y).at
+        way = (metres * math.sin(heading), -metres * math.cos(heading))
+        found = Lines(lines, np.zeros(len(lines), dtype=np.int32))
+        share, k, _ = sweep.meet(shape, found, at, way, None)
+        if k < 0:
+            return metres, None, (0.0, 0.0), self.position
+        stop = Pose(x + way[0] * share, z + way[1] * share, heading, y)
+        nx, nz, px, pz = sweep.touch(shape, lines[k], stop.at)
+        return metres * share, whose[k], (nx, nz), (px, y, pz)
+
+    def _gap(self, lines: NDArray[np.float64]) -> float:
+        x, y, z = self.position
+        at = Pose(x, z, 0.0, y).at
+        return float(sweep.gaps(self._moves.shape, lines, *at).min())
+
+    def _walk(self, heading: float, metres: float) -> None:
+        """On the navmesh, whatever else is there."""
+        if metres <= 1e-9:
+            return
+        moves = self._moves
+        found = moves.ground.walked(self.position, heading, metres, slide=self._slide)
+        if found is None:
+            x, y, z = self.position
+            raise SimulatorError(
+                f"({x:.2f}, {y:.2f}, {z:.2f}) is on no floor that {moves.body.name},"
+                f" {moves.body.width:.2f} m wide, can stand on."
+            )
+        end = moves.on_floor(found.end, self.position[1] + found.end[1] - found.start[1])
+        gone = end[0] - found.start[0], end[2] - found.start[2]
+        along = gone[0] * math.sin(heading) - gone[1] * math.cos(heading)
+        self._metres += math.hypot(*gone)
+        self.position = end
+        if metres - along > _TOUCH_M:
+            what, point = touched(moves.scene, end, heading, moves.body)
+            self._bumped(what, metres - along, point)
+            self.stopped = not self._slide
+
+    def _bumped(self, what: str, displacement: float, point: Point3) -> None:
+        before = self._bumps.get(what)
+        if before is not None:
+            displacement, point = displacement + before.displacement, before.point
+        self._bumps[what] = Bump(what, displacement, point)
+
+
+def _ahead(point: Point3, heading: float, metres: float) -> Point3:
+    x, y, z = point
+    return x + metres * math.sin(heading), y, z - metres * math.cos(heading)

@@ -1,0 +1,225 @@
+"""The ``habitat`` backend: habitat-sim's pictures and navmesh behind the protocol.
+
+Agents move as :mod:`navloom_worlds.motion.bodied` says, on the navmeshes of their bodies. Pictures
+are drawn when they are read, by a process of habitat's own that all simulators of a scene share:
+what an agent sees is asked for with its camera, so that several agents cannot get each other's
+view.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from pathlib import Path as FilePath
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from navloom.errors import SimulatorError
+from navloom.scenes.bodies import Embodiment
+from navloom.scenes.scene import Scene
+from navloom.sim.captions import captions_for
+from navloom.sim.physics import THRESHOLD_M, PhysicsRules, physics_rules
+from navloom.sim.protocol import CaptionSource, Observation, Pose, RenderedView, View
+from navloom_worlds.geometry import has_geometry
+from navloom_worlds.habitat.ground_moves import GroundMoves
+from navloom_worlds.habitat.habitat_process import Place, check_drawing, habitat_at, lacking
+from navloom_worlds.habitat.habitat_scenes import SceneFiles, scene_files
+from navloom_worlds.habitat.walking import Ground
+from navloom_worlds.motion.bodied import BodySimulator
+from navloom_worlds.motion.footing import Footing
+from navloom_worlds.rendering.camera import Camera
+from navloom_worlds.rendering.embedded import camera_of
+from navloom_worlds.rendering.sensors import Rig, Sensor, rig_of
+
+GPU = "NAVLOOM_GPU_DEVICE"
+
+
+def make(
+    scene: Scene,
+    *,
+    captions: CaptionSource | FilePath | str | None = None,
+    rig: str | FilePath | Rig = "vln-mme",
+    gpu_device_id: int | None = None,
+    dataset: FilePath | str | None = None,
+    physics: str = "off",
+    collision_threshold: float = THRESHOLD_M,
+) -> HabitatSimulator:
+    """The backend as the registry makes it.
+
+    Args:
+        scene: the scene; it must have geometry, unless a dataset has it.
+        captions: a source of captions, or the file of a caption cache; None takes what there is.
+        rig: which pictures are taken (:mod:`navloom_worlds.rendering.sensors`); no lidar.
+        gpu_device_id: the CUDA device that is drawn on; -1 is any EGL device, software too; None
+            is what ``NAVLOOM_GPU_DEVICE`` says, else -1.
+        dataset: a scene dataset's config of your own that has the scene by its id.
+        physics: what a touch comes to (:class:`navloom.sim.physics.PhysicsRules`).
+        collision_threshold: metres of displacement that end a run under ``strict``.
+
+    Raises:
+        SimulatorError: habitat_sim is not there, the scene has no geometry or no viewpoints, there
+            is no such rig or physics, the dataset lacks something, or the cache of captions is
+            broken. That there is nothing to draw on is found out by whoever looks first
+            (:func:`navloom_worlds.habitat.habitat_process.check_drawing` asks beforehand).
+    """
+    rules = physics_rules(physics, collision_threshold)
+    if captions is None or isinstance(captions, (str, FilePath)):
+        captions = captions_for(scene, captions)
+    where = None if dataset is None else FilePath(dataset).expanduser().resolve()
+    gpu = gpu_named() if gpu_device_id is None else gpu_device_id
+    made = HabitatSimulator(scene, captions, rig_of(rig), gpu, where, rules)
+    if why := lacking():
+        raise SimulatorError(why)
+    if where is not None:
+        scene_files(scene, where)
+    return made
+
+
+def check() -> str:
+    """The version of habitat_sim, once it has drawn something; asked once for each device.
+
+    Raises:
+        SimulatorError: there is no habitat_sim, or nothing to draw on.
+    """
+    return check_drawing(gpu_named())
+
+
+def gpu_named() -> int:
+    """The device that ``NAVLOOM_GPU_DEVICE`` names; -1, any, where it names none.
+
+    Raises:
+        SimulatorError: it is no number.
+    """
+    given = os.environ.get(GPU, "").strip() or "-1"
+    try:
+        return int(given)
+    except ValueError:
+        raise SimulatorError(f"{GPU}={given}: expected a device's number, or -1 for any.") from None
+
+
+@dataclass(frozen=True)
+class _Eyes:
+    """A scene as the process sees it; a view of it keeps it."""
+
+    scene: Scene
+    dataset: FilePath | None
+    gpu: int
+    modalities: tuple[str, ...]
+
+    @cached_property
+    def files(self) -> SceneFiles:
+        return scene_files(self.scene, self.dataset)
+
+    @cached_property
+    def place(self) -> Place:
+        config, handle = str(self.files.config), self.files.handle
+        return Place(config, handle, self.gpu, self.modalities, unlit=self.dataset is None)
+
+    def look(self, sensor: Sensor, camera: Camera) -> NDArray[Any]:
+        """The picture of one sensor."""
+        shape = (sensor.modality, sensor.projection, camera.width, camera.height, camera.fov)
+        with habitat_at(self.place) as process:
+            answer, raw = process.ask(
+                "look",
+                shape=shape,
+                position=camera.position,
+                heading=camera.heading,
+                elevation=camera.elevation,
+            )
+        image: NDArray[Any] = np.frombuffer(raw, dtype=answer["dtype"]).reshape(answer["shape"])
+        if sensor.modality == "ids":
+            return self.files.owned(image)
+        if sensor.modality == "depth" and sensor.far is not None:
+            image = np.minimum(image, np.float32(sensor.far))
+        return image
+
+
+class HabitatSimulator(BodySimulator):
+    """See the module's docstring.
+
+    Args:
+        scene: with viewpoints.
+        captions: where words come from.
+        rig: which pictures are taken.
+        gpu: the device that is drawn on.
+        dataset: the config of a scene dataset; None is an export of the scene.
+        rules: what a touch comes to.
+
+    Raises:
+        SimulatorError: the scene has no viewpoints or no geometry, or the rig a lidar.
+    """
+
+    def __init__(
+        self,
+        scene: Scene,
+        captions: CaptionSource | None = None,
+        rig: Rig | None = None,
+        gpu: int = -1,
+        dataset: FilePath | None = None,
+        rules: PhysicsRules | None = None,
+    ) -> None:
+        self._dataset = dataset
+        super().__init__(scene, captions, rules)
+        self._rig = rig_of("vln-mme") if rig is None else rig
+        if any(sensor.modality == "lidar" for sensor in self._rig):
+            raise SimulatorError(
+                "habitat has no lidar: take it out of the rig, or use --backend embedded."
+            )
+        if isinstance(gpu, bool) or not isinstance(gpu, int) or not -1 <= gpu < 1_000:
+            raise SimulatorError(f"gpu_device_id is {gpu}: expected a device's number, or -1.")
+        modalities = tuple(sorted({sensor.modality for sensor in self._rig}))
+        self._eyes = _Eyes(scene, dataset, gpu, modalities)
+        own = BodySimulator.capabilities | set(modalities)
+        # What a dataset of the user's has cannot be changed.
+        self.capabilities = own if dataset is None else own - {"change"}
+
+    def _check(self, scene: Scene) -> None:
+        super()._check(scene)
+        if self._dataset is None and not has_geometry(scene):
+            raise SimulatorError(
+                f"{scene.uri} has no geometry for habitat to open: neither walls nor a mesh. Use"
+                " --backend graph, or name a scene dataset that has it."
+            )
+
+    def change(self, scene: Scene) -> Mapping[str, Observation]:
+        """A changed copy in the place of the scene; it is exported when somebody looks or walks."""
+        if "change" not in self.capabilities:
+            raise SimulatorError(
+                f"{self.scene.uri} is opened out of {self._dataset}, which cannot be changed:"
+                " leave the dataset out to have the scene exported."
+            )
+        return super().change(scene)
+
+    def _now_in(self, scene: Scene, words: CaptionSource) -> None:
+        super()._now_in(scene, words)
+        self._eyes = replace(self._eyes, scene=scene)
+
+    def _observations(self) -> dict[str, Observation]:
+        return {
+            name: replace(each, images=self._images(each.pose, self._agents[name].body))
+            for name, each in super()._observations().items()
+        }
+
+    def _images(self, pose: Pose, body: Embodiment) -> Mapping[str, tuple[View, ...]]:
+        views: dict[str, list[View]] = {}
+        for sensor in self._rig:
+            camera = camera_of(self.scene, pose, sensor, body.height)
+            view = RenderedView(
+                camera.heading,
+                camera.elevation,
+                camera.fov,
+                partial(self._eyes.look, sensor, camera),
+                camera.position,
+                sensor.projection,
+            )
+            views.setdefault(sensor.modality, []).append(view)
+        return {modality: tuple(each) for modality, each in views.items()}
+
+    def _made_footing(self, body: Embodiment) -> Footing:
+        eyes, scene = self._eyes, self.scene
+        ground = Ground(scene, eyes.place, eyes.files, body)
+        return Footing(lambda: GroundMoves(scene, ground, body), ground.way)

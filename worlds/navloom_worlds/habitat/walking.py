@@ -1,0 +1,149 @@
+"""Ways and steps on the navmesh of a body; the process of habitat knows them.
+
+A navmesh is made of the scene for the body: its radius is half the width, its height the body's,
+and what it steps over ``max_step``, or a stair's rise where it uses stairs. It is kept beside the
+scene's export by these figures; a file that was made for other ones is made anew, and said.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from navloom.errors import SimulatorError
+from navloom.scenes.bodies import Embodiment
+from navloom.scenes.scene import Point3, Scene, distance_3d
+from navloom.sim.graph import floor_of
+from navloom_worlds.habitat.habitat_process import HabitatProcess, Place, habitat_at
+from navloom_worlds.habitat.habitat_scenes import SceneFiles
+from navloom_worlds.motion.body_field import Way
+
+CELL_M = 0.05
+STAIR_RISE_M = 0.2
+"""What a body that uses stairs steps over; Habitat's own default."""
+
+
+@dataclass(frozen=True)
+class Walked:
+    """How a try to go somewhere ended.
+
+    Attributes:
+        start: where on the navmesh it began.
+        end: where it ended.
+    """
+
+    start: Point3
+    end: Point3
+
+
+def navmesh_settings(body: Embodiment) -> dict[str, Any]:
+    """What a navmesh of a body is made with, by the names of habitat's ``NavMeshSettings``."""
+    rise = max(body.max_step, STAIR_RISE_M) if body.stairs else body.max_step
+    return {
+        "cell_size": CELL_M,
+        # Habitat's own 0.2 m would round a step of 0.1 m to none, and floors by as much.
+        "cell_height": CELL_M,
+        "agent_height": body.height,
+        "agent_radius": body.width / 2,
+        # Whole cells count, and a rise of 0.15 / 0.05 is 2.9999 of them.
+        "agent_max_climb": rise + 1e-3,
+    }
+
+
+class Ground:
+    """What a body can walk on in a scene.
+
+    Args:
+        scene: where; navmeshes hold the islands on which its viewpoints stand.
+        place: what the process has open.
+        files: of the scene.
+        body: who walks.
+    """
+
+    def __init__(self, scene: Scene, place: Place, files: SceneFiles, body: Embodiment) -> None:
+        self._scene, self._place, self._body = scene, place, body
+        self._settings = navmesh_settings(body)
+        told = json.dumps(self._settings, sort_keys=True).encode()
+        self._file = str(files.navmeshes / f"{sha256(told).hexdigest()[:16]}.navmesh")
+        self.lacking = 0
+
+    def snapped(self, points: Sequence[Point3]) -> list[Point3 | None]:
+        """The place to stand that is nearest to each point; None where none is within half a metre.
+
+        Raises:
+            SimulatorError: there is no navmesh, or no habitat.
+        """
+        found = self._asked("snap", points=list(points))["points"]
+        return [None if each is None else _point(each) for each in found]
+
+    def walked(
+        self, start: Point3, heading: float, metres: float, *, slide: bool = True
+    ) -> Walked | None:
+        """Where one gets to; None where the start is on no ground.
+
+        Args:
+            start: a place on the floor.
+            heading: radians, as everywhere.
+            metres: how far, ahead of it.
+            slide: whether it goes on along what is in the way.
+
+        Raises:
+            SimulatorError: as :meth:`snapped`.
+        """
+        way = [metres * math.sin(heading), -metres * math.cos(heading)]
+        found = self._asked("walk", start=start, way=way, slide=slide)
+        if found["start"] is None:
+            return None
+        return Walked(_point(found["start"]), _point(found["end"]))
+
+    def way(self, start: Point3, goals: Sequence[Point3]) -> Way | None:
+        """The shortest way on the navmesh to the nearest goal; None where there is none.
+
+        Args:
+            start: a place on the floor.
+            goals: places on floors.
+
+        Raises:
+            SimulatorError: as :meth:`snapped`.
+        """
+        found = self._asked("path", start=start, goals=list(goals))
+        if not found["points"]:
+            return None
+        points = tuple(map(_point, found["points"]))
+        if distance_3d(points[0], points[-1]) == 0:
+            return Way(points[:1], 0.0)
+        return Way(points, float(found["metres"]))
+
+    def _asked(self, do: str, **given: Any) -> dict[str, Any]:
+        with habitat_at(self._place) as process:
+            if self._file not in process.navmeshes:
+                self._load(process)
+            return process.ask(do, file=self._file, **given)[0]
+
+    def _load(self, process: HabitatProcess) -> None:
+        floors = [floor_of(each) for each in self._scene.viewpoints]
+        said, _ = process.ask("navmesh", file=self._file, settings=self._settings, floors=floors)
+        process.navmeshes.add(self._file)
+        self.lacking = int(said["lacking"])
+        if said["made"]:
+            # That one was there for another body is worth a word.
+            level = logging.WARNING if said["why"] else logging.INFO
+            why = f": the one that there was is {said['why']}" if said["why"] else ""
+            what = f"{self._scene.uri}: a navmesh was made for {self._body.name}{why}"
+            logging.getLogger("navloom").log(level, what)
+        if not said["kept"]:
+            raise SimulatorError(
+                f"{self._scene.uri}: none of its viewpoints is on the navmesh of"
+                f" {self._body.name}, {self._body.width:.2f} m wide and {self._body.height:.2f} m"
+                " high: take a smaller body, or look whether the scene is in metres."
+            )
+
+
+def _point(found: Sequence[float]) -> Point3:
+    x, y, z = found
+    return float(x), float(y), float(z)

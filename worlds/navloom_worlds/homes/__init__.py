@@ -1,0 +1,1 @@
+"""Procedurally generated homes: floor plans, doors, stairs, furnishing."""

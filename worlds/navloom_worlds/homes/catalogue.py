@@ -1,0 +1,381 @@
+"""What homes are furnished with: kinds of things, their sizes, and where and how they stand.
+
+The words are data, in ``catalogue_assets.yaml`` and ``catalogue_objects.yaml`` beside this file,
+whose comments say what each key means. Written by hand from common knowledge of homes. What is
+wrong in them is said at load, in one line: an unknown key or word, a name that the lexicon takes
+for something else, a thing that no room, no wall and no furniture of the catalogue has a place for.
+"""
+
+from __future__ import annotations
+
+from functools import cache, cached_property
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
+
+from navloom.errors import SceneError, did_you_mean
+from navloom.scenes.checked_files import checked, read_yaml
+from navloom.scenes.lexicon import classify, room_types
+from navloom.scenes.parts import ItemKind
+
+_MOST_BYTES = 500_000
+
+Shape = Literal[
+    "appliance", "ball", "basket", "bathtub", "bed", "bench", "book", "bottle", "bowl", "box",
+    "cabinet", "chair", "cloth", "counter", "curtain", "cushion", "cylinder", "desk", "hood",
+    "instrument", "lamp", "machine", "mirror", "picture", "plant", "rack", "rug", "screen",
+    "shelf", "shoe", "shower", "sink", "sofa", "stool", "stove", "table", "toilet", "tool", "toy",
+    "vehicle",
+]  # fmt: skip
+"""What a body is built as, for those who make meshes: a fixed vocabulary."""
+Place = Literal[
+    "wall", "corner", "middle", "window", "beside", "front", "facing", "around", "at", "upon",
+    "hung", "ceiling", "curtain", "run", "floor", "under", "door",
+]  # fmt: skip
+"""How a thing stands; the catalogue's own comments say what each word means."""
+RoomKey = Literal[
+    "bedroom", "bathroom", "toilet", "kitchen", "dining", "living", "office", "laundry", "closet",
+    "hallway", "garage", "nursery", "balcony", "media", "gym", "library", "lounge", "pantry",
+    "dressing", "entry", "stairs",
+]  # fmt: skip
+ROOM_KEYS: tuple[RoomKey, ...] = get_args(RoomKey)
+_OF_TYPE: dict[str, RoomKey] = {
+    "Bedroom": "bedroom",
+    "Bathroom": "bathroom",
+    "Kitchen": "kitchen",
+    "Dining Room": "dining",
+    "Living Room": "living",
+    "Study / Office": "office",
+    "Laundry Room": "laundry",
+    "Closet / Storage Room": "closet",
+    "Hallway / Corridor": "hallway",
+    "Garage": "garage",
+    "Kids Room / Nursery": "nursery",
+    "Balcony / Terrace": "balcony",
+    "Media Room / Home Theater": "media",
+    "Gym / Fitness Room": "gym",
+    "Library": "library",
+    "Meeting Room": "office",
+    "Lounge / Waiting Room": "lounge",
+    "Pantry / Bar": "pantry",
+    "Dressing Room": "dressing",
+    "Entryway / Foyer": "entry",
+}
+_OWN_WORDS: dict[str, tuple[RoomKey, ...]] = {
+    "toilet": ("toilet",),
+    "wc": ("toilet",),
+    "powder room": ("toilet",),
+    "stairs": ("stairs",),
+    "staircase": ("stairs",),
+    "stairwell": ("stairs",),
+    "elevator": (),
+}
+"""Kinds of rooms that the paper's types do not tell apart."""
+ALONE: tuple[Place, ...] = (
+    "wall", "corner", "middle", "window", "hung", "ceiling", "curtain", "run", "floor", "under",
+    "door",
+)  # fmt: skip
+"""Places that need no other thing."""
+CLASSES = (
+    "wood", "metal", "fabric", "leather", "ceramic", "glass", "plastic", "stone", "paper", "green",
+    "white goods", "wicker", "rubber", "steel", "food", "many", "screen", "art",
+)  # fmt: skip
+"""What a style gives materials and colours to."""
+_HIGHEST = 2300
+"""mm: the lowest ceiling there is."""
+
+Mm = Annotated[int, Field(ge=0, le=6000)]
+Span = Annotated[tuple[Mm, Mm], Field()]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_keys(cls, value: Any) -> Any:
+        if isinstance(value, dict):
+            known = [f.alias or name for name, f in cls.model_fields.items()]
+            for key in value:
+                if key not in known and key not in cls.model_fields:
+                    raise ValueError(f"unknown key {key!r}.{did_you_mean(str(key), known)}")
+        return value
+
+
+class Share(_Part):
+    """How often a room has it: in this share of rooms, and so many there at most."""
+
+    share: float = Field(gt=0, le=1)
+    most: int = Field(default=1, ge=1, le=40)
+    each: float = Field(default=0, ge=0, le=200)
+    """Square metres of room for each one more; 0: their number is drawn."""
+
+
+class Top(_Part):
+    """Where things are put on or in it."""
+
+    at: float = Field(default=1.0, gt=0, le=1)
+    """Height of the surface, as a share of the thing's."""
+    levels: int = Field(default=0, ge=0, le=8)
+    """Open shelves one over the other; 0: the one surface."""
+    rim: tuple[Mm, Mm, Mm] = (20, 20, 20)
+    """What stays free (or is back and arms) at the sides, behind and before, in mm."""
+    room: Mm = 600
+    """How high a thing on it may be, in mm."""
+
+
+class Entry(_Part):
+    """A kind of thing; ``catalogue_assets.yaml`` says what each key means."""
+
+    name: str
+    size: tuple[Span, Span, Span]
+    shape: Shape
+    made: tuple[str, ...]
+    colours: tuple[str, ...] = ()
+    mass: tuple[float, float]
+    states: tuple[dict[str, float], ...] = ()
+    rooms: dict[RoomKey, Share] = Field(default_factory=dict)
+    place: Place | None = None
+    to: tuple[str, ...] = ()
+    otherwise: Place | None = None
+    prefer: Literal["any", "centre", "end"] = "any"
+    clear: Mm = 0
+    sides: Mm = 0
+    gap: Mm = 0
+    high: Span = (0, 0)
+    turn: int = Field(default=5, ge=0, le=9)
+    top: Top | None = None
+    upon: dict[str, float] = Field(default_factory=dict)
+    spot: Literal["any", "back", "front", "middle", "side", "head"] = "any"
+    with_: tuple[str, ...] = Field(default=(), alias="with")
+    clutter: bool = False
+    seat: bool = False
+    match: bool = False
+    called: tuple[str, ...] = ()
+    group: str = ""
+    movable: bool | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_forms(cls, value: Any) -> Any:
+        """One number for a span of two, one word for a list of one."""
+        if not isinstance(value, dict):
+            return value
+        value = dict(value)
+        if isinstance(value.get("size"), list):
+            value["size"] = [_pair(each) for each in value["size"]]
+        for key in ("mass", "high"):
+            if key in value:
+                value[key] = _pair(value[key])
+        for key in ("made", "colours", "to", "with", "called"):
+            if isinstance(value.get(key), str):
+                value[key] = [value[key]]
+        if isinstance(value.get("states"), dict):
+            value["states"] = [value["states"]]
+        rooms = value.get("rooms")
+        if isinstance(rooms, dict):
+            for key in rooms:
+                if key not in ROOM_KEYS:
+                    raise ValueError(f"unknown room {key!r}.{did_you_mean(str(key), ROOM_KEYS)}")
+            value["rooms"] = {key: _share(each) for key, each in rooms.items()}
+        return value
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> Entry:
+        for low, high in (*self.size, self.mass, self.high):
+            if low > high:
+                raise ValueError(f"expected the smaller number first, found [{low}, {high}]")
+        if min(low for low, _ in self.size) < 2:
+            raise ValueError("size: expected at least 2 mm each way")
+        for word in self.made:
+            if word not in CLASSES:
+                raise ValueError(f"made: unknown word {word!r}.{did_you_mean(word, CLASSES)}")
+        if self.place is None and not self.upon:
+            raise ValueError("expected `place` or `upon`: it says of no place where it stands")
+        if self.place is not None and self.place not in ALONE and not self.to:
+            raise ValueError(f"place: {self.place!r} needs `to`: what it stands by")
+        return self
+
+    @cached_property
+    def kind(self) -> ItemKind:
+        """Asset, object or structure, as the lexicon knows its name."""
+        return classify(self.titles[0]) or "structure"
+
+    @cached_property
+    def tight(self) -> Entry:
+        """The same where there is little room: less stays free before it, nothing beside it."""
+        return self.model_copy(update={"clear": self.clear * 6 // 10, "sides": 0})
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """What people call it; a home keeps to one."""
+        return self.called or (self.name,)
+
+    @property
+    def carried(self) -> bool:
+        """Whether people move it."""
+        return self.movable if self.movable is not None else self.kind == "object"
+
+
+def _pair(value: Any) -> Any:
+    return [value, value] if isinstance(value, (int, float)) else value
+
+
+def _share(value: Any) -> Any:
+    if isinstance(value, (int, float)):
+        return {"share": value}
+    if isinstance(value, list) and 2 <= len(value) <= 3:
+        return dict(zip(("share", "most", "each"), value, strict=False))
+    return value
+
+
+class Catalogue:
+    """Every kind of thing, by name, in the files' order.
+
+    Args:
+        entries: by name.
+
+    Raises:
+        SceneError: a name that the lexicon does not know as what the file says, an anchor that is
+            no entry, or an entry that has no place anywhere.
+    """
+
+    def __init__(self, entries: dict[str, Entry]) -> None:
+        self.entries = entries
+        by_turn = sorted(entries.values(), key=lambda each: each.turn)
+        self.by_room: dict[RoomKey, tuple[Entry, ...]] = {
+            key: tuple(e for e in by_turn if e.place is not None and key in e.rooms)
+            for key in ROOM_KEYS
+        }
+        """What has a place of its own in a room of this key, first things first."""
+        self.by_holder: dict[str, tuple[Entry, ...]] = {
+            name: tuple(e for e in by_turn if name in e.upon) for name in entries
+        }
+        """What is put on or in a thing of this name."""
+        self._in_rooms: dict[tuple[RoomKey, ...], tuple[Entry, ...]] = {}
+        self._carried: dict[tuple[str, tuple[RoomKey, ...]], tuple[tuple[Entry, float], ...]] = {}
+        for entry in by_turn:
+            self._check(entry)
+
+    def in_room(self, keys: tuple[RoomKey, ...]) -> tuple[Entry, ...]:
+        """What has a place of its own in a room of all of these keys, first things first."""
+        if keys not in self._in_rooms:
+            entries = {entry.name: entry for key in keys for entry in self.by_room[key]}
+            self._in_rooms[keys] = tuple(sorted(entries.values(), key=lambda each: each.turn))
+        return self._in_rooms[keys]
+
+    def carried_by(self, holder: str, keys: tuple[RoomKey, ...]) -> tuple[tuple[Entry, float], ...]:
+        """What is put on or in a thing in a room of these keys, each with how many."""
+        if (holder, keys) not in self._carried:
+            shares = [
+                (e, max((e.rooms[key].share for key in keys if key in e.rooms), default=0.0))
+                for e in self.by_holder[holder]
+            ]
+            found = tuple((entry, entry.upon[holder] * share) for entry, share in shares if share)
+            self._carried[holder, keys] = found
+        return self._carried[holder, keys]
+
+    def _check(self, entry: Entry) -> None:
+        for what, names in (("to", entry.to), ("upon", entry.upon), ("with", entry.with_)):
+            for name in names:
+                if name not in self.entries:
+                    near = did_you_mean(name, self.entries)
+                    raise SceneError(f"catalogue: {entry.name}.{what}: no entry {name!r}.{near}")
+        for name in entry.upon:
+            if self.entries[name].top is None:
+                raise SceneError(
+                    f"catalogue: {entry.name}.upon: nothing can be put on a {name}: "
+                    f"expected a `top` of {name}, or another thing."
+                )
+        if not any(self._placeable(entry, key, ()) for key in ROOM_KEYS):
+            raise SceneError(
+                f"catalogue: {entry.name}: cannot be placed anywhere in any room: expected `rooms` "
+                "with a `place` that fits there, or `upon` something that is large enough and in "
+                "one of its rooms; change one of these."
+            )
+
+    def _placeable(self, entry: Entry, key: RoomKey, seen: tuple[str, ...]) -> bool:
+        """Whether a room of this key can have it: directly, by what it stands by, or on it."""
+        if key not in entry.rooms or entry.name in seen:
+            return False
+        seen = (*seen, entry.name)
+        places = (entry.place, entry.otherwise)
+        low = entry.high[0] + entry.size[1][0]
+        if (
+            low <= _HIGHEST
+            and any(p in ALONE for p in places)
+            and not (entry.place == "hung" and entry.to and entry.otherwise is None)
+        ):
+            return True
+        for name in entry.to if entry.place is not None else ():
+            other = self.entries[name]
+            stands = entry.place != "upon" or _holds(other, entry)
+            if stands and low <= _HIGHEST and self._placeable(other, key, seen):
+                return True
+        return any(
+            _holds(self.entries[name], entry) and self._placeable(self.entries[name], key, seen)
+            for name in entry.upon
+        )
+
+
+def _holds(holder: Entry, entry: Entry) -> bool:
+    """Whether the largest of one kind has room for the smallest of the other."""
+    if holder.top is None:
+        return False
+    wide, high, deep = (most for _, most in holder.size)
+    side, back, front = holder.top.rim
+    room = (high // holder.top.levels - 40) if holder.top.levels else holder.top.room
+    across = (wide - 2 * side, deep - back - front)
+    w, h, d = (least for least, _ in entry.size)
+    flat = (w <= across[0] and d <= across[1]) or (d <= across[0] and w <= across[1])
+    return h <= room and flat
+
+
+def room_keys(kind: str) -> tuple[RoomKey, ...]:
+    """What a room of this kind is furnished as; several keys for an open plan, none for unknown.
+
+    >>> room_keys("kitchen/living room"), room_keys("wc"), room_keys("elevator")
+    (('kitchen', 'living'), ('toilet',), ())
+    """
+    own = _OWN_WORDS.get(kind.casefold().strip())
+    if own is not None:
+        return own
+    types = room_types(kind)
+    return tuple(dict.fromkeys(_OF_TYPE[each] for each in _OF_TYPE if each in types))
+
+
+_ENTRIES = TypeAdapter(dict[str, dict[str, Any]])
+
+
+def load_catalogue(paths: tuple[Path, ...]) -> Catalogue:
+    """Read and check a catalogue.
+
+    Args:
+        paths: YAML files of names and their keys; a name stands once in all of them.
+
+    Raises:
+        SceneError: one line: the file, the entry, what was wrong, what was expected.
+    """
+    entries: dict[str, Entry] = {}
+    for path in paths:
+        for name, raw in read_yaml(path, _ENTRIES, most=_MOST_BYTES).items():
+            if name in entries:
+                raise SceneError(f"{path}: {name}: stands twice.")
+            with checked(f"{path}: {name}"):
+                entries[name] = Entry.model_validate({"name": name, **raw})
+            kinds = {title: classify(title) for title in entries[name].titles}
+            for title, kind in kinds.items():
+                if kind is None:
+                    raise SceneError(f"{path}: {name}: lexicon.yaml does not know {title!r}.")
+            if len(set(kinds.values())) > 1:
+                raise SceneError(f"{path}: {name}: expected names of one kind, found {kinds}.")
+    return Catalogue(entries)
+
+
+@cache
+def catalogue() -> Catalogue:
+    """The catalogue of the package, read once."""
+    folder = Path(str(files("navloom_worlds.homes")))
+    return load_catalogue((folder / "catalogue_assets.yaml", folder / "catalogue_objects.yaml"))

@@ -1,0 +1,256 @@
+"""Doorways: where in a wall, how wide, with what door, and what floor its leaf sweeps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from navloom.scenes.parts import Leaf
+from navloom_worlds.homes.dice import Dice
+from navloom_worlds.homes.floorplan import Doorway, Outline
+from navloom_worlds.homes.rectilinear import Rect, Stretch, corners, covers, overlap
+
+_JAMB = 150
+"""From a jamb to the next corner's middle line at least: half a wall, and a frame."""
+_STAIRS_HEAD = 2150
+"""Who is 1.75 m tall and has one foot on the second step still passes below it."""
+_FREE = 450
+"""So far before a doorway no other leaf sweeps."""
+_SERVICE = ("closet", "storage", "pantry", "toilet")
+_OPEN = ("living room", "dining room", "kitchen", "family room", "hallway", "entryway", "library")
+_OUTDOORS = {"balcony", "patio"}
+_WIDTHS: Mapping[str, tuple[int, ...]] = {
+    "small": (600, 620, 650, 680, 700, 720, 750, 800),
+    "bath": (650, 680, 700, 720, 750, 800, 850, 900),
+    "room": (700, 740, 760, 800, 820, 860, 880, 900, 920, 950, 1000),
+    "front": (860, 900, 950, 1000, 1050, 1100),
+    "wide": (900, 950, 1000, 1100, 1200),
+}
+_SILLS = {0: 0.64, 8: 0.05, 10: 0.07, 13: 0.04, 15: 0.06, 18: 0.05, 20: 0.04, 30: 0.03, 50: 0.02}
+_WET_SILLS = {0: 0.4, 10: 0.12, 15: 0.14, 18: 0.1, 20: 0.1, 30: 0.09, 50: 0.05}
+
+
+@dataclass
+class Doors:
+    """The doorways of a storey as they are put in, one after the other.
+
+    Attributes:
+        walls: the storey's.
+        inner: the rooms' outlines by cell.
+        kinds: of cells.
+        outer: thickness of outer walls.
+        easy: whether all ways are wide and without sills, as for a wheelchair.
+    """
+
+    walls: Sequence[Stretch]
+    inner: Mapping[int, Outline]
+    kinds: Mapping[int, str]
+    outer: int
+    easy: bool = False
+    built: list[Doorway] = field(default_factory=list)
+    swings: list[Rect] = field(default_factory=list)
+    before: list[Rect] = field(default_factory=list)
+    """The floor before and in each doorway."""
+
+    def between(self, dice: Dice, a: int, b: int, wish: str | None = None) -> bool:
+        """Put a way in between two cells; False where none fits."""
+        walls = [w for w in self.walls if {w.minus, w.plus} == {a, b}]
+        walls = sorted(walls, key=lambda w: -w.length)[:2]
+        kinds = (self.kinds[a], self.kinds[b])
+        how = wish or _how(dice, kinds)
+        if how == "opening":
+            return any(self._opening(dice, wall, a, b) for wall in walls) or self.between(
+                dice, a, b, "wide"
+            )
+        widths = _WIDTHS["wide" if self.easy and how != "opening" else how]
+        return any(self._door(dice, wall, a, b, widths) for wall in walls)
+
+    def out(self, dice: Dice, cell: int, widths: tuple[int, ...] = _WIDTHS["front"]) -> bool:
+        """Put a front door in; False where none fits."""
+        walls = [w for w in self.walls if {w.minus, w.plus} == {cell, None}]
+        order = dice.shuffled(walls)
+        return any(self._door(dice, wall, cell, None, widths) for wall in order)
+
+    def fixed(self, wall: Stretch, lo: int, hi: int, a: int, b: int) -> None:
+        """An opening just here, as stairs need one."""
+        ends = (wall.spot(lo), wall.spot(hi))
+        self._keep(Doorway(a, b, None, ends, 100, _STAIRS_HEAD), wall, lo, hi)
+
+    def _keep(self, doorway: Doorway, wall: Stretch, lo: int, hi: int) -> None:
+        self.built.append(doorway)
+        self.before.append(wall.rect(lo, hi, -_FREE, _FREE))
+
+    def _opening(self, dice: Dice, wall: Stretch, a: int, b: int) -> bool:
+        most = min(wall.length - 2 * _JAMB, 3200)
+        if most < 900:
+            return False
+        least = 900 if "hallway" in (self.kinds[a], self.kinds[b]) else 1200
+        if most < least:
+            least = 900
+        wide = least + 10 * dice.whole(0, (most - least) // 10)
+        for _ in range(3):
+            lo = wall.lo + _JAMB + 10 * dice.whole(0, (wall.length - 2 * _JAMB - wide) // 10)
+            if self._free(wall, lo, lo + wide):
+                height = dice.pick((2050, 2100, 2300))
+                ends = (wall.spot(lo), wall.spot(lo + wide))
+                self._keep(Doorway(a, b, None, ends, 100, height), wall, lo, lo + wide)
+                return True
+            wide = max(900, wide * 2 // 3 // 10 * 10)
+        return False
+
+    def _free(self, wall: Stretch, lo: int, hi: int) -> bool:
+        ways = wall.rect(lo, hi, -_FREE, _FREE)
+        clear = wall.rect(lo - 100, hi + 100, -100, 100)
+        return not any(overlap(ways, s) for s in self.swings) and not any(
+            overlap(clear, b) for b in self.before
+        )
+
+    def _door(
+        self, dice: Dice, wall: Stretch, a: int, b: int | None, widths: tuple[int, ...]
+    ) -> bool:
+        first, last = (_JAMB, _JAMB) if b is not None else self._outer_jambs(wall, a)
+        long = wall.length - first - last
+        fitting = [w for w in widths if w <= long]
+        if not fitting:
+            if long < 600 or b is None:
+                return False
+            fitting = [600]
+        wide = dice.pick(fitting)
+        leaf = self._leaf(dice, a, b)
+        spare = long - wide
+        places = [0, spare, min(150, spare), max(0, spare - 150), spare // 2]
+        places += [10 * dice.whole(0, spare // 10) for _ in range(3)]
+        order = dice.shuffled(places[:4]) + places[4:] if dice.chance(0.7) else places[::-1]
+        for place in order:
+            lo = wall.lo + first + place
+            if not self._free(wall, lo, lo + wide):
+                continue
+            if leaf == "hinged" and self._hinged(dice, wall, lo, lo + wide, a, b):
+                return True
+        for place in order:
+            lo = wall.lo + first + place
+            if b is not None and self._free(wall, lo, lo + wide):
+                kind: Leaf = leaf if leaf != "hinged" else "sliding"
+                self._keep(
+                    self._doorway(dice, wall, lo, lo + wide, a, b, kind), wall, lo, lo + wide
+                )
+                return True
+        return False
+
+    def _outer_jambs(self, wall: Stretch, cell: int) -> tuple[int, int]:
+        """From either end of an outer wall to a jamb: more where the house goes on outwards."""
+        out = -wall.inward(cell)
+        found = []
+        for end in (wall.lo, wall.hi):
+            inner_corner = any(
+                w.axis != wall.axis and w.at == end and w.lo < wall.at + out < w.hi
+                for w in self.walls
+            )
+            found.append(self.outer if inner_corner else _JAMB)
+        return found[0], found[1]
+
+    def _leaf(self, dice: Dice, a: int, b: int | None) -> Leaf:
+        kinds = {self.kinds[a], self.kinds[b] if b is not None else "out"}
+        if kinds & _OUTDOORS:
+            return "sliding" if dice.chance(0.7) else "hinged"
+        if "elevator" in kinds:
+            return "sliding"
+        if kinds & {"closet", "pantry", "laundry", "dressing room", "storage"}:
+            weights: dict[Leaf, float] = {"hinged": 0.55, "folding": 0.25, "sliding": 0.2}
+            return dice.weighted(weights)
+        return "sliding" if b is not None and dice.chance(0.08) else "hinged"
+
+    def _hinged(self, dice: Dice, wall: Stretch, lo: int, hi: int, a: int, b: int | None) -> bool:
+        """A door on hinges, into the room where its leaf is least in the way."""
+        thick = 100 if b is not None else self.outer
+        choices = [a] if b is None else [b, a]
+        if b is not None and self.kinds[b] in _SERVICE and self.kinds[a] not in _SERVICE:
+            choices = [a, b] if dice.chance(0.4) else [b, a]
+        choices = [
+            c for c in choices if c in self.inner and self.kinds[c] not in ("stairwell", "elevator")
+        ]
+        for into in choices:
+            sign = wall.inward(into)
+            swing = wall.rect(lo, hi, sign * 50, sign * (50 + hi - lo))
+            if not covers(self.inner[into], swing):
+                continue
+            if any(overlap(swing, other) for other in (*self.swings, *self.before)):
+                continue
+            hinge = self._hinge(dice, wall, lo, hi)
+            doorway = self._doorway(dice, wall, lo, hi, a, b, "hinged", thick)
+            turned = Doorway(
+                **{
+                    **doorway.__dict__,
+                    "hinge": hinge,
+                    "swings_into": into,
+                    "swing": _from_hinge(swing, wall, lo if hinge == 0 else hi, sign),
+                }
+            )
+            self.swings.append(swing)
+            self._keep(turned, wall, lo, hi)
+            return True
+        return False
+
+    def _hinge(self, dice: Dice, wall: Stretch, lo: int, hi: int) -> int:
+        """A leaf opens against the nearer corner."""
+        if abs((lo - wall.lo) - (wall.hi - hi)) < 300:
+            return dice.whole(0, 1)
+        return 0 if lo - wall.lo < wall.hi - hi else 1
+
+    def _doorway(
+        self,
+        dice: Dice,
+        wall: Stretch,
+        lo: int,
+        hi: int,
+        a: int,
+        b: int | None,
+        leaf: Leaf,
+        thick: int = 100,
+    ) -> Doorway:
+        kinds = {self.kinds[a], self.kinds[b] if b is not None else "out"}
+        wet = kinds & {"bathroom", "toilet", "balcony", "patio", "garage", "laundry", "out"}
+        level = self.easy or "elevator" in kinds
+        sill = 0 if level else dice.weighted(_WET_SILLS if wet else _SILLS)
+        shut = b is None or dice.chance(
+            0.5 if kinds & {"garage", "closet", "balcony", "patio", "storage"} else 0.2
+        )
+        off = 0 if b is not None else -wall.inward(a) * (self.outer // 2 - 50)
+        return Doorway(
+            a,
+            b,
+            leaf,
+            (wall.spot(lo, off), wall.spot(hi, off)),
+            thick,
+            dice.pick((2000, 2030, 2050, 2100)),
+            sill,
+            "closed" if shut else "open",
+        )
+
+
+def _from_hinge(swing: Rect, wall: Stretch, hinge: int, sign: int) -> Outline:
+    """A swept square, its corner at the hinge first."""
+    first = wall.spot(hinge, sign * 50)
+    around = corners(swing)
+    at = around.index(first)
+    return around[at:] + around[:at]
+
+
+def _how(dice: Dice, kinds: tuple[str, str]) -> str:
+    """Which doors two kinds of room have between them."""
+    if all(kind in _OPEN for kind in kinds):
+        share = 0.75 if "hallway" not in kinds else 0.45
+        if kinds == ("hallway", "hallway") or "entryway" in kinds:
+            share = 0.7
+        if "library" in kinds:
+            share = 0.2
+        return "opening" if dice.chance(share) else "wide"
+    if "stairwell" in kinds:
+        return "wide"
+    if _OUTDOORS & {*kinds}:
+        return "wide"
+    if any(kind in _SERVICE for kind in kinds):
+        return "small"
+    if "bathroom" in kinds or "laundry" in kinds:
+        return "bath"
+    return "room"

@@ -1,0 +1,367 @@
+"""A floor plan becomes a home that is lived in: furniture, what stands on it, how things stand.
+
+The catalogue says what there is and how it stands, the styles how it looks; this file goes from
+room to room. Everything is decided in whole millimetres by :class:`Dice` alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import fsum
+
+from navloom.scenes.parts import Item, Relation
+from navloom_worlds.homes.catalogue import Entry, RoomKey, catalogue, room_keys
+from navloom_worlds.homes.dice import Dice
+from navloom_worlds.homes.dressing import Dressing
+from navloom_worlds.homes.floorplan import Doorway, Floorplan, Room, Spot, Window
+from navloom_worlds.homes.hanging import PLACES as HANGING
+from navloom_worlds.homes.home_spec import Clutter
+from navloom_worlds.homes.item_relations import relations_of
+from navloom_worlds.homes.kitchen_run import build_run
+from navloom_worlds.homes.on_top import all_there, fill, put_on
+from navloom_worlds.homes.placed import DoorPlace, Household, Placed, Setting, WindowPlace
+from navloom_worlds.homes.room_floor import Ground, Side
+from navloom_worlds.homes.standing import PLACES as STANDING
+from navloom_worlds.homes.walk_grid import Rect
+
+_LANE = 700
+"""mm of floor that stay free before every way into a room, as wide as that is."""
+_WIDE, _WIDE_LANE = 1300, 500
+"""mm: through a way so wide one goes at a side of what stands before it."""
+_BESIDE_LANE = 50
+_BEFORE_WINDOW = 250
+"""mm before a window where nothing stands that is higher than its sill."""
+_STAIR_LANE = 900
+_TABLE = "kitchen table"
+"""Where a home without a dining room eats."""
+_TRIES = 6
+"""How often a room is begun anew."""
+_QUARTER_TURN = 1.570796
+_DEGREE = 0.01745329
+_FULLEST = {0: 40, 1: 50, 2: 60}
+"""Percent of a room's floor under things, by how untidy the home is."""
+_LOOSE = frozenset({"ball", "basket", "box", "shoe", "toy"})
+_STORES: frozenset[RoomKey] = frozenset(
+    {"closet", "dressing", "garage", "laundry", "nursery", "pantry"}
+)
+_MESS: dict[Clutter, int] = {"tidy": 0, "lived-in": 1, "cluttered": 2}
+_HOW_UNTIDY: dict[Clutter, float] = {"tidy": 0.25, "lived-in": 0.5, "cluttered": 0.25}
+_FULL = {0: 0.6, 1: 1.0, 2: 1.6}
+_OWNERS = (0.15, 0.3, 0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0)
+"""Factors on the number of objects: some people own much."""
+
+
+@dataclass(frozen=True)
+class Furnishing:
+    """What a home is furnished with.
+
+    Attributes:
+        items: room by room, what carries before what is carried.
+        relations: how they stand to each other.
+        style: the style's name.
+        clutter: how untidy it is.
+    """
+
+    items: tuple[Item, ...]
+    relations: tuple[Relation, ...]
+    style: str
+    clutter: Clutter
+
+
+def furnish(
+    plan: Floorplan, dice: Dice, *, style: str | None = None, clutter: Clutter | None = None
+) -> Furnishing:
+    """Furnish a home.
+
+    Args:
+        plan: its floor plan, which is taken to be sound.
+        dice: the only source of chance; the same plan and draws give the same furnishing.
+        style: one of :func:`navloom_worlds.homes.dressing.style_names`; None: one is drawn.
+        clutter: how untidy it is; None: that is drawn, too.
+
+    Returns:
+        Items and relations. Positions and sizes in metres, rounded to millimetres. Things keep to
+        their room and off each other, off doors' swings and the lanes before them; a person of
+        0.2 m radius walks from every way into a room to every other.
+
+    Raises:
+        SceneError: there is no such style.
+    """
+    dressing = Dressing(style, dice.split("style"))
+    drawn: Clutter = dice.split("clutter").weighted(_HOW_UNTIDY)
+    untidy = clutter or drawn
+    mess = _MESS[untidy]
+    full = dice.split("owners").pick(_OWNERS) * _FULL[mess] * dressing.full
+    household = Household(dressing, full, mess)
+    settings = _furnished(plan, dice, household)
+    namer = _Namer()
+    items: list[Item] = []
+    relations: list[Relation] = []
+    for room, setting in settings:
+        made = namer.items(room, setting.placed, dressing)
+        items += made
+        relations += relations_of(setting.placed, [item.id for item in made])
+    return Furnishing(tuple(items), tuple(relations), dressing.name, untidy)
+
+
+def _furnished(plan: Floorplan, dice: Dice, household: Household) -> list[tuple[Room, Setting]]:
+    """Every room that is furnished, in the plan's order; one of them has the table to eat at."""
+    rooms = [(room, keys) for room in plan.rooms if (keys := room_keys(room.kind))]
+    eats = not any("dining" in keys for _, keys in rooms)
+    made: dict[int, Setting] = {}
+    for room, keys in sorted(rooms, key=lambda each: "kitchen" not in each[1]):
+        setting = _best(plan, room, keys, dice, household._replace(eats=eats))
+        eats = eats and _TABLE not in setting.by_name
+        made[room.number] = setting
+    return [(room, made[room.number]) for room, _ in rooms]
+
+
+def _best(
+    plan: Floorplan, room: Room, keys: tuple[RoomKey, ...], dice: Dice, household: Household
+) -> Setting:
+    """The room furnished; again from the start where what it is for (its bed) found no place."""
+    tried: list[tuple[int, Setting]] = []
+    for i in range(_TRIES):
+        drawn = dice.split("room", room.number, i)
+        setting = _setting(plan, room, keys, drawn, household)
+        tried.append((_furnish_room(setting), setting))
+        if not tried[-1][0]:
+            break
+    best = min(tried, key=lambda each: each[0])[1]
+    fill(best)
+    return best
+
+
+# -- the empty room -------------------------------------------------------------------------------
+
+
+def _setting(
+    plan: Floorplan, room: Room, keys: tuple[RoomKey, ...], dice: Dice, household: Household
+) -> Setting:
+    storey = next(s for s in plan.storeys if s.floor == room.floor)
+    ground = Ground(room, storey.ceiling)
+    setting = Setting(room, keys, ground, dice, household)
+    for flight in plan.flights:
+        if room.number == flight.lower:
+            for x0, z0, x1, z1, _ in flight.treads:
+                ground.walk.close((x0, z0, x1, z1))
+        ends = [flight.line[0]] if room.number == flight.lower else []
+        ends += [flight.line[-1]] if room.number == flight.upper else []
+        for x, _, z in ends:
+            half = _STAIR_LANE // 2
+            ground.keep((x - half, z - half, x + half, z + half), 0)
+            ground.walk.come_in(x, z)
+        if ends:
+            for x0, z0, x1, z1, _ in (*flight.treads, *flight.landings):
+                ground.keep((x0, z0, x1, z1), 0, 0, storey.ceiling)
+                ground.swings.append((x0, z0, x1, z1))
+    for door in plan.doorways:
+        if room.number in (door.a, door.b):
+            _keep_door(setting, door)
+    for window in plan.windows:
+        if window.room == room.number:
+            _keep_window(setting, window)
+    return setting
+
+
+def _wall_of(setting: Setting, jambs: tuple[Spot, Spot], thickness: int) -> tuple[Side, int, int]:
+    """The wall that a hole is in, as its room sees it, and from where to where along that."""
+    (x0, z0), (x1, z1) = jambs
+    along_x = z0 == z1
+    middle = z0 if along_x else x0
+    low, high = (min(x0, x1), max(x0, x1)) if along_x else (min(z0, z1), max(z0, z1))
+    near = [
+        (abs(abs(side.at - middle) - thickness // 2), -min(high, side.high) + max(low, side.low), i)
+        for i, side in enumerate(setting.ground.sides)
+        if side.along_x == along_x and side.low < high and low < side.high
+        and abs(side.at - middle) <= thickness
+    ]  # fmt: skip
+    return setting.ground.sides[min(near)[2]], low, high
+
+
+def _keep_door(setting: Setting, door: Doorway) -> None:
+    side, low, high = _wall_of(setting, door.jambs, door.thickness)
+    ground = setting.ground
+    lane = _LANE if door.width <= _WIDE else _WIDE_LANE
+    ground.keep(side.rect(low - _BESIDE_LANE, high + _BESIDE_LANE, 0, lane), 0)
+    if door.swing is not None and door.swings_into == setting.room.number:
+        xs, zs = [x for x, _ in door.swing], [z for _, z in door.swing]
+        swing: Rect = (min(xs), min(zs), max(xs), max(zs))
+        ground.keep(swing, 0, 0, door.height)
+        ground.swings.append(swing)
+    x, z, *_ = side.rect((low + high) // 2, (low + high) // 2, 250, 250)
+    ground.walk.come_in(x, z)
+    setting.doors.append(DoorPlace(side, low, high, door.b is None))
+
+
+def _keep_window(setting: Setting, window: Window) -> None:
+    side, low, high = _wall_of(setting, window.jambs, window.thickness)
+    rect = side.rect(low, high, 0, _BEFORE_WINDOW)
+    setting.ground.keep(rect, 0, window.sill, window.head)
+    setting.windows.append(WindowPlace(side, low, high, window.sill, window.head))
+    if side not in setting.lit:
+        setting.lit.append(side)
+
+
+# -- furnishing it --------------------------------------------------------------------------------
+
+
+def _furnish_room(room: Setting) -> int:
+    """Put everything in a room but what stands on things.
+
+    Returns:
+        How many things that it is for found no place.
+    """
+    ordered = catalogue().in_room(room.keys)
+    run = tuple(entry for entry in ordered if entry.place == "run")
+    missed = build_run(room, run) if run else 0
+    groups: set[str] = set()
+    for entry in ordered:
+        if entry.place == "run" or entry.group in groups or not all_there(room, entry):
+            continue
+        if entry.group:
+            groups.add(entry.group)
+            missed += not _stand_one_of(room, [e for e in ordered if e.group == entry.group])
+            continue
+        for n in range(_wanted(room, entry)):
+            if entry.turn > 3 and _is_full(room) and entry.place in STANDING:
+                break
+            if _enough_lies_about(room, entry):
+                break
+            if _stand(room, entry) is None:
+                missed += entry.turn == 0 and n == 0
+                break
+    return missed
+
+
+def _stand_one_of(room: Setting, entries: list[Entry]) -> bool:
+    """Put one of what does for one another in a room, as often as all of them together are there.
+
+    Returns:
+        False where none of them found a place.
+    """
+    weights = {entry.name: room.share(entry) for entry in entries}
+    if not room.dice.chance(fsum(weights.values())):
+        return True
+    while weights:
+        name = room.dice.weighted(weights)
+        del weights[name]
+        if _stand(room, catalogue().entries[name]) is not None:
+            return True
+    return False
+
+
+def _is_full(room: Setting) -> bool:
+    return room.ground.covered * 100 > room.ground.area * _FULLEST[room.mess]
+
+
+def _enough_lies_about(room: Setting, entry: Entry) -> bool:
+    """Whether another loose thing on the floor would be one too many, where nothing is stored."""
+    if entry.shape not in _LOOSE or entry.kind != "object" or not _STORES.isdisjoint(room.keys):
+        return False
+    lying = sum(
+        thing.entry.shape in _LOOSE and thing.entry.kind == "object"
+        for thing in room.placed
+        if thing.on is None and not thing.hung
+    )
+    return lying > room.mess
+
+
+def _wanted(room: Setting, entry: Entry) -> int:
+    """How many of a kind a room shall have."""
+    if entry.name == _TABLE and not room.household.eats:
+        return 0
+    likes = room.dressing.likes(entry.name)
+    if entry.turn > 2 and not entry.seat:
+        likes *= room.rich
+    if entry.kind == "object":
+        likes *= min(0.4 + 0.6 * room.household.full, 1.6)
+    if entry.clutter:
+        likes *= (0, 1, 1.6)[room.mess]
+    wanted = 0
+    for key in room.keys:
+        share = entry.rooms.get(key)
+        if share is None or not room.dice.chance(min(1.0, share.share * likes)):
+            continue
+        if share.each:
+            n = max(1, int(room.ground.area / 1_000_000 / share.each + room.dice.unit()))
+            wanted = max(wanted, min(share.most, n))
+        else:
+            wanted = max(wanted, room.dice.whole(1, share.most))
+    # At a table one sits over against another.
+    return wanted + wanted % 2 if entry.place == "around" and entry.carried else wanted
+
+
+def _stand(room: Setting, entry: Entry) -> Placed | None:
+    """Put one thing of a kind in a room, as the catalogue says; None where it finds no place."""
+    for place in (entry.place, entry.otherwise):
+        if place == "upon":
+            thing = _stand_on(room, entry)
+        elif place is not None:
+            put = STANDING.get(place) or HANGING[place]
+            thing = put(room, entry, room.draw_size(entry))
+            if thing is None and entry.size[0][0] < entry.size[0][1]:
+                thing = put(room, entry, room.draw_size(entry, least=True))
+            if thing is None and entry.turn < 2 and entry.clear:
+                thing = put(room, entry.tight, room.draw_size(entry, least=True))
+        else:
+            thing = None
+        if thing is not None:
+            return thing
+    return None
+
+
+def _stand_on(room: Setting, entry: Entry) -> Placed | None:
+    for holder in room.all_of(entry.to):
+        if not any(thing.on is holder and thing.entry.name == entry.name for thing in room.placed):
+            thing = put_on(room, entry, holder)
+            if thing is not None:
+                room.ground.block(thing.rect, thing.bottom, thing.top)
+                return thing
+    return None
+
+
+# -- as the scene has it --------------------------------------------------------------------------
+
+
+class _Namer:
+    """Gives out ids: the name and how many there were of it in the home."""
+
+    def __init__(self) -> None:
+        self._seen: Counter[str] = Counter()
+
+    def items(self, room: Room, things: Sequence[Placed], dressing: Dressing) -> list[Item]:
+        """A room's things as the scene has them."""
+        made: list[Item] = []
+        region = room.id
+        for thing in things:
+            on = made[thing.on.number - 1].id if thing.on is not None else None
+            made.append(self._item(region, room.level, thing, on, dressing))
+        return made
+
+    def _item(
+        self, region: str, level: int, thing: Placed, on: str | None, dressing: Dressing
+    ) -> Item:
+        title = dressing.title(thing.entry)
+        self._seen[title] += 1
+        name = f"{title.replace(' ', '_').replace('-', '_')}_{self._seen[title]}"
+        material, colour = dressing.of(thing.entry, region)
+        wide, high, deep = thing.size
+        low, most = thing.entry.mass
+        return Item(
+            id=name,
+            name=title,
+            kind=thing.entry.kind,
+            region=region,
+            position=(thing.x / 1000, (level + thing.bottom + high // 2) / 1000, thing.z / 1000),
+            size=(wide / 1000, high / 1000, deep / 1000),
+            yaw=round(thing.quarter * _QUARTER_TURN + thing.tilt * _DEGREE, 6),
+            on=on,
+            shape=thing.entry.shape,
+            colour=colour,
+            material=material,
+            states=thing.states,
+            mass=round(low + (most - low) * (wide / max(1, thing.entry.size[0][1])), 2),
+        )

@@ -1,0 +1,75 @@
+"""Generated homes: ``home:7`` is the same home on every machine, and generated once on each.
+
+A generated home is kept in the user's cache folder as a file ``{"sum": ..., "scene": ...}``: the
+scene's own JSON and its SHA-256. The file's name is a hash of the seed, the options, the
+generator's version and code, and the libraries that it computes with.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from pathlib import Path
+from typing import IO
+
+from navloom import scenes
+from navloom.disk_cache import HOMES, code_key, content_key
+from navloom.scenes.scene import Scene
+from navloom_worlds.homes.home_names import FIRST, home_name, read_name, read_names
+from navloom_worlds.homes.home_spec import VERSION, HomeSpec
+
+MOST_BYTES = 16_000_000
+"""Of one file; the largest homes have 300 kB."""
+_SCENES = Path(scenes.__file__).parent
+_CODE = (
+    *("checked_files.py", "floor_graph.py", "lexicon.py", "lexicon.yaml"),
+    *("parts.py", "scene.py", "sightlines.py"),
+)
+"""All of Navloom that :func:`~navloom_worlds.homes.maker.make_home` calls (a test looks)."""
+_LIBRARIES = ("networkx", "numpy", "pydantic", "shapely")
+_HEAD, _MIDDLE, _END = b'{"sum":"', b'","scene":', b"}"
+
+
+def list_ids(folder: Path) -> list[str]:  # noqa: ARG001 - there is no folder
+    """The names of the first homes; there is no end of them."""
+    return read_names(FIRST)
+
+
+def load(folder: Path, scene_id: str) -> Scene:  # noqa: ARG001
+    """Return the home of a portable name: from the cache, else generated and put there.
+
+    Raises:
+        SceneError: it is no name of a home, or no home is as the name wishes.
+    """
+    seed, spec = read_name(scene_id)
+    name = home_name(seed, spec)
+    code = code_key(
+        str(Path(__file__).parent), *(str(_SCENES / each) for each in _CODE), libraries=_LIBRARIES
+    )
+    key = content_key("navloom home", str(VERSION), name, code)
+    return HOMES.kept(
+        f"{key}.json", lambda: _generated(seed, spec), _save, lambda file: _read(file, name)
+    )
+
+
+def _generated(seed: int, spec: HomeSpec) -> Scene:
+    # Imported where a home is generated: who reads one needs none of the generator.
+    from navloom_worlds.homes.maker import make_home
+
+    return make_home(seed, spec)
+
+
+def _save(file: IO[bytes], home: Scene) -> None:
+    scene = home.model_dump_json().encode()
+    file.write(_HEAD + sha256(scene).hexdigest().encode() + _MIDDLE + scene + _END)
+
+
+def _read(file: IO[bytes], name: str) -> Scene:
+    data = file.read(MOST_BYTES + 1)
+    begin = len(_HEAD) + 64 + len(_MIDDLE)
+    scene = data[begin : -len(_END)]
+    if data[:begin] != _HEAD + sha256(scene).hexdigest().encode() + _MIDDLE:
+        raise ValueError("not what was written")
+    home = Scene.model_validate_json(scene)
+    if home.uri != f"home:{name}":
+        raise ValueError(f"it is {home.uri}, not home:{name}")
+    return home

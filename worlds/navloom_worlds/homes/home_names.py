@@ -1,0 +1,115 @@
+"""What homes are called: ``7``, ``0-49``, ``7?rooms=12&floors=2``, and one portable name each.
+
+The portable name of a home with wishes is its seed and the wishes in the order of
+:class:`~navloom_worlds.homes.home_spec.HomeSpec`: ``7.rooms-12.floors-2``. It names a file, and
+stands in a dataset; the form with a question mark is for people to type.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from pydantic import ValidationError
+
+from navloom.errors import SceneError, did_you_mean
+from navloom.scenes.checked_files import short
+from navloom_worlds.homes.home_spec import HomeSpec
+
+FIRST = "0-9"
+"""The homes that ``home:`` alone means."""
+MOST_SEED = 999_999_999
+MOST_HOMES = 100_000
+"""In one range: each is listed before the first is made."""
+
+_FORMS = "expected a seed as in home:7, a range as in home:0-49, or wishes as in home:7?rooms=12"
+_SEEDS = re.compile(r"(\d+)(?:-(\d+))?", re.ASCII)
+
+
+def read_names(words: str) -> list[str]:
+    """The portable names that a spec means, in the order of their seeds.
+
+    Args:
+        words: what follows ``home:``; a seed or a range, then wishes; or a portable name.
+
+    Raises:
+        SceneError: which word is wrong, and what was expected.
+    """
+    if "." in words and "?" not in words:
+        return [home_name(*read_name(words))]
+    seeds, mark, wishes = words.partition("?")
+    first, last = _range(seeds or FIRST, words)
+    spec = _spec([wish.partition("=")[::2] for wish in wishes.split("&")] if mark else (), words)
+    return [home_name(seed, spec) for seed in range(first, last + 1)]
+
+
+def read_name(name: str) -> tuple[int, HomeSpec]:
+    """The seed and the wishes of one portable name.
+
+    Raises:
+        SceneError: it is none.
+    """
+    seed, *wishes = name.split(".")
+    first, last = _range(seed, name)
+    if first != last:
+        raise SceneError(f"home:{short(name)[1:-1]} is many homes, and one was expected.")
+    return first, _spec([wish.partition("-")[::2] for wish in wishes], name)
+
+
+def home_name(seed: int, spec: HomeSpec) -> str:
+    """The portable name of a home, an id of a scene: ``7.rooms-12.floors-2``.
+
+    >>> home_name(7, HomeSpec(rooms=12, clutter="lived-in"))
+    '7.rooms-12.clutter-lived-in'
+    """
+    wishes = spec.model_dump(exclude_none=True)
+    return ".".join([str(seed), *(f"{key}-{value}" for key, value in wishes.items())])
+
+
+def _range(seeds: str, words: str) -> tuple[int, int]:
+    match = _SEEDS.fullmatch(seeds)
+    where = f"home:{short(words)[1:-1]}"
+    if match is None:
+        raise SceneError(f"{where}: {short(seeds)} is no seed; {_FORMS}.")
+    if len(seeds) > 40 or max(first := int(match[1]), last := int(match[2] or first)) > MOST_SEED:
+        raise SceneError(f"{where}: a seed is a whole number from 0 to {MOST_SEED:,}.")
+    if last < first:
+        raise SceneError(f"{where}: a range goes up: did you mean home:{last}-{first}?")
+    if last - first >= MOST_HOMES:
+        raise SceneError(
+            f"{where}: that is {last - first + 1:,} homes, and at most {MOST_HOMES:,} were"
+            f" expected: take them in parts, such as home:{first}-{first + MOST_HOMES - 1}."
+        )
+    return first, last
+
+
+def _spec(wishes: Iterable[tuple[str, str]], words: str) -> HomeSpec:
+    where = f"home:{short(words)[1:-1]}"
+    known = HomeSpec.model_fields
+    said: dict[str, str] = {}
+    for key, value in wishes:
+        if key not in known:
+            raise SceneError(
+                f"{where}: {short(key)} is nothing one may ask of a home, which is"
+                f" {', '.join(known)}.{did_you_mean(key, known)}"
+            )
+        if key in said:
+            raise SceneError(f"{where}: {key} is asked for twice.")
+        said[key] = value
+    try:
+        return HomeSpec.model_validate(said)
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        key = str(wrong["loc"][0])
+        raise SceneError(
+            f"{where}: {key}={short(wrong['input'])[1:-1]}: expected {_expected(key)}."
+        ) from None
+
+
+def _expected(key: str) -> str:
+    rule = HomeSpec.model_json_schema()["properties"][key]["anyOf"][0]
+    if "enum" in rule:
+        return f"one of {', '.join(rule['enum'])}"
+    if "minimum" in rule:
+        return f"a whole number from {rule['minimum']} to {rule['maximum']}"
+    return "a name in small letters"

@@ -1,0 +1,160 @@
+"""How things stand to each other, read from where they are (VLNVerse 3.2's scene graph).
+
+All by footprints as rectangles along the axes (of what stands askew, the one around it) and
+heights. "Stands": on the floor, higher than a rug, not hung. A thing's front is that of its yaw
+without the few degrees it may stand askew. Each only between things of one room:
+
+``in``
+    a stands in b: ``a.on`` is b, and a's underside is below b's upper side, b being open to it (a
+    shelf, a basket; a cushion is *on* a sofa).
+``next_to``
+    a and b stand, their heights overlap, and at most :data:`NEXT` lies between their footprints; or
+    both are on one thing, and at most :data:`NEXT_ON_TOP` does. For each a the nearest two (on a
+    thing: the nearest one); said once for each pair.
+``in_front_of``
+    a stands, and its middle is within :data:`BEFORE` before b's front and no farther to either side
+    than b is wide; b is furniture that has a front. For each b the nearest two.
+``facing``
+    a is a seat or a screen, and b is the first thing that its middle half meets within
+    :data:`SIGHT` before its front, what is lower than :data:`LOW` overlooked.
+``above``, ``below``
+    a hangs, and b is the highest thing under it (their footprints overlap, b's upper side is no
+    higher than a's underside, b is on no other) whose upper side is at most :data:`OVER` lower.
+    Said both ways.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from navloom.scenes.parts import Relation, RelationKind
+from navloom_worlds.homes.placed import Placed
+from navloom_worlds.homes.room_floor import STEP_OVER
+from navloom_worlds.homes.walk_grid import Rect
+
+NEXT = 300
+NEXT_ON_TOP = 150
+BEFORE = 1000
+SIGHT = 5000
+LOW = 600
+OVER = 1500
+"""All in millimetres."""
+
+FRONTED = frozenset(
+    {"bed", "sofa", "cabinet", "desk", "screen", "stove", "sink", "appliance", "shelf", "counter"}
+)
+"""Shapes that have a front which people go to."""
+
+
+def relations_of(things: Sequence[Placed], ids: Sequence[str]) -> list[Relation]:
+    """The relations between the things of a room.
+
+    Args:
+        things: all that is in it.
+        ids: their ids, in the same order.
+    """
+    rects = [thing.rect for thing in things]
+    found: list[tuple[int, RelationKind, int]] = []
+    place = {id(thing): i for i, thing in enumerate(things)}
+    found += [(i, "in", place[id(t.on)]) for i, t in enumerate(things) if t.inside]
+    found += _next_to(things, rects)
+    standing = [i for i, thing in enumerate(things) if stands(thing)]
+    for i in standing:
+        if things[i].entry.shape in FRONTED and things[i].entry.kind == "asset":
+            found += _in_front_of(things, rects, standing, i)
+    for i, thing in enumerate(things):
+        if thing.entry.seat or thing.entry.shape == "screen":
+            found += _facing(things, rects, i)
+        if thing.hung:
+            found += _above(things, rects, i)
+    return [Relation(a=ids[a], kind=kind, b=ids[b]) for a, kind, b in found]
+
+
+def stands(thing: Placed) -> bool:
+    """Whether it stands on the floor and is no rug."""
+    return thing.on is None and not thing.hung and thing.size[1] > STEP_OVER
+
+
+def _gap(a: Rect, b: Rect) -> int:
+    """Between two rectangles along the axis that parts them most, in mm; 0: they touch."""
+    return max(a[0] - b[2], b[0] - a[2], a[1] - b[3], b[1] - a[3], 0)
+
+
+def _next_to(
+    things: Sequence[Placed], rects: Sequence[Rect]
+) -> Iterator[tuple[int, RelationKind, int]]:
+    groups: dict[int, list[int]] = defaultdict(list)
+    for i, thing in enumerate(things):
+        if thing.on is not None:
+            if not thing.inside:
+                groups[id(thing.on)].append(i)
+        elif stands(thing):
+            groups[0].append(i)
+    for group, members in groups.items():
+        reach, most = (NEXT, 2) if group == 0 else (NEXT_ON_TOP, 1)
+        said: set[tuple[int, int]] = set()
+        for i in members:
+            near = []
+            for j in members:
+                if i != j:
+                    gap = _gap(rects[i], rects[j])
+                    if gap <= reach:
+                        near.append((gap, j))
+            near.sort()
+            for _, j in near[:most]:
+                pair = (min(i, j), max(i, j))
+                if pair not in said:
+                    said.add(pair)
+                    yield pair[0], "next_to", pair[1]
+
+
+def _in_front_of(
+    things: Sequence[Placed], rects: Sequence[Rect], standing: Sequence[int], b: int
+) -> Iterator[tuple[int, RelationKind, int]]:
+    x0, z0, x1, z1 = things[b].before(0, BEFORE)
+    inside = [
+        (_gap(rects[a], rects[b]), a)
+        for a in standing
+        if a != b and x0 <= things[a].x <= x1 and z0 <= things[a].z <= z1
+    ]
+    for _, a in sorted(inside)[:2]:
+        yield a, "in_front_of", b
+
+
+def _facing(
+    things: Sequence[Placed], rects: Sequence[Rect], a: int
+) -> Iterator[tuple[int, RelationKind, int]]:
+    thing = things[a]
+    quarter = thing.size[0] // 4
+    front = -(thing.size[2] // 2)
+    upright = Placed(0, thing.entry, thing.size, thing.x, thing.z, 0, thing.quarter)
+    x0, z0, x1, z1 = upright.zone(-quarter, front - SIGHT, quarter, front)
+    met = []
+    for b, (a0, b0, a1, b1) in enumerate(rects):
+        if b in (a,) or things[b] is thing.on or things[b].hung or things[b].top < LOW:
+            continue
+        if things[b].on is not None and things[b].entry.shape != "screen":
+            continue
+        if x0 < a1 and a0 < x1 and z0 < b1 and b0 < z1:
+            met.append((_gap(rects[a], rects[b]), -things[b].top, b))
+    if met:
+        yield a, "facing", min(met)[2]
+
+
+def _above(
+    things: Sequence[Placed], rects: Sequence[Rect], a: int
+) -> Iterator[tuple[int, RelationKind, int]]:
+    x0, z0, x1, z1 = rects[a]
+    bottom = things[a].bottom
+    under = [
+        (-things[b].top, b)
+        for b, (a0, b0, a1, b1) in enumerate(rects)
+        if x0 < a1 and a0 < x1 and z0 < b1 and b0 < z1
+        and bottom - OVER <= things[b].top <= bottom and b != a and things[b].on is None
+        and things[b].entry.shape != "rug"
+    ]  # fmt: skip
+    if under:
+        b = min(under)[1]
+        yield a, "above", b
+        yield b, "below", a

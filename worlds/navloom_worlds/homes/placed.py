@@ -1,0 +1,254 @@
+"""A thing that has been given its place, and the room it is in while that is being furnished."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from navloom_worlds.homes.catalogue import Entry, RoomKey
+from navloom_worlds.homes.dice import Dice
+from navloom_worlds.homes.dressing import Dressing
+from navloom_worlds.homes.floorplan import Room
+from navloom_worlds.homes.room_floor import Ground, Side, turned
+from navloom_worlds.homes.walk_grid import Rect, grown
+
+TILTS: dict[int, tuple[int, int]] = {0: (1000, 0), 10: (985, 174), 15: (966, 259), 20: (940, 342)}
+"""Degrees a thing may stand askew -> cosine and sine in thousandths."""
+
+TYPICAL: dict[RoomKey, int] = {
+    "bedroom": 15, "bathroom": 6, "toilet": 2, "kitchen": 15, "dining": 15, "living": 26,
+    "office": 12, "laundry": 6, "closet": 4, "hallway": 12, "garage": 30, "nursery": 12,
+    "balcony": 9, "media": 18, "gym": 15, "library": 14, "lounge": 18, "pantry": 3,
+    "dressing": 7, "entry": 6, "stairs": 8,
+}  # fmt: skip
+"""Square metres: a larger room has more in it, as the square root of its area."""
+_ROOMS = (0.4, 0.6, 0.8, 0.9, 1.0, 1.1, 1.3, 1.7)
+"""Rooms of one home differ in how much is in them."""
+
+_USED = frozenset({"cabinet", "appliance", "stove", "sink", "toilet", "desk", "shelf", "machine"})
+"""Shapes that are used from before."""
+_REACH = 450
+"""mm from which one reaches a thing."""
+
+Size = tuple[int, int, int]
+"""Across, up, deep in mm, each even, so that half of it is whole."""
+
+
+@dataclass(slots=True)
+class Placed:
+    """A thing in its place; heights above the room's floor, all in mm.
+
+    Attributes:
+        number: unique in the room, from 1.
+        entry: its kind.
+        size: across, up, deep.
+        x, z: its middle.
+        bottom: its underside.
+        quarter: quarter turns clockwise.
+        tilt: degrees more, clockwise; negative: less.
+        on: what it stands on or in.
+        inside: whether it is in that, not on it.
+        states: such as ``open``.
+        hung: whether it hangs on a wall or from the ceiling.
+        anchor: what it was put by: a chair's table.
+        carries: what stands on it, as rectangles in its own frame by the height they stand at.
+    """
+
+    number: int
+    entry: Entry
+    size: Size
+    x: int
+    z: int
+    bottom: int
+    quarter: int
+    tilt: int = 0
+    on: Placed | None = None
+    inside: bool = False
+    states: tuple[str, ...] = ()
+    hung: bool = False
+    anchor: Placed | None = None
+    carries: dict[int, list[Rect]] = field(default_factory=dict)
+
+    @property
+    def top(self) -> int:
+        """Its upper side."""
+        return self.bottom + self.size[1]
+
+    @property
+    def rect(self) -> Rect:
+        """The rectangle along the axes around its footprint."""
+        return footprint(self.x, self.z, self.size[0], self.size[2], self.quarter, self.tilt)
+
+    def place(self, u: int, w: int) -> tuple[int, int]:
+        """A place in its own frame, as (x, z)."""
+        if self.tilt:
+            cos, sin = TILTS[abs(self.tilt)]
+            sin = sin if self.tilt > 0 else -sin
+            u, w = (u * cos - w * sin) // 1000, (u * sin + w * cos) // 1000
+        dx, dz = turned(self.quarter, u, w)
+        return self.x + dx, self.z + dz
+
+    def zone(self, u0: int, w0: int, u1: int, w1: int) -> Rect:
+        """A rectangle in its own frame, as one along the axes."""
+        (x0, z0), (x1, z1) = self.place(u0, w0), self.place(u1, w1)
+        return min(x0, x1), min(z0, z1), max(x0, x1), max(z0, z1)
+
+    def before(self, near: int, far: int) -> Rect:
+        """The zone before it, as wide as it is."""
+        half, front = self.size[0] // 2, -(self.size[2] // 2)
+        return self.zone(-half, front - far, half, front - near)
+
+
+def footprint(x: int, z: int, wide: int, deep: int, quarter: int, tilt: int = 0) -> Rect:
+    """The rectangle along the axes around a turned footprint, rounded outwards to whole mm."""
+    if tilt:
+        cos, sin = TILTS[abs(tilt)]
+        wide, deep = (
+            (wide * cos + deep * sin + 1999) // 2000 * 2,
+            (wide * sin + deep * cos + 1999) // 2000 * 2,
+        )
+    if quarter % 2:
+        wide, deep = deep, wide
+    return x - wide // 2, z - deep // 2, x + wide // 2, z + deep // 2
+
+
+class WindowPlace(NamedTuple):
+    """A window as its room sees it: on which wall, from where to where along it, mm."""
+
+    side: Side
+    low: int
+    high: int
+    sill: int
+    head: int
+
+
+class DoorPlace(NamedTuple):
+    """A doorway as its room sees it."""
+
+    side: Side
+    low: int
+    high: int
+    outside: bool
+    """Whether it leads out of the home."""
+
+
+class Household(NamedTuple):
+    """Whose home it is."""
+
+    dressing: Dressing
+    full: float
+    """Factor on the number of objects."""
+    mess: int
+    """How untidy they are: 0 tidy, 1 lived-in, 2 cluttered."""
+    eats: bool = False
+    """Whether the home still needs a table to eat at."""
+
+
+class Setting:
+    """A room while it is being furnished.
+
+    Args:
+        room: its plan.
+        keys: what it is furnished as.
+        ground: its floor.
+        dice: its own draws.
+        household: whose home it is.
+    """
+
+    def __init__(
+        self,
+        room: Room,
+        keys: tuple[RoomKey, ...],
+        ground: Ground,
+        dice: Dice,
+        household: Household,
+    ) -> None:
+        self.room, self.keys, self.ground, self.dice = room, keys, ground, dice
+        self.household = household
+        self.dressing, self.mess = household.dressing, household.mess
+        area = ground.area / 1_000_000 / sum(TYPICAL[key] for key in keys)
+        self.rich = math.sqrt(min(max(area, 0.4), 2.5)) * dice.pick(_ROOMS)
+        """Factor on how much stands in it beside what it is for."""
+        self.full = household.full * self.rich
+        """Factor on the number of objects."""
+        self._shares: dict[str, float] = {}
+        self.windows: list[WindowPlace] = []
+        self.doors: list[DoorPlace] = []
+        self.lit: list[Side] = []
+        """Walls with a window."""
+        self.placed: list[Placed] = []
+        self.by_name: dict[str, list[Placed]] = {}
+
+    def share(self, entry: Entry) -> float:
+        """How often a room like this has it, as the catalogue and the style say; at most 1."""
+        name = entry.name
+        if name not in self._shares:
+            shares = [entry.rooms[key].share for key in self.keys if key in entry.rooms]
+            self._shares[name] = min(1.0, max(shares, default=0.0) * self.dressing.likes(name))
+        return self._shares[name]
+
+    def draw_size(self, entry: Entry, least: bool = False) -> Size:
+        """A size of a thing of this kind; ``least``: its smallest."""
+        (w0, w1), (h0, h1), (d0, d1) = entry.size
+        if least:
+            return w0 - w0 % 2, h0 - h0 % 2, d0 - d0 % 2
+        unit = self.dice.unit()  # one draw, so that what is wide is deep as well
+        sizes = [low + int((high - low) * unit) for low, high in ((w0, w1), (h0, h1), (d0, d1))]
+        w, h, d = (each - each % (10 if each >= 300 else 2) for each in sizes)
+        return w, h, d
+
+    def draw_states(self, entry: Entry) -> tuple[str, ...]:
+        """One of each set of states; an empty name says nothing."""
+        drawn = (self.dice.weighted(each) for each in entry.states)
+        return tuple(state for state in drawn if state)
+
+    def put(
+        self,
+        entry: Entry,
+        size: Size,
+        spot: tuple[int, int],
+        bottom: int,
+        quarter: int,
+        *,
+        tilt: int = 0,
+        hung: bool = False,
+        anchor: Placed | None = None,
+        walked: bool = True,
+        zone: Rect | None = None,
+    ) -> Placed | None:
+        """Put a thing on the floor or a wall, where that has been found to fit.
+
+        Returns:
+            The thing; None, and nothing is changed, where it would part the ways through the room.
+        """
+        thing = Placed(
+            len(self.placed) + 1, entry, size, spot[0], spot[1], bottom, quarter, tilt,
+            states=self.draw_states(entry), hung=hung, anchor=anchor,
+        )  # fmt: skip
+        if entry.shape != "rug":
+            front = None if hung else self._front(thing, zone)
+            if walked and not self.ground.take(thing.rect, bottom, bottom + size[1], front):
+                return None
+            if not walked:
+                self.ground.block(thing.rect, bottom, bottom + size[1])
+        self.add(thing)
+        if entry.clear:
+            self.ground.keep(zone or thing.before(0, entry.clear), thing.number)
+        return thing
+
+    def _front(self, thing: Placed, zone: Rect | None) -> Rect:
+        """Where one must be able to stand: before it, or where it has no front anywhere by it."""
+        if thing.entry.clear and zone is None and thing.entry.shape in _USED:
+            return thing.before(0, max(thing.entry.clear, _REACH))
+        return grown(thing.rect, _REACH)
+
+    def add(self, thing: Placed) -> None:
+        """Note a thing that has its place."""
+        self.placed.append(thing)
+        self.by_name.setdefault(thing.entry.name, []).append(thing)
+
+    def all_of(self, names: Iterable[str]) -> list[Placed]:
+        """The things of these names, in the order of the names."""
+        return [thing for name in names for thing in self.by_name.get(name, ())]

@@ -1,0 +1,332 @@
+"""Which rooms a home has, how large, and on which storey: its programme.
+
+People's wishes come first, then what the seed draws; each kind of room comes about as often as it
+does in the homes of HM3D, and only where the home is large enough for it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import fsum
+
+from navloom.errors import SceneError
+from navloom_worlds.homes.dice import Dice
+from navloom_worlds.homes.floorplan import Zone
+from navloom_worlds.homes.home_spec import LARGEST, MOST_ROOMS, SMALLEST, HomeSpec
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of room.
+
+    Attributes:
+        zone: who goes there.
+        least: smallest area in square metres.
+        usual: what it has in a home of the middle.
+        most: largest area.
+        side: the least clear width in mm, either way.
+        share: how many of a home's rooms are of this kind.
+        limit: at most so many in one home.
+        rooms: only in homes of so many rooms.
+    """
+
+    zone: Zone
+    least: float
+    usual: float
+    most: float
+    side: int
+    share: float = 0.0
+    limit: int = 1
+    rooms: int = 4
+
+
+KINDS: Mapping[str, Kind] = {
+    "living room": Kind("public", 13, 24, 50, 3000),
+    "kitchen": Kind("public", 6.5, 13, 26, 2200),
+    "dining room": Kind("public", 8, 14, 24, 2500, 0.04, 1, 7),
+    "bedroom": Kind("private", 8.5, 12.5, 23, 2600, 0.23, 7),
+    "nursery": Kind("private", 7.5, 10, 14, 2400, 0.008, 1, 9),
+    "kids room": Kind("private", 8.5, 11, 18, 2500, 0.012, 1, 9),
+    "bathroom": Kind("private", 3.4, 4.6, 9, 1600, 0.215, 6),
+    "toilet": Kind("service", 1.3, 1.9, 3, 900, 0.05, 2, 7),
+    "closet": Kind("service", 1.3, 2.8, 6, 1000, 0.06, 4, 6),
+    "storage": Kind("service", 2, 4, 9, 1200, 0.012, 1, 9),
+    "dressing room": Kind("private", 3.5, 6, 10, 1600, 0.01, 1, 12),
+    "office": Kind("private", 6.5, 11, 18, 2200, 0.05, 2, 6),
+    "laundry": Kind("service", 3.3, 5.5, 10, 1600, 0.035, 1, 7),
+    "pantry": Kind("service", 1.5, 2.5, 5, 1100, 0.02, 1, 8),
+    "balcony": Kind("outdoor", 3.5, 8, 30, 1300, 0.04, 2, 6),
+    "patio": Kind("outdoor", 3.5, 8, 30, 1300),
+    "entryway": Kind("circulation", 3, 5, 9, 1500, 0.02, 1, 8),
+    "garage": Kind("service", 17, 26, 40, 3000, 0.015, 1, 9),
+    "family room": Kind("public", 13, 20, 34, 3000, 0.02, 1, 12),
+    "gym": Kind("private", 9, 13, 24, 2600, 0.008, 1, 12),
+    "library": Kind("public", 9, 13, 22, 2500, 0.008, 1, 12),
+    "media room": Kind("public", 12, 16, 28, 3000, 0.008, 1, 12),
+    "hallway": Kind("circulation", 2, 9, 30, 1000),
+    "stairwell": Kind("circulation", 3.5, 7, 14, 900),
+    "elevator": Kind("circulation", 2, 2.6, 4, 1300),
+}
+
+SMALL = ("bathroom", "toilet", "closet", "storage", "dressing room", "laundry", "pantry")
+"""Kinds that may share a strip's depth with another room."""
+_DOWN: Mapping[str, float] = {
+    "living room": 1, "kitchen": 1, "dining room": 1, "entryway": 1, "garage": 1, "pantry": 1,
+    "toilet": 0.85, "laundry": 0.75, "storage": 0.7, "family room": 0.6, "office": 0.4,
+    "library": 0.5, "media room": 0.4, "gym": 0.4, "bedroom": 0.08, "closet": 0.2,
+}  # fmt: skip
+_SIZES = {4: 1, 6: 8, 9: 22, 12: 26, 15: 17, 18: 12, 21: 9, 24: 5, 28: 2}
+_LEAST_EACH, _MOST_EACH = 8.6, 18.0
+"""Square metres a room, halls counted: between these plans are found as a rule."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A room that is to be: its kind, and about what area in square metres."""
+
+    kind: str
+    area: float
+
+
+@dataclass(frozen=True)
+class StoreyWishes:
+    """What a storey is to hold besides its halls, stairs and lifts."""
+
+    floor: int
+    rooms: tuple[Wanted, ...]
+    outdoors: tuple[Wanted, ...]
+    halls: int
+    """0: the living room is where all doors open."""
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How large a home is: regions in all, floors, and square metres of floor indoors."""
+
+    rooms: int
+    floors: int
+    area: float
+
+
+@dataclass(frozen=True)
+class Programme:
+    """What is to be built, storey by storey."""
+
+    storeys: tuple[StoreyWishes, ...]
+    elevator: bool
+
+
+def fewest_rooms(floors: int) -> int:
+    """How few regions a home of so many floors can have: stairs and halls need some."""
+    return {1: 4, 2: 7, 3: 11}[floors]
+
+
+def fewest_metres(rooms: int, floors: int) -> float:
+    """The least floor area in which so many rooms can be built."""
+    return max(SMALLEST, _LEAST_EACH * rooms, 36.0 * floors if floors > 1 else 0.0)
+
+
+def most_metres(rooms: int) -> float:
+    """The largest area that so many rooms can share as rooms of a home."""
+    return _MOST_EACH * rooms + 10
+
+
+def draw_extent(dice: Dice, spec: HomeSpec) -> Extent:
+    """Draw what the wishes leave open.
+
+    Raises:
+        SceneError: the wishes contradict one another; the message says how.
+    """
+    _possible(spec)
+    rooms = spec.rooms if spec.rooms is not None else _draw_rooms(dice, spec)
+    floors = spec.floors if spec.floors is not None else _draw_floors(dice, rooms, spec)
+    if spec.area is not None:
+        return Extent(rooms, floors, float(spec.area))
+    low = fewest_metres(rooms, floors)
+    high = min(LARGEST, most_metres(rooms))
+    return Extent(rooms, floors, min(high, max(low * 1.08, rooms * dice.between(9.0, 17.0))))
+
+
+def draw_programme(dice: Dice, extent: Extent) -> Programme:
+    """Draw which rooms a home of this extent has, and on which storey."""
+    rooms, floors = extent.rooms, extent.floors
+    hub = floors == 1 and rooms <= 8 and dice.chance(1.0 if rooms <= 5 else 0.5)
+    halls = [0 if hub else 1] * floors
+    if rooms >= 14 and dice.chance(0.3):
+        halls[0] += 1
+    elevator = floors > 1 and rooms >= 12 and dice.chance(0.12)
+    spare = rooms - sum(halls) - (floors - 1) - floors * elevator
+    kinds = _kinds(dice, spare, rooms)
+    return Programme(_storeys(dice, kinds, floors, extent.area, halls), elevator)
+
+
+def _possible(spec: HomeSpec) -> None:
+    floors, rooms, area = spec.floors or 1, spec.rooms, spec.area
+    if rooms is not None and rooms < fewest_rooms(floors):
+        raise SceneError(
+            f"rooms={rooms} with floors={floors}: a home of {floors} floors has at least "
+            f"{fewest_rooms(floors)} rooms, stairs and halls counted. Ask for more, or for fewer "
+            "floors."
+        )
+    least = fewest_metres(rooms or fewest_rooms(floors), floors)
+    if area is not None and area < least:
+        raise SceneError(
+            f"area={area} is too small: {_wish(rooms, floors)} need at least {least:.0f} square "
+            "metres. Ask for more, or for less to fit in."
+        )
+    if area is not None and rooms is not None and area > most_metres(rooms):
+        raise SceneError(
+            f"area={area} is too large for rooms={rooms}: they would be halls, not rooms; expected "
+            f"at most {most_metres(rooms):.0f} square metres. Ask for more rooms."
+        )
+
+
+def _wish(rooms: int | None, floors: int) -> str:
+    return f"{floors} floors" if rooms is None else f"{rooms} rooms on {floors} floors"
+
+
+def _draw_rooms(dice: Dice, spec: HomeSpec) -> int:
+    low, high = fewest_rooms(spec.floors or 1), MOST_ROOMS
+    if spec.area is not None:
+        high = min(high, int(spec.area / _LEAST_EACH))
+        low = max(low, -int(-(spec.area - 10) // _MOST_EACH))
+        while fewest_metres(low, spec.floors or 1) > spec.area:
+            low -= 1
+    drawn = dice.weighted(_SIZES) + dice.whole(-1, 1)
+    if spec.area is not None:
+        drawn = round(spec.area / dice.between(9.5, 16.0))
+    return min(max(drawn, low), max(low, high))
+
+
+def _draw_floors(dice: Dice, rooms: int, spec: HomeSpec) -> int:
+    if rooms <= 7:
+        weights = {1: 1.0}
+    elif rooms <= 10:
+        weights = {1: 0.5, 2: 0.5}
+    elif rooms <= 14:
+        weights = {1: 0.3, 2: 0.62, 3: 0.08}
+    elif rooms <= 19:
+        weights = {1: 0.12, 2: 0.43, 3: 0.45}
+    else:
+        weights = {1: 0.03, 2: 0.42, 3: 0.55}
+    area = spec.area if spec.area is not None else LARGEST
+    return dice.weighted(
+        {
+            floors: weight
+            for floors, weight in weights.items()
+            if rooms >= fewest_rooms(floors) and area >= fewest_metres(rooms, floors)
+        }
+    )
+
+
+def _kinds(dice: Dice, spare: int, rooms: int) -> list[str]:
+    have = Counter({"living room": 1, "kitchen": 1, "bedroom": 1, "bathroom": 1})
+    while sum(have.values()) < spare:
+        weights = {}
+        for name, kind in KINDS.items():
+            if have[name] >= kind.limit or rooms < kind.rooms or not kind.share:
+                continue
+            weights[name] = max(kind.share * rooms * 1.15 - have[name], kind.share * 0.3)
+        if have["bathroom"] >= have["bedroom"]:
+            weights.pop("bathroom", None)
+        if have["closet"] + have["dressing room"] > have["bedroom"]:
+            weights.pop("closet", None)
+        have[dice.weighted(weights)] += 1
+    return [kind for kind in KINDS for _ in range(have[kind])]
+
+
+def _storeys(
+    dice: Dice, kinds: list[str], floors: int, area: float, halls: list[int]
+) -> tuple[StoreyWishes, ...]:
+    where: list[list[str]] = [[] for _ in range(floors)]
+    first = Counter[str]()
+    for kind in kinds:
+        first[kind] += 1
+        if floors == 1 or dice.chance(_DOWN.get(kind, 0.0)):
+            floor = 0
+        elif kind == "balcony":
+            floor = dice.whole(0, floors - 1)
+        else:
+            floor = _emptiest(where[1:]) + 1
+        where[floor].append(kind)
+    _balance(where)
+    built = [fsum(_gross(kind) for kind in storey) + 10 for storey in where]
+    areas = [area * part / fsum(built) for part in built]
+    found = []
+    for i, storey in enumerate(where):
+        inside = [kind for kind in storey if kind != "balcony"]
+        sizes = _sized(dice, inside, areas[i] * (0.86 if halls[i] else 1.0))
+        rooms = tuple(Wanted(kind, size) for kind, size in zip(inside, sizes, strict=True))
+        outdoors = tuple(
+            Wanted("balcony", dice.between(4, 16)) for _ in range(len(storey) - len(inside))
+        )
+        found.append(StoreyWishes(i + 1, rooms, outdoors, halls[i]))
+    return tuple(found)
+
+
+def _gross(kind: str) -> float:
+    return 0.0 if kind == "balcony" else KINDS[kind].usual
+
+
+def _emptiest(storeys: list[list[str]]) -> int:
+    load = [fsum(_gross(kind) for kind in storey) for storey in storeys]
+    return load.index(min(load))
+
+
+def _balance(where: list[list[str]]) -> None:
+    """No storey is larger than the one it stands on; bathrooms are where people sleep."""
+    for above in range(len(where) - 1, 0, -1):
+        below = above - 1
+        while True:
+            load = [fsum(_gross(kind) for kind in storey) for storey in where]
+            movable = [k for k in where[above] if KINDS[k].zone != "public" and k != "balcony"]
+            if load[above] <= load[below] * 1.02 + 4 or len(movable) < 2:
+                break
+            kind = max(movable, key=lambda k: (movable.count(k), _gross(k)))
+            where[above].remove(kind)
+            where[below].append(kind)
+    for storey in where:
+        if "bedroom" in storey and "bathroom" not in storey:
+            giver = max(where, key=lambda other: other.count("bathroom"))
+            if giver.count("bathroom") > 1:
+                giver.remove("bathroom")
+                storey.append("bathroom")
+    if not {"toilet", "bathroom"} & set(where[0]):
+        _toilet_below(where)
+
+
+def _toilet_below(where: list[list[str]]) -> None:
+    """A toilet where guests are: from upstairs, else in place of the least room that can go."""
+    for storey in where[1:]:
+        if "toilet" in storey:
+            storey.remove("toilet")
+            where[0].append("toilet")
+            return
+    for spare in ("closet", "storage", "pantry", "office", "library", "laundry"):
+        if spare in where[0]:
+            where[0].remove(spare)
+            where[0].append("toilet")
+            return
+    for spare in ("bathroom", "closet", "dressing room", "office", "bedroom"):
+        giver = max(where[1:], key=lambda storey: storey.count(spare))
+        if giver.count(spare) > (spare in ("bathroom", "bedroom")):
+            giver.remove(spare)
+            where[0].append("toilet")
+            return
+
+
+def _sized(dice: Dice, kinds: list[str], area: float) -> list[float]:
+    """Areas of rooms that add up to about so much, each within what its kind allows."""
+    usual = [KINDS[kind].usual * dice.between(0.8, 1.25) for kind in kinds]
+    low, high = 0.3, 4.0
+    sizes: list[float] = []
+    for _ in range(9):
+        by = (low + high) / 2
+        sizes = [
+            min(max(each * by, KINDS[kind].least * 1.03), KINDS[kind].most)
+            for kind, each in zip(kinds, usual, strict=True)
+        ]
+        low, high = (by, high) if fsum(sizes) < area else (low, by)
+    return [round(size, 2) for size in sizes]

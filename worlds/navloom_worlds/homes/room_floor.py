@@ -1,0 +1,262 @@
+"""The floor and the walls of one room while it is being furnished: what is taken, what stays free.
+
+Whole millimetres, heights above the room's own floor. A footprint is a rectangle along the axes
+(that of a thing which stands askew: the rectangle around it).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+from navloom_worlds.homes.floorplan import Outline, Room
+from navloom_worlds.homes.walk_grid import Rect, WalkGrid
+
+Quarter = Literal[0, 1, 2, 3]
+"""Quarter turns: 0 faces -z, 1 faces +x, 2 faces +z, 3 faces -x."""
+
+STEP_OVER = 50
+"""mm: what is no higher is walked over."""
+HEAD = 1900
+"""mm: what hangs higher is walked under."""
+_TALL = 10_000
+
+
+class Solid(NamedTuple):
+    """What takes room: a footprint between two heights."""
+
+    x0: int
+    z0: int
+    x1: int
+    z1: int
+    bottom: int
+    top: int
+
+
+class Zone(NamedTuple):
+    """What is kept free: of everything (a door's), or of what stands, but for some (a bed's)."""
+
+    x0: int
+    z0: int
+    x1: int
+    z1: int
+    bottom: int
+    top: int
+    owner: int
+    """Number of the thing whose zone it is; 0 for a door's or a window's, which is strict."""
+
+
+class Side(NamedTuple):
+    """A straight piece of wall, seen from inside."""
+
+    along_x: bool
+    low: int
+    high: int
+    at: int
+    """Its z where it runs along x, else its x."""
+    quarter: Quarter
+    """The turn of what stands with its back to it."""
+
+    def rect(self, low: int, high: int, near: int, far: int) -> Rect:
+        """The rectangle between two places along it and two distances from it."""
+        if self.along_x:
+            if self.quarter == 2:
+                return low, self.at + near, high, self.at + far
+            return low, self.at - far, high, self.at - near
+        if self.quarter == 1:
+            return self.at + near, low, self.at + far, high
+        return self.at - far, low, self.at - near, high
+
+
+def turned(quarter: int, u: int, w: int) -> tuple[int, int]:
+    """A place in a thing's own frame (u across, w towards its back), as (x, z)."""
+    return ((u, w), (-w, u), (-u, -w), (w, -u))[quarter]
+
+
+class Ground:
+    """A room to be furnished.
+
+    Args:
+        room: its plan.
+        ceiling: its clear height.
+    """
+
+    def __init__(self, room: Room, ceiling: int) -> None:
+        xs, zs = [x for x, _ in room.outline], [z for _, z in room.outline]
+        self.bounds: Rect = (min(xs), min(zs), max(xs), max(zs))
+        self.ceiling = ceiling
+        self.area = _area(room.outline)
+        """mm²."""
+        self.sides = _sides(room.outline)
+        self.solids: list[Solid] = [
+            Solid(*rect, 0, _TALL) for rect in _notches(room.outline, self.bounds)
+        ]
+        self.zones: list[Zone] = []
+        self.swings: list[Rect] = []
+        """What doors' leaves sweep, and stairs: not even a rug lies there."""
+        self.covered = 0
+        """mm² of floor under things."""
+        self.walk = WalkGrid(self.bounds, [solid[:4] for solid in self.solids])
+
+    # -- what is free -------------------------------------------------------------------------
+
+    def fits(
+        self, rect: Rect, bottom: int, top: int, ignore: Collection[int] = (), flat: bool = False
+    ) -> bool:
+        """Whether a thing can be there.
+
+        Args:
+            rect: its footprint.
+            bottom: its underside.
+            top: its upper side.
+            ignore: owners of zones that do not mind it.
+            flat: it hangs on a wall or lies on the floor: only doors' and windows' zones count.
+        """
+        x0, z0, x1, z1 = rect
+        bounds = self.bounds
+        if x0 < bounds[0] or z0 < bounds[1] or x1 > bounds[2] or z1 > bounds[3]:
+            return False
+        for a0, b0, a1, b1, low, high in self.solids:
+            if x0 < a1 and a0 < x1 and z0 < b1 and b0 < z1 and bottom < high and low < top:
+                return False
+        for a0, b0, a1, b1, low, high, owner in self.zones:
+            if (owner == 0 or not (flat or owner in ignore)) and (
+                x0 < a1 and a0 < x1 and z0 < b1 and b0 < z1 and bottom < high and low < top
+            ):
+                return False
+        return True
+
+    def hit(self, rect: Rect, bottom: int, top: int, but: Rect | None = None) -> bool:
+        """Whether something is there (but for one footprint), whatever is to be kept free."""
+        x0, z0, x1, z1 = rect
+        return any(
+            x0 < a1 and a0 < x1 and z0 < b1 and b0 < z1 and bottom < high and low < top
+            for a0, b0, a1, b1, low, high in self.solids
+            if (a0, b0, a1, b1) != but
+        )
+
+    def lies(self, rect: Rect) -> bool:
+        """Whether a rug can lie there: inside the room and in no door's way."""
+        x0, z0, x1, z1 = rect
+        bounds = self.bounds
+        if x0 < bounds[0] or z0 < bounds[1] or x1 > bounds[2] or z1 > bounds[3]:
+            return False
+        walls = (solid[:4] for solid in self.solids if solid.top == _TALL)
+        return not any(
+            x0 < a1 and a0 < x1 and z0 < b1 and b0 < z1 for a0, b0, a1, b1 in (*walls, *self.swings)
+        )
+
+    def spans(
+        self,
+        side: Side,
+        deep: int,
+        bottom: int,
+        top: int,
+        clear: int,
+        ignore: Collection[int] = (),
+        flat: bool = False,
+    ) -> list[tuple[int, int]]:
+        """Where along a wall a thing so deep can have its back to it, with room before it."""
+        x0, z0, x1, z1 = side.rect(side.low, side.high, 0, deep + clear)
+        bounds = self.bounds
+        if x0 < bounds[0] or z0 < bounds[1] or x1 > bounds[2] or z1 > bounds[3]:
+            return []
+        x0, z0, x1, z1 = side.rect(side.low, side.high, 0, deep)
+        blocked: list[tuple[int, int]] = []
+        cut = 0 if side.along_x else 1
+        for solid in self.solids:
+            a0, b0, a1, b1, low, high = solid
+            if x0 < a1 and a0 < x1 and z0 < b1 and b0 < z1 and bottom < high and low < top:
+                blocked.append((solid[cut], solid[cut + 2]))
+        for zone in self.zones:
+            a0, b0, a1, b1, low, high, owner = zone
+            if (owner == 0 or not (flat or owner in ignore)) and (
+                x0 < a1 and a0 < x1 and z0 < b1 and b0 < z1 and bottom < high and low < top
+            ):
+                blocked.append((zone[cut], zone[cut + 2]))
+        if clear:
+            x0, z0, x1, z1 = side.rect(side.low, side.high, deep, deep + clear)
+            for solid in self.solids:
+                a0, b0, a1, b1, low, high = solid
+                if x0 < a1 and a0 < x1 and z0 < b1 and b0 < z1 and low < HEAD:
+                    blocked.append((solid[cut], solid[cut + 2]))
+        blocked.sort()
+        found = []
+        at = side.low
+        for low, high in blocked:
+            if low > at:
+                found.append((at, low))
+            at = max(at, high)
+        if at < side.high:
+            found.append((at, side.high))
+        return found
+
+    # -- taking it ----------------------------------------------------------------------------
+
+    def take(self, rect: Rect, bottom: int, top: int, front: Rect | None = None) -> bool:
+        """Put a thing there if one can still walk from every way in to every other.
+
+        Args:
+            rect: its footprint.
+            bottom: its underside.
+            top: its upper side.
+            front: where a person must be able to stand, now and later; None: nowhere.
+
+        Returns:
+            False, and nothing is changed, where it would part the ways, or one could no longer
+            come to it or to another thing.
+        """
+        if bottom < HEAD and top > STEP_OVER and not self.walk.close(rect, front):
+            return False
+        self.solids.append(Solid(*rect, bottom, top))
+        if bottom < STEP_OVER < top:
+            self.covered += (rect[2] - rect[0]) * (rect[3] - rect[1])
+        return True
+
+    def block(self, rect: Rect, bottom: int, top: int) -> None:
+        """Note a thing that is in nobody's way, so that nothing else goes there."""
+        self.solids.append(Solid(*rect, bottom, top))
+
+    def keep(self, rect: Rect, owner: int, bottom: int = 0, top: int = HEAD) -> None:
+        """Keep a zone free."""
+        self.zones.append(Zone(*rect, bottom, top, owner))
+
+
+def _area(outline: Outline) -> int:
+    pairs = zip(outline, (*outline[1:], outline[0]), strict=True)
+    return abs(sum(x0 * z1 - x1 * z0 for (x0, z0), (x1, z1) in pairs)) // 2
+
+
+def _sides(outline: Outline) -> list[Side]:
+    """Each edge of an outline, with the turn that faces inwards."""
+    pairs = list(zip(outline, (*outline[1:], outline[0]), strict=True))
+    # Positive where the corners run clockwise as seen from above (z grows towards the reader).
+    clockwise = sum(x0 * z1 - x1 * z0 for (x0, z0), (x1, z1) in pairs) > 0
+    found = []
+    for (x0, z0), (x1, z1) in pairs:
+        if z0 == z1:
+            quarter: Quarter = 2 if (x1 > x0) == clockwise else 0
+            found.append(Side(True, min(x0, x1), max(x0, x1), z0, quarter))
+        else:
+            found.append(
+                Side(False, min(z0, z1), max(z0, z1), x0, 3 if (z1 > z0) == clockwise else 1)
+            )
+    return found
+
+
+def _notches(outline: Outline, bounds: Rect) -> list[Rect]:
+    """Rectangles that fill what lies in an outline's bounds and not in it."""
+    xs = sorted({x for x, _ in outline})
+    pairs = list(zip(outline, (*outline[1:], outline[0]), strict=True))
+    found: list[Rect] = []
+    for x0, x1 in pairwise(xs):
+        # The horizontal edges over this strip, from above: inside between each two.
+        levels = sorted(
+            z for (a, z), (b, _) in pairs if min(a, b) <= x0 and max(a, b) >= x1 and a != b
+        )
+        edges = [bounds[1], *levels, bounds[3]]
+        for top, bottom in zip(edges[::2], edges[1::2], strict=True):
+            if bottom > top:
+                found.append((x0, top, x1, bottom))
+    return found

@@ -1,0 +1,176 @@
+"""What goes through storeys at one place: stairs, and sometimes a lift."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from navloom_worlds.homes.dice import Dice
+from navloom_worlds.homes.floorplan import Flight
+from navloom_worlds.homes.frame import SLIMMEST, Bay, Frame
+from navloom_worlds.homes.layout import Fixed
+from navloom_worlds.homes.rectilinear import Axis, Rect, overlap
+from navloom_worlds.homes.stairs import HALF, BuiltStairs, Shape, build_stairs, stair_size
+
+_BESIDE = SLIMMEST + 100
+_INNER, _BEHIND = 1, 5
+"""Keys of the bay in the corner of a bent spine, and of what is left of it behind stairs."""
+_ABSORBED = 700
+"""So little floor behind stairs goes into their landing."""
+
+
+@dataclass(frozen=True)
+class Shaft:
+    """Stairs from one storey to the next, or a lift through all, at one place.
+
+    Attributes:
+        bay: where it stands.
+        lo: where it begins along the spine.
+        wide: how long its cell is along the spine.
+        deep: how far it reaches away from it.
+        lower: its lowest storey.
+        upper: its highest one.
+        stairs: None for a lift.
+        alone: whether its cell was taken out of its bay, so that nothing of the bay is behind it.
+    """
+
+    bay: Bay
+    lo: int
+    wide: int
+    deep: int
+    lower: int
+    upper: int
+    stairs: BuiltStairs | None = None
+    alone: bool = False
+
+    @property
+    def rect(self) -> Rect:
+        """Its cell."""
+        return self.bay.rect(self.lo, 0, self.lo + self.wide, self.deep)
+
+    def at(self, floor: int) -> Fixed | None:
+        """What it is of a storey; None where it does not come."""
+        if not self.lower <= floor <= self.upper:
+            return None
+        kind = "elevator" if self.stairs is None else "stairwell" if floor < self.upper else None
+        return Fixed(kind, self.bay.key, self.lo, self.lo + self.wide, self.deep, self.alone)
+
+    def way(self, floor: int) -> tuple[Axis, int, int, int] | None:
+        """Where its stairs meet the spine: along which axis, on what line, from, to."""
+        if self.stairs is None:
+            return None
+        axis: Axis = "x" if self.bay.side in "NS" else "z"
+        if floor == self.lower:
+            return axis, self.bay.base, *self.stairs.foot
+        if not self.alone:
+            return axis, self.bay.base, *self.stairs.head
+        # Out at the bay's upper end, where another arm of the spine is: S bays of bent frames.
+        near, far = (self.bay.base + end for end in self.stairs.head)
+        return "z", self.lo + self.wide, near, far
+
+
+def lift_flight(shaft: Shaft, level: int, rise: int) -> Flight:
+    """A lift's way from a storey to the next."""
+    x0, z0, x1, z1 = shaft.rect
+    x, z = (x0 + x1) // 2, (z0 + z1) // 2
+    line = ((x, level, z), (x, level + rise, z))
+    return Flight("elevator", 0, 0, (), (), line, shaft.wide - 2 * HALF)
+
+
+def draw_lift(dice: Dice, frame: Frame, floors: int) -> Shaft | None:
+    """A lift beside the spine, through all storeys; None where there is no place."""
+    wide, deep = dice.whole(31, 35) * 50, dice.whole(33, 38) * 50
+    places = _places(frame, (), wide, deep)
+    if not places:
+        return None
+    bay, at = dice.pick(places)
+    return Shaft(bay, at, wide, deep, 1, floors)
+
+
+def draw_stairs(
+    dice: Dice, frame: Frame, standing: Sequence[Shaft], floor: int, level: int, rise: int
+) -> Shaft | None:
+    """Stairs up from a storey; None where there is no place for them.
+
+    Args:
+        dice: its own.
+        frame: the storey's.
+        standing: what else goes through storeys.
+        floor: the lower storey.
+        level: its height in mm.
+        rise: to the next storey.
+    """
+    if len(frame.spine) > 1 and dice.chance(0.55):
+        shaft = _in_corner(dice, frame, standing, floor, level, rise)
+        if shaft is not None:
+            return shaft
+    shape: Shape = "half-turn" if dice.chance(0.6) else "two-turns"
+    size = stair_size(dice, rise, shape)
+    places = _places(frame, standing, size.wide, size.deep)
+    if not places:
+        return None
+    bay, at = dice.pick(places)
+    if bay.depth - size.deep < _ABSORBED:
+        size = replace(size, deep=bay.depth)
+    stairs = build_stairs(bay, at, size, level, rise, dice.chance(0.5))
+    return Shaft(bay, at, size.wide, size.deep, floor, floor + 1, stairs)
+
+
+def _places(frame: Frame, standing: Sequence[Shaft], wide: int, deep: int) -> list[tuple[Bay, int]]:
+    """Where a cell can stand so that rooms fit beside it."""
+    places = []
+    for bay in frame.bays:
+        lo, hi = bay.touch
+        if bay.depth < deep or hi - lo < wide + _BESIDE or bay.key == _BEHIND:
+            continue
+        middle = (lo + hi - wide) // 100 * 50
+        spots = [at for at, end in ((lo, bay.lo), (hi - wide, bay.hi - wide)) if at == end]
+        spots += [middle] if middle - lo >= _BESIDE else []
+        for at in spots:
+            around = bay.rect(at - _BESIDE, 0, at + wide + _BESIDE, deep)
+            if not any(overlap(around, shaft.rect) for shaft in standing):
+                places.append((bay, at))
+    return places
+
+
+def _in_corner(
+    dice: Dice, frame: Frame, standing: Sequence[Shaft], floor: int, level: int, rise: int
+) -> Shaft | None:
+    """Stairs in the inner corner of a bent spine: on from one arm, off to the other."""
+    bay = next((bay for bay in frame.bays if bay.key == _INNER), None)
+    arm = frame.spine[1]
+    if bay is None or bay.hi != arm[0] or any(shaft.bay.key == _INNER for shaft in standing):
+        return None
+    shapes: list[Shape] = ["straight", "quarter-turn"]
+    for shape in shapes if dice.chance(0.6) else shapes[::-1]:
+        size = stair_size(dice, rise, shape)
+        if shape == "quarter-turn" and 0 <= bay.depth - size.deep < SLIMMEST:
+            size = replace(size, deep=bay.depth)
+        at = bay.hi - size.wide
+        stairs = build_stairs(bay, at, size, level, rise, turned=False)
+        shaft = Shaft(bay, at, size.wide, size.deep, floor, floor + 1, stairs, alone=True)
+        if set_aside(frame, shaft):
+            return shaft
+    return None
+
+
+def set_aside(frame: Frame, shaft: Shaft) -> Frame | None:
+    """A frame without the corner that stairs stand in; floor behind them lies along the other arm.
+
+    Returns:
+        None where no room fits beside them.
+    """
+    bay = next((bay for bay in frame.bays if bay.key == _INNER), None)
+    if bay is None or len(frame.spine) < 2 or bay.hi != frame.spine[1][0]:
+        return None
+    end, rest = frame.spine[1][3], bay.depth - shaft.deep
+    if shaft.lo - bay.lo < _BESIDE or bay.base + shaft.deep > end or 0 < rest < SLIMMEST:
+        return None
+    less = replace(bay, hi=shaft.lo, touch=(bay.touch[0], shaft.lo))
+    bays = [less if b is bay else b for b in frame.bays]
+    if rest:
+        lo, hi = bay.base + shaft.deep, bay.base + bay.depth
+        if rest < 0 or min(hi, end) - lo < SLIMMEST:
+            return None
+        bays.append(Bay(_BEHIND, "W", bay.hi, lo, hi, shaft.wide, (lo, min(hi, end))))
+    return replace(frame, bays=tuple(bays))

@@ -1,0 +1,1 @@
+"""Generated homes compared with real ones."""

@@ -1,0 +1,145 @@
+"""Which things to take away so that a body gets through a home, at the least price.
+
+On the field of the home without any thing, to come to a place where a thing would stand costs what
+taking it away costs: the cheapest way names the things.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+import shapely
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import dijkstra
+from shapely import Polygon
+
+from navloom.scenes.bodies import Embodiment, inner, outer
+from navloom.scenes.parts import Box, Item, Point3
+from navloom.scenes.scene import Scene
+from navloom_worlds.mend.changes import removing
+from navloom_worlds.mend.costs import Costs
+from navloom_worlds.mend.route_drive import legs_of, spot
+from navloom_worlds.motion.body_field import BodyField, body_field
+
+_METRE = 0.5
+"""What a metre costs: a longer way is gone before a thing is carried."""
+_BESIDE = 0.05
+"""Metres that a thing keeps free besides, for cells are 5 cm wide."""
+_LOW = 0.05
+
+
+def cut_off(bare: Scene, body: Embodiment, path: Sequence[str]) -> list[tuple[str, str]] | None:
+    """The steps of a path over regions that a body cannot take though no thing is there.
+
+    Args:
+        bare: a home without things.
+        body: whose.
+        path: ids of regions.
+
+    Returns:
+        None where it fits nowhere in a region.
+    """
+    field = body_field(bare, body)
+    found = []
+    lifts = {frozenset((link.a, link.b)) for link in bare.links if link.kind == "elevator"}
+    spots = {region: spot(bare, field, region) for region in path}
+    for a, b in pairwise(path):
+        first, last = spots[a], spots[b]
+        if first is None or last is None:
+            return None
+        if frozenset((a, b)) in lifts:
+            continue
+        if field.part[field.at(first)] != field.part[field.at(last)]:
+            found.append((a, b))
+    return found
+
+
+def blockers(
+    scene: Scene,
+    bare: Scene,
+    body: Embodiment,
+    ends: tuple[Point3 | None, Point3 | None],
+    costs: Costs,
+    tried: int,
+) -> tuple[str, ...]:
+    """The things on the way for which least is paid.
+
+    Args:
+        scene: a home through which the body does not get.
+        bare: the same without things.
+        body: whose.
+        ends: where it goes from and to.
+        costs: prices of things.
+        tried: how often it was driven in vain: more room is left beside it each time.
+
+    Returns:
+        Ids; () where nothing is in the way, or taking things away does not help.
+    """
+    field = body_field(bare, body)
+    spots = [end and field.nearest(end) for end in ends]
+    if spots[0] is None or spots[1] is None:
+        return ()
+    legs = legs_of(bare, body, field, spots[0], spots[1]) or []
+    more = max(0.0, min(1.0, (tried - 2) / 3)) * (outer(body) - inner(body))
+    things = [item for item in scene.items if _in_way(scene, item, body)]
+    inside = _inside(field, things, inner(body) + more + min(tried, 2) * _BESIDE, body)
+    prices = np.array([removing(scene, item.id, costs).cost for item in things])
+    graph = _graph(field, inside, prices)
+    met: dict[str, None] = {}
+    for begin, end in legs:
+        first, last = field.at(begin), field.at(end)
+        _, before = dijkstra(
+            graph, directed=True, indices=np.array(first), return_predecessors=True
+        )
+        here = last
+        met.update({things[k].id: None for k in np.flatnonzero(inside[first])})
+        while here != first and here >= 0:
+            met.update({things[k].id: None for k in np.flatnonzero(inside[here])})
+            here = int(before[here])
+    return tuple(met)
+
+
+def _in_way(scene: Scene, item: Item, body: Embodiment) -> bool:
+    """Whether a thing stands on the floor, or hangs, at the height of a body."""
+    if item.size is None or item.on is not None or item.region is None:
+        return False
+    floor = scene.region_by_id[item.region].center[1]
+    low, high = item.position[1] - item.size[1] / 2, item.position[1] + item.size[1] / 2
+    return high > floor + max(_LOW, body.max_step) and low < floor + body.height
+
+
+def _inside(
+    field: BodyField, things: Sequence[Item], reach: float, body: Embodiment
+) -> NDArray[np.bool_]:
+    """(places, things): whether a body at a place would meet a thing."""
+    x, z, height = field.found.x, field.found.z, field.found.height
+    found = np.zeros((len(field), len(things)), dtype=bool)
+    for k, item in enumerate(things):
+        assert item.size is not None  # noqa: S101 - what has no size is no thing in the way
+        box = Box(center=item.position, size=item.size, yaw=item.yaw)
+        area = Polygon(box.corners()).buffer(reach)
+        left, near, right, far = area.bounds
+        close = np.flatnonzero(
+            (x >= left)
+            & (x <= right)
+            & (z >= near)
+            & (z <= far)
+            & (height < box.top)
+            & (height + body.height > box.bottom)
+        )
+        found[close, k] = shapely.contains_xy(area, x[close], z[close])
+    return found
+
+
+def _graph(field: BodyField, inside: NDArray[np.bool_], prices: NDArray[np.float64]) -> csr_array:
+    """Places and what it costs to come to each from those beside it."""
+    beside = field.places.beside
+    rows, sides = np.nonzero(beside >= 0)
+    columns = beside[rows, sides]
+    cost = np.full(len(rows), field.grid.cell * _METRE)
+    if inside.shape[1]:
+        cost += (inside[columns] & ~inside[rows]) @ prices
+    return csr_array((cost, (rows, columns)), shape=(len(field), len(field)))

@@ -1,0 +1,205 @@
+"""Changes of a home, each with its price and words, and homes to which they were made."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from navloom.scenes.parts import Item, Link, Point2
+from navloom.scenes.scene import Scene
+from navloom_worlds.mend.costs import Costs
+from navloom_worlds.mend.edit import with_ways, without_thing
+from navloom_worlds.mend.rebuild import (
+    LIFT,
+    lifted,
+    ramp_over,
+    ramped,
+    widened,
+    with_link,
+    without_sill,
+)
+
+ChangeKind = Literal["open", "remove", "slide", "level", "ramp", "widen", "lift"]
+KINDS: tuple[ChangeKind, ...] = (
+    "open", "remove", "slide", "level", "widen", "ramp", "lift"
+)  # fmt: skip
+"""Every kind, in the order in which changes are made."""
+_FIXED = re.compile(
+    r"\b(?:toilet|bidet|sink|basin|washbasin|bathtub|shower|shower cabin|wash cabinet|counter"
+    r"|countertop|kitchen (?:cabinet|island)|lower cabinet|oven|stove|stovetop|dishwasher|boiler"
+    r"|fireplace|radiator)$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change.
+
+    Attributes:
+        kind: of change.
+        cost: its price.
+        words: what is done, for people.
+        link: the number of the link that it is made to; None of things and lifts.
+        item: the id of the thing that is taken away.
+        width: clear metres that a doorway gets.
+        ends: the regions of a lift, the lower first.
+        at: where a lift is, (x, z).
+    """
+
+    kind: ChangeKind
+    cost: float
+    words: str
+    link: int | None = None
+    item: str | None = None
+    width: float | None = None
+    ends: tuple[str, str] | None = None
+    at: Point2 | None = None
+
+    @property
+    def what(self) -> tuple[object, ...]:
+        """What it is done to: two changes of one kind to the same are one."""
+        return (self.kind, self.link, self.item, self.ends)
+
+    def record(self) -> dict[str, Any]:
+        """As JSON."""
+        said = {"kind": self.kind, "cost": round(self.cost, 2), "what": self.words}
+        more = {"item": self.item, "width": self.width, "at": self.at}
+        return said | {key: value for key, value in more.items() if value is not None}
+
+
+def opening(scene: Scene, link: int, costs: Costs) -> Change:
+    """Leave a door open."""
+    verb = "unlock the door" if scene.links[link].door == "locked" else "leave the door open"
+    return Change("open", costs.open, f"{verb} {_between(scene, link)}", link)
+
+
+def removing(scene: Scene, item: str, costs: Costs) -> Change:
+    """Take a thing away."""
+    thing = scene.item_by_id[item]
+    price = costs.remove + costs.remove_kilogram * (thing.mass or 0.0)
+    if is_fixed(thing):
+        price += costs.remove_fixed
+    return Change(
+        "remove", price, f"take away the {thing.name} {item} in {thing.region}", item=item
+    )
+
+
+def sliding(scene: Scene, link: int, costs: Costs) -> Change:
+    """Hang a sliding door."""
+    return Change("slide", costs.slide, f"hang a sliding door {_between(scene, link)}", link)
+
+
+def levelling(scene: Scene, link: int, costs: Costs) -> Change:
+    """Take a sill away."""
+    high = scene.links[link].threshold or 0.0
+    words = f"take away the sill of {high * 100:.1f} cm {_between(scene, link)}"
+    return Change("level", costs.level, words, link)
+
+
+def ramping(scene: Scene, link: int, costs: Costs) -> Change:
+    """Lay a ramp over a step.
+
+    Raises:
+        SceneError: there is no room.
+    """
+    ramp = ramp_over(scene, scene.links[link])
+    words = f"lay a ramp of 1:{ramp.slope} over the step of {ramp.rise * 100:.0f} cm"
+    price = costs.ramp + costs.ramp_metre * ramp.rise
+    return Change("ramp", price, f"{words} {_between(scene, link)}", link)
+
+
+def widening(scene: Scene, link: int, width: float, costs: Costs) -> Change:
+    """Make a doorway wider."""
+    now = scene.links[link].width or 0.0
+    words = f"widen the way {_between(scene, link)} from {now:.2f} to {width:.2f} m"
+    price = costs.widen + costs.widen_metre * max(0.0, width - now)
+    return Change("widen", price, words, link, width=round(width, 3))
+
+
+def lifting(ends: tuple[str, str], at: Point2, costs: Costs) -> Change:
+    """Build a lift."""
+    words = f"build a lift of {LIFT[0]:.1f} by {LIFT[1]:.1f} m from {ends[0]} up to {ends[1]}"
+    return Change("lift", costs.lift, words, ends=ends, at=at)
+
+
+def is_fixed(item: Item) -> bool:
+    """Whether a thing is fitted, by its name."""
+    return _FIXED.search(item.name.casefold()) is not None
+
+
+def _between(scene: Scene, link: int) -> str:
+    here = scene.links[link]
+    alike = Counter(frozenset((each.a, each.b)) for each in scene.links)
+    more = "" if alike[frozenset((here.a, here.b))] == 1 or here.point is None else _spot(here)
+    return f"between {here.a} and {here.b}{more}"
+
+
+def _spot(link: Link) -> str:
+    x, _, z = link.point or (0.0, 0.0, 0.0)
+    return f" at ({x:.1f}, {z:.1f})"
+
+
+def merged(changes: Sequence[Change]) -> tuple[Change, ...]:
+    """Changes each once, in the order in which they are made; of widenings the widest."""
+    best: dict[tuple[object, ...], Change] = {}
+    for each in changes:
+        known = best.get(each.what)
+        if known is None or (each.width or 0.0) > (known.width or 0.0):
+            best[each.what] = each
+    order = {kind: place for place, kind in enumerate(KINDS)}
+    return tuple(sorted(best.values(), key=lambda c: (order[c.kind], c.words)))
+
+
+def price(changes: Sequence[Change]) -> float:
+    """What changes cost together."""
+    return math.fsum(each.cost for each in changes)
+
+
+def rebuilt(scene: Scene, changes: Sequence[Change]) -> Scene:
+    """A scene with changes made, without viewpoints anew: what bodies drive through.
+
+    Raises:
+        SceneError: one cannot be made.
+    """
+    made = scene
+    for change in merged(changes):
+        made = _made(made, change)
+    return made
+
+
+def _made(scene: Scene, change: Change) -> Scene:
+    if change.item is not None:
+        # What stood on another thing may be gone with it.
+        there = change.item in scene.item_by_id
+        return without_thing(scene, scene.item_by_id[change.item]) if there else scene
+    if change.ends is not None and change.at is not None:
+        return lifted(scene, *change.ends, change.at)
+    link = scene.links[change.link or 0]
+    if change.kind == "open":
+        opened = link.model_copy(update={"door": "open"})
+        return scene.replace(links=with_link(scene, link, opened))
+    if change.kind == "slide":
+        hung = link.model_copy(update={"leaf": "sliding", "swing": None})
+        return scene.replace(links=with_link(scene, link, hung))
+    if change.kind == "level":
+        return without_sill(scene, link)
+    if change.kind == "ramp":
+        return ramped(scene, link)
+    return widened(scene, link, change.width or 0.0)
+
+
+def mended_copy(scene: Scene, changes: Sequence[Change], name: str) -> Scene:
+    """A changed copy with its viewpoints and edges, under a name of its own.
+
+    Raises:
+        SceneError: a change cannot be made, or a person could not walk through all of it.
+    """
+    made = with_ways(scene, rebuilt(scene, changes))
+    told = "; ".join(each.words for each in merged(changes))
+    note = f"A mended copy of {scene.uri}: {told or 'nothing changed'}."
+    fields = {f: getattr(made, f) for f in Scene.model_fields}
+    return Scene(**{**fields, "id": name, "source": "scene", "notes": (*scene.notes, note)})

@@ -1,0 +1,256 @@
+"""Drives a body from one region to another: planned on its field, gone by its exact shape.
+
+A body starts where it has most room in the largest part of the region that it can be in, and is to
+come to such a place of the other. The field knows how wide a body is straight ahead; where it must
+turn, its corners count too, so ways with room to turn are tried first, then the shortest, at last
+with manoeuvres where it stops, and the first that the body itself can follow counts. Lifts carry
+whoever can operate them. Widths, steps and rules are not read.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import networkx as nx
+import numpy as np
+import shapely
+from shapely import Polygon
+
+from navloom.errors import SceneError
+from navloom.scenes.bodies import Embodiment, shape_of
+from navloom.scenes.parts import Point3
+from navloom.scenes.scene import Scene
+from navloom.scenes.terrain import Stand
+from navloom_worlds.mend.manoeuvre import manoeuvred
+from navloom_worlds.mend.roomy import roomy
+from navloom_worlds.mend.stair_ways import BENDS, in_the_middle
+from navloom_worlds.motion.body_field import BodyField, body_field
+from navloom_worlds.motion.mover import Mover, mover_of
+
+_LEVEL = 0.3
+"""Metres that the floor of a place may be off its region's."""
+_ARRIVED = 0.15
+_STOREY = 1.0
+"""Metres of height between the ends of a way that leads over stairs, at least."""
+_LIFT_REACH = 0.5
+_MOST_PAST = 6
+"""Places that it gets past by manoeuvres on one way."""
+_AGAIN = 3
+"""Ways that are planned anew from where a body stopped, before it is said that it stopped."""
+
+
+@dataclass(frozen=True)
+class Drive:
+    """What came of driving.
+
+    Attributes:
+        arrived: whether the body is where it was to come.
+        path: where its middle was, from the start on; of each leg between lifts one.
+        touched: what it met, each once, in order.
+        why: why it did not arrive; empty where it did.
+    """
+
+    arrived: bool
+    path: tuple[tuple[Point3, ...], ...] = ()
+    touched: tuple[str, ...] = ()
+    why: str = ""
+
+    @property
+    def metres(self) -> float:
+        """How far it went, lifts not counted."""
+        return sum(math.dist(a, b) for leg in self.path for a, b in pairwise(leg))
+
+
+def drive(scene: Scene, body: Embodiment, start: str, goal: str) -> Drive:
+    """Drive a body from one region to another.
+
+    Args:
+        scene: with geometry.
+        body: whose.
+        start: a region's id.
+        goal: a region's id.
+
+    Raises:
+        SceneError: the scene has no geometry, or a region is not there.
+    """
+    field = body_field(scene, body)
+    spots = [spot(scene, field, region) for region in (start, goal)]
+    for region, found in zip((start, goal), spots, strict=True):
+        if found is None:
+            return Drive(False, why=f"it fits nowhere in {region}")
+    (first, last) = (each for each in spots if each is not None)
+    legs = legs_of(scene, body, field, first, last)
+    if legs is None:
+        return Drive(False, why="no way for half its width")
+    return _driven(scene, body, legs)
+
+
+def _driven(scene: Scene, body: Embodiment, legs: Sequence[tuple[Point3, Point3]]) -> Drive:
+    """Follow ways for one disc after the other; what was met on the slimmest is told."""
+    paths: list[tuple[Point3, ...]] = []
+    touched, mover = dict[str, None](), mover_of(scene, body)
+    field = body_field(scene, body)
+    for begin, end in legs:
+        tried: Drive | None = None
+        for points in _ways(scene, field, begin, end):
+            tried = _persisted(mover, field, points)
+            if tried.arrived:
+                break
+        if tried is not None and not tried.arrived:
+            tried = _patient(scene, mover, field, (begin, end))
+        if tried is None:
+            return Drive(False, tuple(paths), tuple(touched), "no way for half its width")
+        touched.update(dict.fromkeys(tried.touched))
+        paths += tried.path
+        if not tried.arrived:
+            return Drive(False, tuple(paths), tuple(touched), tried.why)
+    return Drive(True, tuple(paths), tuple(touched))
+
+
+def _ways(
+    scene: Scene, field: BodyField, begin: Point3, end: Point3
+) -> Iterator[tuple[Point3, ...]]:
+    """Ways to try: with room to turn where the body must, the shortest, stairs in the middle."""
+    yield from roomy(scene, field).ways(begin, end)
+    shortest = field.way(begin, [end])
+    if shortest is None:
+        return
+    yield shortest.points
+    heights = [y for _, y, _ in shortest.points]
+    if shape_of(field.body).round or max(heights) - min(heights) < _STOREY:
+        return
+    roomiest = next(roomy(scene, field).ways(begin, end), shortest.points)
+    for bend in BENDS:
+        yield tuple(in_the_middle(scene, roomiest, bend))
+
+
+def _begun(mover: Mover, points: Sequence[Point3]) -> Stand | None:
+    """Where a body starts on a way, facing along it."""
+    (x, _, z), (u, _, w) = points[0], points[min(1, len(points) - 1)]
+    ahead = math.atan2(u - x, -(w - z)) if (x, z) != (u, w) else 0.0
+    return mover.settled(Stand(points[0], ahead))
+
+
+def _persisted(mover: Mover, field: BodyField, points: Sequence[Point3]) -> Drive:
+    """Follow a way; where the body stops, follow a new one from there, a few times."""
+    stand = _begun(mover, points)
+    if stand is None:
+        return Drive(False, why="it does not fit where it starts")
+    path, met, goal = [stand], list[str](), points[-1]
+    for _ in range(_AGAIN + 1):
+        moved = mover.follow(path[-1], points)
+        path += moved.path[1:]
+        met += [bump.what for bump in moved.bumps]
+        at = path[-1].position
+        if _is_at(at, goal):
+            return _told(path, met, arrived=True)
+        way = field.way(at, [goal])
+        if way is None:
+            break
+        points = way.points
+    return _told(path, met, arrived=False)
+
+
+def _patient(scene: Scene, mover: Mover, field: BodyField, ends: tuple[Point3, Point3]) -> Drive:
+    """Follow the way with most room; get past where the body stops by manoeuvres, and go on so."""
+    rooms, goal = roomy(scene, field), ends[1]
+    points = next(rooms.ways(*ends), None)
+    points = points and tuple(in_the_middle(scene, points, BENDS[0]))
+    stand = None if points is None else _begun(mover, points)
+    if points is None or stand is None:
+        return Drive(False, why="it does not fit where it starts")
+    path, met = [stand], list[str]()
+    for _ in range(_MOST_PAST):
+        moved = mover.follow(path[-1], points)
+        path += moved.path[1:]
+        met += [bump.what for bump in moved.bumps]
+        at = path[-1].position
+        if _is_at(at, goal):
+            return _told(path, met, arrived=True)
+        points = next(rooms.ways(field.nearest(at) or at, goal), None)
+        past = manoeuvred(mover, path, points) if points else []
+        if not past:
+            break
+        path += past
+        on = field.nearest(past[-1].position)
+        points = next(rooms.ways(on, goal), None) if on else None
+        if points is None:
+            break
+        points = tuple(in_the_middle(scene, points, BENDS[0]))
+    return _told(path, met, arrived=False)
+
+
+def _is_at(at: Point3, goal: Point3) -> bool:
+    return math.hypot(at[0] - goal[0], at[2] - goal[2]) <= _ARRIVED
+
+
+def _told(path: Sequence[Stand], met: Sequence[str], *, arrived: bool) -> Drive:
+    # Each once, where it was met last: that is what stopped it.
+    last = tuple(dict.fromkeys(reversed(met)))[::-1]
+    x, _, z = path[-1].position
+    why = f"it stops at ({x:.2f}, {z:.2f}), at {last[-1] if last else 'an edge'}"
+    way = tuple(each.position for each in path)
+    return Drive(arrived, (way,), last, "" if arrived else why)
+
+
+def spot(scene: Scene, field: BodyField, region: str) -> Point3 | None:
+    """Where a body has most room in the largest part of a region that it can be in."""
+    where = scene.region_by_id.get(region)
+    if where is None or where.outline is None:
+        raise SceneError(f"{scene.uri}: nobody says where {region} is.")
+    found = field.found
+    inside = shapely.contains_xy(Polygon(where.outline), found.x, found.z)
+    inside &= np.abs(found.height - where.center[1]) < _LEVEL
+    there = np.flatnonzero(inside)
+    if not len(there):
+        return None
+    parts, counts = np.unique(field.part[there], return_counts=True)
+    there = there[field.part[there] == parts[np.argmax(counts)]]
+    return field.position(int(there[np.argmax(field.clear[there])]))
+
+
+def legs_of(
+    scene: Scene, body: Embodiment, field: BodyField, first: Point3, last: Point3
+) -> list[tuple[Point3, Point3]] | None:
+    """From where to where it drives, lifts between; None where no way is known."""
+    graph: nx.Graph[int] = nx.Graph()
+    begin, end = (int(field.part[field.at(each)]) for each in (first, last))
+    graph.add_nodes_from((begin, end))
+    for low, high in _lifts(scene, body, field):
+        a, b = (int(field.part[field.at(each)]) for each in (low, high))
+        if a != b and not graph.has_edge(a, b):
+            graph.add_edge(a, b, at={a: low, b: high})
+    if not nx.has_path(graph, begin, end):
+        return None
+    legs, here = [], first
+    for a, b in pairwise(nx.shortest_path(graph, begin, end)):
+        at = graph.edges[a, b]["at"]
+        legs.append((here, at[a]))
+        here = at[b]
+    return [*legs, (here, last)]
+
+
+def _lifts(scene: Scene, body: Embodiment, field: BodyField) -> Iterator[tuple[Point3, Point3]]:
+    """Where a body stands in lifts, below and above."""
+    if not body.elevator:
+        return
+    for link in scene.links:
+        if link.kind != "elevator":
+            continue
+        ends = [_cabin(scene, field, region, link.point) for region in (link.a, link.b)]
+        low, high = ends
+        if low is not None and high is not None:
+            yield low, high
+
+
+def _cabin(scene: Scene, field: BodyField, region: str, point: Point3 | None) -> Point3 | None:
+    where = scene.region_by_id[region]
+    if "elevator" in where.label.casefold() or point is None:
+        return spot(scene, field, region)
+    near = field.nearest((point[0], where.center[1], point[2]))
+    if near is None or abs(near[1] - where.center[1]) > _LEVEL:
+        return None
+    return near if math.hypot(near[0] - point[0], near[2] - point[2]) <= _LIFT_REACH else None

@@ -1,0 +1,1 @@
+"""Embodiments in a scene's geometry: fields, collision, planning, traversability."""

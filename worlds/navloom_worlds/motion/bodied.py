@@ -1,0 +1,422 @@
+"""A simulator of bodies that move: on the graph by hops, and off it by driving.
+
+It hops, turns and looks as the ``graph`` backend, and drives: ``Forward``, ``Velocity`` and
+``Waypoint`` go over the floor, slide along what is in the way, and tell what was touched. Within
+0.1 m of a viewpoint a body stands on it again, at a position of its own; off the graph there are no
+candidates. Agents of one scene block each other: they act in the mapping's order, each among the
+others where they then stand.
+
+What a touch comes to is said by ``physics`` (:class:`navloom.sim.physics.PhysicsRules`). Under
+``off`` whoever stands on a viewpoint itself hops and turns as on the graph, touches nothing, and
+nothing is made of the scene's geometry before somebody drives. Under the others a body that does
+not fit on its viewpoint stands as near to it as it can and keeps its name.
+
+What a body moves on is the backend's: :class:`navloom_worlds.motion.footing.Footing`.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from navloom.errors import SceneError, SimulatorError
+from navloom.scenes.bodies import Embodiment
+from navloom.scenes.checked_files import short
+from navloom.scenes.distances import heading_to, wrapped
+from navloom.scenes.scene import Point3, Scene, distance_2d, distance_3d
+from navloom.scenes.terrain import SETTLE_M, Others, Stand, is_carried
+from navloom.sim.graph import STANDING_M, Agent, GraphSimulator, floor_of, nearest_viewpoint
+from navloom.sim.physics import Physics, PhysicsRules
+from navloom.sim.protocol import (
+    Action,
+    Captions,
+    CaptionSource,
+    Forward,
+    Hop,
+    Observation,
+    Path,
+    Pose,
+    Turn,
+    Velocity,
+    Waypoint,
+)
+from navloom_worlds.motion.body_motion import BodyMotion
+from navloom_worlds.motion.footing import Footing
+
+_MOST_M = 100.0
+_MOST_SECONDS = 100.0
+_MOST_RAD = 100.0
+_EXACT_M = 1e-3
+_EPS = 1e-9
+
+
+class BodySimulator(GraphSimulator, ABC):
+    """See the module's docstring.
+
+    Args:
+        scene: with viewpoints.
+        captions: where words come from.
+        rules: what a touch comes to.
+
+    Raises:
+        SimulatorError: the scene has no viewpoints.
+    """
+
+    capabilities = GraphSimulator.capabilities | {"continuous", "waypoint", "collide"}
+
+    def __init__(
+        self, scene: Scene, captions: CaptionSource | None = None, rules: PhysicsRules | None = None
+    ) -> None:
+        super().__init__(scene, captions)
+        self._rules = PhysicsRules() if rules is None else rules
+        self._footings: dict[Embodiment, Footing] = {}
+
+    @property
+    def physics(self) -> Physics:
+        """What a touch comes to."""
+        return self._rules.physics
+
+    def seen_from(self, viewpoint: str) -> Observation:
+        """What is perceived on a viewpoint, whoever stands there: its ways and its words.
+
+        Raises:
+            SimulatorError: there is no such viewpoint.
+        """
+        standing = self._standing(Pose((0.0, 0.0, 0.0), viewpoint=self._known(viewpoint)))
+        return self._observe(standing)
+
+    @abstractmethod
+    def _made_footing(self, body: Embodiment) -> Footing:
+        """What a body moves on in the scene that there is now."""
+
+    def geodesic(
+        self, start: Pose | str, goals: Sequence[Pose | str], embodiment: Embodiment
+    ) -> Path | None:
+        """The shortest way: along edges between viewpoints, the body's own from anywhere else."""
+        if all(self._is_on_graph(each) for each in (start, *goals)):
+            return super().geodesic(start, goals, embodiment)
+        return self.way_on_foot(start, goals, embodiment)
+
+    def way_on_foot(
+        self, start: Pose | str, goals: Sequence[Pose | str], embodiment: Embodiment
+    ) -> Path | None:
+        """The shortest way of a body over the floor, between viewpoints, too.
+
+        Args:
+            start: a pose, or a viewpoint's id.
+            goals: poses or viewpoint ids; at least one.
+            embodiment: whose way it is.
+
+        Returns:
+            The way, which goes through no viewpoints; None where there is none.
+
+        Raises:
+            SimulatorError: no goal, an unknown viewpoint, or what it moves on cannot be made.
+        """
+        if not goals:
+            raise SimulatorError("No goal to go to: expected at least one.")
+        places = [self._floor(each) for each in (start, *goals)]
+        if places[0] in places[1:]:
+            return Path((places[0],), 0.0)
+        way = self._footing(embodiment).way(places[0], places[1:])
+        return None if way is None else Path(way.points, way.metres)
+
+    def _now_in(self, scene: Scene, words: CaptionSource) -> None:
+        super()._now_in(scene, words)
+        self._footings = {}
+
+    def _footing(self, body: Embodiment) -> Footing:
+        if body not in self._footings:
+            self._footings[body] = self._made_footing(body)
+        return self._footings[body]
+
+    def _observe(self, pose: Pose) -> Observation:
+        if pose.viewpoint is None:
+            return Observation(pose=pose, captions=Captions())
+        return super()._observe(pose)
+
+    # Standing.
+
+    def _placed(
+        self, name: str, pose: Pose, body: Embodiment, others: Mapping[str, Agent]
+    ) -> Agent:
+        around = _others(name, others)
+        if self._is_on_graph(pose):
+            agent = super()._placed(name, pose, body, others)
+            if self._rules.physics == "off":
+                return agent
+            stand = self._settled(body, _stand(agent.pose), around)
+            if stand is None:
+                raise SimulatorError(
+                    f"{_named(body)}, fits nowhere within {SETTLE_M:g} m of viewpoint"
+                    f" {agent.pose.viewpoint}: expected one that it can stand on; take another"
+                    " viewpoint or another body."
+                )
+            return replace(agent, pose=self._posed(agent.pose, stand, agent.pose.viewpoint))
+        # Its angles are checked, and its place is not on the graph.
+        checked = self._standing(replace(pose, viewpoint=self.scene.viewpoints[0].id))
+        checked = replace(checked, position=_finite_point(pose.position), viewpoint=None)
+        return Agent(self._free(body, checked, around), body)
+
+    def _free(self, body: Embodiment, pose: Pose, around: Others) -> Pose:
+        """A pose off the graph, on the floor; refused where the body does not fit."""
+        moves = self._footing(body).moves
+        near = moves.settled(_stand(pose), around, SETTLE_M)
+        if near is not None and distance_2d(near.position, pose.position) <= _EXACT_M:
+            return self._posed(pose, near, None)
+        where = f"The pose at {_spot(pose.position)}: {_named(body)}, does not fit there"
+        if near is None:
+            raise SimulatorError(
+                f"{where}, nor anywhere within {SETTLE_M:g} m: expected a place on the floor with"
+                " room for it."
+            )
+        metres = distance_3d(near.position, pose.position)
+        raise SimulatorError(
+            f"{where}: the nearest free place is {_spot(near.position)}, {metres:.2f} m off."
+        )
+
+    def _settled(self, body: Embodiment, stand: Stand, around: Others) -> Stand | None:
+        moves = self._footing(body).moves
+        return stand if moves.fits(stand, around) else moves.settled(stand, around, SETTLE_M)
+
+    def _posed(self, pose: Pose, stand: Stand, viewpoint: str | None) -> Pose:
+        """The pose of a body that stands somewhere now.
+
+        Args:
+            pose: before; its elevation stays.
+            stand: where it is.
+            viewpoint: on which, whatever its position says.
+        """
+        position = stand.position
+        if viewpoint is not None:
+            own = floor_of(self.scene.viewpoint_by_id[viewpoint])
+            # Who comes to stand on the viewpoint itself sees from there what all see.
+            if distance_2d(own, position) <= _EXACT_M:
+                position = own
+        return Pose(position, wrapped(stand.heading), pose.elevation, viewpoint)
+
+    def _viewpoint_at(self, position: Point3) -> str | None:
+        nearest, metres = nearest_viewpoint(self.scene, position)
+        return nearest if metres <= STANDING_M else None
+
+    def _is_on_graph(self, place: Pose | str) -> bool:
+        if isinstance(place, str) or place.viewpoint is not None:
+            return True
+        return self._viewpoint_at(_finite_point(place.position)) is not None
+
+    def _floor(self, place: Pose | str) -> Point3:
+        if isinstance(place, Pose) and place.viewpoint is None:
+            return _finite_point(place.position)
+        return floor_of(self.scene.viewpoint_by_id[self._viewpoint(place)])
+
+    def _staying(self, pose: Pose) -> Pose:
+        if pose.viewpoint is None:
+            return pose
+        moved = super()._staying(pose)
+        before = floor_of(self._before.viewpoint_by_id[pose.viewpoint])
+        return moved if pose.position == before else pose
+
+    def change(self, scene: Scene) -> Mapping[str, Observation]:
+        """A changed copy in the place of the scene; who stands off a viewpoint stays there."""
+        self._before = self.scene
+        return super().change(scene)
+
+    def _may_be_at(self, scene: Scene, pose: Pose) -> bool:
+        if pose.viewpoint is None:
+            return True
+        floor = floor_of(scene.viewpoint_by_id[pose.viewpoint])
+        return distance_3d(floor, pose.position) <= SETTLE_M + STANDING_M
+
+    # Acting.
+
+    def _after(self, name: str, action: Action) -> Agent:
+        agent = self._agent(name)
+        if agent.stopped or agent.collision:
+            return agent
+        try:
+            match action:
+                case Hop(viewpoint):
+                    return self._hop_after(name, agent, viewpoint)
+                case Turn() if self._on_rails(agent.pose):
+                    return super()._after(name, action)
+                case Forward() | Turn() | Velocity() | Waypoint():
+                    return self._moved(agent, self._driven(name, agent, action))
+        except SceneError as error:
+            # What it moves on cannot be made of the scene.
+            raise SimulatorError(f"{name}: {error}") from error
+        return super()._after(name, action)
+
+    def _driven(
+        self, name: str, agent: Agent, action: Forward | Turn | Velocity | Waypoint
+    ) -> BodyMotion:
+        match action:
+            case Forward(metres):
+                _check_size("Forward", metres, _MOST_M, "m")
+                motion = self._motion(name, agent, forward=metres)
+                motion.forward(metres)
+            case Turn(radians):
+                _check_size("Turn", radians, _MOST_RAD, "radians")
+                motion = self._motion(name, agent, turn=radians)
+                motion.turn(radians)
+            case Velocity(forward, turn, seconds):
+                _check_velocity(name, agent.body, action)
+                motion = self._motion(name, agent, forward=forward, turn=turn)
+                motion.velocity(forward, turn, seconds)
+            case Waypoint(position):
+                motion = self._motion(name, agent, forward=1.0)
+                goal = _finite_point(position)
+                self._check_way(name, agent.body, motion.stand, goal)
+                motion.to(goal, lambda start: self._way(agent.body, start, goal))
+        return motion
+
+    def _on_rails(self, pose: Pose) -> bool:
+        """Whether somebody is on the graph: it stands on a viewpoint itself, and nothing counts."""
+        if self._rules.physics != "off" or pose.viewpoint is None:
+            return False
+        return pose.position == floor_of(self.scene.viewpoint_by_id[pose.viewpoint])
+
+    def _hop_after(self, name: str, agent: Agent, viewpoint: str) -> Agent:
+        if agent.pose.viewpoint is None:
+            self._known(viewpoint)
+            raise SimulatorError(
+                f"{name} stands off the graph, so no edge leads to {viewpoint}: go Forward to"
+                f" within {STANDING_M} m of a viewpoint, or place() it on one."
+            )
+        if self._rules.physics == "off":
+            return replace(agent, pose=self._hop(agent.pose, viewpoint))
+        return self._hopped(name, agent, viewpoint)
+
+    def _motion(
+        self, name: str, agent: Agent, *, forward: float = 0.0, turn: float = 0.0
+    ) -> BodyMotion:
+        """The start of an action that moves a body.
+
+        Raises:
+            SimulatorError: it does not move by itself, or is where it cannot be.
+        """
+        body = agent.body
+        for asked, most, what in (
+            (forward, body.speed, "drive (its speed is 0)"),
+            (turn, body.turn_speed, "turn (its turn_speed is 0)"),
+        ):
+            if asked and not most:
+                raise SimulatorError(f"{name}: {_named(body)}, does not {what}.")
+        moves, stand = self._footing(body).moves, _stand(agent.pose)
+        around = _others(name, self._agents)
+        if not moves.fits(stand, around):
+            # Those that hopped onto one viewpoint under off stand in one another.
+            apart = {who: at for who, at in around.items() if moves.fits(stand, {who: at})}
+            around = apart if self._rules.physics == "off" and moves.fits(stand) else around
+            settled = self._settled(body, stand, around)
+            if settled is None:
+                raise SimulatorError(
+                    f"{name} cannot move from {_spot(stand.position)}: {_named(body)}, fits nowhere"
+                    f" within {SETTLE_M:g} m of it; place() it elsewhere."
+                )
+            stand = settled
+        return BodyMotion(moves, stand, around, self._rules)
+
+    def _moved(self, agent: Agent, motion: BodyMotion) -> Agent:
+        """Where an agent is after it drove."""
+        before, stand = agent.pose, motion.stand
+        stayed = distance_3d(before.position, stand.position) <= _EPS
+        viewpoint = before.viewpoint if stayed else self._viewpoint_at(stand.position)
+        pose = self._posed(before, stand, viewpoint)
+        contacts = tuple(motion.contacts.values())
+        return replace(agent, pose=pose, contacts=contacts, collision=motion.collision)
+
+    def _way(self, body: Embodiment, start: Point3, goal: Point3) -> Sequence[Point3]:
+        """The points after a start; none where no way leads there."""
+        way = self._footing(body).way(start, [goal])
+        return (
+            () if way is None or distance_2d(way.points[-1], goal) > STANDING_M else way.points[1:]
+        )
+
+    def _check_way(self, name: str, body: Embodiment, stand: Stand, goal: Point3) -> None:
+        if distance_3d(stand.position, goal) <= STANDING_M or self._way(body, stand.position, goal):
+            return
+        near = self._footing(body).moves.settled(replace(stand, position=goal), {}, SETTLE_M)
+        far = near is not None and distance_2d(near.position, goal) > _EXACT_M
+        free = f"; the nearest free place is {_spot(near.position)}" if far and near else ""
+        raise SimulatorError(
+            f"No way leads {name} from {_spot(stand.position)} to {_spot(goal)}: {_named(body)},"
+            f" needs room all along{free}."
+        )
+
+    def _hopped(self, name: str, agent: Agent, viewpoint: str) -> Agent:
+        """A hop that is driven; under telhop one is put there."""
+        after = self._hop(agent.pose, viewpoint)
+        motion = self._motion(name, agent, forward=1.0)
+        looking = Stand(after.position, heading_to(motion.stand.position, after.position))
+        goal = self._settled(agent.body, looking, motion.others)
+        if is_carried(self.scene, agent.pose.viewpoint or "", viewpoint, agent.body):
+            motion.stand = motion.stand if goal is None else goal
+        elif self._rules.physics == "telhop":
+            motion.put(goal, looking)
+        elif goal is not None:
+            end = goal.position
+            motion.along([end])
+            if not motion.at(end):
+                motion.to(end, lambda start: self._way(agent.body, start, end))
+        if motion.collision:
+            return self._moved(agent, motion)
+        contacts = tuple(motion.contacts.values())
+        if goal is None or not motion.at(goal.position):
+            return replace(agent, contacts=contacts)
+        return replace(agent, pose=self._posed(after, motion.stand, viewpoint), contacts=contacts)
+
+
+def _stand(pose: Pose) -> Stand:
+    return Stand(pose.position, pose.heading)
+
+
+def _others(name: str, agents: Mapping[str, Agent]) -> Others:
+    return {who: (agent.body, _stand(agent.pose)) for who, agent in agents.items() if who != name}
+
+
+def _named(body: Embodiment) -> str:
+    return f"{body.name}, {body.width:.2f} m wide"
+
+
+def _spot(point: Point3) -> str:
+    return f"({point[0]:.2f}, {point[1]:.2f}, {point[2]:.2f})"
+
+
+def _finite_point(point: Point3) -> Point3:
+    if not all(math.isfinite(each) for each in point):
+        raise SimulatorError(
+            f"A place at {short(point)}: expected three finite numbers, in metres."
+        )
+    x, y, z = point
+    return float(x), float(y), float(z)
+
+
+def _check_size(what: str, value: float, most: float, unit: str) -> None:
+    if not abs(value) <= most:
+        raise SimulatorError(f"{what} of {value} {unit}: expected -{most:.0f} to {most:.0f}.")
+
+
+def _check_velocity(name: str, body: Embodiment, asked: Velocity) -> None:
+    """Refuse what is no motion, or none of this body's."""
+    told = {"forward": asked.forward, "turn": asked.turn, "seconds": asked.seconds}
+    for what, value in told.items():
+        if not math.isfinite(value):
+            raise SimulatorError(f"A Velocity of {what} {value}: expected a finite number.")
+    if not 0 <= asked.seconds <= _MOST_SECONDS:
+        raise SimulatorError(
+            f"A Velocity for {asked.seconds:g} seconds: expected 0 to {_MOST_SECONDS:.0f}."
+        )
+    if abs(asked.forward) > body.speed + _EPS and body.speed:
+        raise SimulatorError(
+            f"{name}: {body.name} drives at most {body.speed:g} m/s: found {asked.forward:g}."
+        )
+    most, why = body.turn_speed, ""
+    if body.turning_radius and abs(asked.forward) / body.turning_radius < most:
+        most = abs(asked.forward) / body.turning_radius
+        why = f" on its arc of {body.turning_radius:g} m at {abs(asked.forward):g} m/s"
+    if abs(asked.turn) > most + _EPS and body.turn_speed:
+        raise SimulatorError(
+            f"{name}: {body.name} turns at most {most:.4g} rad/s{why}: found {asked.turn:g}."
+        )

@@ -1,0 +1,378 @@
+"""Where a body can be in a scene, how far that is from anywhere, and by which way.
+
+Places are cells of 5 cm where nothing is nearer than half the body's width
+(:mod:`navloom_worlds.motion.dilation`); ways between them are taut strings, not steps of a grid
+(:mod:`navloom_worlds.motion.marching`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import KDTree
+
+from navloom.disk_cache import BODIES
+from navloom.errors import SceneError
+from navloom.scenes.bodies import Embodiment, climbs
+from navloom.scenes.distances import per_scene
+from navloom.scenes.scene import Point3, Scene, Viewpoint
+from navloom_worlds.geometry.columns import Grid
+from navloom_worlds.motion.body_mesh import body_mesh
+from navloom_worlds.motion.dilation import Dilated, dilated, nearest_in
+from navloom_worlds.motion.field_file import load_places, save_places, scene_key
+from navloom_worlds.motion.marching import Marched, Places, Spot, marched, taut
+from navloom_worlds.motion.met import floors_of, no_place, obstacles_of
+
+_REACH = 0.25
+"""Metres up and down within which the floor under a position is looked for, at least."""
+_SEED = 0.5
+"""Metres within which a viewpoint is of a part."""
+_SMOOTHED = 16
+"""Times that heights are averaged with those beside them: treads of 0.25 m become a slope."""
+_BESIDE = 1.6
+"""Cells: a position so near to a place is taken to be on it."""
+_EDGE = 0.001
+"""Metres: what is so near to the border of a cell is on it."""
+_UPRIGHT = 3.0
+"""How much more a metre of height counts than one aside where the nearest place is sought."""
+_SPARES = (0.036, 0.015)
+"""Metres of room to spare on a way to be driven: with half a cell from corner to corner what is
+straight over places is free in truth."""
+_ENDS = 0.3
+"""Metres around the ends of a way where there may be less."""
+_OFF = 1.0
+"""Cells that a way may be over or under the slope of the floor between its points."""
+
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int32]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Way:
+    """A shortest way.
+
+    Attributes:
+        points: from the start to the goal, on the floor; straight from one to the next.
+        metres: its length, slopes counted.
+    """
+
+    points: tuple[Point3, ...]
+    metres: float
+
+
+@dataclass(frozen=True, eq=False)
+class BodyField:
+    """The places where the middle of a body may be.
+
+    Attributes:
+        body: whose.
+        found: the places.
+        part: (n,) int32, what each hangs together with: 0 is where most viewpoints are, and the
+            others follow by their viewpoints and then by their size.
+    """
+
+    body: Embodiment
+    found: Dilated
+    part: Ints
+
+    def __len__(self) -> int:
+        return len(self.part)
+
+    @property
+    def grid(self) -> Grid:
+        """The cells."""
+        return self.found.grid
+
+    @property
+    def clear(self) -> Floats:
+        """(n,) metres from each place to the nearest obstacle, at most a metre."""
+        return self.found.clearance
+
+    @property
+    def climb(self) -> float:
+        """The highest rise that the body takes anywhere, in metres."""
+        return max(climbs(self.body), _REACH)
+
+    @cached_property
+    def places(self) -> Places:
+        """The places as marches see them."""
+        grid, found = self.grid, self.found
+        along, across = np.divmod(found.cell, grid.deep)
+        lift = _smoothed(found.height, found.beside) / grid.cell
+        x, z = (found.x - grid.x) / grid.cell, (found.z - grid.z) / grid.cell
+        return Places(along.astype(np.int32), across.astype(np.int32), x, z, lift, found.beside)
+
+    def roomy(self, clearance: float) -> Places:
+        """The places with so much room around them alone are joined; the others are by themselves.
+
+        Args:
+            clearance: in metres.
+        """
+        key = round(clearance, 4)
+        if key not in self._roomy:
+            wide = self.clear >= key
+            beside = self.places.beside
+            held = (beside >= 0) & wide[:, None] & wide[beside]
+            self._roomy[key] = replace(self.places, beside=np.where(held, beside, -1))
+        return self._roomy[key]
+
+    @cached_property
+    def _roomy(self) -> dict[float, Places]:
+        return {}
+
+    @cached_property
+    def _tree(self) -> KDTree:
+        found = self.found
+        return KDTree(np.stack([found.x, found.height * _UPRIGHT, found.z], axis=1))
+
+    def position(self, place: int) -> Point3:
+        """Where the middle of a place is, in metres."""
+        found = self.found
+        x, y, z = (float(each[place]) for each in (found.x, found.height, found.z))
+        return round(x, 4), round(y, 3), round(z, 4)
+
+    def at(self, position: Point3) -> int:
+        """The place at a position (x, y of the floor, z); -1 where the body cannot stand."""
+        x, y, z = position
+        if not all(map(math.isfinite, position)):
+            return -1
+        # A way along the border of cells is on either side of it.
+        cells = {self.grid.at(x + u, z + w) for u in (-_EDGE, _EDGE) for w in (-_EDGE, _EDGE)}
+        near: list[tuple[float, int]] = []
+        for cell in cells - {-1}:
+            first, last = np.searchsorted(self.found.cell, [cell, cell + 1])
+            near += [(abs(float(self.found.height[k]) - y), k) for k in range(first, last)]
+        off, place = min(near, default=(math.inf, -1))
+        return place if off <= self.climb else -1
+
+    def stands(self, position: Point3) -> bool:
+        """Whether the middle of the body can be at a position (x, y of the floor, z)."""
+        return self.at(position) >= 0
+
+    def clearance(self, position: Point3) -> float:
+        """Metres from a position to the nearest obstacle, at most a metre; 0 where none stands."""
+        here = self.at(position)
+        return float(self.clear[here]) if here >= 0 else 0.0
+
+    def nearest(self, position: Point3) -> Point3 | None:
+        """Where the body can stand nearest to a position; None where there is no place at all."""
+        here = self.at(position)
+        if here >= 0:
+            return position[0], round(float(self.found.height[here]), 3), position[2]
+        if not len(self.part) or not all(map(math.isfinite, position)):
+            return None
+        x, y, z = position
+        return self.position(int(self._tree.query((x, y * _UPRIGHT, z))[1]))
+
+    def spot(self, position: Point3) -> Spot:
+        """A position as marches have it; its place is -1 where the body cannot stand."""
+        cell = self.grid.cell
+        return (
+            self.at(position),
+            (position[0] - self.grid.x) / cell,
+            (position[2] - self.grid.z) / cell,
+        )
+
+    def spot_of(self, place: int) -> Spot:
+        """The middle of a place as marches have it."""
+        return place, float(self.places.x[place]), float(self.places.z[place])
+
+    def _on(self, position: Point3) -> Spot | None:
+        """The place at a position or just beside it, and where that is in cells."""
+        here, u, w = self.spot(position)
+        if here >= 0:
+            return here, u, w
+        if not len(self.part) or not all(map(math.isfinite, position)):
+            return None
+        x, y, z = position
+        here = int(self._tree.query((x, y * _UPRIGHT, z))[1])
+        _, i, j = self.spot_of(here)
+        off = abs(float(self.found.height[here]) - y)
+        return (here, i, j) if math.hypot(u - i, w - j) <= _BESIDE and off <= self.climb else None
+
+    def distances(self, goals: Sequence[Point3]) -> Floats:
+        """How far each place is from the nearest goal.
+
+        Args:
+            goals: positions; one on which the body cannot stand is none.
+
+        Returns:
+            (n,) float64 metres over the floor, slopes counted; infinite where no way leads. That
+            of a position is ``distances(goals)[field.at(position)]``, to half a cell.
+        """
+        metres: Floats = self._march(goals).cells[: len(self)]
+        metres *= self.grid.cell
+        return metres
+
+    def way(self, start: Point3, goals: Sequence[Point3], *, driven: bool = False) -> Way | None:
+        """The shortest way to the nearest goal, taut round corners; None where there is none.
+
+        Args:
+            start: a position on the floor.
+            goals: such positions; one on which the body cannot stand is none.
+            driven: keep some centimetres from all that would be brushed, where there is room.
+        """
+        begun, ends = self._on(start), [self._on(goal) for goal in goals]
+        held = [each for each in ends if each is not None]
+        if begun is None or not held:
+            return None
+        turns: list[Spot] = []
+        for spare in _SPARES if driven else ():
+            places = self._spared(spare, [start, *goals])
+            turns = turns or _turns(places, begun, held, strict=True)
+        turns = turns or _turns(self.places, begun, held)
+        legs = self._legs(turns)
+        if min(legs, default=0.0) < 0:
+            turns = _turns(self.places, begun, held, strict=True)
+            legs = self._legs(turns)
+        return Way(self._laid(turns), sum(map(abs, legs)) * self.grid.cell) if turns else None
+
+    def _legs(self, turns: Sequence[Spot]) -> list[float]:
+        return [float(self.places.sees(a[0], a[1:], b[0], b[1:])) for a, b in pairwise(turns)]
+
+    def _spared(self, spare: float, ends: Sequence[Point3]) -> Places:
+        """Places with room to spare, or near the ends of a way."""
+        held = self.clear >= self.body.width / 2 + spare
+        for x, y, z in ends:
+            near = np.abs(self.found.height - y) <= self.climb
+            near &= np.hypot(self.found.x - x, self.found.z - z) <= _ENDS
+            held = held | near
+        beside = self.places.beside
+        joined = (beside >= 0) & held[:, None] & held[beside]
+        return replace(self.places, beside=np.where(joined, beside, -1).astype(np.int32))
+
+    def _march(self, goals: Sequence[Point3]) -> Marched:
+        held = [on for goal in goals if (on := self._on(goal)) is not None]
+        return marched(self.places, held)
+
+    def _laid(self, turns: Sequence[Spot]) -> tuple[Point3, ...]:
+        """The turns of a way, and where stairs begin and end between them."""
+        points = [self._placed(turns[0])]
+        for a, b in pairwise(turns):
+            flat = math.hypot(b[1] - a[1], b[2] - a[2])
+            if self.places.sees(a[0], a[1:], b[0], b[1:]) - flat > 1e-3:
+                spots = self.places.under(a[0], a[1:], b[1:])
+                kept = _bends([(share * flat, float(self.places.lift[k])) for k, share in spots])
+                for k, share in (spots[i] for i in kept):
+                    along = a[1] + share * (b[1] - a[1]), a[2] + share * (b[2] - a[2])
+                    points.append(self._placed((k, *along)))
+            points.append(self._placed(b))
+        return tuple(dict.fromkeys(points))
+
+    def _placed(self, spot: Spot) -> Point3:
+        place, u, w = spot
+        x, z = self.grid.x + u * self.grid.cell, self.grid.z + w * self.grid.cell
+        return round(x, 4), round(float(self.found.height[place]), 3), round(z, 4)
+
+
+def _bends(line: Sequence[tuple[float, float]]) -> list[int]:
+    """Where a line of (along, height), in cells, turns up or down; both ends left out."""
+    if len(line) < 3:
+        return []
+    (x0, y0), (x1, y1) = line[0], line[-1]
+    slope = (y1 - y0) / max(x1 - x0, 1e-9)
+    off = [abs(y - y0 - slope * (x - x0)) for x, y in line]
+    far = max(range(len(line)), key=lambda k: off[k])
+    if off[far] <= _OFF:
+        return []
+    later = [far + k for k in _bends(line[far:])]
+    return [*_bends(line[: far + 1]), far, *later]
+
+
+def _turns(
+    places: Places, begun: Spot, ends: Sequence[Spot], *, strict: bool = False
+) -> list[Spot]:
+    """The turns of the shortest way over some places; none where there is no way."""
+    found = marched(places, [begun], [place for place, _, _ in ends], strict=strict)
+    best = min((reached(places, found, end) for end in ends), key=lambda each: each[0])
+    return taut(places, best[1][::-1]) if math.isfinite(best[0]) else []
+
+
+def reached(places: Places, found: Marched, end: Spot) -> tuple[float, list[Spot]]:
+    """How far it is to an end, and the turns from there back to the goal of the march."""
+    place, u, w = end
+    best, first = math.inf, -1
+    for k in {int(found.via[place]), place} - {-1}:
+        long = places.sees(int(found.base[k]), (found.x[k], found.z[k]), place, (u, w))
+        if long >= 0 and found.cells[k] + long < best:
+            best, first = float(found.cells[k]) + long, k
+    turns = [end]
+    while first >= 0:
+        turns.append((int(found.base[first]), float(found.x[first]), float(found.z[first])))
+        first = int(found.via[first])
+    return best, turns
+
+
+def body_field(scene: Scene, body: Embodiment) -> BodyField:
+    """Where a body can be in a scene; made once per scene and body, and kept on disk.
+
+    Raises:
+        SceneError: the scene has no geometry, or covers more ground than a field may have.
+        SimulatorError: embreex is not installed.
+    """
+    return per_scene(scene, f"field {body_key(body)}", lambda: _kept(scene, body))
+
+
+def _kept(scene: Scene, body: Embodiment) -> BodyField:
+    found, part = BODIES.kept(
+        f"{scene_key(scene, f'field {body_key(body)}')}.npz",
+        lambda: _made(scene, body),
+        lambda file, made: save_places(file, *made),
+        load_places,
+    )
+    return BodyField(body, found, part)
+
+
+def body_key(body: Embodiment) -> str:
+    """What of a body says where it can be: all but its name, its speeds and what it is called."""
+    told = body.model_dump_json(exclude={"name", "description", "speed", "turn_speed"})
+    return str(told)
+
+
+def _made(scene: Scene, body: Embodiment) -> tuple[Dilated, Ints]:
+    seeds = [floor_position(each) for each in scene.viewpoints]
+    floors = floors_of(scene, body)
+    found = dilated(body_mesh(scene, body), obstacles_of(scene, body), floors, body, seeds)
+    if not len(found.part):
+        raise SceneError(no_place(scene, body, "with things and walls about"))
+    return found, _ranked(found, seeds)
+
+
+def floor_position(viewpoint: Viewpoint) -> Point3:
+    """Where the floor under a viewpoint is."""
+    x, y, z = viewpoint.position
+    return x, y - viewpoint.eye_height, z
+
+
+def _ranked(found: Dilated, seeds: Sequence[Point3]) -> Ints:
+    """The parts numbered by how many seeds they hold, and then by their size."""
+    count = int(found.part.max(initial=-1)) + 1
+    size = np.bincount(found.part, minlength=count)
+    held = np.zeros(count, dtype=np.int64)
+    if seeds and len(found.part):
+        tree = KDTree(np.stack([found.x, found.height, found.z], axis=1))
+        metres, nearest = nearest_in(tree, np.array(seeds), _SEED)
+        held = np.bincount(found.part[nearest[np.isfinite(metres)]], minlength=count)
+    rank: Ints = np.empty(count, dtype=np.int32)
+    rank[np.lexsort((-size, -held))] = np.arange(count, dtype=np.int32)
+    return np.asarray(rank[found.part], dtype=np.int32)
+
+
+def _smoothed(height: Floats, beside: Ints) -> Floats:
+    """Heights with steps made a slope: a way up stairs is as long as their slope is."""
+    there = np.where(beside >= 0, beside, np.arange(len(beside))[:, None])
+    uneven: Bools = np.any(np.abs(height[there] - height[:, None]) > 1e-3, axis=1)
+    for _ in range(_SMOOTHED):
+        uneven = np.logical_or(uneven, np.any(uneven[there], axis=1))
+    here = np.flatnonzero(uneven)
+    smooth, around = height.copy(), there[here]
+    for _ in range(_SMOOTHED):
+        smooth[here] = (smooth[here] + smooth[around].sum(axis=1)) / 5
+    return smooth

@@ -1,0 +1,243 @@
+"""The navigation graph of a body: where it can stand and turn, and which ways it gets straight.
+
+A scene's viewpoints are a slim person's. Those where the body can stand and turn stay, moved by
+half a metre at most where they must be; an edge is a way that its mover passes both ways. Where
+that cuts off what the field says it can reach, viewpoints are added: on either side of a narrow
+place, and where ways to them turn. Lifts carry whoever can operate them from storey to storey.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, pairwise
+
+import networkx as nx
+import shapely
+from pydantic import TypeAdapter
+
+from navloom.disk_cache import BODIES
+from navloom.errors import SceneError
+from navloom.scenes.bodies import Embodiment, outer
+from navloom.scenes.distances import per_scene
+from navloom.scenes.floor_graph import LONGEST
+from navloom.scenes.parts import Edge, Point3, Region, Viewpoint, distance_2d, distance_3d
+from navloom.scenes.scene import Scene
+from navloom.scenes.terrain import Stand, with_carried
+from navloom_worlds.motion.body_field import BodyField, body_field, body_key
+from navloom_worlds.motion.clearings import Clearings, clearings_of
+from navloom_worlds.motion.field_file import scene_key
+from navloom_worlds.motion.met import no_place
+from navloom_worlds.motion.mover import Mover, mover_of
+
+MOVED = 0.5
+"""Metres by which a viewpoint may be moved."""
+_STOREY = 0.3
+"""Metres of height within which a place is on a viewpoint's floor."""
+_GRAPH = TypeAdapter(tuple[tuple[Viewpoint, ...], tuple[Edge, ...]])
+_MOST_BYTES = 16 * 1024 * 1024
+_ROOM = 1.0
+"""Square metres: a smaller clearing in which no viewpoint is left gets none."""
+
+
+def body_graph(scene: Scene, body: Embodiment) -> Scene:
+    """A scene with the viewpoints and edges that are a body's; made once, and kept on disk.
+
+    Args:
+        scene: with geometry. Its other parts stay as they are.
+        body: whose; a box needs room to turn on the spot wherever ways meet.
+
+    Returns:
+        The copy. Viewpoints that the body can use keep their ids; new ones are called
+        ``<region number>_p<index>``. The same scene and body give the same graph.
+
+    Raises:
+        SceneError: there is no geometry, or nowhere that the body can stand and turn.
+        SimulatorError: embreex is not installed.
+    """
+    return per_scene(scene, f"body graph {body_key(body)}", lambda: _kept(scene, body))
+
+
+def _kept(scene: Scene, body: Embodiment) -> Scene:
+    return BODIES.kept(
+        f"{scene_key(scene, f'graph {body_key(body)}')}.json",
+        lambda: _made(scene, body),
+        lambda file, made: file.write(_GRAPH.dump_json((made.viewpoints, made.edges))),
+        lambda file: _read(scene, file.read(_MOST_BYTES + 1)),
+    )
+
+
+def _read(scene: Scene, data: bytes) -> Scene:
+    if len(data) > _MOST_BYTES:
+        raise ValueError("too large")
+    viewpoints, edges = _GRAPH.validate_json(data)
+    if not viewpoints:
+        raise ValueError("no viewpoints")
+    return scene.replace(viewpoints=viewpoints, edges=edges)
+
+
+def _made(scene: Scene, body: Embodiment) -> Scene:
+    maker = _Maker(scene, body, body_field(scene, body), mover_of(scene, body))
+    maker.keep()
+    maker.join()
+    if not maker.stands:
+        raise SceneError(no_place(scene, body, "with things and walls about"))
+    own = scene.replace(
+        viewpoints=tuple(maker.stands.values()),
+        edges=tuple(Edge(a=a, b=b) for a, b in maker.graph.edges),
+    )
+    return with_carried(own, scene, body)
+
+
+@dataclass
+class _Maker:
+    """A graph while it is made.
+
+    Attributes:
+        stands: viewpoints by id, in order.
+        place: the place of the field that each is on.
+        graph: of the viewpoints.
+    """
+
+    scene: Scene
+    body: Embodiment
+    ground: BodyField
+    mover: Mover
+    stands: dict[str, Viewpoint] = field(default_factory=dict)
+    place: dict[str, int] = field(default_factory=dict)
+    graph: nx.Graph[str] = field(default_factory=nx.Graph)
+
+    def __post_init__(self) -> None:
+        # A hair more than it takes: what merely touches there would be a contact on every way.
+        wide = 2 * outer(self.body) + 0.004
+        disc = self.body.model_copy(update={"shape": "cylinder", "width": wide, "depth": None})
+        self._turner = mover_of(self.scene, disc)
+        self._clearings: Clearings = clearings_of(self.ground, outer(self.body))
+        self._outlines = [
+            (each, shapely.Polygon(each.outline)) for each in self.scene.regions if each.outline
+        ]
+
+    def keep(self) -> None:
+        """Take over the viewpoints that the body can use, and the edges between them."""
+        for viewpoint in self.scene.viewpoints:
+            spot = self._spot(viewpoint)
+            if spot is not None:
+                self._stand(viewpoint, spot)
+        known = {frozenset((edge.a, edge.b)) for edge in self.scene.edges}
+        pairs = [(e.a, e.b) for e in self.scene.edges if e.a in self.stands and e.b in self.stands]
+        pairs += [pair for pair in self._near() if frozenset(pair) not in known]
+        for a, b in pairs:
+            if self._passes(self._floor(a), self._floor(b)):
+                self.graph.add_edge(a, b)
+
+    def _spot(self, viewpoint: Viewpoint) -> Point3 | None:
+        """Where a viewpoint of the body stands: where it was, or near there in its region."""
+        x, y, z = viewpoint.position
+        foot = (x, y - viewpoint.eye_height, z)
+        if self._turns(foot):
+            return foot
+        outline = next((o for r, o in self._outlines if r.id == viewpoint.region), None)
+        for place in self._clearings.near(foot, MOVED, _STOREY):
+            there = self.ground.position(place)
+            inside = outline is None or shapely.intersects_xy(outline, there[0], there[2])
+            if inside and self._turns(there):
+                return there
+        return None
+
+    def _turns(self, spot: Point3) -> bool:
+        here = self.ground.at(spot)
+        return here >= 0 and self._turner.fits(Stand(spot, 0.0))
+
+    def _stand(self, viewpoint: Viewpoint, spot: Point3) -> None:
+        x, y, z = spot
+        at = (round(x, 4), round(y + viewpoint.eye_height, 4), round(z, 4))
+        self.stands[viewpoint.id] = viewpoint.model_copy(update={"position": at})
+        self.place[viewpoint.id] = self.ground.at(spot)
+        self.graph.add_node(viewpoint.id)
+
+    def _floor(self, name: str) -> Point3:
+        x, y, z = self.stands[name].position
+        return x, y - self.stands[name].eye_height, z
+
+    def _near(self) -> Iterator[tuple[str, str]]:
+        """Viewpoints that see each other over places, near enough for an edge."""
+        places, part = self.ground.places, self.ground.part
+        for a, b in combinations(self.stands, 2):
+            p, q = self.place[a], self.place[b]
+            if part[p] == part[q] and 0 < distance_2d(self._floor(a), self._floor(b)) <= LONGEST:
+                one, other = self.ground.spot(self._floor(a)), self.ground.spot(self._floor(b))
+                if places.sees(p, one[1:], q, other[1:]) >= 0:
+                    yield a, b
+
+    def _passes(self, a: Point3, b: Point3) -> bool:
+        return self.mover.passes(a, b) and self.mover.passes(b, a)
+
+    def join(self) -> None:
+        """Add what it takes that one can get wherever the field says so."""
+        for a, b in self._clearings.narrows(self._passes):
+            self._edge(self._at(a), self._at(b))
+        for clearing in self._clearings.numbers:
+            self._join_within(clearing)
+
+    def _at(self, place: int) -> str:
+        """The viewpoint at a place: the one that is there already, else a new one."""
+        spot = self.ground.position(place)
+        for name, known in self.place.items():
+            if known == place and distance_3d(self._floor(name), spot) < 0.05:
+                return name
+        region = self._region(spot)
+        number = region.number if region else "0"
+        count = 0
+        while f"{number}_p{count}" in self.stands:
+            count += 1
+        made = Viewpoint(
+            id=f"{number}_p{count}", position=spot, region=region.id if region else None
+        )
+        self._stand(made, spot)
+        return made.id
+
+    def _region(self, spot: Point3) -> Region | None:
+        """The region that a place is in, or nearest to."""
+        point = shapely.Point(spot[0], spot[2])
+        off = [(r.center[1] - spot[1], point.distance(o), r) for r, o in self._outlines]
+        return min(off, key=lambda each: abs(each[0]) + each[1], default=(0, 0, None))[2]
+
+    def _edge(self, a: str, b: str) -> None:
+        if a != b:
+            self.graph.add_edge(a, b)
+
+    def _join_within(self, clearing: int) -> None:
+        """Join the viewpoints of a clearing, in all of which the body can turn."""
+        label = self._clearings.label
+        here = [name for name in self.stands if label[self.place[name]] == clearing]
+        if not here:
+            if self._clearings.area(clearing) >= _ROOM:
+                self._at(self._clearings.middle(clearing))
+            return
+        apart = {name for name in here[1:] if not nx.has_path(self.graph, here[0], name)}
+        while apart:
+            joined = [name for name in here if name not in apart]
+            way = self._clearings.way(
+                [self.ground.spot(self._floor(name)) for name in joined],
+                [self.ground.spot(self._floor(name)) for name in sorted(apart)],
+            )
+            if way is None or not self._walked(way):
+                return
+            apart = {name for name in apart if not nx.has_path(self.graph, here[0], name)}
+
+    def _walked(self, way: Sequence[tuple[int, float, float]]) -> bool:
+        """Whether a way could be made of viewpoints at its turns."""
+        names = [self._named(spot) for spot in way]
+        before = nx.number_connected_components(self.graph)
+        for a, b in pairwise(names):
+            if a != b and self._passes(self._floor(a), self._floor(b)):
+                self.graph.add_edge(a, b)
+        return nx.number_connected_components(self.graph) < before
+
+    def _named(self, spot: tuple[int, float, float]) -> str:
+        place, u, w = spot
+        for name, known in self.place.items():
+            _, i, j = self.ground.spot(self._floor(name))
+            if known == place and abs(i - u) + abs(j - w) < 1e-3:
+                return name
+        return self._at(place)

@@ -1,0 +1,164 @@
+"""A scene's mesh as a body meets it: doors that it opens stand open, what it steps over is gone.
+
+Doors that lead out of the scene stay shut, and windows have panes. Of a mesh file a door's leaf and
+its frame cannot be told apart, so both are left out where the leaf is to be opened. Lifts' doors
+open to those who can use a lift. Ramps are floor: what is owned by stairs has treads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import shapely
+from numpy.typing import NDArray
+
+from navloom.errors import SceneError
+from navloom.scenes.bodies import Embodiment
+from navloom.scenes.distances import per_scene
+from navloom.scenes.parts import Item, Link
+from navloom.scenes.scene import Scene
+from navloom_worlds.geometry.building import building_of
+from navloom_worlds.geometry.finishes import Finishes
+from navloom_worlds.geometry.mesh import SceneMesh, assembled, has_geometry, scene_mesh
+from navloom_worlds.geometry.owners import FLOOR, STAIRS, door_owner, item_owner, opening_owner
+from navloom_worlds.geometry.solids import Owned, Surface, quad
+from navloom_worlds.geometry.woodwork import woodwork
+from navloom_worlds.motion.trodden import structural, trodden
+
+LOW = 0.05
+"""Metres: what is no higher is stepped over by everybody (a rug)."""
+_EPS = 1e-6
+
+
+def body_mesh(scene: Scene, body: Embodiment) -> SceneMesh:
+    """The triangles that a body meets in a scene; made once per scene and kind of body.
+
+    Args:
+        scene: any scene with geometry.
+        body: ``doors`` opens what stands closed or ajar (locked doors stay), ``elevator`` the
+            doors of lifts; things no higher above their floor than ``max_step`` are left out.
+
+    Raises:
+        SceneError: the scene has no geometry, or its mesh file is broken.
+    """
+    if not has_geometry(scene):
+        raise SceneError(
+            f"{scene.uri} is a graph without walls or a mesh, so no body can move among them:"
+            " expected a scene with geometry, such as home:7, a mesh file or a scan."
+        )
+    over = max(LOW, body.max_step)
+    key = f"body_mesh {body.doors} {body.elevator} {over}"
+    return per_scene(scene, key, lambda: _made(scene, body, over))
+
+
+def built_mesh(scene: Scene, body: Embodiment) -> SceneMesh:
+    """What of it is no thing; made once per scene for all bodies that open the same doors.
+
+    Raises:
+        SceneError: as :func:`body_mesh`.
+    """
+    mesh = body_mesh(scene, body)
+    # What of a file's things is floor, what is stepped over has a say in.
+    over = "" if scene.walls else f" {max(LOW, body.max_step)}"
+    key = f"built_mesh {body.doors} {body.elevator}{over}"
+    return per_scene(scene, key, lambda: mesh.without(mesh.owners > 0))
+
+
+def stepped_over(scene: Scene, over: float) -> tuple[Item, ...]:
+    """Things whose top is no more than ``over`` metres above their floor."""
+    return tuple(
+        item for item in scene.items if not structural(item) and _is_low(scene, item, over)
+    )
+
+
+def _is_low(scene: Scene, item: Item, over: float) -> bool:
+    if item.size is None or not item.height_known:
+        return False
+    top = item.position[1] + item.size[1] / 2
+    if item.region is not None:
+        floor = scene.region_by_id[item.region].center[1]
+    else:
+        below = [each.height for each in scene.floors if each.height <= top]
+        floor = max(below, default=min(each.height for each in scene.floors))
+    return top <= floor + over + _EPS
+
+
+def _made(scene: Scene, body: Embodiment, over: float) -> SceneMesh:
+    mesh = scene_mesh(scene)
+    things = stepped_over(scene, over)
+    if not scene.walls:
+        mesh = trodden(scene, mesh, list(things), doors=body.doors)
+    low = {item.id for item in things}
+    hidden = [item_owner(k) for k, item in enumerate(scene.items) if item.id in low]
+    opened = [k for k, link in enumerate(scene.links) if opens(scene, body, link)]
+    hidden += [door_owner(k) for k in opened]
+    owners = _without_ramps(scene, mesh)
+    mesh = replace(mesh, owners=owners).without(np.isin(mesh.owners, hidden))
+    more = list(_panes(scene))
+    if scene.walls and opened:
+        more += _opened(scene, opened)
+    return _joined(mesh, assembled(more)) if more else mesh
+
+
+def opens(scene: Scene, body: Embodiment, link: Link) -> bool:
+    """Whether a link has a door in the way that this body opens."""
+    lift = any("elevator" in scene.region_by_id[end].label.casefold() for end in (link.a, link.b))
+    can = body.elevator if lift else body.doors
+    return can and link.door in ("closed", "ajar")
+
+
+def _opened(scene: Scene, links: Collection[int]) -> Iterator[Owned]:
+    """The doors of links, wide open."""
+    building = building_of(scene)
+    wanted = {door_owner(k) for k in links}
+    ways = tuple(replace(way, state="open") for way in building.ways if way.owner in wanted)
+    yield from woodwork(replace(building, ways=ways), Finishes(scene.id))
+
+
+def _panes(scene: Scene) -> Iterator[Owned]:
+    """The glass of windows, which is not drawn."""
+    for k, opening in enumerate(scene.openings):
+        if opening.kind == "window":
+            (ax, az), (bx, bz) = opening.jambs
+            low, high = opening.bottom, opening.bottom + opening.height
+            corners = [(ax, low, az), (bx, low, bz), (bx, high, bz), (ax, high, az)]
+            yield opening_owner(k), quad(corners, Surface())
+
+
+def _without_ramps(scene: Scene, mesh: SceneMesh) -> NDArray[np.int32]:
+    """Whose each face is, with ramps counted as floor."""
+    ramps = {(link.a, link.b) for link in scene.links if link.kind == "ramp"}
+    areas = [
+        shapely.Polygon(box.corners()).buffer(0.05)
+        for flight in scene.stairs
+        if (flight.a, flight.b) in ramps
+        for box in flight.treads
+    ]
+    owners = mesh.owners
+    if areas:
+        of_stairs = np.flatnonzero(owners == STAIRS)
+        middle = mesh.vertices[mesh.faces[of_stairs]].mean(axis=1)
+        inside = shapely.contains_xy(shapely.union_all(areas), middle[:, 0], middle[:, 2])
+        owners = owners.copy()
+        owners[of_stairs[inside]] = FLOOR
+    return owners
+
+
+def _joined(first: SceneMesh, second: SceneMesh) -> SceneMesh:
+    """Two meshes as one; looks are the first's, which nobody asks of what a body meets."""
+    both: Sequence[SceneMesh] = (first, second)
+    starts = (0, len(first.vertices))
+    return replace(
+        first,
+        vertices=np.concatenate([each.vertices for each in both]),
+        faces=np.concatenate(
+            [each.faces + start for each, start in zip(both, starts, strict=True)]
+        ).astype(np.int32),
+        owners=np.concatenate([each.owners for each in both]),
+        surfaces=(*first.surfaces, *second.surfaces),
+        surface=np.concatenate([first.surface, second.surface + len(first.surfaces)]),
+        uv=np.concatenate([each.uv for each in both]),
+        smooth=np.concatenate([each.smooth for each in both]),
+    )

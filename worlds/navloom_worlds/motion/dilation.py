@@ -1,0 +1,428 @@
+"""The places of 5 cm at which nothing is nearer to a body's middle than half its width.
+
+What is in the way is what a mover meets there (:mod:`navloom_worlds.motion.obstacles`): the lines
+of the mesh between what the body steps over and its height, where it stands, and where floors end.
+Distances to them are true to a millimetre. The middle of a place is that of its cell, or as near to
+it as the body fits, so that a doorway as wide as the body is a way through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import maximum_filter
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import KDTree
+
+from navloom.scenes.bodies import Embodiment, climbs, outer
+from navloom.scenes.parts import Point3
+from navloom.scenes.terrain import LARGE
+from navloom_worlds.geometry.columns import Grid
+from navloom_worlds.geometry.mesh import SceneMesh
+from navloom_worlds.geometry.owners import STAIRS
+from navloom_worlds.geometry.walkable import joined, neighbours, stacked
+from navloom_worlds.motion.body_mesh import LOW
+from navloom_worlds.motion.obstacles import Obstacles
+from navloom_worlds.motion.underfoot import EPS, Underfoot
+
+FAR = 1.0
+"""Metres: nobody asks how much farther the next obstacle is from a body of this size."""
+_SAMPLE = 0.02
+"""Metres between the points that stand for a line: a third of a millimetre too far at 0.3 m."""
+_SLOPE = 0.01
+"""Metres that a ramp may rise in a cell, whatever the body steps over."""
+_SEED = 0.6
+"""Metres within which a seed's place is looked for."""
+_ROOF = 12.0
+"""Metres: what has something over it this near is indoors."""
+_LOT = 50.0
+"""Square metres of a terrace, whatever the home beside it."""
+_SAME = 0.0005
+"""Metres within which two such points are one."""
+_CHUNK = 1_000_000
+"""Places times the cells under the body there that are looked at at once."""
+_BROAD = 400
+"""Places from which on a band is a floor, and no tread."""
+_ALIKE = 0.01
+"""Metres of height: places that differ less have one band of obstacles."""
+
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int32]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Dilated:
+    """Where the middle of a body may be.
+
+    Attributes:
+        grid: the cells.
+        cell: (n,) int32, the cell of each place, in order.
+        x: (n,) float64, where in the scene its middle is, in metres.
+        z: (n,) float64.
+        height: (n,) float64, y of the floor under it.
+        beside: (n, 4) int32, the place one comes to by going +x, +z, -x, -z; -1 for none.
+        clearance: (n,) float64, metres to the nearest obstacle, at most :data:`FAR`.
+        part: (n,) int32, which places hang together, numbered by their first place.
+        floor: all floor with head room, whether or not the body is too wide for it.
+    """
+
+    grid: Grid
+    cell: Ints
+    x: Floats
+    z: Floats
+    height: Floats
+    beside: Ints
+    clearance: Floats
+    part: Ints
+    floor: Roomy
+
+
+@dataclass(frozen=True, eq=False)
+class Roomy:
+    """Floor with head room for a body.
+
+    Attributes:
+        cell: (m,) int32, in order.
+        height: (m,) float64, y in metres.
+        clearance: (m,) float64, metres to the nearest obstacle.
+    """
+
+    cell: Ints
+    height: Floats
+    clearance: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class _Band:
+    """Places at one height, lifted alike by what is under the body's rim."""
+
+    places: Ints
+    y: float
+    high: float
+    on_stairs: bool
+
+
+def dilated(
+    mesh: SceneMesh,
+    obstacles: Obstacles,
+    floors: Underfoot,
+    body: Embodiment,
+    seeds: Sequence[Point3] = (),
+) -> Dilated:
+    """Find where the middle of a body may be.
+
+    Args:
+        mesh: as the body meets it.
+        obstacles: of the mesh.
+        floors: of the mesh, for the body.
+        body: whose.
+        seeds: only floors that hang together with one of these are of interest, so neither roofs
+            nor the land around a home; all are where there is none.
+    """
+    grid, radius = floors.grid, body.width / 2
+    cell, height, tread, roofed = _with_room(mesh, floors, body)
+    if seeds:
+        climb = max(floors.stair, floors.step)
+        wanted = _with_seeds(grid, cell, height, roofed, climb, seeds)
+        cell, height, tread = cell[wanted], height[wanted], tread[wanted]
+    least = radius - EPS / 2
+    if radius > LARGE:
+        # How it is lifted takes long to say of so large a body: first where walls leave it room.
+        left = _left_by_walls(obstacles, grid.middles(cell), height, body)
+        if not len(left):
+            return _nowhere(grid)
+        some, _ = _clearances(obstacles, floors, (cell, height, tread), body, left)
+        if some[left].max() < least:
+            return _nowhere(grid)
+    everywhere = np.arange(len(cell), dtype=np.int32)
+    clearance, (x, z) = _clearances(obstacles, floors, (cell, height, tread), body, everywhere)
+    free = clearance >= least
+    beside = neighbours(grid, cell, height, max(floors.stair, floors.step, _SLOPE))
+    rise = np.abs(height[beside] - height[:, None])
+    allowed = np.where(tread[:, None] | tread[beside], floors.stair, max(floors.step, _SLOPE))
+    held = (beside >= 0) & free[:, None] & free[beside] & (rise <= allowed + EPS)
+    floor = Roomy(cell, height, clearance.copy())
+    whole = Dilated(grid, cell, x, z, height, np.where(held, beside, -1), clearance, cell, floor)
+    return _kept(whole, free)
+
+
+def _clearances(
+    obstacles: Obstacles,
+    floors: Underfoot,
+    floor: tuple[Ints, Floats, Bools],
+    body: Embodiment,
+    of: Ints,
+) -> tuple[Floats, Floats]:
+    """How far places are from obstacles, and their middles (x, z), moved to where the body fits.
+
+    Args:
+        obstacles: of the mesh.
+        floors: of the mesh, for the body.
+        floor: cell, height, and whether a tread, of all places.
+        body: whose.
+        of: the places that are asked about; of others 0.
+    """
+    grid, radius = floors.grid, body.width / 2
+    cell = floor[0]
+    middles = grid.middles(cell)
+    at, clearance = middles.T.copy(), np.zeros(len(cell))
+    for band in _bands(floors, *floor, body, of):
+        here = band.places
+        tree = _points(obstacles, floors, band, middles[here], body)
+        if tree is None:
+            clearance[here] = _far(band, body)
+            continue
+        clearance[here], shifted = _cleared(
+            tree, middles[here], radius, max(FAR, 2 * outer(body)), grid.cell
+        )
+        at[:, here] = shifted.T
+    return clearance, at
+
+
+def _nowhere(grid: Grid) -> Dilated:
+    none, at = np.zeros(0, dtype=np.int32), np.zeros(0)
+    floor = Roomy(none, at, at)
+    return Dilated(grid, none, at, at, at, np.zeros((0, 4), np.int32), at, none, floor)
+
+
+def _kept(found: Dilated, free: Bools) -> Dilated:
+    """The free places alone, and what hangs together."""
+    here = np.flatnonzero(free)
+    back = np.full(len(free) + 1, -1, dtype=np.int32)
+    back[here] = np.arange(len(here), dtype=np.int32)
+    beside = back[found.beside[here]]
+    _, part = connected_components(joined(beside, beside >= 0), directed=False)
+    return Dilated(
+        found.grid,
+        found.cell[here],
+        found.x[here],
+        found.z[here],
+        found.height[here],
+        beside,
+        found.clearance[here],
+        part.astype(np.int32),
+        found.floor,
+    )
+
+
+def _with_room(
+    mesh: SceneMesh, floors: Underfoot, body: Embodiment
+) -> tuple[Ints, Floats, Bools, Bools]:
+    """Floor with head room for the body, cell by cell and from above down in each.
+
+    Returns:
+        Of each its cell, its height, whether it is a tread, and whether there is a roof over it.
+    """
+    grid = floors.grid
+    count = len(floors.layers)
+    layers = floors.layers.reshape(count, grid.wide * grid.deep).T
+    treads = floors.stairs.reshape(count, grid.wide * grid.deep).T
+    over = max(body.max_step, LOW) + EPS
+    # Of floors that lie as near over one another as a slab is thick, the uppermost is stood on.
+    above = np.concatenate([np.full((len(layers), 1), np.inf), layers[:, :-1]], axis=1)
+    cell, layer = np.nonzero(above - layers > over)
+    height = layers[cell, layer].astype(np.float64)
+    at = grid.middles(cell.astype(np.int32))
+    # From where its underside is: what is lower is stepped over, or a line in its way.
+    start = height + over
+    starts = np.stack([at[:, 0], start, at[:, 1]], axis=1).astype(np.float32)
+    up = np.array([0, 1, 0], dtype=np.float32)
+    hits = mesh.caster.cast(starts, np.broadcast_to(up, starts.shape))
+    roomy = start + hits.distance >= height + body.height
+    # The first thing over one who is inside a thing is the inner side of its top; so it is under
+    # a lampshade, which does not reach down to the floor.
+    met = np.flatnonzero(hits.face >= 0)
+    corners = mesh.vertices[mesh.faces[hits.face[met]]].astype(np.float64)
+    leaves = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])[:, 1] > 0
+    owners = mesh.owners[hits.face[met]]
+    inside = leaves & (owners > 0)
+    foot = np.full(int(mesh.owners.max(initial=0)) + 1, np.inf)
+    things = mesh.owners > 0
+    lowest = mesh.vertices[mesh.faces[things], 1].min(axis=1)
+    np.minimum.at(foot, mesh.owners[things], lowest)
+    inside[inside] = foot[owners[inside]] < start[met[inside]]
+    roomy[met[inside]] = False
+    tread, roofed = treads[cell[roomy], layer[roomy]], hits.distance[roomy] <= _ROOF
+    return cell[roomy].astype(np.int32), height[roomy], tread, roofed
+
+
+def _with_seeds(
+    grid: Grid, cell: Ints, height: Floats, roofed: Bools, climb: float, seeds: Sequence[Point3]
+) -> Bools:
+    """Places that hang together with those nearest to the seeds, walls not counted."""
+    beside = neighbours(grid, cell, height, climb)
+    at = grid.middles(cell)
+    tree = KDTree(np.stack([at[:, 0], height, at[:, 1]], axis=1))
+    metres, nearest = nearest_in(tree, np.array(seeds), _SEED)
+    nearest = nearest[np.isfinite(metres)]
+    if not len(nearest):
+        return np.ones(len(cell), dtype=np.bool_)
+    # A terrace is of the home, and all the land around it is not.
+    open_ = ~roofed
+    pairs = joined(beside, (beside >= 0) & open_[:, None] & open_[beside])
+    _, lot = connected_components(pairs, directed=False)
+    most = max(float(np.count_nonzero(roofed)), _LOT / grid.cell**2)
+    wide = np.bincount(lot)[lot] <= most
+    of_home = roofed | (wide & np.isin(lot, lot[nearest]))
+    pairs = joined(beside, (beside >= 0) & of_home[:, None] & of_home[beside])
+    _, part = connected_components(pairs, directed=False)
+    return np.asarray(of_home & np.isin(part, part[nearest]))
+
+
+def _left_by_walls(obstacles: Obstacles, at: Floats, height: Floats, body: Embodiment) -> Ints:
+    """Places that walls which reach its head leave a body: however it is lifted, they count."""
+    step = body.height / 2
+    storey = np.round(height / step)
+    left = np.ones(len(at), dtype=np.bool_)
+    for each in np.unique(storey):
+        here = storey == each
+        faces = obstacles.within(*(at[here].min(axis=0) - FAR), *(at[here].max(axis=0) + FAR))
+        low, top = height[here].max() + step - EPS, height[here].min() + body.height
+        lines = obstacles.cut(faces, np.full(len(faces), low), top)
+        points = _sampled(lines)
+        if len(points):
+            metres, _ = nearest_in(KDTree(points), at[here], body.width / 2)
+            left[here] = np.isinf(metres)
+    return np.flatnonzero(left).astype(np.int32)
+
+
+def _bands(
+    floors: Underfoot, cell: Ints, height: Floats, tread: Bools, body: Embodiment, of: Ints
+) -> list[_Band]:
+    """Some places by band."""
+    high, on_stairs = _lifted(floors, cell, height, tread, body.width / 2, of)
+    keys = np.stack([np.round(height / _ALIKE), np.round(high / _ALIKE), on_stairs], axis=1)
+    _, which = np.unique(keys[of].astype(np.int64), axis=0, return_inverse=True)
+    order = np.argsort(which, kind="stable")
+    found = []
+    for alike in np.split(order, np.flatnonzero(np.diff(which[order])) + 1):
+        places = of[alike]
+        if len(places):
+            y, top = float(np.median(height[places])), float(np.median(high[places]))
+            found.append(_Band(places.astype(np.int32), y, top, bool(on_stairs[places[0]])))
+    return found
+
+
+def _lifted(
+    floors: Underfoot, cell: Ints, height: Floats, tread: Bools, radius: float, of: Ints
+) -> tuple[Floats, Bools]:
+    """How high a body stands at some places, and whether treads lift it there.
+
+    As :meth:`navloom_worlds.motion.underfoot.Underfoot.lifted` has it, of a disc.
+    """
+    grid = floors.grid
+    count = int(radius / grid.cell)
+    axis = np.arange(-count, count + 1)
+    du, dw = (each.ravel() for each in np.meshgrid(axis, axis, indexing="ij"))
+    disc = du**2 + dw**2 <= (radius / grid.cell) ** 2
+    du, dw = du[disc], dw[disc]
+    high, on_stairs = height.copy(), np.zeros(len(cell), dtype=np.bool_)
+    uneven = np.intersect1d(_uneven(floors, cell, height, count), of, assume_unique=True)
+    layers = stacked(cell, grid.wide * grid.deep)
+    for here in np.array_split(uneven, len(uneven) * len(du) // _CHUNK + 1):
+        rows = np.clip(cell[here][:, None] // grid.deep + du, 0, grid.wide - 1)
+        columns = np.clip(cell[here][:, None] % grid.deep + dw, 0, grid.deep - 1)
+        there = np.stack([layer[rows * grid.deep + columns] for layer in layers])
+        y = height[here][:, None]
+        heights = np.where(there >= 0, height[there], np.inf)
+        near = (heights > y - floors.stair) & (heights <= y + 3 * radius + floors.stair)
+        heights = np.where(near, heights, np.inf).min(axis=0)
+        steps = (tread[there] & near).any(axis=0)
+        order = np.argsort(heights, axis=1)[
+            :, : int(np.isfinite(heights).sum(axis=1).max(initial=0))
+        ]
+        heights = np.take_along_axis(heights, order, axis=1)
+        steps = np.take_along_axis(steps, order, axis=1)
+        top, on, going = height[here], np.zeros(len(here), np.bool_), np.ones(len(here), np.bool_)
+        for k in range(heights.shape[1]):
+            allowed = np.where(steps[:, k] | on, floors.stair, floors.step)
+            going &= heights[:, k] <= top + allowed + EPS
+            if not going.any():
+                break
+            top = np.where(going, np.maximum(top, heights[:, k]), top)
+            on |= going & steps[:, k]
+        high[here], on_stairs[here] = top, on
+    return high, on_stairs
+
+
+def _uneven(floors: Underfoot, cell: Ints, height: Floats, count: int) -> Ints:
+    """Places with a step within some cells."""
+    grid = floors.grid
+    beside = neighbours(grid, cell, height, max(floors.stair, floors.step))
+    step = np.any((beside >= 0) & (np.abs(height[beside] - height[:, None]) > EPS), axis=1)
+    near = np.zeros(grid.wide * grid.deep, dtype=np.bool_)
+    near[cell[step]] = True
+    near = maximum_filter(near.reshape(grid.wide, grid.deep), 2 * count + 3).ravel()
+    return np.flatnonzero(near[cell]).astype(np.int32)
+
+
+def _far(band: _Band, body: Embodiment) -> float:
+    """How far clearance of a band is measured: of a tread only as far as the body reaches."""
+    need = outer(body) + 0.1
+    return max(FAR, need) if len(band.places) > _BROAD else need
+
+
+def _points(
+    obstacles: Obstacles, floors: Underfoot, band: _Band, at: Floats, body: Embodiment
+) -> KDTree | None:
+    """Points on all that is in the way of places of a band, and around them."""
+    far = _far(band, body)
+    (x0, z0), (x1, z1) = at.min(axis=0) - far, at.max(axis=0) + far
+    faces = obstacles.within(x0, z0, x1, z1)
+    owners = obstacles.owners(faces)
+    low = np.where(
+        owners > 0,
+        band.y + body.max_step,
+        band.high + (floors.stair if band.on_stairs else floors.step),
+    )
+    stairs = band.high + floors.stair if body.stairs else band.y + 5 * EPS
+    low = np.where(owners == STAIRS, stairs, low) + EPS
+    lines = obstacles.cut(faces, low, band.y + body.height)
+    edges = floors.edges
+    near = (edges[:, 4] >= band.y - climbs(body) - EPS) & (edges[:, 4] <= band.high + EPS)
+    ends = np.concatenate([lines, edges[near, :4]])
+    if not len(ends):
+        return None
+    points = _sampled(ends)
+    # Furniture is of many small triangles, whose corners are one another's.
+    whole = np.round(points / _SAME).astype(np.int64)
+    _, once = np.unique(whole[:, 0] * 2**32 + whole[:, 1], return_index=True)
+    return KDTree(points[once], compact_nodes=False, balanced_tree=False)
+
+
+def _sampled(ends: Floats) -> Floats:
+    """(n, 2) points along lines."""
+    start, way = ends[:, :2], ends[:, 2:] - ends[:, :2]
+    many = np.ceil(np.hypot(way[:, 0], way[:, 1]) / _SAMPLE).astype(np.int64) + 1
+    line = np.repeat(np.arange(len(ends)), many)
+    step = np.arange(len(line)) - np.repeat(np.cumsum(many) - many, many)
+    share = step / np.maximum(many - 1, 1)[line]
+    out: Floats = start[line] + share[:, None] * way[line]
+    return out
+
+
+def nearest_in(tree: KDTree, at: Floats, most: float) -> tuple[Floats, Ints]:
+    """How far the nearest point of a tree is, infinite where none is within reach, and which."""
+    metres, which = tree.query(at, distance_upper_bound=most)
+    return np.atleast_1d(np.asarray(metres)), np.atleast_1d(np.asarray(which, dtype=np.int32))
+
+
+def _cleared(
+    tree: KDTree, at: Floats, radius: float, far: float, cell: float
+) -> tuple[Floats, Floats]:
+    """How far each place is from obstacles, and its middle moved within its cell to fit."""
+    metres, nearest = nearest_in(tree, at, far)
+    metres = np.minimum(metres, far)
+    close = np.flatnonzero((metres < radius) & (metres > radius - 0.75 * cell))
+    away = at[close] - tree.data[nearest[close]]
+    away *= ((radius - metres[close] + EPS / 2) / np.maximum(metres[close], EPS))[:, None]
+    moved = at[close] + np.clip(away, -0.49 * cell, 0.49 * cell)
+    there, _ = nearest_in(tree, moved, far)
+    better = there >= radius
+    out = at.copy()
+    out[close[better]], metres[close[better]] = moved[better], there[better]
+    return metres, out

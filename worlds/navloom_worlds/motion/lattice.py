@@ -1,0 +1,427 @@
+"""Ways for a body of any shape among lines on a plane: places, headings, and motions between them.
+
+A body goes ahead and back along its heading, and turns on the spot. Headings are those of whole
+steps of a square grid, so that a straight motion ends on the grid; a box is the same from behind,
+so that half a turn is all. What a line takes from a row of places is an interval, exactly: the
+places of a box that meets it are the sum of three segments, those of a disc a bar with round ends.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage
+from scipy.sparse import coo_array, csr_array
+from scipy.sparse.csgraph import connected_components, dijkstra
+
+from navloom.scenes.bodies import Shape
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+Steps = tuple[tuple[int, int], ...]
+Stretches = tuple[Ints, Floats, Floats]
+"""Rows of a grid, and from where to where on each, metres."""
+Sums = tuple[Floats, tuple[Floats, ...]]
+"""Points (n, 2), and half of each of the segments (n, 2) that are added up around them."""
+
+CELL, CELL_ROUND = 0.05, 0.025
+"""Metres between places, of a box and of a disc, which has one heading."""
+_KEPT = 0.0015
+"""Metres that a body keeps from lines: a millimetre, and what a turn by five degrees needs."""
+
+
+def _both_quarters(first: Steps) -> Steps:
+    """Headings over half a turn from those up to an eighth."""
+    quarter = (*first, *((z, x) for x, z in first[-2:0:-1]))
+    return (*quarter, *((-z, x) for x, z in quarter))
+
+
+FEW = _both_quarters(((1, 0), (6, 1), (3, 1), (2, 1), (3, 2), (1, 1)))
+"""The motion ahead of each heading, in places, from the first axis toward the second."""
+AXES: Steps = ((1, 0), (0, 1))
+_TURNING = 2.5
+"""Places that a turn to the next heading counts as much as."""
+_SIDES = ((1, 0), (0, 1), (1, 1), (1, -1))
+_FARTHEST = 300.0
+"""Places that a way is long at most."""
+THIN = 1e-9
+_PAD = 0.7
+"""Metres beyond the grid that are looked at."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A square grid laid on a plane.
+
+    Attributes:
+        at: (x, z) of place (0, 0), metres.
+        along: unit vector of the first axis, (x, z).
+        wide: places along the first axis.
+        deep: places along the second, which lies to the right of the first seen from above.
+        cell: metres between places.
+    """
+
+    at: tuple[float, float]
+    along: tuple[float, float]
+    wide: int
+    deep: int
+    cell: float = CELL
+
+    @property
+    def aside(self) -> tuple[float, float]:
+        """The second axis."""
+        return -self.along[1], self.along[0]
+
+    def inside(self, lines: Floats) -> Floats:
+        """Lines (n, 4) in metres along the grid's axes."""
+        return np.concatenate([self.own(lines[:, :2]), self.own(lines[:, 2:])], axis=1)
+
+    def own(self, places: Floats) -> Floats:
+        """Places (n, 2) in metres along the grid's axes."""
+        x, z = places[:, 0] - self.at[0], places[:, 1] - self.at[1]
+        (u, w), (p, q) = self.along, self.aside
+        return np.stack([x * u + z * w, x * p + z * q], axis=1)
+
+    @cached_property
+    def places(self) -> Floats:
+        """(wide, deep, 2) where each place is, (x, z)."""
+        i, j = np.meshgrid(np.arange(self.wide), np.arange(self.deep), indexing="ij")
+        along, aside = np.array(self.along), np.array(self.aside)
+        out: Floats = np.array(self.at) + self.cell * (i[..., None] * along + j[..., None] * aside)
+        return out
+
+    def place(self, x: float, z: float) -> tuple[int, int]:
+        """The place nearest to a point; it may be off the grid."""
+        dx, dz = x - self.at[0], z - self.at[1]
+        first = dx * self.along[0] + dz * self.along[1]
+        second = dx * self.aside[0] + dz * self.aside[1]
+        return round(first / self.cell), round(second / self.cell)
+
+    def heading(self, step: tuple[int, int]) -> float:
+        """A heading as bodies have it: 0 along -z, clockwise seen from above."""
+        angle = math.atan2(step[1], step[0])
+        u, w = math.cos(angle), math.sin(angle)
+        x = u * self.along[0] + w * self.aside[0]
+        z = u * self.along[1] + w * self.aside[1]
+        return math.atan2(x, -z)
+
+
+class Plane:
+    """Lines on a grid.
+
+    Args:
+        frame: the grid.
+        lines: (n, 4) in the scene's (x, z).
+
+    Attributes:
+        frame: as given; ``lines`` likewise.
+    """
+
+    def __init__(self, frame: Frame, lines: Floats) -> None:
+        self.frame = frame
+        self.lines = lines
+        self._lines = frame.inside(lines)
+
+    def seen_from(self, places: Bools) -> Plane:
+        """The same with those lines alone that are seen from some places: not what is in things.
+
+        Args:
+            places: (wide, deep) where to look from.
+        """
+        fine = self.frame.cell / 2
+        pad = round(_PAD / fine)
+        room = (2 * self.frame.wide + 2 * pad, 2 * self.frame.deep + 2 * pad)
+        drawn = _Drawn(self._lines, fine, pad)
+        label, _ = ndimage.label(drawn.cleared(*room))
+        inner = slice(pad, -pad, 2)
+        from_ = np.zeros(label.max() + 1, dtype=np.bool_)
+        from_[label[inner, inner][places]] = True
+        from_[0] = False
+        return Plane(self.frame, self.lines[drawn.beside(from_[label])])
+
+    def disc(self, radius: float) -> Bools:
+        """(wide, deep) where a disc is free."""
+        radius += _KEPT
+        frame = self.frame
+        if (compiled := compiled_lattice()) is not None:
+            free: Bools = compiled.disc(self._lines, radius, frame.wide, frame.deep, frame.cell)
+            return free
+        taken = np.zeros((frame.wide, frame.deep + 1), dtype=np.int64)
+        a, b = self._lines[:, :2], self._lines[:, 2:]
+        along = (b - a) / 2
+        far = np.maximum(np.hypot(*along.T), THIN)
+        aside = np.stack([-along[:, 1], along[:, 0]], axis=1) / far[:, None] * radius
+        for each in (_rounds(np.concatenate([a, b]), radius, frame),
+                     stretches(((a + b) / 2, (along, aside)), frame)):  # fmt: skip
+            _mark(taken, *each, frame)
+        return _clear(taken)
+
+    def box(self, shape: Shape, step: tuple[int, int]) -> Bools:
+        """(wide, deep) where a box with some heading is free."""
+        taken = np.zeros((self.frame.wide, self.frame.deep + 1), dtype=np.int64)
+        _mark(taken, *stretches(box_sums(self._lines, shape, step), self.frame), self.frame)
+        return _clear(taken)
+
+
+class _Drawn:
+    """Lines drawn on a finer grid with a border.
+
+    Args:
+        lines: (n, 4) along the grid's axes.
+        fine: metres between its places.
+        pad: places of the border.
+    """
+
+    def __init__(self, lines: Floats, fine: float, pad: int) -> None:
+        self._given = lines, fine, pad
+
+    def cleared(self, wide: int, deep: int) -> Bools:
+        """(wide, deep) the places that none goes over."""
+        if (compiled := compiled_lattice()) is not None:
+            return np.asarray(compiled.cleared(*self._given, wide, deep))
+        i, j, _ = self._points(wide, deep)
+        clear = np.ones((wide, deep), dtype=np.bool_)
+        clear[i, j] = False
+        return clear
+
+    def beside(self, seen: Bools) -> Bools:
+        """(n,) which go over a place that is beside one that is seen."""
+        if (compiled := compiled_lattice()) is not None:
+            return np.asarray(compiled.beside(*self._given, seen))
+        near = ndimage.binary_dilation(seen, structure=np.ones((3, 3), dtype=np.bool_))
+        i, j, which = self._points(*seen.shape)
+        found = np.zeros(len(self._given[0]), dtype=np.bool_)
+        found[which[near[i, j]]] = True
+        return found
+
+    def _points(self, wide: int, deep: int) -> tuple[Ints, Ints, Ints]:
+        """Places that lines go over, and which line each is of."""
+        lines, fine, pad = self._given
+        a, b = lines[:, :2] / fine + pad, lines[:, 2:] / fine + pad
+        count = np.ceil(np.abs(b - a).max(axis=1) * 1.5).astype(np.int64) + 1
+        which = np.repeat(np.arange(len(count)), count)
+        share = np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count)
+        share = share / np.maximum(count - 1, 1)[which]
+        i, j = np.rint(a[which] + share[:, None] * (b - a)[which]).astype(np.int64).T
+        held = (i >= 0) & (j >= 0) & (i < wide) & (j < deep)
+        return i[held], j[held], which[held]
+
+
+@lru_cache(maxsize=1)
+def compiled_lattice() -> Any:
+    """The module with what is compiled, None without numba."""
+    if find_spec("numba") is None:
+        return None
+    from navloom_worlds.motion import lattice_numba
+
+    return lattice_numba
+
+
+def kept_off(shape: Shape) -> tuple[float, float]:
+    """Half of a box's length and half of its width, with what it keeps from lines, in metres."""
+    return shape.ahead + _KEPT, shape.aside + _KEPT
+
+
+def box_sums(lines: Floats, shape: Shape, step: tuple[float, float]) -> Sums:
+    """What lines (n, 4) along a grid's axes take from a box with some heading.
+
+    Args:
+        lines: the lines.
+        shape: the box.
+        step: along its heading.
+    """
+    a, b = lines[:, :2], lines[:, 2:]
+    long, wide = kept_off(shape)
+    ahead = np.array(step) / math.hypot(*step) * long
+    aside = np.array([-step[1], step[0]]) / math.hypot(*step) * wide
+    sides = (np.broadcast_to(ahead, a.shape), np.broadcast_to(aside, a.shape))
+    return (a + b) / 2, ((b - a) / 2, *sides)
+
+
+def corner_sums(lines: Floats, shape: Shape, angle: float, turned: float) -> Sums:
+    """What they take from the corners of a box that turns from an angle to another.
+
+    Corners swing over corners of things that are clear of the box before and after.
+    """
+    a, b = lines[:, :2], lines[:, 2:]
+    first, second = kept_off(shape)
+    # Chords that touch the arcs from outside.
+    far = math.hypot(first, second) / math.cos((turned - angle) / 2)
+    lean = math.atan2(second, first)
+    corners = np.array([lean, math.pi - lean, math.pi + lean, -lean])
+    ends = [
+        far * np.stack([np.cos(each + corners), np.sin(each + corners)], axis=1)
+        for each in (angle, turned)
+    ]
+    middles = (a + b - (ends[0] + ends[1])[:, None]) / 2
+    chords = np.repeat((ends[1] - ends[0]) / 2, len(lines), axis=0)
+    return middles.reshape(-1, 2), (np.tile((b - a) / 2, (4, 1)), chords)
+
+
+def rows_of(
+    middle: Floats, half: Floats, frame: Frame, only: Bools | None = None
+) -> tuple[Ints, Ints]:
+    """Which of some things reach which rows of the grid: the things' numbers, and the rows'."""
+    first = np.clip(np.ceil((middle - half) / frame.cell), 0, frame.wide).astype(np.int64)
+    last = np.clip(np.floor((middle + half) / frame.cell), -1, frame.wide - 1).astype(np.int64)
+    if only is None:
+        return each_of(first, last + 1)
+    # Among the rows that matter, by their numbers among these.
+    before = np.append(0, np.cumsum(only))
+    which, row = each_of(before[first], before[last + 1])
+    return which, np.flatnonzero(only)[row]
+
+
+def each_of(first: Ints, last: Ints) -> tuple[Ints, Ints]:
+    """Whole numbers from each of some up to some others: which pair each is of, and the numbers."""
+    count = np.maximum(last - first, 0)
+    which = np.repeat(np.arange(len(count)), count)
+    return which, np.arange(len(which)) - np.repeat(np.cumsum(count) - count - first, count)
+
+
+def _rounds(middles: Floats, radius: float, frame: Frame) -> Stretches:
+    """Discs around points: rows of the grid, and from where to where they reach in each."""
+    which, row = rows_of(middles[:, 0], np.full(len(middles), radius), frame)
+    half = np.sqrt(np.maximum(radius * radius - (row * frame.cell - middles[which, 0]) ** 2, 0))
+    return row, middles[which, 1] - half, middles[which, 1] + half
+
+
+def stretches(sums: Sums, frame: Frame, only: Bools | None = None) -> Stretches:
+    """Rows of a grid, and from where to where sums of segments around points reach in each.
+
+    Args:
+        sums: the points, and the segments around each.
+        frame: the grid.
+        only: (wide,) which rows matter; all unless given.
+
+    Their sum is convex: the highest place of a row is the lowest of the lines along its upper
+    sides, each as steep as one of the segments, the lowest place the highest along its lower sides.
+    """
+    middles, halves = sums
+    half = np.stack(halves)
+    half = np.where(half[..., :1] < 0, -half, half)
+    over, up = np.maximum(half[..., 0], THIN), half[..., 1]
+    rises, most = up / over, 2 * over
+    wide = over.sum(axis=0)
+    which, row = rows_of(middles[:, 0], wide, frame, only)
+    spent = row * frame.cell - (middles[:, 0] - wide)[which]
+    base = middles[:, 1] - up.sum(axis=0)
+    low, high = np.full(len(row), -np.inf), np.full(len(row), np.inf)
+    for rise, across in zip(rises, over, strict=True):
+        same = len(rise) > 0 and bool((rise == rise[0]).all())
+        if same and bool((across == THIN).all()) and _clear_of_ends(spent, wide[which], rise, up):
+            continue
+        steeper = (rises - rise) * most
+        along = (rise[0] if same else rise[which]) * spent
+        np.minimum(high, along + (base + np.maximum(steeper, 0).sum(axis=0))[which], out=high)
+        np.maximum(low, along + (base + np.minimum(steeper, 0).sum(axis=0))[which], out=low)
+    return row, low, high
+
+
+def _clear_of_ends(spent: Floats, wide: Floats, rise: Floats, up: Floats) -> bool:
+    """Whether a segment across the rows bounds nothing there: all rows are off its lines' ends."""
+    if not len(spent):
+        return True
+    off = min(float(spent.min()), float((2 * wide - spent).min()))
+    return bool(off * abs(float(rise[0])) > 8 * float(np.abs(up).sum(axis=0).max()) + 1)
+
+
+def _mark(taken: Ints, row: Ints, low: Floats, high: Floats, frame: Frame) -> None:
+    """Count intervals of rows."""
+    first = np.maximum(np.ceil(low / frame.cell), 0).astype(np.int64)
+    last = np.minimum(np.floor(high / frame.cell), frame.deep - 1).astype(np.int64) + 1
+    held = first < last
+    row, first, last = row[held] * (frame.deep + 1), first[held], last[held]
+    flat = taken.reshape(-1)
+    flat += np.bincount(row + first, minlength=flat.size)
+    flat -= np.bincount(row + last, minlength=flat.size)
+
+
+def _clear(taken: Ints) -> Bools:
+    """Where nothing was counted."""
+    free: Bools = np.cumsum(taken, axis=1)[:, :-1] == 0
+    return free
+
+
+@dataclass(frozen=True, eq=False)
+class States:
+    """Where a body may be, by heading and place, and how it gets about.
+
+    Attributes:
+        free: (headings, wide, deep); a disc has one heading.
+        steps: the motion ahead of each heading; empty for a disc.
+        turns: where it may turn to the next heading, (wide, deep), or (headings, wide, deep) of
+            each; None: wherever both are free.
+    """
+
+    free: Bools
+    steps: Steps = ()
+    turns: Bools | None = None
+
+    @cached_property
+    def graph(self) -> csr_array:
+        """(n, n) places that each motion is long; states are numbered in the order of ``free``."""
+        number = np.arange(self.free.size).reshape(self.free.shape)
+        rows: list[Ints] = []
+        columns: list[Ints] = []
+        weights: list[Floats] = []
+
+        def add(a: Ints, b: Ints, metres: float) -> None:
+            rows.append(a)
+            columns.append(b)
+            weights.append(np.full(len(a), metres))
+
+        for k in range(len(self.free)):
+            for di, dj in (self.steps[k],) if self.steps else _SIDES:
+                add(*self._moves(number[k], self.free[k], di, dj), math.hypot(di, dj))
+        if self.steps:
+            for k in range(len(self.free)):
+                both = self.free[k] & self.free[(k + 1) % len(self.free)]
+                if self.turns is not None:
+                    both &= self.turns if self.turns.ndim == 2 else self.turns[k]
+                add(number[k][both], number[(k + 1) % len(self.free)][both], _TURNING)
+        i, j, w = (np.concatenate(each) for each in (rows, columns, weights))
+        n = self.free.size
+        return coo_array((w, (i, j)), shape=(n, n)).tocsr()
+
+    @staticmethod
+    def _moves(number: Ints, free: Bools, di: int, dj: int) -> tuple[Ints, Ints]:
+        """Pairs of states that one step joins, with all between them free."""
+        wide, deep = free.shape
+        count = max(abs(di), abs(dj))
+        rows = slice(max(0, -di), wide - max(0, di))
+        columns = slice(max(0, -dj), deep - max(0, dj))
+        good = free[rows, columns].copy()
+        for k in range(1, count + 1):
+            oi, oj = round(di * k / count), round(dj * k / count)
+            good &= free[rows.start + oi : rows.stop + oi, columns.start + oj : columns.stop + oj]
+        there = number[rows.start + di : rows.stop + di, columns.start + dj : columns.stop + dj]
+        return number[rows, columns][good], there[good]
+
+    def ways(self, sources: Bools) -> tuple[Floats, Ints]:
+        """How far every state is from the nearest of some, in places, and the state before it."""
+        start = np.flatnonzero(sources & self.free)
+        if not len(start):
+            return np.full(self.free.size, np.inf), np.full(self.free.size, -9999)
+        metres, before, _ = dijkstra(
+            self.graph,
+            directed=False,
+            indices=start,
+            min_only=True,
+            return_predecessors=True,
+            limit=_FARTHEST,
+        )
+        return metres, before.astype(np.int64)
+
+    @cached_property
+    def parts(self) -> Ints:
+        """(headings, wide, deep) the number of what hangs together, of each state."""
+        label = connected_components(self.graph, directed=False)[1]
+        return np.asarray(label, dtype=np.int64).reshape(self.free.shape)

@@ -1,0 +1,400 @@
+"""The ground about a link as a body finds it: lines, whose floor is whose, where it gets about."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import shapely
+from numpy.typing import NDArray
+from scipy import ndimage
+from shapely import Point, Polygon
+from shapely.geometry.base import BaseGeometry
+from shapely.ops import nearest_points
+
+from navloom.errors import SceneError
+from navloom.scenes.bodies import Embodiment, Shape
+from navloom.scenes.distances import per_scene
+from navloom.scenes.scene import Link, Region, Scene, Stairs
+from navloom.scenes.terrain import Stand
+from navloom_worlds.geometry.owners import STAIRS, door_owner
+from navloom_worlds.motion.lattice import CELL, CELL_ROUND, Frame, Plane, States, Steps
+from navloom_worlds.motion.met import floors_of
+from navloom_worlds.motion.mover import Mover, mover_of
+from navloom_worlds.motion.rails import Grain, Rails
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+
+NEAR = 2.3
+"""Metres from the middle of a link within which ways through it are sought."""
+CLOSE = 1.35
+"""The same on the finest rails."""
+_GAP = 1.0
+"""Metres from it within which what is of no region is its doorway."""
+_FOOT = 1.0
+"""Metres up a flight that one who enters its region comes at most."""
+HEADINGS = 36
+"""Of boxes over half a turn."""
+_ROOM, _PARTED = Grain(0.02, HEADINGS), Grain(0.01, HEADINGS)
+"""Of rails in a region, and in one that seems parted."""
+_LEAST = 0.05
+"""Square metres that a body's middle has at least where it gets about."""
+_MOST = 1_000
+"""Places along a side of a region's grid."""
+MAIN = 0.25
+"""The share of the largest part of a region that another has to have to count as being there."""
+_MOST_OF = 0.97
+"""The share of where a body can turn round that hangs together, if it gets about in there alone."""
+
+
+@dataclass(frozen=True, eq=False)
+class Core:
+    """Where a body gets about in a region, with nothing of it sticking out.
+
+    Attributes:
+        places: (n, 2) where its middle may be.
+        headings: (n,) its headings, as numbers of those over half a turn; -1 for any.
+        count: of headings over half a turn.
+    """
+
+    places: Floats
+    headings: NDArray[np.int64]
+    count: int = 1
+
+    def near(self, x: float, z: float, reach: float) -> Core:
+        """What of it is no farther from a place than so much along x, and along z."""
+        close = (np.abs(self.places[:, 0] - x) <= reach) & (np.abs(self.places[:, 1] - z) <= reach)
+        return Core(self.places[close], self.headings[close], self.count)
+
+
+def foot_of(flight: Stairs) -> Core:
+    """Places on the line of stairs no more than a metre over where they begin."""
+    low = [(x, z) for x, y, z in flight.line if abs(y - flight.line[0][1]) < _FOOT]
+    way = shapely.LineString(low if len(low) > 1 else low * 2)
+    far = np.arange(0.0, way.length + CELL, CELL)
+    return _anywhere(np.asarray(shapely.get_coordinates(shapely.line_interpolate_point(way, far))))
+
+
+def head_of(flight: Stairs) -> Core:
+    """Where stairs end."""
+    x, _, z = flight.line[-1]
+    return _anywhere(np.array([[x, z]]))
+
+
+def _anywhere(places: Floats) -> Core:
+    """Places where any heading will do."""
+    return Core(places, np.full(len(places), -1))
+
+
+def pushed(scene: Scene, body: Embodiment) -> frozenset[int]:
+    """The owners of the doors that a body moves out of its way; none where it cannot open any."""
+    if not body.doors:
+        return frozenset()
+    doors = (k for k, link in enumerate(scene.links) if link.door not in (None, "locked"))
+    return frozenset(door_owner(k) for k in doors)
+
+
+def planned(mover: Mover) -> Shape:
+    """The shape that ways are sought for: a disc that turns on an arc cannot go aside, as boxes."""
+    shape = mover.shape
+    return Shape(False, shape.ahead, shape.aside) if mover.body.turning_radius else shape
+
+
+def outline_of(region: Region) -> Polygon:
+    """A region seen from above, (x, z)."""
+    return Polygon(region.outline)
+
+
+def _corners(places: Floats) -> tuple[Floats, Floats]:
+    """The least and the greatest of some places."""
+    flat = places.reshape(-1, 2)
+    return flat.min(axis=0), flat.max(axis=0)
+
+
+def _edges(area: Polygon) -> Floats:
+    at = shapely.get_coordinates(area.exterior)
+    return np.concatenate([at[:-1], at[1:]], axis=1)
+
+
+class LinkGround:
+    """The ground about one link for one body.
+
+    Args:
+        mover: of the body.
+        link: with a point; its regions have outlines.
+        fine: how many times as fine its grid is; from 2 on all places are sought where it gets
+            about, not only those where it can turn round.
+        flight: where stairs in the second region begin or end: to be there is to be in it.
+        climbs: whether it comes to them from below, over treads; above they have rails alone.
+    """
+
+    def __init__(
+        self,
+        mover: Mover,
+        link: Link,
+        *,
+        fine: int = 1,
+        flight: Core | None = None,
+        climbs: bool = True,
+    ) -> None:
+        scene = mover.scene
+        self.mover, self.link, self.fine = mover, link, fine
+        self.shape = planned(mover)
+        self.ends = tuple(scene.region_by_id[each] for each in (link.a, link.b))
+        self.areas = tuple(outline_of(each) for each in self.ends)
+        x, _, z = link.point or self.ends[0].center
+        self.middle = (x, z)
+        self.axis = self._axis()
+        self.frame = self._framed()
+        if flight is None:
+            self.cores = tuple(self._core(each) for each in self.ends)
+        else:
+            self.cores = (self._core(self.ends[0]), flight)
+            if climbs:
+                # Treads are climbed; which of them it does not get onto, the drive finds.
+                mover = Mover(scene, mover.body, pushed(scene, mover.body) | {STAIRS})
+        low, high = (each.tolist() for each in _corners(self.frame.places))
+        far = self.shape.outer + 0.05
+        box = (low[0] - far, low[1] - far, high[0] + far, high[1] + far)
+        storey = self.ends[0].center[1]
+        heights = {each.center[1] for each in self.ends}
+        # What is below a ramp or stairs is in nobody's way up there.
+        level = 0.0 if link.kind in ("stairs", "ramp") else _FOOT
+        heights = {y for y in heights if abs(y - storey) <= level}
+        lines = [mover.lines(y, box) for y in sorted(heights)]
+        if flight is not None and climbs:
+            lines.append(self._treads_ends(storey))
+        self.lines = np.concatenate(lines)
+        self.plane = Plane(self.frame, self.lines)
+
+    def _treads_ends(self, floor: float) -> Floats:
+        """(n, 4) where treads end that it comes onto, and nothing is beside them."""
+        edges = floors_of(self.mover.scene, self.mover.body).edges
+        return edges[(edges[:, 4] > floor) & (edges[:, 4] < floor + _FOOT), :4]
+
+    def _axis(self) -> tuple[float, float]:
+        """The direction of the grid's first axis: of the way through the link, or across it."""
+        spot = Point(*self.middle)
+        a, b = (nearest_points(area, spot)[0] for area in self.areas)
+        dx, dz = b.x - a.x, b.y - a.y
+        if math.hypot(dx, dz) < 0.01:
+            at = shapely.get_coordinates(self.areas[0].exterior)
+            sides = shapely.linestrings(np.stack([at[:-1], at[1:]], axis=1))
+            k = int(np.argmin(shapely.distance(sides, spot)))
+            dx, dz = at[k + 1] - at[k]
+        angle = math.atan2(dz, dx) % (math.pi / 2)
+        angle = 0.0 if angle > math.pi / 2 - 1e-3 or angle < 1e-9 else angle
+        return math.cos(angle), math.sin(angle)
+
+    def _gap_middle(self, box: tuple[float, float, float, float]) -> tuple[float, float]:
+        """The middle of the gap that the link's point is in, across both axes of the grid."""
+        y = self.ends[0].center[1]
+        lines = self.mover.lines(y, box)
+        frame = Frame(self.middle, self.axis, 1, 1)
+        own = frame.inside(lines)
+        off = []
+        for across in (0, 1):
+            along = 1 - across
+            beside = own[:, [along, along + 2]]
+            near = own[(beside.min(axis=1) <= 0.15) & (beside.max(axis=1) >= -0.15)]
+            first = near[:, [across, across + 2]].min(axis=1)
+            last = near[:, [across, across + 2]].max(axis=1)
+            before, after = last[last <= 0], first[first >= 0]
+            inside = ((first < 0) & (last > 0)).any()
+            if inside or not len(before) or not len(after):
+                off.append(0.0)
+                continue
+            left, right = before.max(), after.min()
+            off.append((left + right) / 2 if right - left < 2.5 else 0.0)
+        first_axis, second = np.array(frame.along), np.array(frame.aside)
+        x, z = np.array(self.middle) + off[0] * first_axis + off[1] * second
+        return float(x), float(z)
+
+    def _framed(self) -> Frame:
+        """The grid about the link, with the middle of its gap on it."""
+        x, z = self.middle
+        at = self.gap = self._gap_middle((x - 1.5, z - 1.5, x + 1.5, z + 1.5))
+        frame = Frame(at, self.axis, 1, 1)
+        cell = (CELL_ROUND if self.shape.round else CELL) / self.fine
+        reach = math.ceil(NEAR / cell)
+        low, count = -reach, 2 * reach + 1
+        along, aside = np.array(frame.along), np.array(frame.aside)
+        first = np.array(at) + cell * low * (along + aside)
+        return Frame((float(first[0]), float(first[1])), self.axis, count, count, cell)
+
+    def _core(self, region: Region) -> Core:
+        scene, body = self.mover.scene, self.mover.body
+        # Leaves are out of the way in there, so that all links of a region have one core.
+        mover = mover_of(scene, body, pushed(scene, body))
+        fully = self.fine > 1
+        key = f"driven:core:{region.id}:{body.model_dump_json()}:{self.axis}:{fully}"
+        return per_scene(scene, key, lambda: core_of(mover, region, self.axis, fully=fully))
+
+    def allowed(self) -> Bools:
+        """(wide, deep) where the middle may be."""
+        at = self.frame.places
+        out: Bools = shapely.contains_xy(self.floor, at[..., 0], at[..., 1])
+        return out
+
+    @cached_property
+    def floor(self) -> BaseGeometry:
+        """Where the middle may be: both regions, and the doorway between them."""
+        near: BaseGeometry = Point(*self.middle).buffer(_GAP)
+        storeys = {each.floor for each in self.ends}
+        others = [
+            outline_of(region)
+            for region in self.mover.scene.regions
+            if region.floor in storeys and region not in self.ends and region.outline
+        ]
+        near = near.difference(shapely.union_all(others))
+        return shapely.union_all([*self.areas, near])
+
+    def inside(self, end: int, steps: Steps) -> Bools:
+        """(headings, wide, deep) the states of a region's core.
+
+        Args:
+            end: which region.
+            steps: the headings, as far apart as one another; none for a disc, which has one.
+        """
+        (i, j, k), count = self._cells[end]
+        out = np.zeros((max(len(steps), 1), self.frame.wide, self.frame.deep), dtype=np.bool_)
+        any_ = k < 0
+        out[:, i[any_], j[any_]] = True
+        held = ~any_ & ((len(steps) * k % count == 0) if steps else True)
+        out[len(steps) * k[held] // count, i[held], j[held]] = True
+        return out
+
+    @cached_property
+    def _cells(self) -> list[tuple[Ints, int]]:
+        """Of each core the grid's places that it has, (3, n) with headings, and of how many."""
+        found = []
+        for core in self.cores:
+            near = core.near(*self.gap, 1.5 * NEAR)
+            i, j = np.rint(self.frame.own(near.places) / self.frame.cell).astype(np.int64).T
+            held = (i >= 0) & (j >= 0) & (i < self.frame.wide) & (j < self.frame.deep)
+            found.append((np.stack([i, j, near.headings])[:, held], core.count))
+        return found
+
+    def height_at(self, x: float, z: float) -> float:
+        """The floor at a place: of the region that it is nearer to."""
+        spot = Point(x, z)
+        k = int(self.areas[1].distance(spot) < self.areas[0].distance(spot))
+        return float(self.ends[k].center[1])
+
+    def stopper(self) -> tuple[str, Stand | None]:
+        """What a body meets that goes from where it gets about straight at the link, and where."""
+        for core, end in zip(self.cores, self.ends, strict=True):
+            if not len(core.places):
+                return f"no room in {end.id}", None
+        core, end = self.cores[0], self.ends[0]
+        to = np.array(self.middle) - core.places
+        turned = np.arctan2(to[:, 1], to[:, 0]) - math.atan2(self.axis[1], self.axis[0])
+        facing = np.rint(turned / math.pi * core.count).astype(np.int64) % core.count
+        places = core.places[(core.headings < 0) | (core.headings == facing)]
+        far = np.hypot(*(places - np.array(self.middle)).T)
+        for k in np.argsort(far, kind="stable")[:200:20]:
+            x, z = places[k].tolist()
+            dx, dz = self.middle[0] - x, self.middle[1] - z
+            stand = Stand((x, end.center[1], z), math.atan2(dx, -dz))
+            if not self.mover.fits(stand):
+                continue
+            try:
+                moved = self.mover.forward(stand, math.hypot(dx, dz) + 1.0, slide=False)
+            except SceneError:
+                continue
+            if moved.bumps:
+                return moved.bumps[0].what, moved.stand
+        return "", None
+
+
+def core_of(
+    mover: Mover, region: Region, axis: tuple[float, float], *, fully: bool = False
+) -> Core:
+    """Where a body gets about in a region: where it can turn round, if that hangs together.
+
+    Furniture may part a region. Its largest part counts, and any that has a quarter as many places:
+    who comes into half a room has come into the room.
+
+    Args:
+        mover: of the body.
+        region: with an outline.
+        axis: of the grid.
+        fully: seek all such places, not only those where it can turn round.
+    """
+    area, shape = outline_of(region), planned(mover)
+    origin = Frame((0.0, 0.0), axis, 1, 1)
+    own = origin.own(shapely.get_coordinates(area))
+    cell = CELL_ROUND if shape.round else CELL
+    low = np.floor(own.min(axis=0) / cell) * cell
+    wide, deep = (np.ceil((own.max(axis=0) - low) / cell).astype(int) + 1).tolist()
+    first = low[0] * np.array(axis) + low[1] * np.array(origin.aside)
+    frame = Frame(
+        (float(first[0]), float(first[1])), axis, min(wide, _MOST), min(deep, _MOST), cell
+    )
+    x0, z0, x1, z1 = area.bounds
+    lines = mover.lines(region.center[1], (x0 - 0.1, z0 - 0.1, x1 + 0.1, z1 + 0.1))
+    plane = Plane(frame, np.concatenate([lines, _edges(area)]))
+    places = frame.places
+    within = shapely.contains_xy(area, places[..., 0], places[..., 1])
+    slim = within & plane.disc(shape.aside - cell / 2)
+    plane = plane.seen_from(slim)
+    free = slim & plane.disc(shape.outer)
+    label, count = ndimage.label(free, structure=np.ones((3, 3)))
+    arcs = bool(mover.body.turning_radius)
+    if count and (arcs or shape.round or not fully):
+        sizes = np.bincount(label.ravel())[1:]
+        if arcs or shape.round or sizes.max() >= max(_LEAST / cell**2, _MOST_OF * sizes.sum()):
+            main = np.concatenate([[False], sizes >= MAIN * sizes.max()])
+            held = places[main[label]]
+            return Core(held, np.full(len(held), -1))
+    # Who turns on an arc turns round where there is room to go to and fro, and nowhere else.
+    if arcs or shape.round or not slim.any():
+        return Core(np.zeros((0, 2)), np.zeros(0, dtype=np.int64))
+    key = f"driven:rails:{region.id}:{mover.body.model_dump_json()}:{axis}"
+    return per_scene(mover.scene, key, lambda: _tight_core(plane.lines, shape, area, axis))
+
+
+def _tight_core(lines: Floats, shape: Shape, area: Polygon, axis: tuple[float, float]) -> Core:
+    """The same with every heading by itself."""
+    rails = Rails(lines, shape, area, axis, _ROOM)
+    if len(rails.row) and rails.sizes().max() < _MOST_OF * rails.sizes().sum():
+        rails = Rails(lines, shape, area, axis, _PARTED)
+    if not len(rails.row):
+        return Core(np.zeros((0, 2)), np.zeros(0, dtype=np.int64))
+    sizes = rails.sizes()
+    main = np.flatnonzero((sizes >= MAIN * sizes.max())[rails.part])
+    places, headings = rails.sampled(main, CELL)
+    return Core(places, headings, HEADINGS)
+
+
+def states_of(plane: Plane, shape: Shape, within: Bools, steps: Steps) -> States:
+    """Where a body is free.
+
+    Args:
+        plane: the lines.
+        shape: of the body.
+        within: (wide, deep) where its middle may be.
+        steps: the headings that it may have; none for a disc.
+    """
+    if not steps:
+        return States((within & plane.disc(shape.outer))[None])
+    return States(np.stack([within & plane.box(shape, step) for step in steps]), steps)
+
+
+def elevator_stands(mover: Mover, link: Link) -> tuple[Stand, Stand] | None:
+    """Where a body stands in the cabin below and above, one over the other; None for nowhere."""
+    ends = [mover.scene.region_by_id[each] for each in (link.a, link.b)]
+    core = core_of(mover, ends[0], (1.0, 0.0))
+    middle = np.array([ends[0].center[0], ends[0].center[2]])
+    order = np.argsort(np.hypot(*(core.places - middle).T), kind="stable")
+    for k in order[:40]:
+        x, z = core.places[k].tolist()
+        heading = math.pi / 2 + math.pi * max(int(core.headings[k]), 0) / core.count
+        stands = [Stand((x, end.center[1], z), heading) for end in ends]
+        if all(mover.fits(stand) for stand in stands):
+            return stands[0], stands[1]
+    return None

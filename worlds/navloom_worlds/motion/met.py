@@ -1,0 +1,437 @@
+"""What a body may meet around a place, by tiles of half a metre that are kept."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from navloom.errors import SceneError
+from navloom.scenes.bodies import Embodiment, Shape, climbs, shape_of
+from navloom.scenes.distances import per_scene
+from navloom.scenes.parts import Point3
+from navloom.scenes.scene import Scene
+from navloom.scenes.terrain import NOBODY, Others, Stand
+from navloom_worlds.geometry.owners import FLOOR, STAIRS, WALL, owner_name
+from navloom_worlds.motion import sweep
+from navloom_worlds.motion.body_mesh import body_mesh, built_mesh
+from navloom_worlds.motion.obstacles import Lines, Obstacles
+from navloom_worlds.motion.stands import Pose, finite, outline, who_covers
+from navloom_worlds.motion.underfoot import EPS, Underfoot, columns_of, ground_of, underfoot
+
+EDGE = -10_000_000
+"""The owner of where a floor ends."""
+STEP = -11_000_000
+"""The owner of what is built and no higher than a riser."""
+_RISER, _BOARD, _SAME = 0.5, 0.05, 0.05
+"""Metres: a riser's height at most, how far what is low may stand out from a wall and be of it,
+and what the heights of one floor differ by, sills counted."""
+_ASIDE = 0.4
+"""Radians aside that is looked behind a riser, which a corner may be met of."""
+_BEHIND = (0.1, 0.25, 0.4)
+"""Metres behind a riser where there is floor; a window's sill is not so deep."""
+PIECE = 0.3
+"""Metres that it may go at once among the lines of one tile."""
+_OTHERS = -20_000_000
+_TILE = 0.5
+_MOST_TILES = 20_000
+_REACH = 0.3
+"""Metres up and down within which the floor that a body is said to stand on is looked for."""
+_FAR = 10.0
+_LEAST = 0.05
+"""Metres below its head in which a body meets walls even on steps as high as itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """What may be met around a place by a body that stands at some height.
+
+    Attributes:
+        level: whether there is no other floor that one could step to.
+        lines: what stands in the way.
+        first: the cell of the first of the heights.
+        heights: of the floor in each cell around; None where there is none to step to.
+        steps: (4, n) x, z, height and whether a tread, of what lifts it and of stairs.
+        top: how high it may be lifted at most.
+        at: which cell (x, z) is in, before it is rounded: how many a metre, and the first cell's
+            middle.
+    """
+
+    level: bool
+    lines: Lines
+    first: tuple[int, int]
+    heights: list[list[float | None]]
+    steps: NDArray[np.float64]
+    top: float
+    at: tuple[float, float, float]
+
+    def under(self, x: float, z: float) -> float | None:
+        """The height of the floor at a place; None where there is none to step to."""
+        i, j = self._cell(x, z)
+        if not (0 <= i < len(self.heights) and 0 <= j < len(self.heights[0])):
+            return None
+        return self.heights[i][j]
+
+    def even(self, a: Pose, b: Pose) -> bool:
+        """Whether there is no floor but a's between two places and beside the way."""
+        (i, j), (k, m) = self._cell(a.x, a.z), self._cell(b.x, b.z)
+        if i > k:
+            i, k = k, i
+        if j > m:
+            j, m = m, j
+        if i < 0 or j < 0 or k >= len(self.heights) or m >= len(self.heights[0]):
+            return False
+        rows = self.heights[i : k + 1]
+        return all(height == a.y for row in rows for height in row[j : m + 1])
+
+    def _cell(self, x: float, z: float) -> tuple[int, int]:
+        many, x0, z0 = self.at
+        return round((x - x0) * many) - self.first[0], round((z - z0) * many) - self.first[1]
+
+
+def obstacles_of(scene: Scene, body: Embodiment) -> Obstacles:
+    """The triangles that a body meets; made once per scene and kind of body."""
+    mesh = body_mesh(scene, body)
+    return per_scene(scene, f"obstacles {id(mesh)}", lambda: Obstacles(mesh))
+
+
+def floors_of(scene: Scene, body: Embodiment) -> Underfoot:
+    """The floors that a body treads; made once per scene and kind of body.
+
+    Raises:
+        SceneError: the scene has no geometry, or no floor, or the body is broader than all floors.
+    """
+    built = built_mesh(scene, body)
+    columns = per_scene(scene, f"columns {id(built)}", lambda: columns_of(built))
+    ground = per_scene(
+        scene, f"ground {id(columns)} {body.stairs}", lambda: ground_of(columns, stairs=body.stairs)
+    )
+    floors = per_scene(
+        scene,
+        f"underfoot {id(ground)} {body.stairs} {body.max_step}",
+        lambda: underfoot(ground, step=body.max_step, stair=climbs(body)),
+    )
+    if not floors.layers.size:
+        raise SceneError(f"{scene.uri} has no floor: expected level ground to stand on.")
+    wide, deep = floors.extent
+    if 2 * min(shape_of(body).ahead, shape_of(body).aside) > min(wide, deep):
+        raise SceneError(no_place(scene, body, f"whose floors are {wide:.1f} by {deep:.1f} m"))
+    return floors
+
+
+def no_place(scene: Scene, body: Embodiment, why: str) -> str:
+    """One line on a body that fits nowhere in a scene, and why not."""
+    return (
+        f"{body.name} ({body.width:.2f} m wide, {body.height:.2f} m high) can stand and turn"
+        f" nowhere in {scene.uri}, {why}: expected a smaller body, or a scene in metres with more"
+        " room."
+    )
+
+
+class Surroundings:
+    """A scene as one body meets it.
+
+    Args:
+        scene: with geometry.
+        body: whose.
+        gone: owners whose things it does not meet.
+
+    Raises:
+        SceneError: the scene has no geometry, or no floor, or the body is broader than all floors.
+    """
+
+    def __init__(self, scene: Scene, body: Embodiment, gone: frozenset[int] = frozenset()) -> None:
+        self.scene, self.body = scene, body
+        self._gone = np.array(sorted(gone), dtype=np.int32)
+        self.shape: Shape = shape_of(body)
+        mesh = body_mesh(scene, body)
+        self.stair = climbs(body)
+        self._mesh = mesh
+        self._obstacles = obstacles_of(scene, body)
+        self.floors = floors_of(scene, body)
+        self._tiles: dict[tuple[int, int, float, float, bool, float, float], Near] = {}
+        self.ended: tuple[Stand, bool] | None = None
+        self._lifted: tuple[Pose, tuple[float, bool]] | None = None
+
+    def fits(self, stand: Stand, others: Others = NOBODY, room: float = -sweep.OVERLAP) -> bool:
+        """Whether the body has floor beneath there, and so much room around it."""
+        pose = self.posed(stand)
+        if (
+            pose is None
+            or self._inside(pose)
+            or (others and who_covers(pose, self.body.height, others))
+        ):
+            return False
+        return self._overlapped(pose, others, room + sweep.OVERLAP) is None
+
+    def clearance(self, position: Point3) -> float:
+        """Metres from a place to the nearest obstacle at the body's height; 10 where all is far."""
+        pose = self.posed(Stand(position, 0.0))
+        if pose is None:
+            return 0.0
+        spot = Shape(True, 0.0, 0.0)
+        reach = 1.0
+        while reach <= _FAR:
+            x0, z0, x1, z1 = pose.x - reach, pose.z - reach, pose.x + reach, pose.z + reach
+            lines = self.lines(pose.y, (x0, z0, x1, z1))
+            if len(lines.owners):
+                near = float(sweep.gaps(spot, lines.ends, pose.x, pose.z, 0.0, -1.0).min())
+                if near <= reach:
+                    return near
+            reach *= 2
+        return _FAR
+
+    def settled(self, stand: Stand, others: Others = NOBODY, reach: float = 1.0) -> Stand | None:
+        """The nearest place where the body fits, facing the same way; None within ``reach``."""
+        x, y, z = stand.position
+        for dx, dz in _offsets(reach):
+            there = Stand((x + dx, y, z + dz), stand.heading)
+            if self.fits(there, others, sweep.SKIN):
+                pose = self.posed(there)
+                return None if pose is None else pose.stand
+        return None
+
+    def posed(self, stand: Stand, reach: float = _REACH) -> Pose | None:
+        """A body on the floor nearest to where it is said to stand; None where there is none."""
+        x, y, z = stand.position
+        floor = self.floors.floor(x, z, y, reach)
+        return None if floor is None else Pose(x, z, stand.heading, floor)
+
+    def started(self, stand: Stand, others: Others) -> Pose:
+        """Where a motion begins.
+
+        Raises:
+            SceneError: it cannot be there; the message offers the nearest free place.
+        """
+        finite(x=stand.position[0], y=stand.position[1], z=stand.position[2])
+        finite(heading=stand.heading)
+        pose = self.posed(stand)
+        if pose is not None:
+            # Where it ended on even floor it was swept clear of all that it starts among.
+            if not others and self.ended == (stand, True):
+                return pose
+            what = who_covers(pose, self.body.height, others) or self._overlapped(pose, others)
+            if what is None:
+                return pose
+            what = f"it stands in {what}"
+        else:
+            what = "there is no floor"
+        x, y, z = stand.position
+        free = self.settled(stand, others)
+        offer = (
+            f"the nearest free place is ({', '.join(f'{each:.2f}' for each in free.position)})"
+            if free
+            else "there is no free place within 1 m"
+        )
+        raise SceneError(
+            f"{self.body.name} cannot be at ({x:.2f}, {y:.2f}, {z:.2f}): {what}; {offer}."
+        )
+
+    def name(self, owner: int, others: Others) -> str:
+        """What is met, in words."""
+        if owner == EDGE:
+            return "edge"
+        if owner == STEP:
+            return "step"
+        if owner <= _OTHERS:
+            return list(others)[_OTHERS - owner]
+        return owner_name(self.scene, owner)
+
+    def _overlapped(self, pose: Pose, others: Others, room: float = 0.0) -> str | None:
+        """What it overlaps, or would with so much more on all sides."""
+        shape = self.shape
+        if room:
+            shape = Shape(shape.round, shape.ahead + room, shape.aside + room)
+        lines = self.met(pose, others)
+        _, k, how = sweep.meet(shape, lines, pose.at, (0.0, 0.0), None)
+        return self.name(int(lines.owners[k]), others) if how == sweep.INSIDE else None
+
+    def _inside(self, pose: Pose) -> bool:
+        """Whether its middle is in a thing whose sides it does not reach."""
+        start = pose.y + max(self.body.max_step, 0.05) + EPS
+        face, height = self._obstacles.over(pose.x, start, pose.z)
+        if face < 0 or self._mesh.owners[face] in self._gone:
+            return False
+        if height < pose.y + self.body.height:
+            return True
+        a, b, c = self._mesh.vertices[self._mesh.faces[face]].astype(np.float64)
+        leaves, owner = np.cross(b - a, c - a)[1] > 0, self._mesh.owners[face]
+        if not leaves or owner <= 0:
+            return False
+        # The inner side of a lampshade is met from below too, and the lamp hangs.
+        thing = self._mesh.faces[self._mesh.owners == owner]
+        return bool(self._mesh.vertices[thing, 1].min() < start)
+
+    def aside(self, angle: float) -> float:
+        """Metres to the right of it to the point about which it turns by an angle."""
+        return math.copysign(self.body.turning_radius or 0.0, angle)
+
+    def lift(self, pose: Pose) -> tuple[float, bool]:
+        """How high it stands there with all that is under it, and whether on stairs."""
+        # Where one leg ends the next begins.
+        if self._lifted is not None and self._lifted[0] == pose:
+            return self._lifted[1]
+        steps = self.tile(pose, pose.y, False).steps
+        high = (pose.y, False)
+        if steps.size:
+            high = self.floors.lifted(self.shape, steps, pose)
+        self._lifted = pose, high
+        return high
+
+    def met(self, pose: Pose, others: Others) -> Lines:
+        """What it may meet around where it is."""
+        near = self.tile(pose, pose.y, False)
+        if not near.level:
+            high, on_stairs = self.lift(pose)
+            near = self.tile(pose, high, on_stairs)
+        return self.having(near.lines, pose, others)
+
+    def having(self, lines: Lines, pose: Pose, others: Others) -> Lines:
+        """What is near, and who."""
+        if not others:
+            return lines
+        more = [lines]
+        for k, (body, stand) in enumerate(others.values()):
+            low, high = stand.position[1], stand.position[1] + body.height
+            if low < pose.y + self.body.height and high > pose.y:
+                ends = outline(body, stand)
+                more.append(Lines(ends, np.full(len(ends), _OTHERS - k, dtype=np.int32)))
+        ends = np.concatenate([each.ends for each in more])
+        return Lines(ends, np.concatenate([each.owners for each in more]))
+
+    def tile(
+        self,
+        pose: Pose,
+        high: float,
+        on_stairs: bool,
+        floor: float = -math.inf,
+        top: float = -math.inf,
+    ) -> Near:
+        """What may be met within a motion's piece of a place by a body that is lifted so high.
+
+        Its head is over ``floor``, where that is higher than what is under its middle; the ends of
+        floors count up to ``top``, where that is higher than it is lifted.
+        """
+        floor, top = max(floor, pose.y), max(top, high)
+        i, j = math.floor(pose.x / _TILE), math.floor(pose.z / _TILE)
+        # What a tile holds follows from its key to the last bit, whoever asked for it first.
+        key = i, j, pose.y, high, on_stairs, floor, top
+        near = self._tiles.get(key)
+        if near is None:
+            if len(self._tiles) >= _MOST_TILES:
+                self._tiles.clear()
+            pad = self.shape.outer + PIECE
+            box = (i * _TILE, j * _TILE, (i + 1) * _TILE, (j + 1) * _TILE)
+            around = (box[0] - pad, box[1] - pad, box[2] + pad, box[3] + pad)
+            first, heights, steps = self.floors.around(*around, pose.y)
+            grid = self.floors.grid
+            level = steps is None
+            steps = np.zeros((4, 0)) if steps is None else steps
+            near = Near(
+                level,
+                self._band(pose, high, on_stairs, around, (floor - pose.y, top)),
+                first,
+                heights,
+                steps,
+                float(steps[2].max(initial=pose.y)),
+                (1 / grid.cell, grid.x, grid.z),
+            )
+            self._tiles[key] = near
+        return near
+
+    def _risers(
+        self, faces: NDArray[np.int64], owners: NDArray[np.int32], y: float
+    ) -> NDArray[np.int32]:
+        """Whose triangles are, with what is built and low told apart from walls."""
+        built = (owners == WALL) | (owners == FLOOR)
+        return np.where(built & (self._obstacles.top(faces) <= y + _RISER), STEP, owners)
+
+    def is_riser(self, lines: Lines, point: Point3, away: tuple[float, float]) -> bool:
+        """Whether what is low at a point is a riser: no wall is over it, and floor behind it.
+
+        A skirting board is low too, and so is the wall under a window.
+
+        Args:
+            lines: what is around.
+            point: of what is low; y of the floor before it.
+            away: the direction (x, z) from it to the body.
+        """
+        x, y, z = point
+        walls = lines.ends[lines.owners == WALL]
+        if len(walls) and sweep.gaps(Shape(True, _BOARD, 0.0), walls, x, z, 0.0, -1.0).min() <= 0:
+            return False
+        behind = math.atan2(-away[0], away[1])
+        turns = (behind, behind - _ASIDE, behind + _ASIDE)
+        return any(self._leads_up(x, z, y, math.sin(turn), -math.cos(turn)) for turn in turns)
+
+    def _leads_up(self, x: float, z: float, y: float, u: float, w: float) -> bool:
+        """Whether there is one floor behind a place in a direction, a riser higher than y."""
+        found = [self.floors.floor(x + u * far, z + w * far, y, _RISER) for far in _BEHIND]
+        heights = [each for each in found if each is not None and each > y + EPS]
+        return len(heights) == len(found) and max(heights) - min(heights) <= _SAME
+
+    def lines(self, y: float, box: tuple[float, float, float, float]) -> Lines:
+        """What stands in the way over a rectangle (x0, z0, x1, z1) of level floor at y."""
+        return self._band(Pose(0.0, 0.0, 0.0, y), y, False, box, (0.0, y))
+
+    def _band(
+        self,
+        pose: Pose,
+        high: float,
+        on_stairs: bool,
+        box: tuple[float, float, float, float],
+        more: tuple[float, float],
+    ) -> Lines:
+        """What stands in the way of one whose middle is over floor at y and who is lifted.
+
+        Args:
+            pose: where its middle is.
+            high: how high it stands with all that is under it.
+            on_stairs: whether that is stairs.
+            box: x0, z0, x1, z1 of where to look.
+            more: by how much its head is higher, and the height up to which floors end.
+        """
+        x0, z0, x1, z1 = box
+        faces = self._obstacles.within(x0, z0, x1, z1)
+        owners = self._obstacles.owners(faces)
+        if len(self._gone):
+            there = ~np.isin(owners, self._gone)
+            faces, owners = faces[there], owners[there]
+        step, top = self.body.max_step, pose.y + self.body.height + more[0]
+        # However it is lifted, a wall that is higher than its head is in its way.
+        over = min(high + (self.stair if on_stairs else step), top - _LEAST)
+        low = np.where(owners > 0, pose.y + step, over)
+        stairs = high + self.stair if self.body.stairs else pose.y + 5 * EPS
+        low = np.where(owners == STAIRS, stairs, low) + EPS
+        lines = self._obstacles.lines(faces, low, top, self._risers(faces, owners, pose.y))
+        edges = self.floors.edges
+        near = (
+            (edges[:, 4] >= pose.y - self.stair - EPS)
+            & (edges[:, 4] <= more[1] + EPS)
+            & (np.minimum(edges[:, 0], edges[:, 2]) <= x1)
+            & (np.maximum(edges[:, 0], edges[:, 2]) >= x0)
+            & (np.minimum(edges[:, 1], edges[:, 3]) <= z1)
+            & (np.maximum(edges[:, 1], edges[:, 3]) >= z0)
+        )
+        ends = np.concatenate([lines.ends, edges[near, :4]])
+        close = (
+            (np.minimum(ends[:, 0], ends[:, 2]) <= x1)
+            & (np.maximum(ends[:, 0], ends[:, 2]) >= x0)
+            & (np.minimum(ends[:, 1], ends[:, 3]) <= z1)
+            & (np.maximum(ends[:, 1], ends[:, 3]) >= z0)
+        )
+        whose = np.concatenate([lines.owners, np.full(int(near.sum()), EDGE, dtype=np.int32)])
+        return Lines(np.ascontiguousarray(ends[close]), whose[close])
+
+
+def _offsets(reach: float) -> list[tuple[float, float]]:
+    """Offsets on the ground plane, the nearest first."""
+    count = int(reach / 0.05)
+    axis = np.arange(-count, count + 1) * 0.05
+    dx, dz = (each.ravel() for each in np.meshgrid(axis, axis))
+    far = np.hypot(dx, dz)
+    order = np.argsort(far, kind="stable")
+    order = order[far[order] <= reach]
+    return list(zip(dx[order].tolist(), dz[order].tolist(), strict=True))

@@ -1,0 +1,333 @@
+"""Ways for a box among lines on a plane, on rails: for each heading, rows of lines along it.
+
+A box goes ahead and back along its heading, and turns on the spot. Of each rail the free stretches
+are kept, exactly, however short. It gets from one to another where a stretch crosses one of the
+next heading, and where it may turn to and fro on two beside each other: there it gets aside by
+small turns, ahead or back between them, as often as it takes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from importlib.util import find_spec
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array
+from scipy.sparse.csgraph import connected_components, dijkstra
+from shapely.geometry.base import BaseGeometry
+
+from navloom.scenes.bodies import Shape
+from navloom_worlds.motion.box_places import edges_of
+from navloom_worlds.motion.lattice import Frame, each_of
+from navloom_worlds.motion.motions import Motion
+from navloom_worlds.motion.rail_stretches import FAR, stretches_of
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_STAIR = 0.01
+"""Metres to and fro that it takes at least to get aside."""
+
+
+@dataclass(frozen=True)
+class Grain:
+    """How fine rails lie.
+
+    Attributes:
+        apart: metres between rails of a heading.
+        headings: over half a turn: a box is the same from behind.
+    """
+
+    apart: float
+    headings: int
+
+    @property
+    def turn(self) -> float:
+        """Radians between headings."""
+        return math.pi / self.headings
+
+
+class Rails:
+    """The free stretches of rails, and which of them hang together.
+
+    Args:
+        lines: (n, 4) that the box may not meet, (x, z) metres.
+        shape: a box.
+        within: where its middle may be.
+        axis: unit vector of the first heading, (x, z).
+        grain: how fine the rails lie.
+        turns: whether it turns on the spot; else it goes straight alone.
+        loosely: take it that it also gets between stretches that cross up to half the way to the
+            next rail beside where it may turn: what does not hang together so, never does.
+    """
+
+    def __init__(
+        self,
+        lines: Floats,
+        shape: Shape,
+        within: BaseGeometry,
+        axis: tuple[float, float],
+        grain: Grain,
+        *,
+        turns: bool = True,
+        loosely: bool = False,
+    ) -> None:
+        self._loosely = loosely
+        self._shape, self._grain = shape, grain
+        x0, z0, x1, z1 = within.bounds
+        self._at = ((x0 + x1) / 2, (z0 + z1) / 2)
+        self._angle = math.atan2(axis[1], axis[0])
+        self._half = math.ceil(math.hypot(x1 - x0, z1 - z0) / 2 / grain.apart)
+        edges = edges_of(within).reshape(-1, 4)
+        reach = shape.outer + 0.01
+        first, last = np.minimum(lines[:, :2], lines[:, 2:]), np.maximum(lines[:, :2], lines[:, 2:])
+        near = (last > np.array([x0, z0]) - reach) & (first < np.array([x1, z1]) + reach)
+        close = lines[near.all(axis=1)]
+        self._turns = turns
+        found = [
+            stretches_of(self.frame(k), close, edges, shape, grain.turn, turns=turns)
+            for k in range(grain.headings)
+        ]
+        self._turning = [turning for _, turning in found]
+        self._first = np.cumsum([0, *(len(free[0]) for free, _ in found)])
+        self.heading = np.repeat(np.arange(grain.headings), np.diff(self._first))
+        self.row, self.low, self.high = (
+            np.concatenate(each) for each in zip(*(free for free, _ in found), strict=True)
+        )
+
+    def frame(self, k: int) -> Frame:
+        """The rails of a heading: rows to its right, and lengths along it."""
+        angle = self._angle + k * self._grain.turn
+        right = (math.sin(angle), -math.cos(angle))
+        off = self._half * self._grain.apart
+        at = (self._at[0] - off * right[0], self._at[1] - off * right[1])
+        return Frame(at, right, 2 * self._half + 1, 1, self._grain.apart)
+
+    def angle(self, k: int) -> float:
+        """A heading as bodies have it: 0 along -z, clockwise seen from above."""
+        return self._angle + k * self._grain.turn + math.pi / 2
+
+    @cached_property
+    def _joints(self) -> tuple[Ints, Ints, Floats, Floats]:
+        """Pairs of stretches that it gets between, by number, and from where to where on the first.
+
+        They are in the order of the pairs, each there once.
+        """
+        if not self._turns:
+            none = np.zeros(0, np.int64)
+            return none, none, np.zeros(0), np.zeros(0)
+        if (compiled := compiled_joints()) is not None:
+            where, begins, ends = (
+                np.concatenate(each) for each in zip(*self._turning, strict=True)
+            )
+            turning = np.cumsum([0, *(len(row) for row, _, _ in self._turning)])
+            one, other, low, high = compiled(
+                *(self._first, self.row, self.low, self.high, turning, where, begins, ends),
+                *(self._half, self._grain.apart, self._grain.turn, self._loosely),
+            )
+        else:
+            headings = range(self._grain.headings)
+            found = [each for k in headings for each in (self._crossed(k), self._beside(k))]
+            one, other, low, high = (np.concatenate(each) for each in zip(*found, strict=True))
+        _, first = np.unique(one * len(self.row) + other, return_index=True)
+        return one[first], other[first], low[first], high[first]
+
+    def _beside(self, k: int) -> tuple[Ints, Ints, Floats, Floats]:
+        """Stretches of a heading beside each other on both of which it may turn to the next."""
+        row, low, high = self._turning[k]
+        next_ = (row + 1) * FAR
+        first = np.searchsorted(row * FAR + high, next_ + low, side="right")
+        last = np.searchsorted(row * FAR + low, next_ + high, side="left")
+        which, other = each_of(first, last)
+        from_, to = np.maximum(low[which], low[other]), np.minimum(high[which], high[other])
+        wide = to - from_ > _STAIR
+        which, other, from_, to = which[wide], other[wide], from_[wide], to[wide]
+        middle = (from_ + to) / 2
+        one, two = self._holding(k, row[which], middle), self._holding(k, row[other], middle)
+        held = (one >= 0) & (two >= 0)
+        return one[held], two[held], from_[held], to[held]
+
+    def _crossed(self, k: int) -> tuple[Ints, Ints, Floats, Floats]:
+        """Stretches of a heading that cross some of the next where it may turn."""
+        grain = self._grain
+        row, low, high = self._turning[k]
+        aside = (row - self._half) * grain.apart
+        cos, sin = math.cos(grain.turn), math.sin(grain.turn)
+        ends = [(aside * cos + along * sin) / grain.apart for along in (low, high)]
+        down, up = (np.floor, np.ceil) if self._loosely else (np.ceil, np.floor)
+        which, other = each_of(down(ends[0]).astype(np.int64), up(ends[1]).astype(np.int64) + 1)
+        along = (other * grain.apart - aside[which] * cos) / sin
+        along = np.clip(along, low[which], high[which])
+        there = along * cos - aside[which] * sin
+        next_ = (k + 1) % grain.headings
+        if not next_:
+            other, there = -other, -there
+        one = self._holding(k, row[which], along)
+        two = self._holding(next_, other + self._half, there)
+        held = (one >= 0) & (two >= 0)
+        return one[held], two[held], along[held], along[held]
+
+    def _holding(self, k: int, row: Ints, along: Floats) -> Ints:
+        """The numbers of the stretches of a heading that hold places on its rails; -1 for none."""
+        mine = slice(self._first[k], self._first[k + 1])
+        if mine.start == mine.stop:
+            return np.full(len(row), -1)
+        key = self.row[mine] * FAR + self.low[mine]
+        at = np.searchsorted(key, row * FAR + along, side="right") - 1
+        found = np.maximum(at, 0)
+        good = (at >= 0) & (self.row[mine][found] == row) & (along <= self.high[mine][found])
+        return np.where(good, found + mine.start, -1)
+
+    @cached_property
+    def _graph(self) -> csr_array:
+        """(n, n) about how many motions it takes between stretches."""
+        one, other, low, high = self._joints
+        n, long = len(self.row), self._grain.apart / math.sin(self._grain.turn)
+        stairs = np.ceil(long / np.maximum(high - low, _STAIR))
+        cost = np.where(low == high, 2.0, 4 * stairs + 1)
+        return coo_array((cost, (one, other)), shape=(n, n)).tocsr()
+
+    @cached_property
+    def part(self) -> Ints:
+        """(n,) the number of what hangs together, of each stretch."""
+        if not len(self.row):
+            return np.zeros(0, np.int64)
+        return np.asarray(connected_components(self._graph, directed=False)[1], dtype=np.int64)
+
+    def sizes(self) -> Floats:
+        """Metres of stretches of each part."""
+        out: Floats = np.bincount(self.part, weights=self.high - self.low).astype(np.float64)
+        return out
+
+    def held(self, k: int, places: Floats) -> tuple[Ints, Floats]:
+        """The stretches of a heading nearest to (n, 2) places, -1 for none, and where on them."""
+        frame = self.frame(k)
+        own = frame.own(places)
+        along = own[:, 1]
+        return self._holding(k, np.rint(own[:, 0] / frame.cell).astype(np.int64), along), along
+
+    def place(self, number: int, along: float) -> tuple[float, float]:
+        """Where on a plane a place on a stretch is, (x, z)."""
+        frame = self.frame(int(self.heading[number]))
+        at = np.array(frame.at) + self.row[number] * frame.cell * np.array(frame.along)
+        x, z = at + along * np.array(frame.aside)
+        return float(x), float(z)
+
+    def sampled(self, numbers: Ints, apart: float) -> tuple[Floats, Ints]:
+        """(n, 2) places on some stretches, in order, and the headings that they have there."""
+        length = self.high[numbers] - self.low[numbers]
+        count = np.floor(length / apart).astype(np.int64) + 1
+        which = np.repeat(numbers, count)
+        step = np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count)
+        spare = np.repeat(length - (count - 1) * apart, count) / 2
+        along = self.low[which] + spare + step * apart
+        places, heading = np.empty((len(which), 2)), self.heading[which]
+        first = np.searchsorted(heading, np.arange(self._grain.headings + 1))
+        aside = self.row[which] * self._grain.apart
+        for k in range(self._grain.headings):
+            mine, frame = slice(first[k], first[k + 1]), self.frame(k)
+            for axis in (0, 1):
+                off = frame.at[axis] + aside[mine] * frame.along[axis]
+                places[mine, axis] = off + along[mine] * frame.aside[axis]
+        return places, heading
+
+    def way(self, starts: Ints, goals: Ints) -> list[int]:
+        """The stretches of a way of few motions from some of them to others; none for no way."""
+        if not np.isin(self.part[starts], self.part[goals]).any():
+            return []
+        far, before, _ = dijkstra(
+            self._graph, directed=False, indices=np.unique(goals), min_only=True,
+            return_predecessors=True,
+        )  # fmt: skip
+        out = [int(starts[np.argmin(far[starts])])]
+        while before[out[-1]] >= 0:
+            out.append(int(before[out[-1]]))
+        return out
+
+    def motions(self, way: Sequence[int], first: float, last: Floats) -> list[Motion]:
+        """The motions of a way.
+
+        Args:
+            way: stretches.
+            first: where it is on the first of them.
+            last: where it may come to be on the last; the nearest of them is taken.
+        """
+        heading = self.angle(int(self.heading[way[0]]))
+        out = [Motion(*self.place(way[0], first), heading)]
+        at = first
+        for one, other in pairwise(way):
+            if self.heading[one] == self.heading[other]:
+                at = self._aside(out, one, other)
+                continue
+            here, at = self._met(one, other)
+            x, z = self.place(one, here)
+            next_ = (self.heading[one] + 1) % self._grain.headings == self.heading[other]
+            heading = out[-1].heading
+            out.append(Motion(x, z, heading))
+            out.append(Motion(x, z, heading + (1 if next_ else -1) * self._grain.turn))
+        end = float(last[np.abs(last - at).argmin()])
+        out.append(Motion(*self.place(way[-1], end), out[-1].heading))
+        return out
+
+    def _joint(self, one: int, other: int) -> tuple[int, float, float]:
+        """Which of two stretches comes first, and from where to where on it they are joined."""
+        n = len(self.row)
+        first, second, low, high = self._joints
+        keys = first * n + second
+        for a, b in ((one, other), (other, one)):
+            at = int(np.searchsorted(keys, a * n + b))
+            if at < len(keys) and keys[at] == a * n + b:
+                return a, float(low[at]), float(high[at])
+        raise AssertionError("stretches of a way are joined")
+
+    def _met(self, one: int, other: int) -> tuple[float, float]:
+        """Where two stretches cross, on each of them."""
+        first, along, _ = self._joint(one, other)
+        turn = self._grain.turn
+        aside = (self.row[first] - self._half) * self._grain.apart
+        there = float(along * math.cos(turn) - aside * math.sin(turn))
+        if not (self.heading[first] + 1) % self._grain.headings:
+            there = -there
+        return (along, there) if first == one else (there, along)
+
+    def _aside(self, out: list[Motion], one: int, other: int) -> float:
+        """Get from a stretch to the one beside it; where on it, it then is."""
+        _, low, high = self._joint(one, other)
+        turn, apart = self._grain.turn, self._grain.apart
+        heading = out[-1].heading
+        long = apart / math.tan(turn)
+        count = math.ceil(long / (high - low))
+        # To the right back along the next heading, to the left ahead along it.
+        right = self.row[other] > self.row[one]
+        at, away = (high, -long / count) if right else (low, long / count)
+        frame = self.frame(int(self.heading[one]))
+        out.append(Motion(*self.place(one, at), heading))
+        for k in range(count):
+            for along, share, more in (
+                (at, k, turn),
+                (at + away, k + 1, turn),
+                (at + away, k + 1, 0.0),
+                (at, k + 1, 0.0),
+            ):
+                x, z = self.place(one, along)
+                off = (apart if right else -apart) * share / count
+                out.append(
+                    Motion(x + off * frame.along[0], z + off * frame.along[1], heading + more)
+                )
+        return at
+
+
+@lru_cache(maxsize=1)
+def compiled_joints() -> Callable[..., Any] | None:
+    """What finds joints in compiled code; None without numba."""
+    if find_spec("numba") is None:
+        return None
+    from navloom_worlds.motion.joints_numba import joints
+
+    return joints

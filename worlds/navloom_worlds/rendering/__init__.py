@@ -1,0 +1,6 @@
+"""The ``embedded`` backend: pictures of homes and meshes with pip alone."""
+
+from navloom_worlds.rendering.embedded import EmbeddedSimulator, make
+from navloom_worlds.rendering.sensors import RIGS, Rig, Sensor, rig_of
+
+__all__ = ["RIGS", "EmbeddedSimulator", "Rig", "Sensor", "make", "rig_of"]

@@ -1,0 +1,128 @@
+"""Films of bodies that move: the scene cut open above them, seen aslant from a place that is fixed.
+
+A red pin shows for half a second where somebody bumped into something.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from navloom.scenes.scene import Point3, Scene
+from navloom_worlds.motion.ride import Instant
+from navloom_worlds.rendering.camera import Camera
+from navloom_worlds.rendering.company import with_bodies
+from navloom_worlds.rendering.lookout import renderer_of
+
+FILM_SIZE = (640, 400)
+CUT_M = 1.1
+"""Above the lowest body's floor: what of a scene is higher is left away."""
+_ASLANT = math.radians(-55)
+_FOV = math.radians(45)
+_MARGIN_M = 1.2
+_WIDEST_M = 7.0
+"""A way that covers more is filmed by a camera that follows."""
+_SHOWN_S = 0.5
+_LEAST_M = 0.02
+"""Metres of displacement from which on a contact is shown."""
+
+
+def body_film(
+    scene: Scene,
+    instants: Iterable[Instant],
+    camera: Camera | None = None,
+    *,
+    cut: float | None = None,
+) -> Iterator[NDArray[np.uint8]]:
+    """What bodies do, frame by frame.
+
+    Args:
+        scene: with geometry.
+        instants: a frame each; all are read first where no camera is given.
+        camera: a fixed one; None looks down on all of the way, or follows where that is long.
+        cut: y in metres above which the scene is left away where a camera is given.
+
+    Yields:
+        (height, width, 3) uint8.
+
+    Raises:
+        SceneError: the scene has no geometry.
+        SimulatorError: embreex is not installed.
+    """
+    renderer, recent = renderer_of(scene), list[tuple[float, Point3]]()
+    seen: Iterable[tuple[Instant, Camera, float | None]]
+    if camera is None:
+        shown = list(instants)
+        seen = ((now, *view) for now, view in zip(shown, _cameras(shown), strict=True))
+    else:
+        seen = ((now, camera, cut) for now in instants)
+    for now, view, above in seen:
+        recent += [
+            (now.second, bump.point) for _, bump in now.bumps if bump.displacement >= _LEAST_M
+        ]
+        marks = [at for second, at in recent if now.second - second < _SHOWN_S]
+        bodies = dict(enumerate(now.bodies.values()))
+        yield with_bodies(renderer, bodies, marks=marks, cut=above).frame(view).rgb
+
+
+def overlook(
+    places: Sequence[Point3],
+    *,
+    heading: float = 0.0,
+    elevation: float = _ASLANT,
+    margin: float = _MARGIN_M,
+    size: tuple[int, int] = FILM_SIZE,
+) -> Camera:
+    """A camera aslant above places on a floor that shows all of them.
+
+    Args:
+        places: at least one.
+        heading: radians, which way it looks.
+        elevation: radians, below 0.
+        margin: metres around them.
+        size: pixels wide and high.
+    """
+    points = np.array(places, dtype=np.float64)
+    low, high = points.min(axis=0) - margin, points.max(axis=0) + margin
+    middle = (low + high) / 2
+    middle[1] = points[:, 1].mean()
+    camera = Camera(_point(middle), heading, elevation, *size, fov=_FOV)
+    right, up, ahead = camera.axes
+    corners = np.array([(x, middle[1], z) for x in (low[0], high[0]) for z in (low[2], high[2])])
+    across = math.tan(_FOV / 2)
+    down = across * size[1] / size[0]
+    off = corners - middle
+    far = np.max(
+        [np.abs(off @ right) / across - off @ ahead, np.abs(off @ up) / down - off @ ahead]
+    )
+    return replace(camera, position=_point(middle - ahead * far))
+
+
+def _point(values: NDArray[np.float64]) -> Point3:
+    return float(values[0]), float(values[1]), float(values[2])
+
+
+def _cameras(instants: Sequence[Instant]) -> list[tuple[Camera, float]]:
+    """For each instant where from it is seen, and at which height the scene is cut."""
+    places = [[stand.position for _, stand in each.bodies.values()] for each in instants]
+    every = [place for each in places for place in each]
+    array = np.array(every)
+    spread = np.ptp(array, axis=0)
+    # Along the longer side of the way the picture is wide.
+    heading = 0.0 if spread[0] >= spread[2] else math.pi / 2
+    if max(spread[0], spread[2]) <= _WIDEST_M and spread[1] < 1.0:
+        camera = overlook(every, heading=heading)
+        return [(camera, float(array[:, 1].min()) + CUT_M)] * len(instants)
+    middles = np.array([np.mean(each, axis=0) for each in places])
+    seconds = np.array([each.second for each in instants])
+    found = []
+    for second in seconds:
+        near = np.exp(-np.square(seconds - second))
+        middle = (middles * near[:, None]).sum(axis=0) / near.sum()
+        camera = overlook([_point(middle)], heading=0.0, margin=_WIDEST_M / 3)
+        found.append((camera, float(middle[1]) + CUT_M))
+    return found

@@ -1,0 +1,97 @@
+"""What shading needs of each face, worked out once: its plane, its texture's place, its colour."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from navloom_worlds.geometry.laid_flat import laid_flat
+from navloom_worlds.geometry.mesh import SceneMesh
+from navloom_worlds.geometry.solids import Floats, Ints, Surface
+from navloom_worlds.rendering.texels import LEVELS, Texels, linear, texels_of
+
+_LEAST = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Facets:
+    """The faces of a mesh as shading takes them; (m, ...) float32.
+
+    Attributes:
+        mesh: whose they are.
+        texels: its textures.
+        normal: (m, 3) unit, by the winding; 0 where a face has no area.
+        area: (m,) square metres.
+        texture: (m,) int32, which texture.
+        place: (m, 6) where on the texture a point lies, in whole textures:
+            across = p0 + u * p1 + v * p2, down = p3 + u * p4 + v * p5, u and v as hits have them.
+        density: (m,) texels to a metre at the texture's full size.
+        colour: (m, 3) linear, what the texture is multiplied by.
+        gloss: (m,) 0 to 1.
+        glow: (m,) how bright by itself.
+    """
+
+    mesh: SceneMesh
+    texels: Texels
+    normal: Floats
+    area: Floats
+    texture: Ints
+    place: Floats
+    density: Floats
+    colour: Floats
+    gloss: Floats
+    glow: Floats
+
+    @property
+    def albedo(self) -> Floats:
+        """(m, 3) the part of the light that a face gives back, its texture taken as its mean."""
+        return self.colour * self.texels.mean[self.texture]
+
+
+def facets_of(mesh: SceneMesh) -> Facets:
+    """The faces of a mesh."""
+    corners = mesh.vertices[mesh.faces]
+    cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    double = np.linalg.norm(cross, axis=1)
+    normal = cross / np.maximum(double, _LEAST)[:, None]
+    texels = texels_of(mesh.surfaces)
+    texture = texels.of_surface[mesh.surface]
+    place = _places(mesh, corners, normal)
+    sizes = texels.wide[::LEVELS][texture] * texels.high[::LEVELS][texture]
+    laid = np.abs(place[:, 1] * place[:, 5] - place[:, 2] * place[:, 4])
+    density = np.sqrt(laid * sizes / np.maximum(double, _LEAST))
+    return Facets(
+        mesh,
+        texels,
+        normal.astype(np.float32),
+        (double / 2).astype(np.float32),
+        texture,
+        place,
+        density.astype(np.float32),
+        _each(mesh, lambda look: linear(look.rgb)),
+        _each(mesh, lambda look: look.gloss),
+        _each(mesh, lambda look: look.glow),
+    )
+
+
+def _each(mesh: SceneMesh, value: Callable[[Surface], Floats | float]) -> Floats:
+    found = np.array([value(look) for look in mesh.surfaces], dtype=np.float32)
+    return np.asarray(found[mesh.surface])
+
+
+def _places(mesh: SceneMesh, corners: Floats, normal: Floats) -> Floats:
+    """Where on its texture each face lies, (m, 6); see :class:`Facets`."""
+    repeat = np.array([max(look.repeat, 1e-6) for look in mesh.surfaces])[mesh.surface]
+    uv = mesh.uv[mesh.faces].astype(np.float64)
+    bare = np.isnan(uv).any(axis=(1, 2))
+    if bare.any():
+        uv[bare] = laid_flat(corners[bare], normal[bare])
+    uv /= repeat[:, None, None]
+    # Whole repeats are taken off, so that far from the origin no digits are lost.
+    uv -= np.floor(uv.min(axis=1, keepdims=True))
+    first, second, third = uv[:, 0], uv[:, 1] - uv[:, 0], uv[:, 2] - uv[:, 0]
+    return np.stack(
+        [first[:, 0], second[:, 0], third[:, 0], first[:, 1], second[:, 1], third[:, 1]], axis=1
+    ).astype(np.float32)

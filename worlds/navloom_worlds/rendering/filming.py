@@ -1,0 +1,37 @@
+"""A tour as frames: what a camera at eye height sees on its way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from navloom.sim.viewer import EYE_M
+from navloom_worlds.rendering.camera import Camera
+from navloom_worlds.rendering.lookout import renderer_of
+from navloom_worlds.rendering.tour import Moment, Tour
+
+FILM_SIZE = (640, 480)
+"""Pixels wide and high."""
+
+
+def filmed(tour: Tour, rate: int) -> Iterator[tuple[Moment, NDArray[np.uint8]]]:
+    """The instants of a tour and what is seen.
+
+    Args:
+        tour: through a scene with geometry.
+        rate: frames a second.
+
+    Yields:
+        The instant, and (480, 640, 3) uint8.
+
+    Raises:
+        SimulatorError: the scene has no geometry.
+    """
+    renderer = renderer_of(tour.scene)
+    width, height = FILM_SIZE
+    for moment in tour.moments(rate):
+        x, y, z = moment.pose.position
+        camera = Camera((x, y + EYE_M, z), moment.pose.heading, width=width, height=height)
+        yield moment, renderer.frame(camera).rgb

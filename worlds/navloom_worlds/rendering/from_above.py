@@ -1,0 +1,113 @@
+"""A floor from straight above with its ceiling off: what a drawn plan's routes are laid upon."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from navloom.scenes.distances import per_scene
+from navloom.scenes.plan_svg import FromAbove
+from navloom.scenes.scene import Scene
+from navloom_worlds.geometry.mesh import SceneMesh, scene_mesh
+from navloom_worlds.geometry.owners import CEILING, GROUND, item_owner
+from navloom_worlds.rendering.camera import Camera
+from navloom_worlds.rendering.renderer import Renderer
+
+MOST_PIXELS = 2_000
+"""On the longer side."""
+_A_METRE = 80
+_OVER = 0.02
+_HANGING = 1.9
+"""Metres above a floor from which on things hang: they would hide what stands under them."""
+_MARGIN = 0.4
+
+
+def from_above(scene: Scene, floor: int, *, a_metre: int = _A_METRE) -> FromAbove:
+    """How a floor looks from above.
+
+    Args:
+        scene: with geometry.
+        floor: the floor's id.
+        a_metre: pixels a metre; fewer where the home is large.
+
+    Raises:
+        SceneError: the scene has no geometry.
+        SimulatorError: embreex is not installed.
+    """
+    mesh = scene_mesh(scene)
+    height, top = _storey(scene, floor)
+    opened = mesh.without(_hidden(scene, mesh, height, top))
+    low_x, low_z, high_x, high_z = _ground(scene, floor, mesh)
+    wide, deep = high_x - low_x, high_z - low_z
+    scale = min(a_metre, MOST_PIXELS / max(wide, deep))
+    camera = Camera(
+        ((low_x + high_x) / 2, top + 1.0, (low_z + high_z) / 2),
+        elevation=-math.pi / 2,
+        width=max(1, round(wide * scale)),
+        height=max(1, round(deep * scale)),
+        projection="orthographic",
+        span=wide,
+    )
+    # Daylight from above: light baked with the ceilings off would be no room's own either.
+    pixels = Renderer(opened, light="unbaked").frame(camera).rgb
+    return FromAbove(pixels, (low_x, -high_z, high_x, -low_z))
+
+
+def floors_from_above(
+    scene: Scene, floors: Iterable[int] | None = None, *, a_metre: int = _A_METRE
+) -> dict[int, FromAbove]:
+    """Floors from above, each made once per scene.
+
+    Args:
+        scene: with geometry.
+        floors: these; all by default.
+        a_metre: pixels a metre.
+    """
+    wanted = [f.id for f in scene.floors] if floors is None else list(floors)
+    return {
+        floor: per_scene(
+            scene,
+            f"from_above:{floor}:{a_metre}",
+            partial(from_above, scene, floor, a_metre=a_metre),
+        )
+        for floor in wanted
+    }
+
+
+def _storey(scene: Scene, floor: int) -> tuple[float, float]:
+    """The height of a floor, and of the top of its walls."""
+    height = next(each.height for each in scene.floors if each.id == floor)
+    above = min((f.height for f in scene.floors if f.height > height + 0.5), default=height + 6.0)
+    tops = [w.bottom + w.height for w in scene.walls if height + 1.0 < w.bottom + w.height <= above]
+    return height, max(tops, default=height + 2.2)
+
+
+def _hidden(scene: Scene, mesh: SceneMesh, height: float, top: float) -> NDArray[np.bool_]:
+    """The faces over a floor: its ceiling, what hangs from it, and all storeys above."""
+    lowest = mesh.vertices[mesh.faces][:, :, 1].min(axis=1)
+    hanging = [
+        item_owner(index)
+        for index, item in enumerate(scene.items)
+        if item.size and item.position[1] - item.size[1] / 2 > height + _HANGING
+    ]
+    # Nothing is left of the floors below either: stairs would be drawn over with their storey.
+    over = (lowest > top + _OVER) | (mesh.owners == CEILING) | np.isin(mesh.owners, hanging)
+    return np.asarray(over | (mesh.owners == GROUND))
+
+
+def _ground(scene: Scene, floor: int, mesh: SceneMesh) -> tuple[float, float, float, float]:
+    """The least x and z and the greatest x and z of a floor, with a margin."""
+    outlines = [r.outline for r in scene.regions if r.floor == floor and r.outline]
+    if outlines:
+        xs, zs = (
+            [x for each in outlines for x, _ in each],
+            [z for each in outlines for _, z in each],
+        )
+    else:
+        low, high = mesh.bounds
+        xs, zs = [float(low[0]), float(high[0])], [float(low[2]), float(high[2])]
+    return min(xs) - _MARGIN, min(zs) - _MARGIN, max(xs) + _MARGIN, max(zs) + _MARGIN

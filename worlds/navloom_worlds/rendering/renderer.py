@@ -1,0 +1,283 @@
+"""Pictures of a mesh: what each pixel's ray meets, and how that looks.
+
+Colour, depth and ids of one camera share one cast of rays, and each is made when it is first read.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections import OrderedDict
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from navloom.errors import SimulatorError, did_you_mean
+from navloom_worlds.geometry.mesh import SceneMesh
+from navloom_worlds.geometry.rays import Hits
+from navloom_worlds.geometry.solids import Ints
+from navloom_worlds.rendering.atlas import DARK, Light, baked
+from navloom_worlds.rendering.camera import Camera
+from navloom_worlds.rendering.edges import edge_codes, edges
+from navloom_worlds.rendering.facets import Facets, facets_of
+from navloom_worlds.rendering.light_cache import kept
+from navloom_worlds.rendering.shading import Table, shaded, table_of
+
+Lighting = Literal["baked", "unbaked"]
+LIGHTINGS: tuple[Lighting, ...] = ("baked", "unbaked")
+_MIRROR = 0.92
+"""What is as glossy shows what is before it."""
+_FRAMES = 8
+"""Frames that are remembered, so that pictures of one place share their rays."""
+_last: list[weakref.ref[Renderer]] = []
+"""Who drew last: only it remembers frames, which are as large as all else of a home."""
+
+
+class Renderer:
+    """What cameras see of one mesh.
+
+    Args:
+        mesh: what there is to see.
+        light: ``baked`` is worked out with rays for the first picture and kept on disk;
+            ``unbaked`` is daylight from all around, and takes no time.
+
+    Raises:
+        SimulatorError: embreex is not installed, the mesh is empty, or there is no such light.
+    """
+
+    def __init__(self, mesh: SceneMesh, *, light: Lighting = "baked") -> None:
+        if light not in LIGHTINGS:
+            raise SimulatorError(
+                f"There is no light '{light}': expected baked or unbaked."
+                f"{did_you_mean(light, LIGHTINGS)}"
+            )
+        self.mesh = mesh
+        self.caster = mesh.caster
+        self.lighting = light
+        self._recent: OrderedDict[Camera, Frame] = OrderedDict()
+
+    @cached_property
+    def facets(self) -> Facets:
+        """The faces as shading takes them."""
+        return facets_of(self.mesh)
+
+    @cached_property
+    def light(self) -> Light | None:
+        """The light on the mesh, None where it is unbaked; photographs hold their own."""
+        if self.mesh.photographed:
+            return DARK
+        if self.lighting == "unbaked":
+            return None
+        return kept(self.facets, lambda: baked(self.facets))
+
+    @property
+    def owners(self) -> Ints:
+        """(m,) whose each face is."""
+        return self.mesh.owners
+
+    @cached_property
+    def edge_codes(self) -> Ints:
+        """(m,) which faces a pixel may lie between without an edge."""
+        return edge_codes(self.facets)
+
+    @cached_property
+    def _table(self) -> Table:
+        return table_of(self.facets, self.light)
+
+    def frame(self, camera: Camera) -> Frame:
+        """What a camera sees; nothing is rendered before it is read."""
+        return self.frames([camera])[0]
+
+    def frames(self, cameras: Sequence[Camera]) -> list[Frame]:
+        """What several cameras see.
+
+        Args:
+            cameras: in any order; one that was asked for a moment ago has its frame again.
+        """
+        for each in _last:
+            other = each()
+            if other is not None and other is not self:
+                other.forget()
+        _last[:] = [weakref.ref(self)]
+        found: list[Frame] = []
+        recent = self._recent
+        for camera in cameras:
+            known = recent.pop(camera, None) or Frame(self, camera)
+            recent[camera] = known
+            found.append(known)
+        while len(recent) > _FRAMES:
+            recent.popitem(last=False)
+        return found
+
+    def forget(self) -> None:
+        """Let go of the frames that were asked for a moment ago."""
+        # Another thread may be at the old ones.
+        self._recent = OrderedDict()
+
+    def shade(
+        self,
+        hits: Hits,
+        starts: NDArray[np.float32],
+        ways: NDArray[np.float32],
+        pixel: float,
+        soft: bool = True,
+    ) -> NDArray[np.uint8]:
+        """The colours of what rays met, (n, 3) sRGB; in mirrors what is before them.
+
+        Args:
+            hits: what was met.
+            starts: (n, 3) or (3,) where the rays began.
+            ways: (n, 3) the rays' directions.
+            pixel: how wide a pixel is at a distance of 1.
+            soft: blend textures between texels.
+        """
+        pixels = shaded(self.facets, self._table, self.light, hits, ways, pixel, soft)
+        if self._has_mirrors:
+            self._mirror(pixels, hits, starts, ways, pixel)
+        return pixels
+
+    @cached_property
+    def _has_mirrors(self) -> bool:
+        return bool((self.facets.gloss >= _MIRROR).any())
+
+    def _mirror(
+        self,
+        pixels: NDArray[np.uint8],
+        hits: Hits,
+        starts: NDArray[np.float32],
+        ways: NDArray[np.float32],
+        pixel: float,
+    ) -> None:
+        """Draw into mirrors what their rays meet next; a mirror in a mirror is grey."""
+        at = np.flatnonzero((hits.face >= 0) & (self.facets.gloss[hits.face] >= _MIRROR))
+        if not len(at):
+            return
+        way = ways[at]
+        normal = self.facets.normal[hits.face[at]]
+        turned = way - 2 * (way * normal).sum(axis=1, keepdims=True) * normal
+        start = (starts if starts.ndim == 1 else starts[at]) + way * hits.distance[at][:, None]
+        # The texture's size goes by the whole way of the light, to the mirror and on from it.
+        start = start + turned * np.float32(1e-3)
+        second = self.caster.cast_picture(start, turned, len(turned))
+        whole = Hits(second.distance + hits.distance[at], second.face, second.u, second.v)
+        seen = shaded(self.facets, self._table, self.light, whole, turned, pixel)
+        pixels[at] = (seen.astype(np.uint16) * 7 + pixels[at]) // 8
+
+
+class Casting(Protocol):
+    """What casts a picture's rays."""
+
+    def cast_picture(
+        self, origins: NDArray[np.float32], directions: NDArray[np.float32], wide: int
+    ) -> Hits:
+        """As :meth:`navloom_worlds.geometry.rays.RayCaster.cast_picture`."""
+        ...
+
+
+class Drawn(Protocol):
+    """What frames are taken of: a mesh, or one with bodies in it."""
+
+    @property
+    def caster(self) -> Casting:
+        """What casts rays at it."""
+        ...
+
+    @property
+    def owners(self) -> Ints:
+        """(m,) whose each face is."""
+        ...
+
+    @property
+    def edge_codes(self) -> Ints:
+        """(m,) which faces a pixel may lie between without an edge."""
+        ...
+
+    def shade(
+        self,
+        hits: Hits,
+        starts: NDArray[np.float32],
+        ways: NDArray[np.float32],
+        pixel: float,
+        soft: bool = True,
+    ) -> NDArray[np.uint8]:
+        """As :meth:`Renderer.shade`."""
+        ...
+
+
+class Frame:
+    """What one camera sees, each kind of picture made when it is first read.
+
+    Args:
+        renderer: of the mesh.
+        camera: where from.
+    """
+
+    def __init__(self, renderer: Drawn, camera: Camera) -> None:
+        self.renderer = renderer
+        self.camera = camera
+        self._hits: Hits | None = None
+
+    def read(self, sensor: str) -> NDArray[Any]:
+        """One kind of picture.
+
+        Args:
+            sensor: ``rgb``, ``depth`` or ``ids``.
+        """
+        if sensor == "rgb":
+            return self.rgb
+        return self.depth if sensor == "depth" else self.ids
+
+    @property
+    def hits(self) -> Hits:
+        """What each pixel's ray met, row by row."""
+        return self._met(*self.camera.rays()) if self._hits is None else self._hits
+
+    @cached_property
+    def depth(self) -> NDArray[np.float32]:
+        """(height, width) metres along the view's middle; 0 where nothing was hit."""
+        metres = np.where(self.hits.face >= 0, self.hits.distance, np.float32(0))
+        return metres.reshape(self.camera.height, self.camera.width)
+
+    @cached_property
+    def ids(self) -> NDArray[np.int32]:
+        """(height, width) whose each pixel is; see :mod:`navloom_worlds.geometry.owners`."""
+        found = self.renderer.owners.take(self.hits.face, mode="clip")
+        found[self.hits.face < 0] = 0
+        return found.reshape(self.camera.height, self.camera.width)
+
+    @cached_property
+    def rgb(self) -> NDArray[np.uint8]:
+        """(height, width, 3) sRGB."""
+        camera, renderer = self.camera, self.renderer
+        starts, ways = camera.rays()
+        hits = self._met(starts, ways)
+        pixels = renderer.shade(hits, starts, ways, camera.pixel(), camera.samples > 1)
+        if camera.samples > 1:
+            self._soften(pixels)
+        return pixels.reshape(camera.height, camera.width, 3)
+
+    def _met(self, starts: NDArray[np.float32], ways: NDArray[np.float32]) -> Hits:
+        """What the rays met that are the camera's own; cast once."""
+        if self._hits is None:
+            self._hits = self.renderer.caster.cast_picture(starts, ways, self.camera.width)
+        return self._hits
+
+    def _soften(self, pixels: NDArray[np.uint8]) -> None:
+        """Pixels at edges are drawn anew, each as the mean of several rays."""
+        camera, renderer = self.camera, self.renderer
+        at = edges(camera, self.hits, renderer.edge_codes)
+        if not len(at):
+            return
+        total = np.zeros((len(at), 3), dtype=np.uint16)
+        count = camera.samples**2
+        for ray in range(count):
+            # A grid askew: no two rays in one row or column, so that level edges are soft too.
+            row, column = divmod(ray, camera.samples)
+            across = (column + (row + 0.5) / camera.samples) / camera.samples - 0.5
+            down = (row + (camera.samples - column - 0.5) / camera.samples) / camera.samples - 0.5
+            starts, ways = camera.rays((across, down), at)
+            hits = renderer.caster.cast_picture(starts, ways, len(ways))
+            total += renderer.shade(hits, starts, ways, camera.pixel() / camera.samples)
+        pixels[at] = (total + count // 2) // count

@@ -1,0 +1,411 @@
+"""What people walk is a run of agent ``human``: lines, checkpoints and scores as any agent's.
+
+The run is the folder ``walks`` of the study. A sample is an episode and the rater who walks it,
+whose pseudonym stands in the line as ``rater``; where several walk one episode, ids end in -e1,
+-e2, ... as epochs do. Whoever comes back after a kill goes on at the last step, or within half a
+second of it where motion is continuous.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal
+
+from langgraph.runtime import RunControl
+
+from navloom.errors import RunError, UsageError
+from navloom.evals.navigation.request import EvalRequest
+from navloom.evals.navigation.run import EvalJob, EvalPlan, finish
+from navloom.evals.one_sample import run_sample
+from navloom.evals.people.study_folder import BY_LOT, WALKS, People
+from navloom.evals.progress import Summary
+from navloom.evals.run_folder import RunFolder, line_form, read_run
+from navloom.evals.runner import run_batch
+from navloom.evals.session import Sample, sample_seed
+from navloom.evals.tasks.episode import Episode
+from navloom.evals.tasks.registry import load_task
+from navloom.files import write_whole
+from navloom.graphs.checkpoints import begun, open_checkpoints
+from navloom.graphs.navigation.person import Person
+from navloom.line_file import encode_line, parse_line, whole_lines
+from navloom.models.call import CallSettings
+from navloom.scenes.bodies import body_of
+from navloom.scenes.scene import Scene
+from navloom.scenes.terrain import SETTLE_M, Stand
+from navloom.scenes.uri import SceneNames, scene_of
+from navloom.sim.graph import floor_of
+from navloom_worlds.motion.body_field import body_field
+from navloom_worlds.motion.mover import mover_of
+from navloom_worlds.rendering.lookout import can_look
+
+PRACTICE = "demo:flat"
+"""Where the keys are tried first."""
+Motion = Literal["hops", "continuous"]
+MOST_STEPS = 1_000
+"""Of a walk that is driven: there it is the time that bounds it."""
+_TAKEN = ("task", "body", "physics", "collision_threshold", "waypoints", "max_steps")
+"""What walks take over from the run whose episodes they are."""
+
+
+def walk_plan(people: People) -> EvalPlan:
+    """The run that a study's raters walk.
+
+    Args:
+        people: the study; its items are episodes, and its form says how people move.
+    """
+    motion = people.form.motion
+    source = str(people.file.request.get("sources", [""])[0])
+    episodes = {
+        name: Episode.model_validate(each.task["episode"]) for name, each in people.items.items()
+    }
+    request = _request(source, people.file.seed, motion)
+    samples, walked = list[Sample](), dict[str, Episode]()
+    counts = Counter(each.id for each in episodes.values())
+    for rater, item, turn in _turns(people):
+        episode = episodes[item]
+        name = episode.id if counts[episode.id] == 1 else f"{episode.id}.{item}"
+        name = name if people.form.overlap == 1 else f"{name}-e{turn + 1}"
+        columns = {"rater": rater, "item": item}
+        seed = sample_seed(request.seed, name)
+        samples.append(Sample(name, seed, episode.scene, turn, columns, epoch=turn))
+        walked[name] = episode
+    told = [episode.model_dump(mode="json") for episode in walked.values()]
+    whole = sha256(encode_line({"episodes": told})).hexdigest()
+    record = {"split": _split(source), "episodes": {"count": len(walked), "sha256": whole}}
+    return EvalPlan(
+        request=request,
+        samples=samples,
+        record=record,
+        episodes=walked,
+        scenes=_Places(source),
+        touches=request.physics != "off",
+    )
+
+
+def _turns(people: People) -> list[tuple[str, str, int]]:
+    """Who walks which item, as the how many-th, from 0."""
+    taken: Counter[str] = Counter()
+    found = []
+    for rater in people.file.raters:
+        for item in rater.items:
+            found.append((rater.name, item, taken[item]))
+            taken[item] += 1
+    return found
+
+
+def _request(source: str, seed: int, motion: Motion) -> EvalRequest:
+    """Of an agent's run what its episodes and bodies were; who walks is a person."""
+    given: dict[str, Any] = {"task": "scene", "max_steps": 30}
+    said = _run_of(source)
+    if said.get("kind") == EvalRequest.KIND:
+        asked = EvalRequest.read(source)
+        given = {name: getattr(asked, name) for name in _TAKEN}
+    elif not Path(source).exists():
+        given["options"] = {"spec": source}
+    request = EvalRequest(**given, seed=seed, agent="human", views=0)
+    if motion == "hops":
+        return request
+    return replace(request, motion=motion, physics="slide", max_steps=MOST_STEPS)
+
+
+def _split(source: str) -> str:
+    said = _run_of(source).get("request") or {}
+    return str(said.get("split") or "generated")
+
+
+def _run_of(source: str) -> dict[str, Any]:
+    return read_run(source) if (Path(source) / "run.json").is_file() else {}
+
+
+def can_be_walked(scene: Scene, episode: Episode, motion: Motion) -> bool:
+    """Whether a person's body gets from the start to a goal, where it has to drive.
+
+    Hops are the graph's own, which goes closer to things than a body does.
+    """
+    if motion == "hops":
+        return True
+    body = body_of(None)
+    place = floor_of(scene.viewpoint_by_id[episode.start])
+    stand = mover_of(scene, body).settled(Stand(place, episode.heading), reach=SETTLE_M)
+    goals = [floor_of(scene.viewpoint_by_id[goal]) for goal in episode.goals]
+    return stand is not None and (
+        body_field(scene, body).way(stand.position, goals, driven=True) is not None
+    )
+
+
+class _Places(dict[str, str]):
+    """The URI of each scene, found when it is asked for: a study may have a hundred."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__()
+        self._names = SceneNames(None if Path(source).exists() else source)
+
+    def __missing__(self, name: str) -> str:
+        self[name] = self._names.load(name).origin
+        return self[name]
+
+
+def begin(people: People) -> None:
+    """Make what a new study of walks lacks: the raters' run, and a walk by lot.
+
+    Raises:
+        UsageError: a scene cannot be looked at, since it has no geometry.
+        SceneError: a scene is missing.
+        RunError: a folder cannot be used.
+    """
+    if not (people.path / WALKS / "run.json").exists():
+        begin_walks(people)
+    if not (people.path / BY_LOT / "summary.json").exists():
+        draw_lots(people)
+
+
+def begin_walks(people: People) -> Path:
+    """Make the run of a new study, so that it can be looked at before anybody walks.
+
+    Returns:
+        Its folder.
+
+    Raises:
+        UsageError: a scene cannot be looked at, since it has no geometry.
+        SceneError: a scene is missing.
+    """
+    plan, path = walk_plan(people), people.path / WALKS
+    for name in sorted({each.scene for each in plan.samples}):
+        if not can_look(scene_of(plan.scenes[name])):
+            raise UsageError(
+                f"{name} cannot be walked by people: there is no geometry to be seen (or embreex"
+                " is not installed): give homes, or HM3D with its meshes"
+            )
+
+    async def made() -> None:
+        walks = Walks(path, plan)
+        await walks.open()
+        await walks.close()
+
+    asyncio.run(made())
+    return path
+
+
+def draw_lots(people: People) -> Path:
+    """Walk a new study's episodes blindly, so that no success rate of people stands alone.
+
+    It is a run of agent ``random``: a draw among the ways on at each hop, with as many steps as
+    the agent had whose episodes they are.
+
+    Returns:
+        Its folder.
+
+    Raises:
+        RunError: the folder cannot be used.
+    """
+    walked, path = walk_plan(people), people.path / BY_LOT
+    source = str(people.file.request.get("sources", [""])[0])
+    request = replace(_request(source, people.file.seed, "hops"), agent="random")
+    samples = [replace(each, columns={}) for each in walked.samples]
+    touches = request.physics != "off"
+    plan = replace(walked, request=request, samples=samples, touches=touches)
+
+    async def drawn() -> None:
+        asked, where = {**request.record(), **plan.record}, request.where()
+        with RunFolder(
+            path, kind=request.KIND, request=asked, seed=request.seed, where=where
+        ) as folder:
+            summary = await run_batch(folder, samples, EvalJob(plan))
+            folder.write_summary(replace(summary, found=finish(plan, path)).record())
+
+    asyncio.run(drawn())
+    return path
+
+
+@dataclass(frozen=True)
+class WalkJob(EvalJob):
+    """An evaluation in which a person stands in the place of the model.
+
+    Attributes:
+        persons: who walks now, by sample.
+    """
+
+    persons: dict[str, Person] = field(default_factory=dict)
+
+    def person(self, sample: Sample) -> Person | None:
+        """Who walks in the place of the model."""
+        return self.persons.get(sample.id)
+
+    def record(self, sample: Sample, state: Mapping[str, Any]) -> dict[str, Any]:
+        """The line's columns; its seconds are the person's, pauses left out."""
+        said = super().record(sample, state)
+        return {**said, "seconds": round(state.get("seconds") or 0.0, 3)}
+
+
+class Walks:
+    """The run of a study's raters, held open by the process that serves them.
+
+    Args:
+        path: the run's folder.
+        plan: what is to be walked.
+    """
+
+    def __init__(self, path: Path, plan: EvalPlan) -> None:
+        self.path, self.plan = path, plan
+        self._samples = {
+            (str(each.columns["rater"]), str(each.columns["item"])): each for each in plan.samples
+        }
+        self._job = WalkJob(plan)
+        self._opened = AsyncExitStack()
+        self._began = time.monotonic()
+        self._graph: Any = None
+
+    async def open(self) -> None:
+        """Take hold of the folder.
+
+        Raises:
+            RunError: another process has it, or it is of another study.
+        """
+        async with AsyncExitStack() as stack:
+            self._folder = self._hold()
+            stack.callback(lambda: self._folder.close())
+            self._saver = await stack.enter_async_context(
+                open_checkpoints(self._folder.checkpoints)
+            )
+            self._graph = self._job.build(self._saver)
+            self._begun = await begun(self._saver)
+            for name in sorted(self._begun & self._folder.finished):
+                # A kill came between the line and the end of its thread.
+                await self._saver.adelete_thread(name)
+            self._begun -= self._folder.finished
+            self._opened = stack.pop_all()
+
+    def _hold(self) -> RunFolder:
+        request = self.plan.request
+        asked = {**request.record(), **self.plan.record}
+        return RunFolder(
+            self.path, kind="navigate", request=asked, seed=request.seed, where=request.where()
+        )
+
+    async def close(self) -> None:
+        """Let go of the folder."""
+        if self._graph is not None:
+            self._summarise()
+        await self._opened.aclose()
+
+    @property
+    def motion(self) -> Motion:
+        """How people move."""
+        motion: Motion = self.plan.request.motion
+        return motion
+
+    @cached_property
+    def practice(self) -> EvalPlan:
+        """An episode to get to know the keys by, which is no part of the run."""
+        made = load_task("scene", spec=PRACTICE, n=1, kind="fine")
+        (episode,) = made.episodes
+        request = replace(self.plan.request, task="scene", options={}, body=None)
+        sample = Sample(episode.id, 0, episode.scene)
+        return EvalPlan(
+            request=request,
+            samples=[sample],
+            episodes={sample.id: episode},
+            scenes=made.scenes,
+            touches=self.plan.touches,
+        )
+
+    async def rehearse(self, person: Person) -> dict[str, Any]:
+        """Let a person walk the practice; its line is written nowhere."""
+        (sample,) = self.practice.samples
+        job = WalkJob(self.practice, {sample.id: person})
+        return await run_sample(job, sample, job.build(None), settings=CallSettings())
+
+    def sample(self, rater: str, item: str) -> Sample:
+        """The sample that a rater walks.
+
+        Raises:
+            UsageError: they are not asked to.
+        """
+        found = self._samples.get((rater, item))
+        if found is None:
+            raise UsageError(f"{rater} is not asked to walk '{item[:80]}'")
+        return found
+
+    def done(self, sample: Sample) -> bool:
+        """Whether a sample was walked."""
+        return sample.id in self._folder.finished
+
+    async def seconds(self, sample: Sample) -> float:
+        """For how long a sample has been walked before this."""
+        if sample.id not in self._begun:
+            return 0.0
+        there = await self._graph.aget_state({"configurable": {"thread_id": sample.id}})
+        return float(there.values.get("seconds") or 0.0)
+
+    async def walk(
+        self, sample: Sample, person: Person, control: RunControl | None = None
+    ) -> dict[str, Any]:
+        """Let a person walk a sample to its end, from where it stood when they left.
+
+        Args:
+            sample: one that is not done.
+            person: who.
+            control: drains it from outside, at its next step.
+
+        Returns:
+            The line that was written.
+
+        Raises:
+            GraphDrained: it was drained; the same call goes on. Likewise StoppedError, which a
+                person raises who leaves.
+            RunError: it cannot be written, or what broke, in one line.
+        """
+        self._job.persons[sample.id] = person
+        resumed = sample.id in self._begun
+        self._begun.add(sample.id)
+        try:
+            line = await run_sample(
+                self._job, sample, self._graph,
+                settings=CallSettings(), control=control, resumed=resumed,
+            )  # fmt: skip
+        finally:
+            del self._job.persons[sample.id]
+        if line["status"] == "error":
+            raise RunError(f"{sample.id}: {line['message']}")
+        self._folder.add_sample(line)
+        await self._saver.adelete_thread(sample.id)
+        self._begun.discard(sample.id)
+        await asyncio.to_thread(self._summarise)
+        return line
+
+    def _summarise(self) -> None:
+        folder = self._folder
+        left = len({each.id for each in self.plan.samples} - folder.finished)
+        summary = Summary.of(
+            folder.tally, samples=len(self.plan.samples), left=left, model="builtin/human",
+            stopped=left > 0, seconds=time.monotonic() - self._began, limit=None,
+        )  # fmt: skip
+        found = finish(self.plan, self.path)
+        folder.write_summary(replace(summary, found=found).record())
+
+    async def forget(self, rater: str) -> None:
+        """Take out all that a rater walked, who withdraws."""
+        mine = {each.id for (name, _), each in self._samples.items() if name == rater}
+        for name in sorted(mine & self._begun):
+            await self._saver.adelete_thread(name)
+            self._begun.discard(name)
+        if mine & self._folder.finished:
+            file = self.path / "samples.jsonl"
+            form = line_form(self.path, file.name)
+            kept = [
+                line
+                for place, line in whole_lines(file)
+                if line and parse_line(line, file, place.number, form)["id"] not in mine
+            ]
+            self._folder.close()
+            write_whole(file, b"".join(kept))
+            self._folder = self._hold()
+            self._summarise()

@@ -1,0 +1,87 @@
+"""How well a field found in a home's triangles agrees with the home's true free floor.
+
+python -m worlds.tests.geometry.free_floor home:0-19
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+
+import numpy as np
+import shapely
+
+from navloom.scenes.scene import Scene
+from navloom.scenes.uri import iter_scenes
+from navloom_worlds.geometry import scene_mesh
+from navloom_worlds.geometry.mesh import SceneMesh
+from navloom_worlds.geometry.mesh_graph import mesh_graph
+from navloom_worlds.geometry.owners import door_owner, opening_owner
+from navloom_worlds.geometry.walkable import WalkableField, passable, walkable_field
+from navloom_worlds.homes.freespace import _cleared
+
+
+def walked_in(home: Scene) -> SceneMesh:
+    """A home's mesh less the doors between rooms, and with panes in its windows."""
+    doors = [door_owner(index) for index in range(len(home.links))]
+    windows = [opening_owner(index) for index in range(len(home.openings))]
+    return passable(scene_mesh(home), doors, windows)
+
+
+def overlap(home: Scene, field: WalkableField) -> dict[int, float]:
+    """Storey -> area that both have as a share of what either has; stairs do not count."""
+    rooms, _, _ = _cleared(home.regions, home.links, home.items, home.stairs)
+    true = {name: room.free for name, room in rooms.items()}
+    steps = [shapely.Polygon(t.corners()) for s in home.stairs for t in [*s.treads, *s.landings]]
+    stairs = shapely.union_all(steps).buffer(0.1)
+    cells = np.arange(field.grid.wide * field.grid.deep, dtype=np.int32)
+    x, z = field.grid.middles(cells).T
+    counted = ~shapely.contains_xy(stairs, x, z)
+    shares = {}
+    for floor in home.floors:
+        rooms = shapely.union_all([true[r.id] for r in home.regions if r.floor == floor.id])
+        # What a home's own graph does not reach is free, and nobody gets there.
+        stands = shapely.MultiPoint(
+            [
+                (v.position[0], v.position[2])
+                for v in home.viewpoints
+                if home.floor_of(v) == floor.id
+            ]
+        )
+        parts = [part for part in shapely.get_parts(rooms) if part.intersects(stands)]
+        rooms = shapely.union_all(parts)
+        free = shapely.contains_xy(rooms, x, z) & counted
+        found = np.zeros(len(cells), dtype=np.bool_)
+        near = field.main[np.abs(field.height[field.main] - floor.height) < 0.3]
+        found[field.cell[near]] = True
+        found &= counted
+        shares[floor.id] = float((free & found).sum() / (free | found).sum())
+    return shares
+
+
+def main(spec: str) -> None:
+    """Print a line a home, and the least and the median of all storeys."""
+    every: list[float] = []
+    for home in iter_scenes(spec):
+        mesh = walked_in(home)
+        assert mesh.caster
+        begun = time.process_time()
+        field = walkable_field(mesh)
+        found = time.process_time()
+        graph = mesh_graph(field)
+        ended = time.process_time()
+        shares = overlap(home, field)
+        every += shares.values()
+        print(
+            f"{home.uri}: {len(home.regions)} rooms, {len(mesh.faces)} triangles, "
+            f"field {found - begun:.2f} s, graph {ended - found:.2f} s, "
+            f"{len(graph.viewpoints)} viewpoints, "
+            f"{len(graph.floors)} of {len(home.floors)} storeys, "
+            + " ".join(f"{share:.3f}" for share in shares.values())
+        )
+    print(f"least {min(every):.3f}, median {statistics.median(every):.3f}, {len(every)} storeys")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,21 @@
+"""``python -m worlds.tests.homes.home_bytes FIRST LAST``: of each home, its seed and bytes' hash.
+
+Two processes, two machines or two versions of Python that print the same lines make the same homes.
+"""
+
+from __future__ import annotations
+
+import sys
+from hashlib import sha256
+
+from navloom_worlds.homes.maker import make_home
+
+
+def main(first: int, last: int) -> None:
+    for seed in range(first, last + 1):
+        text = make_home(seed).model_dump_json(indent=1)
+        print(seed, sha256(text.encode()).hexdigest())
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

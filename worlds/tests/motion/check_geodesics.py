@@ -1,0 +1,230 @@
+"""``python -m worlds.tests.motion.check_geodesics home:0-19 --body VLNVERSE``.
+
+The ways of a body's field against ways over habitat's own navmesh (Recast and Detour over the
+exported home), or with ``--navmesh pynavmesh`` over one that Recast in Python makes. Pairs of
+places at least 2 m apart, on one floor and over stairs. Doors are left as they stand: an exported
+home has no one to open them. Over stairs the plan's lengths are compared, since a navmesh's way
+tells only its corners. Of pairs that the field alone joins, the widest way between them is
+measured: where its narrowest place has more room to spare than a cell of the navmesh, that is
+unexplained. Of pairs that the navmesh alone joins, what its way meets is printed: a navmesh climbs
+everywhere as on stairs, a body no riser off stairs that is higher than its step.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import KDTree
+
+from navloom.scenes.bodies import Embodiment, Shape, body_of
+from navloom.scenes.scene import Point3, Scene
+from navloom.scenes.terrain import Stand
+from navloom.scenes.uri import list_scenes, load_scene
+from navloom_worlds.motion.body_field import BodyField, body_field
+from navloom_worlds.motion.mover import Mover, mover_of
+from navloom_worlds.motion.sweep import gaps
+from worlds.tests.motion.recast_mesh import of_pynavmesh
+
+CELL, APART, SAME = 0.05, 2.0, 0.5
+Ways = Callable[[Point3, Point3], list[Point3]]
+
+
+@dataclass
+class Found:
+    """What came of all pairs."""
+
+    level: list[float] = field(default_factory=list)
+    stairs: list[float] = field(default_factory=list)
+    neither: int = 0
+    alone: Counter[str] = field(default_factory=Counter)
+
+    def told(self) -> list[str]:
+        """What came of it in lines."""
+        return [
+            told("on a floor", self.level),
+            told("over stairs, seen from above", self.stairs),
+            f"reached by neither: {self.neither}",
+            *(f"  {many} {what}" for what, many in self.alone.most_common()),
+        ]
+
+    def kept(self) -> bool:
+        """Whether medians lie within 1.5 % and nine of ten pairs within 4 %, all else explained."""
+        low, middle, high = np.percentile([*self.level, *self.stairs], [5, 50, 95])
+        near = abs(middle - 1) <= 0.015 and low >= 0.96 and high <= 1.04
+        return bool(near) and not any("UNEXPLAINED" in each for each in self.alone)
+
+
+def of_habitat(scene: Scene, body: Embodiment) -> Ways:
+    """Ways over habitat's navmesh of a home."""
+    from navloom_worlds.habitat import make
+    from navloom_worlds.habitat.walking import Ground
+
+    simulator = make(scene)
+    ground = Ground(scene, simulator._eyes.place, simulator._eyes.files, body)
+
+    def way(a: Point3, b: Point3) -> list[Point3]:
+        if None in ground.snapped([a, b]):
+            return []
+        found = ground.way(a, [b])
+        return [] if found is None else list(found.points)
+
+    return way
+
+
+NAVMESHES = {"habitat": of_habitat, "pynavmesh": of_pynavmesh}
+
+
+def pairs_of(ground: BodyField, count: int, seed: int) -> list[tuple[Point3, Point3]]:
+    """Places at random at least 2 m apart, a hand's breadth off all that is in the way."""
+    rng = np.random.default_rng(seed)
+    roomy = np.flatnonzero((ground.clear > ground.body.width / 2 + 0.1) & (ground.part < 3))
+    found: list[tuple[Point3, Point3]] = []
+    while len(roomy) > 1 and len(found) < count:
+        a, b = (ground.position(int(k)) for k in rng.choice(roomy, 2))
+        if math.hypot(a[0] - b[0], a[2] - b[2]) >= APART:
+            found.append((a, b))
+    return found
+
+
+def flat(points: list[Point3] | tuple[Point3, ...]) -> float:
+    """How long a way is seen from above."""
+    return sum(math.hypot(b[0] - a[0], b[2] - a[2]) for a, b in pairwise(points))
+
+
+def long(points: list[Point3] | tuple[Point3, ...]) -> float:
+    """How long a way is."""
+    return sum(math.dist(a, b) for a, b in pairwise(points))
+
+
+def along(points: list[Point3]) -> list[Point3]:
+    """Points every 5 cm of a way."""
+    out = []
+    for a, b in pairwise(points):
+        count = max(1, math.ceil(math.dist(a, b) / CELL))
+        out += [
+            tuple(p + (q - p) * k / count for p, q in zip(a, b, strict=True)) for k in range(count)
+        ]
+    return out  # type: ignore[return-value]
+
+
+def widest(ground: BodyField, a: Point3, b: Point3) -> float:
+    """The room around the narrowest place of the widest way between two that are joined."""
+    here, there = ground.at(a), ground.at(b)
+    rooms = np.unique(ground.clear[ground.clear <= min(ground.clear[here], ground.clear[there])])
+    low, high = 0, len(rooms)
+    while high - low > 1:
+        middle = (low + high) // 2
+        held = ground.clear >= rooms[middle]
+        beside = ground.places.beside
+        row, side = np.nonzero((beside >= 0) & held[:, None] & held[beside])
+        graph = coo_array((np.ones(len(row)), (row, beside[row, side])), (len(held), len(held)))
+        label = connected_components(graph, directed=False)[1]
+        low, high = (middle, high) if label[here] == label[there] else (low, middle)
+    return float(rooms[low])
+
+
+def why_ours_alone(ground: BodyField, a: Point3, b: Point3) -> str:
+    """What every way of ours has that the navmesh lacks."""
+    spare = widest(ground, a, b) - ground.body.width / 2
+    if spare <= CELL:
+        return f"a narrow place on every way: {spare * 100:.1f} cm to spare, no more than a cell"
+    return f"UNEXPLAINED: {spare * 100:.1f} cm to spare on the widest way"
+
+
+def riser(mover: Mover, points: list[Point3]) -> float:
+    """The highest rise of the floor from one point to the next."""
+    poses = [mover._around.posed(Stand(each, 0.0)) for each in points]
+    heights = [pose.y for pose in poses if pose is not None]
+    return max((abs(b - a) for a, b in pairwise(heights)), default=0.0)
+
+
+def beside_riser(mover: Mover, spot: Point3) -> bool:
+    """Whether what is nearest to a place is a riser or the edge above one."""
+    around = mover._around
+    pose = around.posed(Stand(spot, 0.0))
+    if pose is None:
+        return False
+    lines = around.met(pose, {})
+    nearest = int(gaps(Shape(True, 0.0, 0.0), lines.ends, pose.x, pose.z, 0.0, -1.0).argmin())
+    return around.name(int(lines.owners[nearest]), {}) in ("step", "edge")
+
+
+def why_theirs_alone(ground: BodyField, mover: Mover, points: list[Point3]) -> str:
+    """What a way of theirs meets."""
+    radius, floor = ground.body.width / 2, ground.found.floor
+    middles = ground.grid.middles(floor.cell)
+    tree = KDTree(np.stack([middles[:, 0], floor.height, middles[:, 1]], axis=1))
+    short = 0.0
+    for spot in (each for each in along(points) if not ground.stands(each)):
+        metres, k = tree.query(spot)
+        if metres > 0.25:
+            return "UNEXPLAINED: goes over what is no floor with head room to us"
+        room = float(floor.clearance[k])
+        if room < radius - 1.5 * CELL:
+            rise = riser(mover, [each for each in along(points) if math.dist(each, spot) < SAME])
+            if ground.body.max_step + 0.001 < rise <= ground.climb and beside_riser(mover, spot):
+                return f"a riser of {rise:.3f} m, climbed on stairs alone, by the navmesh anywhere"
+            return f"UNEXPLAINED: passes at {room:.2f} ({mover.clearance(spot):.2f}) m from a thing"
+        short = max(short, radius - room)
+    if short > 0:
+        return f"a place too narrow or too low: by {short * 100:.1f} cm, less than 1.5 cells"
+    return "UNEXPLAINED: a step between two places"
+
+
+def compare(uri: str, body: Embodiment, count: int, navmesh: str, found: Found) -> None:
+    """One home."""
+    scene = load_scene(uri)
+    ground, mover = body_field(scene, body), mover_of(scene, body)
+    ways = NAVMESHES[navmesh](scene, body)
+    for a, b in pairs_of(ground, count, seed=len(uri)):
+        ours, theirs = ground.way(a, [b]), ways(a, b)
+        if ours is None and not theirs:
+            found.neither += 1
+        elif ours is None or not theirs:
+            why = why_ours_alone(ground, a, b) if ours else why_theirs_alone(ground, mover, theirs)
+            found.alone[f"{'ours' if ours else navmesh} alone: {why.split(':')[0]}"] += 1
+            print(f"{uri} {a} -> {b}: {'ours' if ours else navmesh} alone: {why}")
+        else:
+            off = math.dist(theirs[0], a) + math.dist(theirs[-1], b)
+            steep = max(y for _, y, _ in ours.points) - min(y for _, y, _ in ours.points) > SAME
+            if steep:
+                found.stairs.append(flat(ours.points) / max(flat(theirs), 1e-6))
+            elif off < 0.3:
+                found.level.append(ours.metres / max(long(theirs), 1e-6))
+
+
+def told(what: str, ratios: list[float]) -> str:
+    """A line about some ratios."""
+    if not ratios:
+        return f"{what}: none"
+    low, middle, high = np.percentile(ratios, [5, 50, 95])
+    return f"{what}: {len(ratios)} pairs, median {middle:.4f}, 5 % {low:.4f}, 95 % {high:.4f}"
+
+
+def main() -> int:
+    """Compare, print, and say by the exit code whether the bounds are kept."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("spec")
+    parser.add_argument("--body", default="VLNVERSE")
+    parser.add_argument("--pairs", type=int, default=40)
+    parser.add_argument("--navmesh", choices=list(NAVMESHES), default="habitat")
+    given = parser.parse_args()
+    body = body_of(given.body).model_copy(update={"doors": False, "elevator": False})
+    found = Found()
+    for uri in list_scenes(given.spec):
+        compare(uri, body, given.pairs, given.navmesh, found)
+    print("\n".join(found.told()))
+    return 0 if found.kept() else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

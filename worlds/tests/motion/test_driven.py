@@ -1,0 +1,223 @@
+"""Links driven: what a body passes, what stops it, and that nothing it is told of a link counts."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+import shapely
+import shapely.affinity
+
+from navloom.scenes.bodies import Shape, get_body
+from navloom.scenes.by_rule import faults, from_geometry
+from navloom.scenes.scene import Scene
+from navloom.scenes.uri import load_scene
+from navloom_worlds.motion.box_places import Shape as PlanShape
+from navloom_worlds.motion.by_driving import compared
+from navloom_worlds.motion.driven import Driven, drive_edge, drive_edges
+from navloom_worlds.motion.lattice import Frame, Stretches, box_sums, corner_sums, stretches
+from navloom_worlds.motion.rails import Grain, Rails
+from navloom_worlds.motion.turning_room import FEW, fits
+from worlds.tests.motion.agree import rows
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def home() -> Scene:
+    return load_scene("home:7")
+
+
+def between(scene: Scene, a: str, b: str) -> int:
+    return next(k for k, link in enumerate(scene.links) if {link.a, link.b} == {a, b})
+
+
+def drive(scene: Scene, body: str, a: str, b: str) -> Driven:
+    found = drive_edge(scene, get_body(body), between(scene, a, b))
+    assert found is not None
+    return found
+
+
+def test_a_way_is_driven_from_region_to_region(home: Scene) -> None:
+    found = drive(home, "SWEEPER", "Hallway_1", "Kitchen_4")
+    assert found.result == "passed"
+    assert found.metres > 0.3
+    first, last = found.path[0].position[2], found.path[-1].position[2]
+    assert first > 5.9 > last
+
+
+def test_what_a_link_says_of_itself_counts_for_nothing(home: Scene) -> None:
+    number = between(home, "Hallway_1", "Kitchen_4")
+    links = list(home.links)
+    links[number] = links[number].model_copy(update={"width": 0.1, "threshold": 0.5, "step": 2.0})
+    body = get_body("SWEEPER")
+    assert faults(home.replace(links=tuple(links)), links[number], body)
+    told = home.replace(links=tuple(links))
+    # Its sill is built, so that alone is a true barrier; the width that it says is none.
+    links[number] = links[number].model_copy(update={"threshold": 0.0})
+    told = told.replace(links=tuple(links))
+    again = drive_edge(told, body, number)
+    assert again is not None
+    assert again.result == "passed"
+
+
+def test_stairs_are_climbed_by_who_can(home: Scene) -> None:
+    assert drive(home, "HUMAN", "Stairwell_3", "Hallway_7").result == "passed"
+    wheels = drive(home, "WHEELCHAIR", "Stairwell_3", "Hallway_7")
+    assert (wheels.result, wheels.path) != ("passed", ())
+    assert wheels.result == "blocked"
+
+
+def test_an_elevator_is_ridden_by_who_can_operate_it(home: Scene) -> None:
+    assert drive(home, "WHEELCHAIR", "Elevator_2", "Elevator_8").result == "passed"
+    dog = drive(home, "QUADRUPEDAL", "Elevator_2", "Elevator_8")
+    assert (dog.result, dog.stopped_by) == ("blocked", "cannot operate the elevator")
+
+
+def test_a_thing_before_a_door_blocks_by_rule_and_driven(home: Scene) -> None:
+    number = between(home, "Hallway_7", "Elevator_8")
+    x, y, z = home.links[number].point or (0.0, 0.0, 0.0)
+    wardrobe = next(item for item in home.items if item.name == "wardrobe" or item.size is not None)
+    thing = wardrobe.model_copy(
+        update={
+            "id": "crate_1",
+            "name": "crate",
+            "shape": "box",
+            "region": "Hallway_7",
+            "on": None,
+            "position": (x, y + 0.6, z + 0.5),
+            "size": (1.2, 1.2, 0.5),
+            "yaw": 0.0,
+        }
+    )
+    changed = home.replace(items=(*home.items, thing))
+    body = get_body("WHEELCHAIR")
+    found = faults(changed, changed.links[number], body)
+    assert [fault.kind for fault in found] == ["furniture"]
+    assert found[0].items == ("crate_1",)
+    assert "a crate stands in the way" in found[0].note
+    driven = drive_edge(changed, body, number)
+    assert driven is not None
+    assert (driven.result, driven.stopped_by) == ("blocked", "crate_1")
+
+
+def test_rows_count_what_agrees(home: Scene) -> None:
+    (found,) = drive_edges(home, [get_body("SWEEPER")], [between(home, "Hallway_1", "Kitchen_4")])
+    agree = compared(home, found, ())
+    assert agree.agrees
+    assert [(row.barrier, row.links, row.agree) for row in rows([agree])] == [
+        ("open", 1, 1),
+        ("blocked", 0, 0),
+    ]
+
+
+def test_walls_count_where_outlines_lie_on_their_middle_lines() -> None:
+    villa = load_scene("demo:villa")
+    number, body = between(villa, "Hallway_9", "Kids_room_13"), get_body("HUMANOID")
+    found = faults(villa, villa.links[number], body)
+    assert [fault.kind for fault in found] == ["narrow"]
+    assert drive(villa, "HUMANOID", "Hallway_9", "Kids_room_13").result == "blocked"
+
+
+def test_stairs_that_nobody_built_are_not_driven() -> None:
+    villa = load_scene("demo:villa")
+    assert drive(villa, "HUMAN", "Hallway_2", "Hallway_9").result == "gave up"
+
+
+CAR = get_body("QUADRUPEDAL").model_copy(update={"name": "CAR", "doors": True, "width": 0.5})
+
+
+@pytest.mark.parametrize(
+    ("changes", "to", "passes"),
+    [
+        ({}, "Toilet_5", True),
+        ({"turning_radius": 0.6}, "Toilet_5", False),
+        ({"turning_radius": 0.6}, "Kitchen_4", True),
+        ({"turning_radius": 0.6, "shape": "cylinder"}, "Kitchen_4", True),
+    ],
+)
+def test_who_turns_on_an_arc_needs_room_for_it(
+    home: Scene, changes: dict[str, Any], to: str, passes: bool
+) -> None:
+    car, number = CAR.model_copy(update=changes), between(home, "Hallway_1", to)
+    cell = from_geometry(home, (car,)).passage("CAR", "Hallway_1", to)
+    found = drive_edge(home, car, number)
+    assert found is not None
+    assert (cell.traversable, found.result == "passed") == (passes, passes)
+    if car.turning_radius:
+        assert len({round(stand.heading, 6) for stand in found.path}) <= 1
+
+
+def test_a_ramp_is_driven_up_and_is_in_nobodys_way() -> None:
+    scene = load_scene("home:220")
+    up = next(k for k, link in enumerate(scene.links) if link.kind == "ramp")
+    for body in (get_body("SWEEPER"), get_body("WHEELCHAIR")):
+        found = drive_edge(scene, body, up)
+        assert found is not None
+        assert (found.result, faults(scene, scene.links[up], body)) == ("passed", ())
+    beside = next(
+        link
+        for link in scene.links
+        if link.kind != "ramp" and {link.a, link.b} == {scene.links[up].a, scene.links[up].b}
+    )
+    assert faults(scene, beside, get_body("HUMANOID")) == ()
+
+
+def test_corners_of_a_box_do_not_swing_over_corners_of_things() -> None:
+    box = Shape(False, 0.5, 0.5)
+    # A thin wall that ends just inside the circle of its corners, half way between two headings.
+    at = 0.7 * np.array([math.cos(math.radians(70)), math.sin(math.radians(70))])
+    post = np.array([[*at, *(2 * at)]])
+    frame = Frame((0.0, 0.0), (1.0, 0.0), 1, 1)
+    angles = [0.0, math.atan2(1, 6), math.pi / 4]
+    fits = [
+        free(stretches(box_sums(post, box, (math.cos(angle), math.sin(angle))), frame))
+        for angle in angles
+    ]
+    turns = [free(stretches(corner_sums(post, box, *pair), frame)) for pair in pairwise(angles)]
+    assert (fits, turns) == ([True, True, True], [True, False])
+
+
+def free(taken: Stretches) -> bool:
+    """Whether the first place of a grid is in none of some stretches."""
+    return not any(row == 0 and low <= 0 <= high for row, low, high in zip(*taken, strict=True))
+
+
+def test_a_box_does_not_slide_aside() -> None:
+    # Across a corridor that is wider than it is long, and narrower than it needs to turn.
+    corridor = shapely.box(0.0, 0.0, 4.0, 1.05)
+    found = fits(corridor, PlanShape(0.5, 1.0), math.pi / 2, turns=FEW).main()
+    assert 0 not in found.heading
+    assert found.part.size
+
+
+@pytest.mark.parametrize(
+    ("wide", "turns", "passes"), [(1.02, True, True), (1.02, False, False), (0.905, True, False)]
+)
+def test_a_box_gets_aside_by_small_turns(wide: float, turns: bool, passes: bool) -> None:
+    # Across a corridor in which it cannot turn round, from one end to the other.
+    floor = shapely.box(0.0, 0.0, 3.0, wide)
+    walls = np.array([[0, 0, 3, 0], [3, 0, 3, wide], [3, wide, 0, wide], [0, wide, 0, 0]], float)
+    rails = Rails(walls, Shape(False, 0.45, 0.45), floor, (0.0, 1.0), Grain(0.01, 36), turns=turns)
+    ends = [rails.held(0, np.array([[x, wide / 2]])) for x in (0.6, 2.4)]
+    way = rails.way(*(numbers for numbers, _ in ends))
+    assert bool(way) == passes
+    if way:
+        driven = rails.motions(way, float(ends[0][1][0]), ends[1][1])
+        assert (driven[0].x, driven[-1].x) == pytest.approx((0.6, 2.4), abs=0.01)
+        for motion in driven:
+            angle = motion.heading - math.pi / 2
+            box = shapely.affinity.rotate(
+                shapely.box(-0.45, -0.45, 0.45, 0.45), angle, use_radians=True
+            )
+            assert floor.contains(shapely.affinity.translate(box, motion.x, motion.z))
+        for before, after in pairwise(driven):
+            far = math.hypot(after.x - before.x, after.z - before.z)
+            aside = (after.x - before.x) * math.cos(before.heading) + (
+                after.z - before.z
+            ) * math.sin(before.heading)
+            assert abs(aside) < 1e-6
+            assert far < 1e-6 or after.heading == before.heading
