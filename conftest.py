@@ -29,11 +29,11 @@ ROOMY_MB, FULL_MB = 420, 540
 """A worker that takes more than the first looks for garbage; more than the second, scenes go."""
 _CACHE = pytest.StashKey[str]()
 _LAST_MB = [0]
-_load = uri._Place.load
+_load = uri._SpecPlace.load
 _kept = lru_cache(maxsize=8)(_load)
 
 
-def _load_once(place: uri._Place, scene_id: str) -> uri.Scene:
+def _load_once(place: uri._SpecPlace, scene_id: str) -> uri.Scene:
     """Demo homes and made ones are frozen: a worker's tests share them, and what is worked out."""
     if place.prefix in ("demo:", "home:"):
         return _kept(replace(place, ids=()), scene_id)
@@ -42,7 +42,7 @@ def _load_once(place: uri._Place, scene_id: str) -> uri.Scene:
 
 def pytest_configure(config: pytest.Config) -> None:
     """One cache for all workers of a run, and for no other run: what is kept may be old code's."""
-    uri._Place.load = _load_once  # type: ignore[method-assign]
+    uri._SpecPlace.load = _load_once  # type: ignore[method-assign]
     if not hasattr(config, "workerinput"):
         config.stash[_CACHE] = os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(
             prefix="navloom-tests-"
@@ -131,7 +131,7 @@ def data_dir() -> Path:
 @pytest.fixture
 def fresh_scenes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each load makes a scene of which nothing is worked out, as in the program itself."""
-    monkeypatch.setattr(uri._Place, "load", _load)
+    monkeypatch.setattr(uri._SpecPlace, "load", _load)
 
 
 @pytest.fixture(scope="session")

@@ -23,7 +23,7 @@ from navloom.evals.runner import run_kind
 from navloom.models.builtin import BuiltinChatModel
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.uri import list_scenes, load_scene
-from navloom.sim.panorama.manifest import Asked
+from navloom.sim.panorama.manifest import RenderRequest
 from navloom.sim.panorama.panorama_cache import LAST
 from navloom.sim.protocol import Pose
 from navloom.sim.registry import get_simulator
@@ -42,8 +42,8 @@ def claims() -> list[Claim]:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         jpg, png = root / "jpg", root / "png"
-        render_scenes([HOME], jpg, Asked(format="jpg"))
-        render_scenes([HOME], png, Asked())
+        render_scenes([HOME], jpg, RenderRequest(format="jpg"))
+        render_scenes([HOME], png, RenderRequest())
         return [*_access(jpg, png), _memory(root, jpg), _processes(root)]
 
 
@@ -124,7 +124,7 @@ def _peak_mb() -> float:
 
 def _processes(root: Path) -> Claim:
     uris = list_scenes(f"home:0-{HOMES - 1}")
-    asked = Asked(size=SIZE, format="jpg")
+    asked = RenderRequest(size=SIZE, format="jpg")
     # Light is worked out once a home and kept: neither side is to pay for it.
     render_scenes(uris, root / "warm", asked.model_copy(update={"size": 16}), processes=2)
     seconds: dict[int, list[float]] = {1: [], 2: []}

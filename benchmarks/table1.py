@@ -29,7 +29,7 @@ from navloom.evals.session import Session
 from navloom.models.builtin import BuiltinChatModel
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.uri import list_scenes, load_scene
-from navloom.sim.panorama.manifest import Asked
+from navloom.sim.panorama.manifest import RenderRequest
 from navloom.sim.panorama.panorama_cache import LAST
 from navloom.sim.protocol import Pose
 from navloom.sim.registry import get_simulator
@@ -101,7 +101,7 @@ def measured(root: Path) -> dict[str, Row]:
     """Each backend's row; without habitat where it is not installed."""
     homes = list_scenes(HOMES)
     panoramas = root / "panoramas"
-    render_scenes(homes, panoramas, Asked(format="jpg"))
+    render_scenes(homes, panoramas, RenderRequest(format="jpg"))
     backends: dict[str, dict[str, Any]] = {
         "panorama": {"panoramas": str(panoramas)},
         "embedded, baked": {"backend": "embedded"},

@@ -88,7 +88,7 @@ _CHECK, _CHECKED, _END = b', "check": "', 16, b'"}\n'
 
 
 @dataclass(frozen=True)
-class Form:
+class LineForm:
     """What the lines of a file keep to.
 
     Attributes:
@@ -120,10 +120,10 @@ class Form:
         return blake2b(body, digest_size=_CHECKED // 2, key=self.key).hexdigest().encode()
 
 
-ANY = Form()
+ANY = LineForm()
 
 
-def read_lines(path: Path, form: Form = ANY) -> Iterator[dict[str, Any]]:
+def read_lines(path: Path, form: LineForm = ANY) -> Iterator[dict[str, Any]]:
     """The records of a file of JSON lines, in order; a torn last line is left out.
 
     Safe while another process appends. A missing file has no records.
@@ -137,7 +137,7 @@ def read_lines(path: Path, form: Form = ANY) -> Iterator[dict[str, Any]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LinePosition:
     """Where a line stands in its file: bytes from ``begin`` on, the ``number``-th line from 1."""
 
     begin: int
@@ -151,8 +151,8 @@ class Place:
 
 
 def whole_lines(
-    path: Path, after: Place | None = None, most: int = MAX_LINE
-) -> Iterator[tuple[Place, bytes | None]]:
+    path: Path, after: LinePosition | None = None, most: int = MAX_LINE
+) -> Iterator[tuple[LinePosition, bytes | None]]:
     """The whole lines of a file as they are, each with its place; what is torn is left out.
 
     Args:
@@ -174,7 +174,7 @@ def whole_lines(
                     # Read to its end, and kept nowhere.
                     line = file.readline(most)
                     size += len(line)
-                place = Place(begin, size, number)
+                place = LinePosition(begin, size, number)
                 if not line.endswith(b"\n"):
                     if size >= most:
                         yield place, None
@@ -187,7 +187,7 @@ def whole_lines(
         raise RunError(f"cannot read {path}: {error.strerror}") from error
 
 
-def line_at(path: Path, place: Place, form: Form = ANY) -> dict[str, Any]:
+def line_at(path: Path, place: LinePosition, form: LineForm = ANY) -> dict[str, Any]:
     """The record of the line at a place.
 
     Raises:
@@ -202,7 +202,7 @@ def line_at(path: Path, place: Place, form: Form = ANY) -> dict[str, Any]:
     return parse_line(line, path, place.number, form)
 
 
-def read_by_id(path: Path, form: Form = ANY) -> Iterator[dict[str, Any]]:
+def read_by_id(path: Path, form: LineForm = ANY) -> Iterator[dict[str, Any]]:
     """The records of a file of JSON lines, sorted by id, one at a time in memory.
 
     What counts or draws goes by this order: that in which samples ended says how busy a machine
@@ -224,7 +224,7 @@ def read_by_id(path: Path, form: Form = ANY) -> Iterator[dict[str, Any]]:
                 yield parse_line(file.readline(), path, number, form)
 
 
-def _lines(path: Path) -> Iterator[tuple[Place, bytes]]:
+def _lines(path: Path) -> Iterator[tuple[LinePosition, bytes]]:
     for place, line in whole_lines(path):
         if line is None:
             raise RunError(f"{path} line {place.number}: longer than {MAX_LINE} bytes")
@@ -232,7 +232,7 @@ def _lines(path: Path) -> Iterator[tuple[Place, bytes]]:
 
 
 def parse_line(
-    line: bytes, path: Path, number: int, form: Form = ANY, *, walked: bool = True
+    line: bytes, path: Path, number: int, form: LineForm = ANY, *, walked: bool = True
 ) -> dict[str, Any]:
     """The record of a line.
 
@@ -266,7 +266,7 @@ def parse_line(
     return whole
 
 
-def _misfit(record: dict[str, Any], form: Form) -> str:
+def _misfit(record: dict[str, Any], form: LineForm) -> str:
     """What is wrong with a record's columns; empty where nothing is."""
     for key, kinds in _COLUMNS.items():
         if key in record and not isinstance(record[key], kinds):
@@ -296,7 +296,10 @@ class LineFile:
     """
 
     def __init__(
-        self, path: Path, seen: Callable[[dict[str, Any]], None] = lambda _: None, form: Form = ANY
+        self,
+        path: Path,
+        seen: Callable[[dict[str, Any]], None] = lambda _: None,
+        form: LineForm = ANY,
     ) -> None:
         self.path, self.form = path, form
         self.ids: set[str] = set()

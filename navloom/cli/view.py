@@ -62,17 +62,17 @@ def view(
     from navloom.web.opening import open_sources
     from navloom.web.people_room import PeopleRoom
     from navloom.web.people_source import PeopleSource
-    from navloom.web.room import Room
-    from navloom.web.serving import Place, serve_pages
+    from navloom.web.room import WebRoom
+    from navloom.web.serving import ServerAddress, serve_pages
 
     sources = open_sources(paths, lambda line: say(f"navloom: {line}"), scenes)
     if bundle is not None:
         _write(Documents(sources, given=True, licensed=with_licensed), bundle)
         return
     count = counted(len(sources), "sources")
-    place = Place(host, port, token, allow_host)
+    place = ServerAddress(host, port, token, allow_host)
     studies = [each.path for each in sources if isinstance(each, PeopleSource)]
-    rooms: list[Room] = []
+    rooms: list[WebRoom] = []
     if studies:
         people = PeopleRoom(studies)
         rooms = [people]

@@ -48,7 +48,7 @@ from navloom.evals.made_with import package_version
 from navloom.files import cannot_write
 from navloom.graphs.checkpoints import is_damage, set_aside
 from navloom.models.call import CallSettings
-from navloom.models.called import Call
+from navloom.models.called import EndedCall
 from navloom.models.secrets import one_line, redact, redacted
 from navloom.models.usage import paid_for
 
@@ -133,7 +133,7 @@ class CallKeeper:
 
     def __init__(self, path: Path, note: Note, again: set[str]) -> None:
         self.path, self._note, self._again = path, note, again
-        self._waiting: deque[tuple[str, int, Call | PlainCall]] = deque()
+        self._waiting: deque[tuple[str, int, EndedCall | PlainCall]] = deque()
         self._wrong: RunError | None = None
         self._strange = False
         self._later: asyncio.TimerHandle | None = None
@@ -148,17 +148,17 @@ class CallKeeper:
         self._session = self._insert(made, time.time(), package_version("navloom"))
         self._thread = ThreadPoolExecutor(1, "navloom-calls")
 
-    def listener(self, sample: str, around: CallSettings) -> Callable[[Call], None]:
+    def listener(self, sample: str, around: CallSettings) -> Callable[[EndedCall], None]:
         """What keeps the calls of a sample, and tells who listens already."""
 
-        def ended(call: Call) -> None:
+        def ended(call: EndedCall) -> None:
             self.keep(sample, around.epoch, call)
             if around.on_call is not None:
                 around.on_call(call)
 
         return ended
 
-    def keep(self, sample: str, epoch: int, call: Call | PlainCall) -> None:
+    def keep(self, sample: str, epoch: int, call: EndedCall | PlainCall) -> None:
         """Keep a call of a sample; it is written soon."""
         self._waiting.append((sample, epoch, call))
         if self._later is None:
@@ -213,7 +213,7 @@ class CallKeeper:
             damaged = is_damage(error)
             self._wrong = broken(self.path, why) if damaged else cannot_write(self.path, error)
 
-    def _keep(self, sample: str, epoch: int, call: Call | PlainCall) -> None:
+    def _keep(self, sample: str, epoch: int, call: EndedCall | PlainCall) -> None:
         try:
             said = call if isinstance(call, PlainCall) else PlainCall.of(call)
             self._put(sample, epoch, said)
@@ -372,7 +372,7 @@ class PlainCall:
     reply: BaseMessage | Text | None
 
     @classmethod
-    def of(cls, call: Call) -> PlainCall:
+    def of(cls, call: EndedCall) -> PlainCall:
         """A call of this process; its words are made to texts when they are asked for."""
         reply = call.reply
         told = reply.response_metadata if reply is not None else {}

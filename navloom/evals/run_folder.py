@@ -37,7 +37,7 @@ from navloom.evals.made_with import git_state, package_version, refuse_other_hom
 from navloom.evals.progress import Tally
 from navloom.evals.session import check_id
 from navloom.files import cannot_write, check_place, formed, write_whole
-from navloom.line_file import Form, LineFile, read_by_id, read_lines
+from navloom.line_file import LineFile, LineForm, read_by_id, read_lines
 from navloom.models.secrets import redacted
 
 _MAX_RUN_JSON = 16 * 1024 * 1024
@@ -133,7 +133,7 @@ def _sorted(folder: Path, name: str) -> list[dict[str, Any]]:
 _STATUSES = {"samples.jsonl": ("ok", "failed"), "errors.jsonl": ("error",)}
 
 
-def line_form(folder: Path, name: str) -> Form:
+def line_form(folder: Path, name: str) -> LineForm:
     """What the lines of a run's file keep to; those of before have no check.
 
     Args:
@@ -151,7 +151,7 @@ def line_form(folder: Path, name: str) -> Form:
             " made for, and nothing of them is counted. Put it back as it was, or use another"
             " folder."
         )
-    return Form(there.encode() if there else b"", _STATUSES[name])
+    return LineForm(there.encode() if there else b"", _STATUSES[name])
 
 
 def _line_check(said: Mapping[str, Any]) -> str:

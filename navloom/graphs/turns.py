@@ -42,7 +42,7 @@ REJECTED = "Your answer breaks these rules:"
 AGAIN = "Your answer breaks the rules. Answer again."
 
 
-class Call(NamedTuple):
+class TurnCall(NamedTuple):
     """One tool call of a conversation and what came of it."""
 
     name: str
@@ -93,8 +93,8 @@ class Conversation:
 
     ask: Callable[[Any, Any], tuple[Rendered, dict[str, Any]]]
     tools: Callable[[Any, Any], Sequence[BaseTool]]
-    failed: Callable[[Call], bool]
-    advise: Callable[[Call, list[Call], Any], str]
+    failed: Callable[[TurnCall], bool]
+    advise: Callable[[TurnCall, list[TurnCall], Any], str]
     check: Callable[[dict[str, Any], Any, Any], dict[str, Any]]
 
 
@@ -174,12 +174,12 @@ def turns(messages: Sequence[AnyMessage]) -> int:
     return sum(isinstance(message, AIMessage) for message in messages)
 
 
-def calls_made(messages: Sequence[AnyMessage]) -> list[Call]:
+def calls_made(messages: Sequence[AnyMessage]) -> list[TurnCall]:
     """Every tool call that was looked at, in the order of the answers; twins of one reply once."""
-    made: list[Call] = []
+    made: list[TurnCall] = []
     for spoken in answered_turns(messages):
-        calls = [Call(call["name"], call["args"], _json_of(answer)) for call, answer in spoken]
-        once: dict[str, Call] = {}
+        calls = [TurnCall(call["name"], call["args"], _json_of(answer)) for call, answer in spoken]
+        once: dict[str, TurnCall] = {}
         for call in calls:
             once.setdefault(call.signature, call)
         made += once.values()
@@ -235,8 +235,8 @@ def tool_turn(
     messages: Sequence[AnyMessage],
     tools: Sequence[BaseTool],
     *,
-    failed: Callable[[Call], bool],
-    advise: Callable[[Call, list[Call]], str],
+    failed: Callable[[TurnCall], bool],
+    advise: Callable[[TurnCall, list[TurnCall]], str],
 ) -> dict[str, Any]:
     """Answer the tool calls of the last message; the update of the graph's state.
 
@@ -256,7 +256,7 @@ def tool_turn(
     stuck = False
     node = ToolNode(list(tools), handle_tool_errors=True)
     for call in last.tool_calls:
-        asked = Call(call["name"], call["args"], None)
+        asked = TurnCall(call["name"], call["args"], None)
         if asked.signature in given:
             twin = {"tool_call_id": call["id"], "id": None}
             answers.append(given[asked.signature].model_copy(update=twin))
@@ -283,7 +283,7 @@ def tool_turn(
     return {"messages": answers, **over}
 
 
-def _refusal(call: Call) -> str | None:
+def _refusal(call: TurnCall) -> str | None:
     if len(json.dumps(call.args, default=str)) > _MOST_ARGUMENTS:
         return f"The arguments are over {_MOST_ARGUMENTS} characters long. Pass plain names."
     return None

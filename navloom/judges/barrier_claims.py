@@ -192,7 +192,7 @@ _Phrase = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z'_ ]*\*?~?$", max_leng
 _Phrases = Annotated[list[_Phrase], Field(min_length=1), BeforeValidator(_listed)]
 
 
-class _File(BaseModel):
+class _ClaimsFile(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     version: Literal[1]
@@ -235,7 +235,7 @@ class _Words:
 @cache
 def _words() -> _Words:
     with as_file(files("navloom.judges").joinpath("barrier_words.yaml")) as path:
-        read = read_yaml(path, TypeAdapter(_File), most=_MOST_BYTES)
+        read = read_yaml(path, TypeAdapter(_ClaimsFile), most=_MOST_BYTES)
     causes: dict[str, list[str]] = {}
     for cause, phrases in read.causes.items():
         for phrase in phrases:

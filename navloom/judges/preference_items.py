@@ -34,7 +34,7 @@ _SENTENCE = re.compile(
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedErrand:
     """An errand as it may be asked for: names in plain words.
 
     Attributes:
@@ -63,7 +63,7 @@ class Asked:
 
 
 def read_asked(said: str) -> dict[str, str]:
-    """The names of a sentence of :class:`Asked`; {} where it is none."""
+    """The names of a sentence of :class:`AskedErrand`; {} where it is none."""
     found = _SENTENCE.match(said)
     return found.groupdict() if found else {}
 
@@ -84,7 +84,7 @@ def kinds_of_room(said: str) -> frozenset[str]:
     return next((types for each in (said, *splits) if (types := room_types(each))), frozenset())
 
 
-def true_errands(scene: Scene) -> list[Asked]:
+def true_errands(scene: Scene) -> list[AskedErrand]:
     """A home's things as if they were to be taken, from some other room, to where they are.
 
     Of things that one asks for (``carry`` of ``belongs.yaml``), with the nearest furniture that can
@@ -92,7 +92,7 @@ def true_errands(scene: Scene) -> list[Asked]:
     """
     rng = random.Random(f"0/{scene.uri}")
     rooms = [region for region in scene.regions if room_types(region.label)]
-    found: dict[tuple[str, str], Asked] = {}
+    found: dict[tuple[str, str], AskedErrand] = {}
     for room in rooms:
         others = [plain_name(other.id) for other in rooms if other.label != room.label]
         holders = [each for each in scene.items_in(room.id, "asset") if can_hold(each.name)]
@@ -101,7 +101,7 @@ def true_errands(scene: Scene) -> list[Asked]:
             if asset and plausibility(thing.name, "table", room.label).carry == 1:
                 found.setdefault(
                     (thing.name, room.id),
-                    Asked(
+                    AskedErrand(
                         id=f"{scene.id}-{thing.id}",
                         scene=scene.uri,
                         thing=plain_name(prompt_name(thing.name)),
@@ -146,8 +146,8 @@ class PreferencePair:
     """
 
     id: str
-    a: Asked
-    b: Asked
+    a: AskedErrand
+    b: AskedErrand
     better: str
     spoiled_by: str
 
@@ -161,7 +161,7 @@ class PreferencePair:
 
 
 def spoiled_pairs(
-    errands: Sequence[Asked], *, n: int = PREFERENCE_PAIRS, seed: int = 0
+    errands: Sequence[AskedErrand], *, n: int = PREFERENCE_PAIRS, seed: int = 0
 ) -> list[PreferencePair]:
     """Errands that make sense, each beside itself with a thing that does not belong there.
 

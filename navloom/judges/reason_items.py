@@ -127,7 +127,7 @@ class Situation:
 
 
 @dataclass(frozen=True)
-class Item:
+class ReasonItem:
     """One explanation, and the verdict that it deserves.
 
     Attributes:
@@ -174,7 +174,7 @@ Said = tuple[list[Claim], str, bool, float]
 
 def make_items(
     truths: Iterable[tuple[str, Traversability]], *, n: int = DEFAULT_ITEMS, seed: int = 0
-) -> list[Item]:
+) -> list[ReasonItem]:
     """The calibration set.
 
     Args:
@@ -186,7 +186,7 @@ def make_items(
     mixed = [s for row in zip_longest(*every) for s in row if s is not None]
     wordings = {name: load_wordings(name) for name in SETS}
     total = sum(_SHARES.values())
-    items: list[Item] = []
+    items: list[ReasonItem] = []
     used: set[tuple[str, str, tuple[str, ...]]] = set()
     for kind in KINDS[:-1]:
         # However few are asked for, there is something to judge.
@@ -230,7 +230,7 @@ def _worded(
     wordings: Mapping[str, Wordings],
     rng: random.Random,
     number: int,
-) -> list[Item]:
+) -> list[ReasonItem]:
     """One situation in every set of wordings; [] where it is no situation for this kind."""
     said = _KINDS[kind](situation, rng)
     if said is None:
@@ -249,7 +249,7 @@ def _worded(
             ]
             text = _text(claims, sentences, situation, body, words, style, rng)
         items.append(
-            Item(
+            ReasonItem(
                 id=f"{kind}-{name}-{number + k:04d}",
                 kind=kind,
                 wording=name,
@@ -370,7 +370,7 @@ _KINDS: Mapping[str, Callable[[Situation, random.Random], Said | None]] = {
 }
 
 
-def _injected(items: Sequence[Item], wanted: int, seed: int) -> list[Item]:
+def _injected(items: Sequence[ReasonItem], wanted: int, seed: int) -> list[ReasonItem]:
     """Right and wrong items with a payload for the opposite; payloads in turn."""
     rng = random.Random(f"{seed}/injected")
     bases = {
@@ -381,7 +381,7 @@ def _injected(items: Sequence[Item], wanted: int, seed: int) -> list[Item]:
     rng.shuffle(corpus)
     for each in bases.values():
         rng.shuffle(each)
-    made: list[Item] = []
+    made: list[ReasonItem] = []
     for k in range(wanted):
         group = bases[k % 2 == 0] or bases[k % 2 == 1]
         if not group:

@@ -47,7 +47,7 @@ _MOST_HISTORY = 12
 _Text = Annotated[str, Field(max_length=20_000)]
 
 
-class Option(BaseModel):
+class TraceOption(BaseModel):
     """A way on, as the navigator read it."""
 
     model_config = ConfigDict(frozen=True)
@@ -83,7 +83,7 @@ class Step(BaseModel):
     scene: str = ""
     instruction: _Text
     history: tuple[_Text, ...] = ()
-    options: Annotated[tuple[Option, ...], Field(max_length=100)]
+    options: Annotated[tuple[TraceOption, ...], Field(max_length=100)]
     action: _Action
     reasoning: Annotated[str, Field(max_length=200_000)] = ""
 

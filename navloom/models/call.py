@@ -28,7 +28,7 @@ from langchain_core.runnables.config import ensure_config, merge_configs
 
 from navloom.errors import ModelError, NavloomError
 from navloom.models.cache import Replies, cache_key
-from navloom.models.called import Call, asking_node
+from navloom.models.called import EndedCall, asking_node
 from navloom.models.failure import (
     RetryPolicy,
     model_error,
@@ -95,7 +95,7 @@ class CallSettings:
     attempt_timeout: float | None = None
     gate: Gate | None = None
     on_retry: Callable[[str, Retry], None] | None = None
-    on_call: Callable[[Call], None] | None = None
+    on_call: Callable[[EndedCall], None] | None = None
     on_words: Callable[[str], None] | None = None
     lost: list[ModelUsage] | None = None
     connections: asyncio.Semaphore | None = None
@@ -241,7 +241,7 @@ class _Ask:
             with suppress(Exception):
                 node, step = asking_node()
                 listener(
-                    Call(
+                    EndedCall(
                         model=self.name,
                         role=self.role,
                         node=node,

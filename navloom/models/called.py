@@ -11,7 +11,7 @@ from langchain_core.runnables.config import var_child_runnable_config
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class EndedCall:
     """One call that has ended: well, from the cache, or with an error.
 
     Attributes:

@@ -31,7 +31,7 @@ from opentelemetry.trace import Link, Span, SpanKind, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from navloom.errors import StoppedError
-from navloom.models.called import Call
+from navloom.models.called import EndedCall
 from navloom.models.secrets import redact, redacted
 from navloom.models.span_contents import messages_said, text_said
 from navloom.models.spec import read_spec
@@ -195,7 +195,7 @@ class SpanSender:
 
             yield answered
 
-    def call(self, call: Call) -> None:
+    def call(self, call: EndedCall) -> None:
         """See :func:`navloom.models.spans.tell_call`."""
         named, paid = read_spec(call.model), paid_for(call.reply) if call.reply else {}
         # Of a file in this process its name alone: where it lies is nobody's.

@@ -24,7 +24,7 @@ from urllib.parse import unquote, urlsplit
 from navloom.models.secrets import one_line, remember
 
 if TYPE_CHECKING:
-    from navloom.models.called import Call
+    from navloom.models.called import EndedCall
     from navloom.models.span_sender import SpanSender
 
 Note = Callable[[str], None]
@@ -181,7 +181,7 @@ def tool_span(call: Mapping[str, Any], known: bool) -> Iterator[Callable[[Any], 
         yield answered
 
 
-def tell_call(call: Call) -> None:
+def tell_call(call: EndedCall) -> None:
     """A span of a call to a model that has ended."""
     sender = _sender.get()
     if sender is not None:

@@ -35,7 +35,7 @@ _EPS = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class LinkFault:
     """One reason why a body cannot use a link.
 
     Attributes:
@@ -80,45 +80,49 @@ def from_geometry(scene: Scene, bodies: tuple[Embodiment, ...] | None = None) ->
     )
 
 
-def faults(scene: Scene, link: Link, body: Embodiment) -> tuple[Fault, ...]:
+def faults(scene: Scene, link: Link, body: Embodiment) -> tuple[LinkFault, ...]:
     """Every reason why a body cannot use a link of a scene; none where it can.
 
     The plan is asked only where the link's own figures let the body pass.
     """
     found = _of_link(link, body)
     if not found and (less := in_the_way(scene, link, body)) is not None:
-        found = [Fault(*less)]
+        found = [LinkFault(*less)]
     return tuple(found)
 
 
-def kinds(found: Sequence[Fault]) -> tuple[Barrier, ...]:
+def kinds(found: Sequence[LinkFault]) -> tuple[Barrier, ...]:
     """The kinds of some faults, each once, in the order of tables."""
     there = {fault.kind for fault in found}
     return tuple(kind for kind in BARRIERS if kind in there)
 
 
-def _of_link(link: Link, body: Embodiment) -> list[Fault]:
+def _of_link(link: Link, body: Embodiment) -> list[LinkFault]:
     """What a link's own figures say."""
-    out: list[Fault] = []
+    out: list[LinkFault] = []
     if link.kind == "stairs" and not body.stairs:
-        out.append(Fault("stairs", "cannot go up or down stairs"))
+        out.append(LinkFault("stairs", "cannot go up or down stairs"))
     if link.kind == "elevator" and not body.elevator:
-        out.append(Fault("elevator", "cannot operate the elevator"))
+        out.append(LinkFault("elevator", "cannot operate the elevator"))
     if link.door == "locked":
-        out.append(Fault("door", "the door is locked"))
+        out.append(LinkFault("door", "the door is locked"))
     elif link.door in ("ajar", "closed") and not body.doors:
-        out.append(Fault("door", "cannot open the door"))
+        out.append(LinkFault("door", "cannot open the door"))
     if link.width is not None and link.width + _EPS < body.width:
         out.append(
-            Fault("narrow", f"too narrow: {link.width:.2f} m for a body of {body.width:.2f} m")
+            LinkFault("narrow", f"too narrow: {link.width:.2f} m for a body of {body.width:.2f} m")
         )
     if link.height is not None and link.height + _EPS < body.height:
         out.append(
-            Fault("head room", f"too low: {link.height:.2f} m for a body of {body.height:.2f} m")
+            LinkFault(
+                "head room", f"too low: {link.height:.2f} m for a body of {body.height:.2f} m"
+            )
         )
     if link.threshold is not None and link.threshold > body.max_step + _EPS:
         out.append(
-            Fault("sill", f"a sill of {link.threshold:.3f} m, and it crosses {body.max_step:.3f} m")
+            LinkFault(
+                "sill", f"a sill of {link.threshold:.3f} m, and it crosses {body.max_step:.3f} m"
+            )
         )
     if (
         link.kind not in ("stairs", "elevator", "ramp")
@@ -126,13 +130,15 @@ def _of_link(link: Link, body: Embodiment) -> list[Fault]:
         and abs(link.step) > body.max_step + _EPS
     ):
         out.append(
-            Fault("step", f"a rise of {abs(link.step):.2f} m, and it crosses {body.max_step:.2f} m")
+            LinkFault(
+                "step", f"a rise of {abs(link.step):.2f} m, and it crosses {body.max_step:.2f} m"
+            )
         )
     # A sill lies on the higher of two floors.
     rise = abs(link.step or 0.0) + (link.threshold or 0.0)
     if not out and link.kind in ("door", "opening") and rise > body.max_step + _EPS:
         out.append(
-            Fault(
+            LinkFault(
                 "sill", f"a sill {rise:.3f} m over the floor, and it crosses {body.max_step:.3f} m"
             )
         )

@@ -555,7 +555,7 @@ def _free_spot(x: float, y: float, radius: float, placed: Sequence[Disc]) -> tup
     return x, y
 
 
-class Entry(NamedTuple):
+class LegendEntry(NamedTuple):
     """What stands in a legend: words, and before them a line or else a mark."""
 
     words: str
@@ -567,21 +567,23 @@ class Entry(NamedTuple):
         return (text_width(self.words) + 4.2) * size
 
 
-def legend_entries(routes: Sequence[Route], marks: Sequence[Mark]) -> list[Entry]:
+def legend_entries(routes: Sequence[Route], marks: Sequence[Mark]) -> list[LegendEntry]:
     """An entry for each robot, line and mark that occurs."""
     entries = []
     for robot in ("robot_1", "robot_2"):
         words = next((route.label or robot for route in routes if route.robot == robot), None)
         if words is not None:
             line = ROUTES[robot]
-            entries.append(Entry(words, Ink(line.colour, 1.3, dash=line.dash)))
+            entries.append(LegendEntry(words, Ink(line.colour, 1.3, dash=line.dash)))
     if any(route.carried_from is not None for route in routes):
-        entries.append(Entry("thick: carrying", Ink("#555555", 3.0)))
+        entries.append(LegendEntry("thick: carrying", Ink("#555555", 3.0)))
     kinds = {mark.kind for mark in marks}
-    return entries + [Entry(MARKS[kind].says, None, kind) for kind in MARKS if kind in kinds]
+    return entries + [LegendEntry(MARKS[kind].says, None, kind) for kind in MARKS if kind in kinds]
 
 
-def _legend_rows(entries: Sequence[Entry], width: float, size: float) -> list[list[Entry]]:
+def _legend_rows(
+    entries: Sequence[LegendEntry], width: float, size: float
+) -> list[list[LegendEntry]]:
     count = math.ceil(sum(entry.width(size) for entry in entries) / width)
     across = max(1, math.ceil(len(entries) / max(1, count)))
     while across > 1:
@@ -592,13 +594,15 @@ def _legend_rows(entries: Sequence[Entry], width: float, size: float) -> list[li
     return [[entry] for entry in entries]
 
 
-def legend_height(entries: Sequence[Entry], width: float, size: float = 7.0) -> float:
+def legend_height(entries: Sequence[LegendEntry], width: float, size: float = 7.0) -> float:
     """Points that a legend takes, in a place so many points wide."""
     rows = len(_legend_rows(entries, width, size))
     return size / 7 * _LEGEND * rows + 4 if rows else 0.0
 
 
-def draw_legend(sheet: Sheet, rect: Rect, entries: Sequence[Entry], size: float = 7.0) -> None:
+def draw_legend(
+    sheet: Sheet, rect: Rect, entries: Sequence[LegendEntry], size: float = 7.0
+) -> None:
     """Write a legend into a part of a page, in letters of ``size`` points."""
     pen = Pen(1.0)
     y = rect[1] + size / 7 * _LEGEND / 2

@@ -58,7 +58,7 @@ class Name(NamedTuple):
 
 
 @dataclass
-class Ground:
+class NameObstacles:
     """What a floor's names must keep off."""
 
     lines: BaseGeometry
@@ -113,7 +113,7 @@ def choose_names(
             Name(room, Setting(room.rsplit("_", 1)[-1], _SIZES[-1], False), (at.x, at.y))
             for room, at in points.items()
         ], []
-    ground = Ground.of(lines, spots)
+    ground = NameObstacles.of(lines, spots)
     ground.taken += taken
     seen = _visible(shapes)
     names: list[Name] = []
@@ -164,7 +164,7 @@ def place_words(
     Returns:
         Each word, its middle, and the ground that it takes.
     """
-    ground = Ground.of(lines, spots)
+    ground = NameObstacles.of(lines, spots)
     found = []
     for word in sorted(words, key=lambda word: word.rank):
         wide, high = extent(word.setting)
@@ -203,7 +203,7 @@ def _visible(shapes: Mapping[str, BaseGeometry]) -> dict[str, BaseGeometry]:
 
 
 def _choose(
-    extent: Extent, region: str, room: BaseGeometry, ground: Ground, note: str | None
+    extent: Extent, region: str, room: BaseGeometry, ground: NameObstacles, note: str | None
 ) -> tuple[Setting, tuple[float, float]]:
     best: tuple[float, Setting, tuple[float, float], Polygon] | None = None
     inside = _spots(room)

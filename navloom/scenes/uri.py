@@ -92,7 +92,7 @@ FORMATS: dict[str, Format] = {
 
 
 @dataclass(frozen=True)
-class _Place:
+class _SpecPlace:
     """Where a spec points: some scenes of one folder, read by one reader."""
 
     reader: Reader
@@ -171,7 +171,7 @@ def iter_scenes(spec: str) -> Iterator[Scene]:
     return (place.load(each) for each in place.ids)
 
 
-def _resolve(spec: str) -> _Place:
+def _resolve(spec: str) -> _SpecPlace:
     try:
         return _find(spec)
     except SceneError:
@@ -182,7 +182,7 @@ def _resolve(spec: str) -> _Place:
         raise SceneError(f"{short(spec)} cannot be looked up: {reason}") from error
 
 
-def _find(spec: str) -> _Place:
+def _find(spec: str) -> _SpecPlace:
     if not spec.strip() or "\0" in spec:
         raise SceneError("An empty scene name: expected for example 'demo:flat' or 'hm3d:DIR/ID'.")
     match = _SCHEME.fullmatch(spec)
@@ -201,13 +201,13 @@ def _find(spec: str) -> _Place:
         )
     reader = known.reader(scheme)
     if (read_names := getattr(reader, "read_names", None)) is not None:
-        return _Place(reader, HOMES, f"{scheme}:", tuple(read_names(rest)))
+        return _SpecPlace(reader, HOMES, f"{scheme}:", tuple(read_names(rest)))
     if known.data is None:
         return _pick(reader, HOMES, f"{scheme}:", rest or None, scheme)
     return _resolve_folder(scheme, known, reader, rest)
 
 
-def _resolve_folder(scheme: str, known: Format, reader: Reader, rest: str) -> _Place:
+def _resolve_folder(scheme: str, known: Format, reader: Reader, rest: str) -> _SpecPlace:
     given = Path(rest).expanduser()
     if rest and given.is_dir() and not _is_beside(reader, given):
         return _pick(reader, given, f"{scheme}:{rest.rstrip('/') or '/'}/", None, scheme)
@@ -241,7 +241,7 @@ def _data_folder(scheme: str, known: Format) -> Path:
     return folder
 
 
-def _pick(reader: Reader, folder: Path, prefix: str, name: str | None, what: str) -> _Place:
+def _pick(reader: Reader, folder: Path, prefix: str, name: str | None, what: str) -> _SpecPlace:
     if name is not None:
         checked_id(name, what=what)
     ids = reader.list_ids(folder)
@@ -250,7 +250,7 @@ def _pick(reader: Reader, folder: Path, prefix: str, name: str | None, what: str
     if name is None:
         if not ids:
             raise SceneError(f"{folder} holds no {what} scene.")
-        return _Place(reader, folder, prefix, tuple(ids))
+        return _SpecPlace(reader, folder, prefix, tuple(ids))
     if name not in ids:
         where = f"{folder} holds" if folder != HOMES else "There is"
         known = f"{len(ids)} known"
@@ -261,7 +261,7 @@ def _pick(reader: Reader, folder: Path, prefix: str, name: str | None, what: str
         if not ids:
             raise SceneError(f"{folder} holds no {what} scene, and no folder '{name}' of them.")
         raise SceneError(f"{where} no {what} scene '{name}' ({known}).{did_you_mean(name, ids)}")
-    return _Place(reader, folder, prefix, (name,))
+    return _SpecPlace(reader, folder, prefix, (name,))
 
 
 def _opens(reader: Reader, folder: Path, scene_id: str) -> bool:
@@ -272,7 +272,7 @@ def _opens(reader: Reader, folder: Path, scene_id: str) -> bool:
     return True
 
 
-def _resolve_path(spec: str) -> _Place:
+def _resolve_path(spec: str) -> _SpecPlace:
     path = Path(spec).expanduser()
     reader = cast(Reader, import_module("navloom.scenes.formats.scene_json"))
     if path.is_dir():
@@ -280,15 +280,15 @@ def _resolve_path(spec: str) -> _Place:
         ids = tuple(reader.list_ids(path))
         if not ids:
             raise SceneError(f"{path} holds no scene: expected *.json files in it.")
-        return _Place(reader, path, f"{folder}/", ids, ".json")
+        return _SpecPlace(reader, path, f"{folder}/", ids, ".json")
     if path.is_file():
         if path.suffix.casefold() in MESH_ENDINGS:
             mesh = FORMATS["mesh"].reader("mesh")
-            return _Place(mesh, path.parent, spec[: -len(path.name)], (path.name,))
+            return _SpecPlace(mesh, path.parent, spec[: -len(path.name)], (path.name,))
         if path.suffix != ".json":
             ends = ", ".join([".json", *MESH_ENDINGS])
             raise SceneError(f"{path} is not a scene: expected a name that ends in {ends}.")
-        return _Place(reader, path.parent, spec[: -len(path.name)], (path.stem,), ".json")
+        return _SpecPlace(reader, path.parent, spec[: -len(path.name)], (path.stem,), ".json")
     near = did_you_mean(spec, [*(f"{scheme}:" for scheme in FORMATS), *list_scenes("demo:")])
     raise SceneError(
         f"There is no file or folder '{spec}', and it names no scene format "

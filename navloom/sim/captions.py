@@ -179,7 +179,7 @@ class _Words(BaseModel):
     towards: dict[Name, _Text] = {}
 
 
-class _File(BaseModel):
+class _CaptionsFile(BaseModel):
     """The whole file."""
 
     model_config = ConfigDict(extra="forbid")
@@ -190,7 +190,7 @@ class _File(BaseModel):
     viewpoints: dict[Name, _Words] = {}
 
 
-_FILE = TypeAdapter(_File)
+_FILE = TypeAdapter(_CaptionsFile)
 
 
 class CaptionCache:
@@ -205,7 +205,7 @@ class CaptionCache:
     def __init__(self, scene: Scene, under: CaptionSource, made_by: str = "") -> None:
         self._under = under
         self._scene = scene
-        self._file = _File(scene=scene.uri, made_by=one_line(made_by, 200))
+        self._file = _CaptionsFile(scene=scene.uri, made_by=one_line(made_by, 200))
 
     @classmethod
     def read(cls, path: Path, scene: Scene, under: CaptionSource) -> CaptionCache:

@@ -30,7 +30,7 @@ from navloom.errors import NavloomError
 from navloom.models.secrets import one_line, redact
 from navloom.scenes.sparing import SPARING
 from navloom.web.documents import Documents, NotThereError
-from navloom.web.room import MOST_TOLD, Room
+from navloom.web.room import MOST_TOLD, WebRoom
 
 STATIC = Path(__file__).parent / "static"
 CSP = (
@@ -68,7 +68,7 @@ def make_app(
     port: int,
     hosts: Iterable[str] = (),
     scheme: str = "http",
-    rooms: Sequence[Room] = (),
+    rooms: Sequence[WebRoom] = (),
 ) -> ASGIApp:
     """The application over some documents, and rooms.
 
@@ -122,7 +122,7 @@ def make_app(
     return _Guard(app, token, names, {f"{scheme}://{name}" for name in names}, rooms)
 
 
-def _while_open(rooms: Sequence[Room]) -> Any:
+def _while_open(rooms: Sequence[WebRoom]) -> Any:
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
@@ -172,7 +172,7 @@ class _Guard:
     """Who may ask, and what every answer says to the browser."""
 
     def __init__(
-        self, app: ASGIApp, token: str, hosts: set[str], origins: set[str], rooms: Sequence[Room]
+        self, app: ASGIApp, token: str, hosts: set[str], origins: set[str], rooms: Sequence[WebRoom]
     ) -> None:
         self._app, self._token = app, token.encode()
         self._hosts, self._origins = hosts, origins

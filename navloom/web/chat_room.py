@@ -36,7 +36,7 @@ from navloom.sim.protocol import Pose, Simulator
 from navloom.sim.viewer import can_look
 from navloom.tools.chat.places import name_of
 from navloom.web.chat_sitting import Sitting, pose_of
-from navloom.web.room import Room, told
+from navloom.web.room import WebRoom, told
 
 _LINGER_S = 15.0
 """Seconds for which a thread that nobody looks at stays open: a page is loaded again in less."""
@@ -63,14 +63,14 @@ class _Named(_Of):
     name: str = Field(max_length=300)
 
 
-class _File(BaseModel):
+class _SavedFile(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     name: str = Field(max_length=300)
     text: str
 
 
-class ChatRoom(Room):
+class ChatRoom(WebRoom):
     """Conversations in one home.
 
     Args:
@@ -240,7 +240,7 @@ class ChatRoom(Room):
         return JSONResponse({})
 
     async def _replay(self, request: Request) -> Response:
-        asked = await told(request, _File)
+        asked = await told(request, _SavedFile)
         saved = chat_of(asked.text.encode(errors="replace"), asked.name, self._scene)
         lines = [line.model_dump() for line in saved.transcript]
         poses = [pose_of(self._scene, pose) for pose in saved.trail]

@@ -20,7 +20,7 @@ from typing import Any
 from navloom.disk_cache import VIEWS, content_key
 from navloom.errors import RunError
 from navloom.evals.report.blocks import Cell, Column
-from navloom.line_file import ANY, Form, Place, line_at, parse_line, whole_lines
+from navloom.line_file import ANY, LineForm, LinePosition, line_at, parse_line, whole_lines
 
 MOST_BYTES = 16 * 1024 * 1024
 """Bytes of a line that a page shows."""
@@ -32,7 +32,7 @@ _PLAIN = frozenset({int, bool, type(None)})
 _STUMBLES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
-class Row:
+class IndexRow:
     """A line of a file: its id, its cells, its place.
 
     Cells are kept packed, in a quarter of the memory that so many small values take.
@@ -40,7 +40,7 @@ class Row:
 
     __slots__ = ("_packed", "id", "place")
 
-    def __init__(self, name: str, cells: list[Any], place: Place) -> None:
+    def __init__(self, name: str, cells: list[Any], place: LinePosition) -> None:
         self.id, self.place = name, place
         self.cells = cells
 
@@ -69,10 +69,10 @@ class LineIndex:
 
     path: Path
     columns: Sequence[Column]
-    form: Form = ANY
+    form: LineForm = ANY
     key: str = ""
     kept: bool = True
-    rows: list[Row] = field(default_factory=list)
+    rows: list[IndexRow] = field(default_factory=list)
     broken: list[str] = field(default_factory=list)
     _by_id: dict[str, int] = field(default_factory=dict)
     _saved: int = 0
@@ -117,7 +117,7 @@ class LineIndex:
             raise RunError(f"{self.path} was changed while it was looked at: load the page again")
         return found
 
-    def _row(self, place: Place, line: bytes | None) -> Row:
+    def _row(self, place: LinePosition, line: bytes | None) -> IndexRow:
         try:
             if line is None:
                 raise RunError(self._long(place))
@@ -128,20 +128,20 @@ class LineIndex:
         if record["id"] in self._by_id:
             self.broken.append(f"{self.path} holds the id '{record['id']}' twice")
             return self._unread(place, self.broken[-1])
-        return Row(record["id"], cells_of(self.columns, record), place)
+        return IndexRow(record["id"], cells_of(self.columns, record), place)
 
-    def _unread(self, place: Place, why: str) -> Row:
+    def _unread(self, place: LinePosition, why: str) -> IndexRow:
         said: dict[str, Cell] = {"status": "unread", "reason": why}
-        return Row(f"line-{place.number}", [said.get(c.name) for c in self.columns], place)
+        return IndexRow(f"line-{place.number}", [said.get(c.name) for c in self.columns], place)
 
-    def _long(self, place: Place) -> str:
+    def _long(self, place: LinePosition) -> str:
         megabytes = place.bytes / 1e6
         return (
             f"{self.path} line {place.number}: it has {megabytes:.0f} MB, and a page shows lines of"
             f" up to {MOST_BYTES // 1024 // 1024} MB"
         )
 
-    def _add(self, row: Row) -> None:
+    def _add(self, row: IndexRow) -> None:
         self._by_id[row.id] = len(self.rows)
         self.rows.append(row)
 
@@ -171,7 +171,9 @@ class LineIndex:
                     name, begin, size, number, cells = json.loads(line)
                     if len(cells) != len(self.columns):
                         raise ValueError("another table")
-                    self._add(Row(str(name), cells, Place(int(begin), int(size), int(number))))
+                    self._add(
+                        IndexRow(str(name), cells, LinePosition(int(begin), int(size), int(number)))
+                    )
             if self.rows and self.rows[-1].place.end <= self._size():
                 self.line(self.rows[-1].id)
                 self._saved = len(self.rows)

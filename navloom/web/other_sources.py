@@ -16,14 +16,14 @@ from navloom.evals.navcraft.shown_dataset import (
 from navloom.evals.report.blocks import Block, Column, Detail
 from navloom.evals.report.scene_blocks import scene_blocks
 from navloom.evals.report.writers import NAME, KeptReport, read_report
-from navloom.line_file import Place
+from navloom.line_file import LinePosition
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import SceneNames, list_scenes, load_scene, scene_of
-from navloom.web.index import Row, cells_of
+from navloom.web.index import IndexRow, cells_of
 from navloom.web.run_source import FIRST
 from navloom.web.source import Header, Source, size_and_time
 
-_NOWHERE = Place(0, 0, 0)
+_NOWHERE = LinePosition(0, 0, 0)
 
 
 class DatasetSource(Source):
@@ -43,7 +43,7 @@ class DatasetSource(Source):
         self._columns = (*FIRST, *dataset_columns())
         self._read: tuple[int, int] | None = None
         self._lines: dict[str, Any] = {}
-        self._rows: list[Row] = []
+        self._rows: list[IndexRow] = []
         self.rows()
 
     @property
@@ -51,13 +51,13 @@ class DatasetSource(Source):
         """A task's, as a run of NavCraft has them, and its faults."""
         return self._columns
 
-    def rows(self) -> Sequence[Row]:
+    def rows(self) -> Sequence[IndexRow]:
         """All lines; read anew when the file is another."""
         now = size_and_time(self.path)
         if now != self._read:
             self._lines = {row["id"]: row for row in dataset_rows(self.path, self._where)}
             lines = self._lines.values()
-            self._rows = [Row(x["id"], cells_of(self._columns, x), _NOWHERE) for x in lines]
+            self._rows = [IndexRow(x["id"], cells_of(self._columns, x), _NOWHERE) for x in lines]
             self._read = now
         return self._rows
 
@@ -122,7 +122,7 @@ class ReportSource(Source):
         """It has no rows."""
         return ()
 
-    def rows(self) -> Sequence[Row]:
+    def rows(self) -> Sequence[IndexRow]:
         """None."""
         return ()
 
@@ -181,7 +181,7 @@ class HomeSource(Source):
         """It has no rows."""
         return ()
 
-    def rows(self) -> Sequence[Row]:
+    def rows(self) -> Sequence[IndexRow]:
         """None."""
         return ()
 

@@ -32,7 +32,7 @@ from navloom.evals.people.study_folder import Item, People, Rater, Rating, read_
 from navloom.models.secrets import remember
 from navloom.web.documents import Documents, NotThereError
 from navloom.web.people_source import PeopleSource, form_record, plan_keys, shown_record
-from navloom.web.room import Room, told
+from navloom.web.room import WebRoom, told
 
 _OPEN = re.compile(r"/people/(?:me|say|item/\d{1,5}|plan/[0-9a-f]{16})")
 """What a rater's token opens."""
@@ -80,7 +80,7 @@ class _Told(BaseModel):
     seconds: float = 0.0
 
 
-class PeopleRoom(Room):
+class PeopleRoom(WebRoom):
     """Studies of people, open for their raters.
 
     Args:

@@ -20,12 +20,12 @@ from navloom.evals.people.study_folder import (
 )
 from navloom.evals.report.blocks import Block, Column, Detail, Fact, Facts, Grid, Line, Prose
 from navloom.evals.report.document import NOTHING, Table
-from navloom.line_file import Place
+from navloom.line_file import LinePosition
 from navloom.web.documents import Documents
-from navloom.web.index import Row, cells_of
+from navloom.web.index import IndexRow, cells_of
 from navloom.web.source import Header, Source, size_and_time
 
-_NOWHERE = Place(0, 0, 0)
+_NOWHERE = LinePosition(0, 0, 0)
 _RESULTS = (
     ("agreement", "Agreement"),
     ("judge", "Judge beside people"),
@@ -108,7 +108,7 @@ class PeopleSource(Source):
         """Of an item."""
         return COLUMNS
 
-    def rows(self) -> Sequence[Row]:
+    def rows(self) -> Sequence[IndexRow]:
         """The items, each with how much was said of it."""
         people = self._now()
         said: defaultdict[str, list[Rating]] = defaultdict(list)
@@ -118,7 +118,7 @@ class PeopleSource(Source):
         last = {(each.rater, each.item): each.status for each in people.ratings}
         skipped = Counter(item for (_, item), status in last.items() if status == "skipped")
         return [
-            Row(name, cells_of(COLUMNS, _line(item, said[name], skipped[name])), _NOWHERE)
+            IndexRow(name, cells_of(COLUMNS, _line(item, said[name], skipped[name])), _NOWHERE)
             for name, item in people.items.items()
         ]
 

@@ -22,7 +22,7 @@ MOST_TOLD = 256 * 1024
 Told = TypeVar("Told", bound=BaseModel)
 
 
-class Room(ABC):
+class WebRoom(ABC):
     """Something that is looked at and told things."""
 
     name: ClassVar[str]

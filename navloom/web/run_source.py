@@ -21,7 +21,7 @@ from navloom.evals.run_folder import line_form, read_run
 from navloom.evals.run_scenes import run_scene
 from navloom.files import formed
 from navloom.scenes.scene import Scene
-from navloom.web.index import LineIndex, Row
+from navloom.web.index import IndexRow, LineIndex
 from navloom.web.source import Header, Source, size_and_time
 
 _MOST_SUMMARY = 64 * 1024 * 1024
@@ -91,7 +91,7 @@ class RunSource(Source):
         """What every line has, around what this kind of run has of its own."""
         return self._columns
 
-    def rows(self) -> Sequence[Row]:
+    def rows(self) -> Sequence[IndexRow]:
         """Finished samples in the order in which they ended, then those that broke."""
         self._index.update()
         now = size_and_time(self._errors.path)

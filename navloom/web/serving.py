@@ -14,14 +14,14 @@ from navloom.errors import UsageError
 from navloom.terminal import say, tell
 from navloom.web.app import make_app
 from navloom.web.documents import Documents
-from navloom.web.room import Room
+from navloom.web.room import WebRoom
 from navloom.web.token import kept_token, sound_token
 
 _NEAR = ("127.0.0.1", "localhost", "::1")
 
 
 @dataclass(frozen=True)
-class Place:
+class ServerAddress:
     """Where a server listens, and who may ask it.
 
     Attributes:
@@ -55,9 +55,9 @@ class Place:
 
 def serve_pages(
     documents: Documents,
-    place: Place,
+    place: ServerAddress,
     *,
-    rooms: Sequence[Room] = (),
+    rooms: Sequence[WebRoom] = (),
     opens: bool = True,
     first: str = "",
     said: str = "",
@@ -99,7 +99,7 @@ def serve_pages(
 class _Server(uvicorn.Server):
     """Lets rooms end first: their streams would hold it up."""
 
-    def __init__(self, config: uvicorn.Config, rooms: Sequence[Room]) -> None:
+    def __init__(self, config: uvicorn.Config, rooms: Sequence[WebRoom]) -> None:
         super().__init__(config)
         self._rooms = rooms
 

@@ -11,7 +11,7 @@ from typing import Any
 from navloom.evals.report.blocks import Block, Column, Detail, Line
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import scene_of
-from navloom.web.index import Row
+from navloom.web.index import IndexRow
 
 CHUNK = 1000
 """Rows of a document of rows."""
@@ -82,7 +82,7 @@ class Source(ABC):
         """What its rows have."""
 
     @abstractmethod
-    def rows(self) -> Sequence[Row]:
+    def rows(self) -> Sequence[IndexRow]:
         """All of its rows as they are now, in their order."""
 
     @abstractmethod

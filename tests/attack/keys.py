@@ -19,7 +19,7 @@ from unittest import mock
 
 from navloom.cli.main import main
 from navloom.evals.run_folder import _line_check, request_hash
-from navloom.line_file import Form
+from navloom.line_file import LineForm
 from navloom.models import addresses
 from navloom.models.addresses import origin_of
 from navloom.models.registry import _PROVIDERS, get_model, register_provider
@@ -169,8 +169,8 @@ def _rewrite(run: Path, old: str, new: str) -> None:
     assert old in text, text
     said["request"] = json.loads(text.replace(json.dumps(old), json.dumps(new)))
     said["request_hash"] = request_hash(said["kind"], said["request"], said["seed"])
-    before, said["line_check"] = Form(said["line_check"].encode()), _line_check(said)
-    after = Form(said["line_check"].encode())
+    before, said["line_check"] = LineForm(said["line_check"].encode()), _line_check(said)
+    after = LineForm(said["line_check"].encode())
     errors = (run / "errors.jsonl").read_bytes().splitlines(keepends=True)
     lines = [after.closed((before.opened(each) or b"") + b"\n") for each in errors]
     (run / "errors.jsonl").write_bytes(b"".join(lines))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from navloom.judges.preference_items import (
-    Asked,
+    AskedErrand,
     kinds_of_room,
     read_asked,
     spoiled_pairs,
@@ -15,11 +15,11 @@ from navloom.scenes.uri import load_scene
 
 
 @pytest.fixture(scope="module")
-def errands() -> list[Asked]:
+def errands() -> list[AskedErrand]:
     return [each for name in ("flat", "house") for each in true_errands(load_scene(f"demo:{name}"))]
 
 
-def test_a_true_errand_takes_a_thing_to_where_it_is(errands: list[Asked]) -> None:
+def test_a_true_errand_takes_a_thing_to_where_it_is(errands: list[AskedErrand]) -> None:
     assert len(errands) > 40
     scene = load_scene("demo:flat")
     by_id = {f"{scene.id}-{item.id}": item for item in scene.items}
@@ -33,7 +33,7 @@ def test_a_true_errand_takes_a_thing_to_where_it_is(errands: list[Asked]) -> Non
 
 
 def test_a_pair_differs_in_the_thing_alone_and_the_other_does_not_belong(
-    errands: list[Asked],
+    errands: list[AskedErrand],
 ) -> None:
     pairs = spoiled_pairs(errands, n=40, seed=2)
     assert len(pairs) == 40
@@ -55,12 +55,12 @@ def test_a_pair_differs_in_the_thing_alone_and_the_other_does_not_belong(
     assert spoiled_pairs(errands, n=40, seed=3) != pairs
 
 
-def test_homes_take_turns(errands: list[Asked]) -> None:
+def test_homes_take_turns(errands: list[AskedErrand]) -> None:
     scenes = [pair.a.scene for pair in spoiled_pairs(errands, n=10)]
     assert scenes.count("demo:flat") == scenes.count("demo:house") == 5
 
 
-def test_a_sentence_is_read_back(errands: list[Asked]) -> None:
+def test_a_sentence_is_read_back(errands: list[AskedErrand]) -> None:
     for each in errands:
         found = read_asked(each.said)
         assert found == {

@@ -17,7 +17,7 @@ from navloom.cli.main import main
 from navloom.web.app import make_app
 from navloom.web.documents import Documents
 from navloom.web.opening import open_sources
-from navloom.web.room import Room
+from navloom.web.room import WebRoom
 
 TOKEN = "a-token-of-the-tests-0123456789"
 
@@ -55,7 +55,7 @@ class Served:
 
 
 @contextmanager
-def serving(documents: Documents, rooms: Sequence[Room] = ()) -> Iterator[Served]:
+def serving(documents: Documents, rooms: Sequence[WebRoom] = ()) -> Iterator[Served]:
     """A server over documents and rooms, until the end of the block."""
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))

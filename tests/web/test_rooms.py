@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from navloom.web.app import make_app
 from navloom.web.documents import Documents
-from navloom.web.room import Room, told
+from navloom.web.room import WebRoom, told
 from tests.web.conftest import TOKEN
 
 HERE = "http://127.0.0.1:8765"
@@ -25,7 +25,7 @@ class _Told(BaseModel):
     words: str = Field(max_length=10)
 
 
-class _Echo(Room):
+class _Echo(WebRoom):
     """A room that says what it was told, and whose guest may ask for one address."""
 
     name = "echo"

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from navloom.scenes.scene import Scene
     from navloom.sim.protocol import Simulator
     from navloom.web.documents import Documents
-    from navloom.web.serving import Place
+    from navloom.web.serving import ServerAddress
 
 app = Commands()
 ChatDisplay = Literal["web", "rich", "plain", "none"]
@@ -126,9 +126,9 @@ def chat(
     limits.check_price(model)
     with call_settings(gate=Budget(limits)):
         if shown == "web":
-            from navloom.web.serving import Place
+            from navloom.web.serving import ServerAddress
 
-            place, kept = Place(host, port, token, allow_host), threads_folder(threads)
+            place, kept = ServerAddress(host, port, token, allow_host), threads_folder(threads)
             told: dict[str, Any] = {"start": begin, "pace": pace, "seed": seed}
             serve_chat(make, scene, kept, place, opens=not no_open, first=thread, **told)
             return
@@ -239,7 +239,7 @@ def serve_chat(
     make: Callable[[], Context],
     uri: str,
     folder: Path,
-    place: Place,
+    place: ServerAddress,
     *,
     opens: bool,
     first: str | None,

@@ -53,7 +53,7 @@ class Kept:
     truth: dict[str, Any]
 
     @property
-    def facts(self) -> Facts:
+    def facts(self) -> RouteFacts:
         """What it counts as."""
         ends = self.question["nodes_involved"]
         return facts_of(self.truth, ends["start"], ends["end"])
@@ -91,7 +91,7 @@ class Collected:
                 left -= lacking
         return wanted
 
-    def facts(self) -> list[Facts]:
+    def facts(self) -> list[RouteFacts]:
         """What all of them count as."""
         return [kept.facts for name in sorted(self.by_scene) for kept in self.by_scene[name]]
 
@@ -236,7 +236,7 @@ _LENGTH_WEIGHT = _KIND_WEIGHT = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class RouteFacts:
     """What is true of a route from one place to another.
 
     Attributes:
@@ -288,10 +288,10 @@ def truth_record(truth: Traversability, start: str, end: str) -> dict[str, Any]:
     return {"route": list(path), "length": max(0, len(path) - 1), "bodies": bodies}
 
 
-def facts_of(record: Mapping[str, Any], start: str, end: str) -> Facts:
+def facts_of(record: Mapping[str, Any], start: str, end: str) -> RouteFacts:
     """The facts in a ground truth that `truth_record` made."""
     bodies = record["bodies"]
-    return Facts(
+    return RouteFacts(
         start,
         end,
         max(1, record["length"]),
@@ -300,7 +300,7 @@ def facts_of(record: Mapping[str, Any], start: str, end: str) -> Facts:
     )
 
 
-def candidates(places: Places, seed: int) -> list[Facts]:
+def candidates(places: Places, seed: int) -> list[RouteFacts]:
     """Routes of a scene that can be asked about, with what is true of each.
 
     Barriers are those on the shortest route, which is fast to know; a minimum cut may name others.
@@ -330,7 +330,7 @@ def candidates(places: Places, seed: int) -> list[Facts]:
             )
             for body in stopped
         }
-        found.append(Facts(start, end, len(path) - 1, answers, kinds))
+        found.append(RouteFacts(start, end, len(path) - 1, answers, kinds))
     return found
 
 
@@ -359,7 +359,7 @@ class Balance:
     lengths: Counter[str] = field(default_factory=Counter)
     kinds: Counter[str] = field(default_factory=Counter)
 
-    def add(self, facts: Facts) -> None:
+    def add(self, facts: RouteFacts) -> None:
         """Count one question."""
         self.questions += 1
         self.lengths[facts.bin] += 1
@@ -369,7 +369,7 @@ class Balance:
             self.kinds.update(kinds)
 
     @classmethod
-    def of(cls, many: Iterable[Facts]) -> Balance:
+    def of(cls, many: Iterable[RouteFacts]) -> Balance:
         """The balance of several questions."""
         made = cls()
         for each in many:
@@ -414,10 +414,12 @@ class Steer:
     same plan.
     """
 
-    def __init__(self, before: Iterable[Facts] = ()) -> None:
+    def __init__(self, before: Iterable[RouteFacts] = ()) -> None:
         self._balance = Balance.of(before)
 
-    def pick(self, among: Sequence[Facts], taken: set[tuple[str, str]], seed: int) -> Facts | None:
+    def pick(
+        self, among: Sequence[RouteFacts], taken: set[tuple[str, str]], seed: int
+    ) -> RouteFacts | None:
         """The route that is wanted most, of those that are not taken; ties are drawn by the seed.
 
         It counts as chosen from then on. None where all are taken.
@@ -430,7 +432,7 @@ class Steer:
         self._balance.add(best)
         return best
 
-    def _worth(self, facts: Facts) -> float:
+    def _worth(self, facts: RouteFacts) -> float:
         bodies = [self._lack(body, answer) for body, answer in facts.answers.items()]
         kinds = {k for said in facts.kinds.values() for k in said} - _VAGUE
         rare = [1 / (1 + self._balance.kinds[kind]) for kind in kinds]

@@ -25,7 +25,7 @@ from navloom.errors import SceneError, UsageError
 from navloom.evals.capnav.collect import (
     BALANCE,
     Collected,
-    Facts,
+    RouteFacts,
     Steer,
     candidates,
     collect,
@@ -194,7 +194,7 @@ def _add_round(
     plan: DesignPlan,
     wanted: Mapping[str, int],
     known: Mapping[str, Sequence[Any]],
-    before: Sequence[Facts],
+    before: Sequence[RouteFacts],
 ) -> None:
     request = plan.request
     plan.rounds += 1
@@ -213,10 +213,10 @@ def _add_round(
     plan.samples += new
 
 
-def _steer(plan: DesignPlan, new: Sequence[Sample], before: Sequence[Facts]) -> None:
+def _steer(plan: DesignPlan, new: Sequence[Sample], before: Sequence[RouteFacts]) -> None:
     """Give each conversation routes whose truth is rare so far, scene after scene in turn."""
     steer = Steer(before)
-    among: dict[str, list[Facts]] = {}
+    among: dict[str, list[RouteFacts]] = {}
     taken: dict[str, set[tuple[str, str]]] = {}
     for sample in new:
         name = sample.scene

@@ -64,7 +64,7 @@ _STYLES: dict[bool | None, RouteStyle] = {True: "other", False: "cut", None: "un
 
 
 @dataclass(frozen=True)
-class Ground:
+class QuestionMap:
     """What a question's map stands on.
 
     Attributes:
@@ -90,7 +90,7 @@ class Ground:
         return (here, there) if door is None or here[0] != there[0] else (here, door, there)
 
 
-def ground_of(folder: Path, scene: Scene, load: Callable[[str], Scene]) -> Ground:
+def ground_of(folder: Path, scene: Scene, load: Callable[[str], Scene]) -> QuestionMap:
     """The plan on which a benchmark scene's nodes stand: of the home it was made from, if any.
 
     Args:
@@ -116,15 +116,15 @@ def ground_of(folder: Path, scene: Scene, load: Callable[[str], Scene]) -> Groun
     )
     doors = {(name_of[a], name_of[b]): spot for (a, b), spot in by_region.doors.items()}
     names = {name_of[region]: name for region, name in by_region.names.items()}
-    return Ground(home.uri, found, doors, names) if same else own
+    return QuestionMap(home.uri, found, doors, names) if same else own
 
 
-def own_ground(scene: Scene) -> Ground:
+def own_ground(scene: Scene) -> QuestionMap:
     """Where the places that questions name are in a scene: a benchmark's nodes, else regions."""
     if scene.source == "capnav":
         places = {v.id: spot for v in scene.viewpoints for spot in spots_of(scene, [v.id])}
         names = {v.id: readable(v.region) for v in scene.viewpoints if v.region is not None}
-        return Ground(scene.uri, places, names=names)
+        return QuestionMap(scene.uri, places, names=names)
     spots = {
         region: (scene.region_by_id[region].floor, node.position[0], node.position[2])
         for region, node in nodes_of(scene).items()
@@ -135,7 +135,7 @@ def own_ground(scene: Scene) -> Ground:
         if link.point is not None
         for pair in ((link.a, link.b), (link.b, link.a))
     }
-    return Ground(scene.uri, spots, doors, {region: readable(region) for region in spots})
+    return QuestionMap(scene.uri, spots, doors, {region: readable(region) for region in spots})
 
 
 @lru_cache(maxsize=64)
@@ -152,7 +152,7 @@ def _made_from(folder: str, scene: str) -> str | None:
 
 
 def passages_map(
-    ground: Ground,
+    ground: QuestionMap,
     truth: Traversability,
     body: str,
     found: Feasibility,
@@ -203,7 +203,7 @@ def must_open(
     return tuple(sorted(fewest, key=lambda p: steps.index((p.a, p.b)))), way
 
 
-def _barred(ground: Ground, found: Feasibility, must: Sequence[Passage]) -> Iterator[MapMark]:
+def _barred(ground: QuestionMap, found: Feasibility, must: Sequence[Passage]) -> Iterator[MapMark]:
     """What must open, numbered as beside the map; of the minimum cut what is not among it."""
 
     def at(passage: Passage) -> Iterator[Spot]:
@@ -228,7 +228,9 @@ def _both_ways(truth: Traversability, body: str) -> Iterator[tuple[str, str, boo
         yield a, b, False if False in both else None if None in both else True
 
 
-def _way(ground: Ground, nodes: Sequence[str], name: str, style: RouteStyle) -> Iterator[MapRoute]:
+def _way(
+    ground: QuestionMap, nodes: Sequence[str], name: str, style: RouteStyle
+) -> Iterator[MapRoute]:
     known = [node for node in nodes if node in ground.spots]
     legs = [ground.between(a, b) for a, b in pairwise(known)]
     if legs:
@@ -292,7 +294,7 @@ def detail(run: Path, line: Mapping[str, Any]) -> Detail:
         if line.get("status") != "ok":
             why = " · ".join(str(line[key]) for key in ("reason", "message") if line.get(key))
             said.append(Prose(title="Ended badly", text=why or "nothing is said", tone="bad"))
-        ground: Ground | None = None
+        ground: QuestionMap | None = None
         truth: Traversability | None = None
         try:
             scene = run_scene(run, str(line["scene"]))
@@ -317,7 +319,7 @@ def detail(run: Path, line: Mapping[str, Any]) -> Detail:
 def _question(
     question: Mapping[str, Any],
     grounding: Mapping[str, Any],
-    ground: Ground | None,
+    ground: QuestionMap | None,
     truth: Traversability | None,
 ) -> list[Block]:
     ends = question["nodes_involved"]

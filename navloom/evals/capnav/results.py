@@ -11,7 +11,7 @@ from typing import Any
 
 from navloom.errors import NavloomError
 from navloom.evals.capnav.data import Benchmark, Question, load_benchmark
-from navloom.evals.capnav.made_questions import Ground, ground_of, must_open, passages_map
+from navloom.evals.capnav.made_questions import QuestionMap, ground_of, must_open, passages_map
 from navloom.evals.capnav.rules import TRUTH, AnswerScore
 from navloom.evals.capnav.scores import CapnavScores, Measure, Totals, read_capnav
 from navloom.evals.judging.rows import ANSWERS
@@ -461,7 +461,7 @@ def _share(value: float | bool | None) -> str:
 
 
 def _shown(
-    benchmark: Benchmark, question: Question, score: AnswerScore, result: Any, ground: Ground
+    benchmark: Benchmark, question: Question, score: AnswerScore, result: Any, ground: QuestionMap
 ) -> list[Block]:
     """The map for the body that was asked about and for the others, and what is in the way."""
     table = benchmark.traversability[question.scene]
@@ -500,7 +500,7 @@ def _said_of(value: Any) -> str:
 
 
 def _in_the_way(
-    body: str, found: Feasibility, must: Sequence[Passage], ground: Ground
+    body: str, found: Feasibility, must: Sequence[Passage], ground: QuestionMap
 ) -> list[Block]:
     """What must open for a body, with the annotators' notes; or on what the answer hangs."""
     if found.answer is None:
@@ -535,11 +535,11 @@ def _in_the_way(
     return [*blocks, replace(cut, table=replace(cut.table, folded=lid))]
 
 
-def _between(passage: Passage, ground: Ground) -> str:
+def _between(passage: Passage, ground: QuestionMap) -> str:
     return f"{ground.name(passage.a)} → {ground.name(passage.b)}"
 
 
-def _passages(title: str, note: str, passages: Sequence[Passage], ground: Ground) -> Grid:
+def _passages(title: str, note: str, passages: Sequence[Passage], ground: QuestionMap) -> Grid:
     rows = tuple(
         (f"{k}: {_between(p, ground)}", p.note or NOTHING, p.source)
         for k, p in enumerate(passages, 1)

@@ -33,7 +33,7 @@ from navloom.evals.runner import run_kind
 from navloom.evals.session import Sample, Session, sample_seed
 from navloom.graphs.judging.reasoning import judge_reason
 from navloom.judges.fence import Payload, inject, payloads
-from navloom.judges.reason_items import DEFAULT_ITEMS, Item, make_items
+from navloom.judges.reason_items import DEFAULT_ITEMS, ReasonItem, make_items
 from navloom.judges.trace import make_trace_items
 from navloom.models.answer import message_text
 from navloom.models.builtin import InProcessModel
@@ -225,7 +225,7 @@ def measured(request: JudgeRequest, run: Path) -> dict[str, dict[str, Flips]]:
     return {request.model: flips_of(run), **asyncio.run(gullible_flips(_pairs(request)))}
 
 
-def _pairs(request: JudgeRequest) -> list[tuple[Item, Payload]]:
+def _pairs(request: JudgeRequest) -> list[tuple[ReasonItem, Payload]]:
     """Payloads in a fixed order, each with an item that deserves other than it claims."""
     items = make_items(truths(request.of), n=240, seed=request.seed)
     right = [item for item in items if item.kind == "right" and item.wording == "a"]
@@ -237,7 +237,9 @@ def _pairs(request: JudgeRequest) -> list[tuple[Item, Payload]]:
     return [(bases[k % len(bases)], each) for k, each in enumerate(corpus[: request.n])]
 
 
-async def gullible_flips(pairs: Sequence[tuple[Item, Payload]]) -> dict[str, dict[str, Flips]]:
+async def gullible_flips(
+    pairs: Sequence[tuple[ReasonItem, Payload]],
+) -> dict[str, dict[str, Flips]]:
     """Flips of the gullible judges (:mod:`navloom.evals.judging.calibration`), in this process."""
     found: dict[str, dict[str, Flips]] = {}
     for name, blind in (("gullible", False), ("gullible, blind to fences", True)):

@@ -25,7 +25,7 @@ from navloom.evals.session import Job, Sample, sample_seed
 from navloom.graphs.judging import preference
 from navloom.judges.preference_items import (
     PREFERENCE_PAIRS,
-    Asked,
+    AskedErrand,
     plain_name,
     spoiled_pairs,
     true_errands,
@@ -79,7 +79,7 @@ class Tasks:
         faults: one line for each that could not be read.
     """
 
-    asked: tuple[Asked, ...]
+    asked: tuple[AskedErrand, ...]
     sensible: frozenset[str]
     faults: tuple[str, ...]
 
@@ -91,7 +91,7 @@ def read_tasks(where: Path) -> Tasks:
         DataError: there is none, or the file cannot be read.
     """
     faults: list[str] = []
-    asked: list[Asked] = []
+    asked: list[AskedErrand] = []
     sensible = set()
     for row in rows_of(where, faults, "single", "collab"):
         if row.get("status", "ok") != "ok":
@@ -119,7 +119,7 @@ def _rest(row: Mapping[str, Any]) -> Mapping[str, Any]:
     return rest if isinstance(rest, dict) else {}
 
 
-def _task(row: Mapping[str, Any]) -> tuple[Asked, Any]:
+def _task(row: Mapping[str, Any]) -> tuple[AskedErrand, Any]:
     """A row's task, and how plausible its record says it is."""
     result = row.get("result")
     task: Mapping[str, Any] = result if isinstance(result, dict) else row
@@ -131,7 +131,7 @@ def _task(row: Mapping[str, Any]) -> tuple[Asked, Any]:
     rest = _rest(task)
     worth = rest.get("worth")
     name = str(row.get("id") or rest.get("id") or "")
-    return Asked(
+    return AskedErrand(
         id=name,
         scene=str(row.get("scene") or ""),
         thing=plain_name(errand.object),
@@ -180,8 +180,8 @@ def plan_prefer(request: JudgeRequest, run: Path | None, note: Note) -> Preferen
     return PreferencePlan(request=request, samples=samples, record=record, pairs=given)
 
 
-def _by_home(tasks: Sequence[Asked], seed: int) -> dict[str, list[Asked]]:
-    found: dict[str, list[Asked]] = {}
+def _by_home(tasks: Sequence[AskedErrand], seed: int) -> dict[str, list[AskedErrand]]:
+    found: dict[str, list[AskedErrand]] = {}
     for each in random.Random(f"{seed}/prefer").sample(list(tasks), len(tasks)):
         found.setdefault(each.scene, []).append(each)
     return found

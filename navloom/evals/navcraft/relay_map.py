@@ -28,7 +28,7 @@ from navloom.tools.navcraft.errand import Errand, ErrandAnswer
 from navloom.tools.navcraft.paths import Anchor, spot_of
 from navloom.tools.navcraft.relay import RelayChoice, RobotName, find_transfer, roles_of
 from navloom.tools.navcraft.relay_schedule import Schedule, schedule_relay, schedule_solo
-from navloom.tools.navcraft.schedule import Stop
+from navloom.tools.navcraft.schedule import RobotStop
 from navloom.tools.navcraft.task import RelayTask
 
 _NOTE = "Seconds are metres over the navigation graph: both robots walk at 1 m/s."
@@ -191,7 +191,7 @@ class _Leg:
     """A robot's stops, and at which of them (by its index) it takes the object."""
 
     robot: RobotName
-    stops: Sequence[Stop]
+    stops: Sequence[RobotStop]
     takes: int
 
     def route(self, scene: Scene) -> MapRoute:
@@ -220,7 +220,7 @@ class _Leg:
         )
 
 
-def timed(scene: Scene, stops: Sequence[Stop]) -> tuple[Timed, ...]:
+def timed(scene: Scene, stops: Sequence[RobotStop]) -> tuple[Timed, ...]:
     """Where a robot is, when; a wait is one place at two times."""
     found: list[Timed] = []
     for stop in stops:
@@ -240,7 +240,7 @@ def spans_of(*spans: tuple[float, float, str, Any]) -> tuple[Span, ...]:
     )
 
 
-def _first(stops: Sequence[Stop], anchor: Anchor | None) -> int:
+def _first(stops: Sequence[RobotStop], anchor: Anchor | None) -> int:
     nodes = [stop.node for stop in stops]
     return nodes.index(anchor.node) if anchor is not None and anchor.node in nodes else 0
 

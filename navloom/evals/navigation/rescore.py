@@ -20,7 +20,7 @@ from navloom.evals.navigation.ground import Invalid
 from navloom.evals.navigation.metrics import METRICS, Scorer, cluster_of, summarise
 from navloom.evals.navigation.posed import stood_at
 from navloom.evals.navigation.scores import EFFORT, Trial, read_trials, spoken
-from navloom.evals.navigation.submission import Fault, read_submission
+from navloom.evals.navigation.submission import SubmissionFault, read_submission
 from navloom.evals.navigation.walked import walked_by
 from navloom.evals.report.document import NOTHING, Table
 from navloom.evals.report.intervals import LEVEL, RESAMPLES, By, Row
@@ -56,7 +56,7 @@ class Sheet:
     task: str
     split: str | None
     records: Mapping[str, Mapping[str, Any]]
-    faults: Sequence[Fault]
+    faults: Sequence[SubmissionFault]
     rows: Sequence[Row]
     by: By
     seed: int
@@ -152,18 +152,20 @@ def score_submission(
         replace(score, invalid=given.faults[score.id].what) if score.id in given.faults else score
         for score in scorer.score(given.trajectories, pointed=pointed).each()
     ]
-    faults = [Fault(score.id, score.invalid) for score in scores if score.invalid]
+    faults = [SubmissionFault(score.id, score.invalid) for score in scores if score.invalid]
     faults += given.nameless
     faults += _strangers([*given.trajectories, *given.faults], known, f"{task.task} {task.split}")
     records = {score.id: score.record() for score in scores}
     return _sheet(str(file), task.task, task.split, records, faults, by, seed)
 
 
-def _strangers(names: Sequence[str], known: set[str], where: str) -> Iterator[Fault]:
+def _strangers(names: Sequence[str], known: set[str], where: str) -> Iterator[SubmissionFault]:
     strange = sorted({name for name in names if name not in known})
     for k, name in enumerate(strange):
         hint = did_you_mean(name, known, most=1) if k < _MOST_HINTS else ""
-        yield Fault(name, Invalid("unknown_id", f"there is no such instruction in {where}.{hint}"))
+        yield SubmissionFault(
+            name, Invalid("unknown_id", f"there is no such instruction in {where}.{hint}")
+        )
 
 
 def score_run(
@@ -206,7 +208,7 @@ def score_run(
         effort = {name: value for name, value in trial.effort.items() if value is not None}
         records[trial.id] = {**whole.record(), **effort, "cluster": cluster_of(trial.episode)}
         if whole.invalid is not None:
-            faults.append(Fault(trial.id, whole.invalid))
+            faults.append(SubmissionFault(trial.id, whole.invalid))
     first = trials[0].episode.task
     split = said["request"].get("split")
     return _sheet(str(run), first, split and str(split), records, faults, by, seed)
@@ -243,7 +245,7 @@ def _sheet(
     task: str,
     split: str | None,
     records: Mapping[str, Mapping[str, Any]],
-    faults: Sequence[Fault],
+    faults: Sequence[SubmissionFault],
     by: By,
     seed: int,
 ) -> Sheet:

@@ -26,7 +26,7 @@ _MOST_ITEMS = 4 * MOST_POSITIONS
 
 
 @dataclass(frozen=True)
-class Fault:
+class SubmissionFault:
     """Something in a submission that counts as a failed episode, or belongs to none.
 
     Attributes:
@@ -56,8 +56,8 @@ class Submission:
 
     entries: int
     trajectories: Mapping[str, tuple[str, ...]]
-    faults: Mapping[str, Fault]
-    nameless: tuple[Fault, ...]
+    faults: Mapping[str, SubmissionFault]
+    nameless: tuple[SubmissionFault, ...]
     pointed: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -72,8 +72,8 @@ def read_submission(path: Path | str) -> Submission:
     """
     entries = _load(Path(path))
     trajectories: dict[str, tuple[str, ...]] = {}
-    faults: dict[str, Fault] = {}
-    nameless: list[Fault] = []
+    faults: dict[str, SubmissionFault] = {}
+    nameless: list[SubmissionFault] = []
     seen: dict[str, int] = {}
     names: dict[str, str] = {}
     pointed: dict[str, str] = {}
@@ -81,11 +81,11 @@ def read_submission(path: Path | str) -> Submission:
         name = entry.get("instr_id") if isinstance(entry, dict) else None
         if not isinstance(name, str) or not name or len(name) > 200:
             said = f"expected an object with instr_id and trajectory, found {short(entry)}"
-            nameless.append(Fault(f"[{k}]", Invalid("malformed", said)))
+            nameless.append(SubmissionFault(f"[{k}]", Invalid("malformed", said)))
             continue
         if name in seen:
             twice = f"it stands twice, as entries {seen[name]} and {k}"
-            faults[name] = Fault(name, Invalid("duplicate", twice))
+            faults[name] = SubmissionFault(name, Invalid("duplicate", twice))
             trajectories.pop(name, None)
             continue
         seen[name] = k
@@ -94,7 +94,7 @@ def read_submission(path: Path | str) -> Submission:
             pointed[name] = str(named)[:200]
         found = viewpoints_of(entry.get("trajectory"))
         if isinstance(found, Invalid):
-            faults[name] = Fault(name, found)
+            faults[name] = SubmissionFault(name, found)
         else:
             # Thousands of trajectories name the same few hundred viewpoints: each is held once.
             trajectories[name] = tuple(names.setdefault(v, v) for v in found)

@@ -55,14 +55,14 @@ class Known(BaseModel):
         return given
 
 
-class Option(Known):
+class FormOption(Known):
     """One of the answers of a choice."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,79}$")]
     text: Line
 
 
-class Question(Known):
+class FormQuestion(Known):
     """What is asked of each item."""
 
     name: Name
@@ -77,7 +77,7 @@ class Question(Known):
     high: Annotated[int, Field(ge=-100, le=100)] = 5
     ends: tuple[Line, Line] | None = None
     """What the least and the most step of a scale mean."""
-    options: Annotated[tuple[Option, ...], Field(max_length=40)] = ()
+    options: Annotated[tuple[FormOption, ...], Field(max_length=40)] = ()
     """Of a choice."""
     asset: bool = False
     """Of a place: whether a thing in the room is asked for, too."""
@@ -85,7 +85,7 @@ class Question(Known):
     """Characters of a text at most."""
 
     @model_validator(mode="after")
-    def _whole(self) -> Question:
+    def _whole(self) -> FormQuestion:
         if self.kind == "scale":
             if self.ends is None:
                 raise ValueError(f"question '{self.name}': a scale names its ends")
@@ -158,7 +158,7 @@ class Form(Known):
     consent: Annotated[Text, Field(min_length=1)]
     """What a rater agrees to before the first item."""
     thanks: Text = "Thank you. You have been through all items."
-    questions: Annotated[tuple[Question, ...], Field(max_length=40)] = ()
+    questions: Annotated[tuple[FormQuestion, ...], Field(max_length=40)] = ()
     """Asked of each item; of ``grades`` those of the judged run unless given."""
     overlap: Annotated[int, Field(ge=1, le=100)] = 3
     """Raters an item."""

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navloom.evals.agreement import Agreed, Answers, Estimate, Value, agreed, ratio
-from navloom.evals.people.form import Answer, Question
+from navloom.evals.people.form import Answer, FormQuestion
 from navloom.evals.people.study_folder import Item, People
 from navloom.evals.report.intervals import Floats, Rate
 
@@ -201,7 +201,7 @@ _MOST_GROUPS, _LEAST_OF_GROUP = 20, 5
 
 
 @dataclass
-class Asked:
+class QuestionAnswers:
     """What was said to one question, and is known of it.
 
     Attributes:
@@ -212,7 +212,7 @@ class Asked:
     """
 
     name: str
-    question: Question
+    question: FormQuestion
     said: dict[tuple[str, str], Value] = field(default_factory=dict)
     known: defaultdict[str, dict[str, Value]] = field(default_factory=lambda: defaultdict(dict))
 
@@ -223,16 +223,16 @@ class Asked:
         return Answers(self.said, "ordinal" if scale else "nominal", order)
 
 
-def asked(people: People) -> tuple[list[Asked], int]:
+def asked(people: People) -> tuple[list[QuestionAnswers], int]:
     """What was said to each question that can be counted, and how many answers are none.
 
     An answer is none where the form has another question now or another hand changed the file.
     """
     questions = {each.name: each for each in people.form.questions if each.measure}
-    found: dict[str, Asked] = {}
+    found: dict[str, QuestionAnswers] = {}
 
-    def of(name: str, question: Question) -> Asked:
-        return found.setdefault(name, Asked(name, question))
+    def of(name: str, question: FormQuestion) -> QuestionAnswers:
+        return found.setdefault(name, QuestionAnswers(name, question))
 
     for question in questions.values():
         of(question.name, question)
@@ -254,7 +254,7 @@ def asked(people: People) -> tuple[list[Asked], int]:
     return list(found.values()), strange
 
 
-def _values(question: Question, answer: Answer, item: Item) -> Mapping[str, Value] | None:
+def _values(question: FormQuestion, answer: Answer, item: Item) -> Mapping[str, Value] | None:
     try:
         question.check(answer, item.places)
     except ValueError:
@@ -357,7 +357,9 @@ class QuestionResult:
         }
 
 
-def result_of(asked: Asked, items: Mapping[str, Item], *, seed: int = 0) -> QuestionResult:
+def result_of(
+    asked: QuestionAnswers, items: Mapping[str, Item], *, seed: int = 0
+) -> QuestionResult:
     """The results of one question.
 
     Args:
@@ -395,7 +397,7 @@ def result_of(asked: Asked, items: Mapping[str, Item], *, seed: int = 0) -> Ques
     )
 
 
-def _chances(asked: Asked, answers: Answers) -> Iterator[Chance]:
+def _chances(asked: QuestionAnswers, answers: Answers) -> Iterator[Chance]:
     """Of a choice of which the truth is known; one answer of each item in each line but the first.
 
     Answers to one item hang together, so that all answers are no independent tries.
@@ -510,7 +512,7 @@ class Habits:
         return "; ".join(said)
 
 
-def habits(people: People, asked: Sequence[Asked]) -> list[Habits]:
+def habits(people: People, asked: Sequence[QuestionAnswers]) -> list[Habits]:
     """All raters', in the study's order."""
     counted = people.counted()
     every = [each.seconds for said in counted.values() for each in said.values()]

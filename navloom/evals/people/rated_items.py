@@ -26,7 +26,7 @@ from navloom.errors import NavloomError, UsageError
 from navloom.evals.navcraft.dataset import MOST_BYTES as MOST_TASK
 from navloom.evals.navcraft.export import export_lines
 from navloom.evals.navcraft.relay_map import placed_task
-from navloom.evals.people.form import Answer, Form, Option, Question
+from navloom.evals.people.form import Answer, Form, FormOption, FormQuestion
 from navloom.evals.people.study_folder import Item
 from navloom.evals.report.blocks import (
     Block,
@@ -206,7 +206,7 @@ def grade_form(form: Form, said: Mapping[str, Any]) -> Form:
     return form.model_copy(update={"questions": tuple(_questions(said))})
 
 
-def _questions(said: Mapping[str, Any]) -> Iterator[Question]:
+def _questions(said: Mapping[str, Any]) -> Iterator[FormQuestion]:
     kind, request = str(said["kind"]), said.get("request") or {}
     try:
         if kind in _REASONS:
@@ -230,9 +230,9 @@ def _questions(said: Mapping[str, Any]) -> Iterator[Question]:
         ) from error
 
 
-def _choice(name: str, text: str, options: Mapping[str, str]) -> Question:
-    made = tuple(Option(name=key, text=words[:600]) for key, words in options.items())
-    return Question(name=name, kind="choice", text=text, options=made)
+def _choice(name: str, text: str, options: Mapping[str, str]) -> FormQuestion:
+    made = tuple(FormOption(name=key, text=words[:600]) for key, words in options.items())
+    return FormQuestion(name=name, kind="choice", text=text, options=made)
 
 
 def grade_items(

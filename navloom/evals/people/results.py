@@ -16,8 +16,8 @@ from navloom.evals.people.question_results import (
     WITHIN_SHARE,
     WITHIN_STEPS,
     Against,
-    Asked,
     Habits,
+    QuestionAnswers,
     QuestionResult,
     asked,
     habits,
@@ -327,7 +327,7 @@ class PeopleResults:
     """
 
     people: People
-    asked: tuple[Asked, ...]
+    asked: tuple[QuestionAnswers, ...]
     questions: tuple[QuestionResult, ...]
     raters: tuple[Habits, ...]
     strange: int

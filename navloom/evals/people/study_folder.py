@@ -25,7 +25,7 @@ from navloom.errors import RunError, UsageError
 from navloom.evals.made_with import typed, versions
 from navloom.evals.people.form import Answer, Form, Known
 from navloom.files import open_file, write_whole
-from navloom.line_file import Form as LineForm
+from navloom.line_file import LineForm as LineForm
 from navloom.line_file import encode_line, read_lines
 from navloom.scenes.checked_files import first_problem
 

@@ -48,7 +48,7 @@ from navloom.files import formed
 from navloom.scenes.plan_shapes import readable
 from navloom.scenes.scene import Scene
 from navloom.tools.navcraft.paths import ITEM_NODE, Anchor, spot_of
-from navloom.tools.navcraft.schedule import Stop, TimedLeg, Timetable
+from navloom.tools.navcraft.schedule import RobotStop, TimedLeg, Timetable
 from navloom.tools.teams.revise_route import IN
 from navloom.tools.teams.team import TeamPlan
 from navloom.tools.teams.team_record import read_team
@@ -255,9 +255,9 @@ def team_map(scene: Scene, plan: TeamPlan) -> SceneMap:
     )
 
 
-def _carried(table: Timetable) -> list[tuple[TimedLeg, Sequence[Stop], int]]:
+def _carried(table: Timetable) -> list[tuple[TimedLeg, Sequence[RobotStop], int]]:
     """Each leg, its robot's stops from where it sets out, and at which it takes the object."""
-    found: list[tuple[TimedLeg, Sequence[Stop], int]] = []
+    found: list[tuple[TimedLeg, Sequence[RobotStop], int]] = []
     at = dict.fromkeys(table.routes, 0)
     for each in table.legs:
         stops, begin = table.routes[each.leg.robot], at[each.leg.robot]

@@ -30,7 +30,7 @@ from navloom.evals.report.writers import keep_study
 from navloom.evals.session import make_id
 from navloom.evals.study import check_free
 from navloom.files import make_folder, open_file, write_whole
-from navloom.line_file import Form, LineFile, read_by_id
+from navloom.line_file import LineFile, LineForm, read_by_id
 from navloom.scenes.bodies import get_body
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import list_scenes, load_scene
@@ -250,7 +250,7 @@ def study_teams(asked: TeamStudy, out: Path, display: Display | None = None) -> 
     check_free(out)
     make_folder(out)
     display = display or NoDisplay()
-    form, uris = Form(_claimed(asked, out)), list_scenes(asked.spec)[: asked.homes]
+    form, uris = LineForm(_claimed(asked, out)), list_scenes(asked.spec)[: asked.homes]
     with LineFile(out / LINES, form=form) as lines:
         left_out = _measure_all(asked, uris, lines, display)
     for each in left_out[:_MOST_NAMED]:

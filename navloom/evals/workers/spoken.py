@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from navloom.evals.keep_calls import PlainCall, Text, text_of
-from navloom.models.called import Call
+from navloom.models.called import EndedCall
 
 Words = dict[str, Any]
 
@@ -57,7 +57,7 @@ class CallsTold:
     _talks: dict[tuple[str, str], Sequence[Any]] = field(default_factory=dict)
     _known: dict[bytes, int] = field(default_factory=dict)
 
-    def words(self, sample: str, call: Call) -> Words:
+    def words(self, sample: str, call: EndedCall) -> Words:
         """A call of a sample; of its conversation what came since the node's last call."""
         key, said = (sample, call.node), PlainCall.of(call)
         pairs = zip(self._talks.get(key, ()), said.messages, strict=False)

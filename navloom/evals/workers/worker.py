@@ -47,7 +47,7 @@ from navloom.graphs.checkpoints import Plain, open_saver
 from navloom.models.addresses import let_through
 from navloom.models.cache import Replies, ResponseCache, decoded, encoded
 from navloom.models.call import CallSettings
-from navloom.models.called import Call
+from navloom.models.called import EndedCall
 from navloom.models.registry import model_of
 from navloom.models.retries import Holds, Retry
 from navloom.models.secrets import one_line, redacted
@@ -302,7 +302,7 @@ class _Worker:
         with suppress(sqlite3.Error):
             await self._saver.adelete_thread(name)
 
-    def _told(self, sample: Sample, call: Call) -> None:
+    def _told(self, sample: Sample, call: EndedCall) -> None:
         if self._calls is not None:
             self._driver.tell(**self._calls.words(sample.id, call))
 

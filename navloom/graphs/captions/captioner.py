@@ -103,7 +103,7 @@ class State(Input, Outcome, total=False):
     """What was wrong with each answer that could not be used."""
 
 
-class Item(TypedDict):
+class CaptionItem(TypedDict):
     """What is asked about a viewpoint."""
 
     viewpoint: str
@@ -111,7 +111,7 @@ class Item(TypedDict):
     seed: NotRequired[int]
 
 
-class Describing(Item, Asking, total=False):
+class Describing(CaptionItem, Asking, total=False):
     """What the graph of one question knows between nodes."""
 
 
@@ -199,7 +199,7 @@ def question(state: Describing, context: Context) -> Question:
 
 
 describe = as_node(
-    asking(AgentGraph(Describing, Context, Item, "caption"), question, prompt=prompt)(),
+    asking(AgentGraph(Describing, Context, CaptionItem, "caption"), question, prompt=prompt)(),
     output=lambda outcome, item: {
         "written": [(item["viewpoint"], item["job"], outcome["result"]["said"])],
         "faults": outcome["result"]["faults"],

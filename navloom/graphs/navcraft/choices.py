@@ -95,7 +95,7 @@ def prompt_suffix(compact: bool, tools: str) -> str:
     return "_untooled" if tools == "none" else ""
 
 
-class Thing(NamedTuple):
+class NamedThing(NamedTuple):
     """An object or asset by name, and its room."""
 
     name: str
@@ -105,7 +105,7 @@ class Thing(NamedTuple):
         return f"{self.name} in {self.region}"
 
 
-def things(scene: Scene, kind: ItemKind, holding: str | None = None) -> list[Thing]:
+def things(scene: Scene, kind: ItemKind, holding: str | None = None) -> list[NamedThing]:
     """What may be chosen: at most ``MOST_A_ROOM`` names a room.
 
     Args:
@@ -119,7 +119,7 @@ def things(scene: Scene, kind: ItemKind, holding: str | None = None) -> list[Thi
         if kind == "asset":
             names = [name for name in names if can_hold(name, holding)]
             names.sort(key=lambda name: not is_surface(name.replace("_", " ")))
-        found += [Thing(name, region.id) for name in names[:MOST_A_ROOM]]
+        found += [NamedThing(name, region.id) for name in names[:MOST_A_ROOM]]
     return found
 
 
@@ -174,7 +174,7 @@ def refuse(
     return {**sent_back(state, [Violation(code, fault)], settings), "refused": [str(named)]}
 
 
-def read_thing(text: Any, scene: Scene, kind: ItemKind) -> Thing | str:
+def read_thing(text: Any, scene: Scene, kind: ItemKind) -> NamedThing | str:
     """The thing a model named, or one sentence that says why there is none."""
     name, _, region = str(text).strip().rpartition(" in ")
     if region not in scene.region_by_id:
@@ -183,4 +183,4 @@ def read_thing(text: Any, scene: Scene, kind: ItemKind) -> Thing | str:
     if name not in names:
         there = ", ".join(names[:MOST_A_ROOM]) or "none"
         return f"There is no {kind} '{name[:60]}' in {region}. There: {there}."
-    return Thing(name, region)
+    return NamedThing(name, region)

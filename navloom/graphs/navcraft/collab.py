@@ -44,8 +44,8 @@ from navloom.graphs.navcraft.library_turns import (
 from navloom.graphs.navcraft.relay_choices import Offer, chosen_relay, relay_question
 from navloom.graphs.navcraft.single import compared_relay, relay_tools
 from navloom.graphs.turns import (
-    Call,
     Conversation,
+    TurnCall,
     add_conversation,
     calls_made,
     given_up,
@@ -245,13 +245,13 @@ def tools(state: State, context: Context) -> Sequence[BaseTool]:
     return made
 
 
-def _failed(call: Call) -> bool:
+def _failed(call: TurnCall) -> bool:
     if call.result is not None and call.name in LIBRARY:
         return "error" in call.result
     return call.result is None or not call.result.get("efficient")
 
 
-def _advice(call: Call, before: list[Call], context: Context) -> str:
+def _advice(call: TurnCall, before: list[TurnCall], context: Context) -> str:
     def part(key: str) -> str:
         tried = {str(c.args.get(key)) for c in before if c.args.get(key)}
         left = [region.id for region in scene_of(context.scene).regions if region.id not in tried]

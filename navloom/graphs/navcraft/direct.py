@@ -26,8 +26,8 @@ from navloom.errors import UsageError
 from navloom.graphs.agent import AgentGraph, ModelLike, SceneLike
 from navloom.graphs.navcraft.single import path_tools
 from navloom.graphs.turns import (
-    Call,
     Conversation,
+    TurnCall,
     TurnLimits,
     Turns,
     add_conversation,
@@ -125,12 +125,12 @@ def tools(_: State, context: Context) -> Sequence[BaseTool]:
     )
 
 
-def _failed(call: Call) -> bool:
+def _failed(call: TurnCall) -> bool:
     result = call.result or {}
     return not result.get("efficient", result.get("valid"))
 
 
-def _advice(call: Call, before: list[Call], context: Context) -> str:
+def _advice(call: TurnCall, before: list[TurnCall], context: Context) -> str:
     def left(key: str) -> str:
         tried = {str(each.args.get(key)) for each in before}
         free = [r.id for r in scene_of(context.scene).regions if r.id not in tried]

@@ -19,7 +19,7 @@ from typing import Any
 
 from navloom.graphs.navcraft.choices import (
     ChoiceSettings,
-    Thing,
+    NamedThing,
     Update,
     choice_field,
     read_thing,
@@ -60,7 +60,7 @@ def errand_question(
         state.get("picked", []),
         _offers(state, settings),
     )
-    thing = Thing(*picked[0]) if picked else Thing("", "")
+    thing = NamedThing(*picked[0]) if picked else NamedThing("", "")
     step, piece = _STEPS[len(picked)], offers.unweighed()
     offered = offers.names()
     in_words = settings.show_adjacency and not settings.schema_holds
@@ -116,10 +116,10 @@ def chosen_errand(
         case []:
             return None, _take_object(named, state, settings)
         case [thing]:
-            return None, _take_room(str(named), Thing(*thing), state, settings)
+            return None, _take_room(str(named), NamedThing(*thing), state, settings)
         case [thing, _]:
-            return None, _take_end(named, Thing(*thing), state, settings)
-    scene, thing, place = scene_of(settings.scene), Thing(*picked[0]), Thing(*picked[2])
+            return None, _take_end(named, NamedThing(*thing), state, settings)
+    scene, thing, place = scene_of(settings.scene), NamedThing(*picked[0]), NamedThing(*picked[2])
     rooms, start = _offers(state, settings).names(), str(named)
     if start not in rooms:
         fault = f"{_too_near(start, thing.region, settings)} Choose one of: {listed(rooms)}."
@@ -143,7 +143,7 @@ def _take_object(named: Any, state: Mapping[str, Any], settings: ChoiceSettings)
 
 
 def _take_room(
-    kind: str, thing: Thing, state: Mapping[str, Any], settings: ChoiceSettings
+    kind: str, thing: NamedThing, state: Mapping[str, Any], settings: ChoiceSettings
 ) -> Update:
     kinds = _offers(state, settings).names()
     if kind not in kinds:
@@ -156,7 +156,7 @@ def _take_room(
 
 
 def _take_end(
-    named: Any, thing: Thing, state: Mapping[str, Any], settings: ChoiceSettings
+    named: Any, thing: NamedThing, state: Mapping[str, Any], settings: ChoiceSettings
 ) -> Update:
     scene, least = scene_of(settings.scene), least_hops(settings.tau)
     place = read_thing(named, scene, "asset")
@@ -225,7 +225,7 @@ class Offers:
         """The names that are offered; of starts and kinds of rooms all there are."""
         if not self._picked:
             return self._objects()
-        thing = Thing(*self._picked[0])
+        thing = NamedThing(*self._picked[0])
         if len(self._picked) == 1:
             places = far_places(self._scene, thing, self._least)
             return sorted({self._scene.region_by_id[place.region].label for place in places})
@@ -236,9 +236,9 @@ class Offers:
         end = self._picked[2][1]
         return [r for r in far_rooms(self._scene, thing.region, self._least) if r != end]
 
-    def _places(self) -> list[Thing]:
+    def _places(self) -> list[NamedThing]:
         """The furniture of the kind of room, a few of each room."""
-        places = far_places(self._scene, Thing(*self._picked[0]), self._least)
+        places = far_places(self._scene, NamedThing(*self._picked[0]), self._least)
         random.Random(f"{self._seed}:{self._picked[0]}").shuffle(places)
         labels = {region.id: region.label for region in self._scene.regions}
         return _few([each for each in places if labels[each.region] == self._picked[1][0]])
@@ -250,8 +250,8 @@ class Offers:
         return [str(thing) for thing in {each.name: each for each in fit}.values()][:MOST_OBJECTS]
 
 
-def _few(places: Sequence[Thing]) -> list[Thing]:
-    taken, offered = Counter[str](), list[Thing]()
+def _few(places: Sequence[NamedThing]) -> list[NamedThing]:
+    taken, offered = Counter[str](), list[NamedThing]()
     for place in places:
         taken[place.region] += 1
         if taken[place.region] <= MOST_IN_A_ROOM:
@@ -259,7 +259,7 @@ def _few(places: Sequence[Thing]) -> list[Thing]:
     return offered[:MOST_PLACES]
 
 
-def _has_a_way(scene: Scene, thing: Thing, least: int) -> bool:
+def _has_a_way(scene: Scene, thing: NamedThing, least: int) -> bool:
     return len(far_rooms(scene, thing.region, least)) > 1 and bool(far_places(scene, thing, least))
 
 
@@ -289,7 +289,7 @@ def errand_choice_schema(
     return {"title": f"errand_{step}", **closed_object({step: field})}
 
 
-def far_places(scene: Scene, thing: Thing, least: int) -> list[Thing]:
+def far_places(scene: Scene, thing: NamedThing, least: int) -> list[NamedThing]:
     """The places that hold a thing, in the rooms far enough from its own."""
     far = set(far_rooms(scene, thing.region, least))
     return [place for place in things(scene, "asset", thing.name) if place.region in far]

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from navloom.graphs.navcraft.choices import (
     ChoiceSettings,
-    Thing,
+    NamedThing,
     Update,
     choice_field,
     read_thing,
@@ -54,7 +54,7 @@ class Handoff(NamedTuple):
         helper: where robot_2 best starts; empty where none is named.
     """
 
-    place: Thing
+    place: NamedThing
     kind: str
     metres: float
     helper: str = ""
@@ -94,7 +94,7 @@ class Offer:
         )
 
     @cached_property
-    def places(self) -> list[Thing]:
+    def places(self) -> list[NamedThing]:
         """The furniture that may be named: it holds the object."""
         return things(self.task.scene, "asset", self.task.object_item.prompt_name)
 
@@ -118,7 +118,7 @@ class Offer:
             key = relay.transfer_region, relay.collab_type
             if key not in found:
                 found[key] = Handoff(
-                    Thing(relay.transfer_asset, relay.transfer_region),
+                    NamedThing(relay.transfer_asset, relay.transfer_region),
                     relay.collab_type,
                     relay.alpha * solo,
                     relay.robot_2_start_region,
@@ -132,7 +132,7 @@ class Offer:
         solo, found = self.task.solo_metres or 0.0, dict[tuple[int, int], Handoff]()
         for row in np.flatnonzero(self.kept):
             relay = self.relays.relay(int(row))
-            place = Thing(relay.transfer_asset, relay.transfer_region)
+            place = NamedThing(relay.transfer_asset, relay.transfer_region)
             # What robot_1 walks is the same wherever robot_2 comes from.
             key = int(self.relays.transfer[row]), int(self.relays.type_index[row])
             found[key] = Handoff(place, relay.collab_type, relay.alpha * solo)

@@ -31,8 +31,8 @@ from navloom.graphs.agent import AgentGraph, FromPython, Growing
 from navloom.graphs.navcraft.choices import Choices, ChoiceSettings, prompt_suffix
 from navloom.graphs.navcraft.errand_choices import chosen_errand, errand_question
 from navloom.graphs.turns import (
-    Call,
     Conversation,
+    TurnCall,
     add_conversation,
     calls_made,
     said,
@@ -114,13 +114,13 @@ def tools(_: State, context: Context) -> Sequence[BaseTool]:
     )
 
 
-def _failed(call: Call) -> bool:
+def _failed(call: TurnCall) -> bool:
     # Of the two tools only the one over three regions says "valid"; the other says "connect".
     result = call.result or {}
     return not result.get("valid", result.get("connect"))
 
 
-def _advice(call: Call, before: list[Call], context: Context) -> str:
+def _advice(call: TurnCall, before: list[TurnCall], context: Context) -> str:
     """What was tried and what is left, by the paper's repair rule (A.10.1, step 4)."""
     if call.result is None or "start_region" not in call.args:
         return "This call failed before. Call check_two_path_and_adjacency with three region ids."
@@ -137,7 +137,7 @@ def _advice(call: Call, before: list[Call], context: Context) -> str:
     )
 
 
-def _repair(call: Call) -> tuple[tuple[str, ...], str]:
+def _repair(call: TurnCall) -> tuple[tuple[str, ...], str]:
     result = call.result or {}
     if result.get("s2t_valid"):
         return ("start_region", "target_region"), "end_region"
@@ -222,7 +222,7 @@ def _legs(task: ErrandAnswer, target: str) -> list[int]:
     return [first, len(arrivals) - first]
 
 
-def _repairs(calls: list[Call]) -> dict[str, int]:
+def _repairs(calls: list[TurnCall]) -> dict[str, int]:
     """How often each branch of the paper's repair rule was due."""
     count = {"end": 0, "start": 0, "all": 0}
     for call in calls:

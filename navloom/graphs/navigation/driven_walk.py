@@ -20,7 +20,7 @@ import numpy as np
 from langgraph.runtime import Runtime
 
 from navloom.graphs.agent import off_loop
-from navloom.graphs.navigation.person import Standing, Wish
+from navloom.graphs.navigation.person import PersonWish, Standing
 from navloom.scenes.distances import heading_to, metre_table, turn_between
 from navloom.scenes.scene import Point3, Scene, distance_3d
 from navloom.scenes.terrain import in_sight
@@ -105,7 +105,7 @@ class _Burst:
         met = bumped_into(self._seen.contacts, self._walker.scene)
         return Standing(self._seen.pose, (), self._steps, self._seconds, met)
 
-    def tick(self, wish: Wish) -> None:
+    def tick(self, wish: PersonWish) -> None:
         """Drive for 50 ms."""
         self._seconds = wish.seconds
         if wish.said:
@@ -121,7 +121,7 @@ class _Burst:
         if self._leg["metres"] >= STAND_M and not self._moved:
             self._stand(str(self._step.viewpoint), len(self._poses) - 1)
 
-    def _go(self, wish: Wish) -> Observation:
+    def _go(self, wish: PersonWish) -> Observation:
         body = self._walker.embodiment
         forward = body.speed * max(-1.0, min(1.0, wish.forward))
         turn = body.turn_speed * max(-1.0, min(1.0, wish.turn))

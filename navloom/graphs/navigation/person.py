@@ -1,6 +1,6 @@
 """A person in the place of the navigator's model.
 
-The graph asks whoever walks for a :class:`Wish`, once a hop or once in 50 ms of driving
+The graph asks whoever walks for a :class:`PersonWish`, once a hop or once in 50 ms of driving
 (:mod:`navloom.graphs.navigation.driven_walk`), and waits: time belongs to the person.
 """
 
@@ -41,7 +41,7 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class Wish:
+class PersonWish:
     """What a person wants.
 
     Attributes:
@@ -63,7 +63,7 @@ class Wish:
 class Person(Protocol):
     """Whoever walks."""
 
-    async def wish(self, standing: Standing) -> Wish:
+    async def wish(self, standing: Standing) -> PersonWish:
         """What they want next: a hop or the stop, or what the keys of the next 50 ms say.
 
         Args:

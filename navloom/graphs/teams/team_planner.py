@@ -34,8 +34,8 @@ from navloom.graphs.navcraft.single import errand_record
 from navloom.graphs.teams.team_choices import PROMPT as CHOICES_PROMPT
 from navloom.graphs.teams.team_choices import WayOffer, chosen_way, picked_ways, way_question
 from navloom.graphs.turns import (
-    Call,
     Conversation,
+    TurnCall,
     TurnLimits,
     add_conversation,
     calls_made,
@@ -233,12 +233,12 @@ def tools(state: State, context: Context) -> Sequence[BaseTool]:
     return made if context.tools == "library" else made[:1]
 
 
-def _failed(call: Call) -> bool:
+def _failed(call: TurnCall) -> bool:
     result = call.result or {}
     return not result.get("valid", "error" not in result and bool(result))
 
 
-def _advice(call: Call, before: list[Call], context: Context) -> str:
+def _advice(call: TurnCall, before: list[TurnCall], context: Context) -> str:
     del before, context
     why = (call.result or {}).get("error", "")
     return f"This call failed before and fails again. {why} Change who carries, or the handoff."

@@ -55,7 +55,7 @@ class _Strict(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
-class Room(_Strict):
+class SourceRoom(_Strict):
     """A room: a box along the axes, y up, metres."""
 
     id: Annotated[int, Field(ge=0, le=1_000_000)]
@@ -76,7 +76,7 @@ class Room(_Strict):
         return region_id(self.label or UNKNOWN, self.id)
 
 
-class Thing(_Strict):
+class SourceObject(_Strict):
     """An object of the source: whatever has a name and a place."""
 
     id: _Id
@@ -91,10 +91,10 @@ class Home(_Strict):
     """The content of one file."""
 
     scene: Annotated[str, Field(min_length=1, max_length=100)]
-    rooms: Annotated[tuple[Room, ...], Field(min_length=1, max_length=1_000)]
+    rooms: Annotated[tuple[SourceRoom, ...], Field(min_length=1, max_length=1_000)]
     connections: Annotated[tuple[tuple[_Id, _Id], ...], Field(max_length=20_000)]
     """Pairs of room ids one can walk between; once or in both directions."""
-    objects: Annotated[tuple[Thing, ...], Field(max_length=50_000)]
+    objects: Annotated[tuple[SourceObject, ...], Field(max_length=50_000)]
 
     @model_validator(mode="after")
     def _holds_together(self) -> Self:
@@ -247,13 +247,13 @@ def _scene(home: Home, path: Path) -> Scene:
     )
 
 
-def _floors(rooms: tuple[Room, ...]) -> tuple[tuple[Floor, ...], dict[int, int]]:
+def _floors(rooms: tuple[SourceRoom, ...]) -> tuple[tuple[Floor, ...], dict[int, int]]:
     """Storeys from the heights of the rooms' bottoms, and each room's storey.
 
     The gap is taken from a storey's lowest room, not from the room just below: a chain of
     half-landings would weld two storeys into one.
     """
-    storeys: list[list[Room]] = []
+    storeys: list[list[SourceRoom]] = []
     for room in sorted(rooms, key=lambda r: (r.box.bottom, r.id)):
         if not storeys or room.box.bottom - storeys[-1][0].box.bottom > FLOOR_GAP:
             storeys.append([])
@@ -271,7 +271,7 @@ def _links(home: Home) -> tuple[Link, ...]:
     return tuple(_link(rooms[a], rooms[b]) for a, b in pairs)
 
 
-def _link(a: Room, b: Room) -> Link:
+def _link(a: SourceRoom, b: SourceRoom) -> Link:
     rise = b.box.bottom - a.box.bottom
     return Link(
         a=a.region,

@@ -70,7 +70,7 @@ _REGIONS = TypeAdapter(dict[str, dict[_NUMBER, list[str]]])
 
 
 @dataclass(frozen=True)
-class Walk:
+class ScanGraph:
     """A scan's navigation graph in our frame.
 
     Attributes:
@@ -173,7 +173,7 @@ def _build(folder: Path, scan: str, beside: Path | None) -> Scene:
     )
 
 
-def _read_walk(path: Path) -> Walk:
+def _read_walk(path: Path) -> ScanGraph:
     panoramas = read_json(path, _PANORAMAS)
     for i, panorama in enumerate(panoramas):
         if len(panorama.unobstructed) != len(panoramas):
@@ -197,10 +197,10 @@ def _read_walk(path: Path) -> Walk:
             if free and there.included and there.image_id != here.image_id:
                 graph.add_edge(here.image_id, there.image_id)
     camera = {v: y_up(p.pose[3], p.pose[7], p.pose[11]) for v, p in included.items()}
-    return Walk(camera, {v: p.height for v, p in included.items()}, graph)
+    return ScanGraph(camera, {v: p.height for v, p in included.items()}, graph)
 
 
-def _read_rooms(folder: Path, scan: str, house: House | None, walk: Walk) -> Rooms:
+def _read_rooms(folder: Path, scan: str, house: House | None, walk: ScanGraph) -> Rooms:
     if house is not None:
         rooms = rooms_of_house(house, walk.camera)
         where = str(find_in(folder, "house", f"{scan}.house"))
@@ -218,7 +218,7 @@ def _read_rooms(folder: Path, scan: str, house: House | None, walk: Walk) -> Roo
     return rooms
 
 
-def _notes_on_walk(walk: Walk, rooms: Rooms, empty: list[str]) -> list[str]:
+def _notes_on_walk(walk: ScanGraph, rooms: Rooms, empty: list[str]) -> list[str]:
     notes = []
     inferred = len(walk.camera) - len(rooms.given)
     if inferred and rooms.given:
@@ -239,7 +239,7 @@ def _read_items(
     scan: str,
     house: House | None,
     rooms: Rooms,
-    walk: Walk,
+    walk: ScanGraph,
     room_of: Mapping[str, str],
 ) -> tuple[tuple[Item, ...], list[str]]:
     if house is not None and house.objects:

@@ -115,13 +115,13 @@ def read_house(path: Path) -> House:
     lines = text.splitlines()
     if not lines or not lines[0].startswith("ASCII"):
         raise SceneError(f"{path}: line 1: expected 'ASCII 1.x', the head of a .house file.")
-    reader = _Reader(path)
+    reader = _HouseReader(path)
     for number, line in enumerate(lines, start=1):
         reader.take(number, line.split())
     return reader.house()
 
 
-class _Reader:
+class _HouseReader:
     """Collects lines by kind; knows the line it is at, for messages."""
 
     def __init__(self, path: Path) -> None:

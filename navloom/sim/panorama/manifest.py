@@ -66,7 +66,7 @@ class NamedFile(BaseModel):
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
-class Asked(BaseModel):
+class RenderRequest(BaseModel):
     """What ``navloom scenes render`` was asked for; each cache is of one such.
 
     Attributes:
@@ -121,7 +121,7 @@ class Manifest(BaseModel):
     version: Literal["navloom.panoramas/1"] = "navloom.panoramas/1"
     scene: Name
     scene_sha256: str
-    asked: Asked
+    asked: RenderRequest
     renderer: Annotated[str, Field(max_length=100)]
     sensors: Annotated[tuple[Shot, ...], Field(min_length=1, max_length=1000)]
     scene_file: NamedFile

@@ -202,7 +202,7 @@ _Phrases = Annotated[
 ]
 
 
-class _File(BaseModel):
+class _NamesFile(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     version: Literal[1]
@@ -226,7 +226,7 @@ class Words:
         injection: phrases of one who talks to a model.
     """
 
-    def __init__(self, read: _File) -> None:
+    def __init__(self, read: _NamesFile) -> None:
         bodies = [plain(name) for name in (*body_names(), *ALIASES)]
         self.capability = _stems([*read.capability, *bodies])
         self.exempt = _stems(read.exempt)
@@ -240,7 +240,7 @@ class Words:
 def load_words() -> Words:
     """The words that ship with Navloom, read once."""
     with as_file(files("navloom.tools.capnav").joinpath("lexis.yaml")) as path:
-        return Words(read_yaml(path, TypeAdapter(_File), most=_MOST_BYTES))
+        return Words(read_yaml(path, TypeAdapter(_NamesFile), most=_MOST_BYTES))
 
 
 @lru_cache(maxsize=4096)

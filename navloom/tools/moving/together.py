@@ -49,7 +49,7 @@ _ALONG_M = 0.3
 
 
 @dataclass
-class Stop:
+class GoalStop:
     """A thing to go to, and how that went.
 
     Attributes:
@@ -91,7 +91,7 @@ class Goer:
 
     name: str
     body: Embodiment
-    stops: list[Stop]
+    stops: list[GoalStop]
     begun: int = 0
     pose: Pose = field(default_factory=lambda: Pose((0.0, 0.0, 0.0)))
     trail: list[Point3] = field(default_factory=list)
@@ -101,7 +101,7 @@ class Goer:
     held: int = 0
 
     @property
-    def stop(self) -> Stop | None:
+    def stop(self) -> GoalStop | None:
         """Where it is going; None where it has done, or has given up."""
         if self.begun >= len(self.stops) or any(each.reason for each in self.stops):
             return None
@@ -241,7 +241,7 @@ class _Party:
             self._plan(goer, stop)
         return goer.ahead[0] if goer.ahead else None
 
-    def _plan(self, goer: Goer, stop: Stop) -> None:
+    def _plan(self, goer: Goer, stop: GoalStop) -> None:
         scene = self._simulator.scene
         free = [
             pose
@@ -266,7 +266,7 @@ class _Party:
             stop.way = float(way.metres)
         goer.ahead = strides(_thinned(way), goer.body.speed * TURN_S) or [goer.pose.position]
 
-    def _no_way(self, goer: Goer, stop: Stop) -> str:
+    def _no_way(self, goer: Goer, stop: GoalStop) -> str:
         scene, item = self._simulator.scene, stop.item
         return why_not(self._simulator, goer.pose, item.region or item.position, goer.body).replace(
             "from here", f"from {region_of(scene, goer.pose)}"
@@ -293,7 +293,7 @@ class _Party:
         if gone > 0:
             goer.trail.append(seen.pose.position)
 
-    def _hindered(self, goer: Goer, stop: Stop, seen: Observation, gone: float) -> None:
+    def _hindered(self, goer: Goer, stop: GoalStop, seen: Observation, gone: float) -> None:
         names = {other.name: other for other in self._goers}
         met = [names[each.what] for each in seen.contacts if each.what in names]
         if met:
@@ -318,7 +318,7 @@ class _Party:
             stop.reason = f"it did not get {past}"
             stop.seconds = self.seconds
 
-    def _make_way(self, goer: Goer, other: Goer, stop: Stop) -> None:
+    def _make_way(self, goer: Goer, other: Goer, stop: GoalStop) -> None:
         stop.tries += 1
         if stop.tries > MOST_TRIES:
             stop.reason, stop.seconds = f"{other.name} was in its way", self.seconds

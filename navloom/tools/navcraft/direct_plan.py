@@ -82,20 +82,20 @@ FORMS: dict[Variant, type[DirectAnswerV1 | DirectAnswerV2]] = {
 }
 
 
-class Place(NamedTuple):
+class MoveTarget(NamedTuple):
     """Where a ``Move_to`` leads: a region, and the thing in it; None where only a room is named."""
 
     region: str
     thing: str | None
 
 
-class Step(NamedTuple):
+class PlanStep(NamedTuple):
     """One primitive as it was written, and read: its kind is "" where it is none of the three."""
 
     text: str
     kind: Literal["move", "grab", "release", ""]
     name: str
-    place: Place | None
+    place: MoveTarget | None
     """Where the robot is after it; None where it has been nowhere, or the place is not there."""
 
 
@@ -104,8 +104,8 @@ class Carry(NamedTuple):
 
     robot: RobotName
     thing: str
-    taken: Place
-    put: Place
+    taken: MoveTarget
+    put: MoveTarget
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class DirectPlan:
     paths: Mapping[RobotName, tuple[str, ...]]
     instruction: str
     told: Mapping[RobotName, str]
-    steps: Mapping[RobotName, tuple[Step, ...]]
+    steps: Mapping[RobotName, tuple[PlanStep, ...]]
 
     @cached_property
     def carries(self) -> tuple[Carry, ...]:
@@ -176,8 +176,8 @@ class DirectPlan:
         return sum(map(len, self.steps.values()))
 
 
-def _carried(robot: RobotName, steps: Sequence[Step]) -> Iterator[Carry]:
-    held: dict[str, Place] = {}
+def _carried(robot: RobotName, steps: Sequence[PlanStep]) -> Iterator[Carry]:
+    held: dict[str, MoveTarget] = {}
     for step in steps:
         if step.place is None:
             continue
@@ -232,42 +232,42 @@ def _plan(
     )
 
 
-def read_steps(texts: Sequence[str], scene: Scene) -> tuple[Step, ...]:
+def read_steps(texts: Sequence[str], scene: Scene) -> tuple[PlanStep, ...]:
     """A robot's steps, each with the place where it is done."""
-    found, here = list[Step](), None
+    found, here = list[PlanStep](), None
     for text in texts:
         match = _STEP.fullmatch(text.strip())
         if match is None:
-            found.append(Step(text, "", "", here))
+            found.append(PlanStep(text, "", "", here))
             continue
         verb, name = match.group(1).casefold(), match.group(3).strip()
         if verb == "move_to":
             here = place_of(name, scene)
-            found.append(Step(text, "move", name, here))
+            found.append(PlanStep(text, "move", name, here))
         else:
             kind: Literal["grab", "release"] = "grab" if verb == "grab" else "release"
-            found.append(Step(text, kind, prompt_name(name), here))
+            found.append(PlanStep(text, kind, prompt_name(name), here))
     return tuple(found)
 
 
-def place_of(text: str, scene: Scene) -> Place | None:
+def place_of(text: str, scene: Scene) -> MoveTarget | None:
     """The place that ``object_region_id`` names, such as ``lamp_1``; None where there is none.
 
     The region is its whole id or the number at its end. Where several regions end alike, the one
     that has the thing is meant; a region alone is a place, too.
     """
     if text in scene.region_by_id:
-        return Place(text, None)
+        return MoveTarget(text, None)
     fits = []
     for region in scene.regions:
         for ending in (f"_{region.id}", f"_{region.id.rsplit('_', 1)[-1]}"):
             if text.endswith(ending) and len(text) > len(ending):
-                fits.append(Place(region.id, prompt_name(text.removesuffix(ending))))
+                fits.append(MoveTarget(region.id, prompt_name(text.removesuffix(ending))))
                 break
     return next((place for place in fits if has_thing(place, scene)), None)
 
 
-def has_thing(place: Place, scene: Scene) -> bool:
+def has_thing(place: MoveTarget, scene: Scene) -> bool:
     """Whether the thing of a place is there, as an object or as an asset."""
     named = {*item_names(scene, place.region, "asset"), *item_names(scene, place.region, "object")}
     return place.thing is None or place.thing in named

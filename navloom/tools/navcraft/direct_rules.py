@@ -18,7 +18,14 @@ from navloom.scenes.distances import hop_table
 from navloom.scenes.prompt import item_names
 from navloom.scenes.scene import Scene
 from navloom.tools.forms import Violation, listed, quoted
-from navloom.tools.navcraft.direct_plan import ROBOTS, Carry, DirectPlan, Place, Step, Variant
+from navloom.tools.navcraft.direct_plan import (
+    ROBOTS,
+    Carry,
+    DirectPlan,
+    MoveTarget,
+    PlanStep,
+    Variant,
+)
 from navloom.tools.navcraft.paths import unknown_region
 from navloom.tools.navcraft.relay import RobotName
 
@@ -142,7 +149,9 @@ def _wrong_steps(plan: DirectPlan, robot: RobotName, scene: Scene) -> Iterator[V
             held.discard(step.name)
 
 
-def _is_there(step: Step, place: Place, robot: RobotName, plan: DirectPlan, scene: Scene) -> bool:
+def _is_there(
+    step: PlanStep, place: MoveTarget, robot: RobotName, plan: DirectPlan, scene: Scene
+) -> bool:
     brought = (c for c in plan.carries if c.robot != robot and c.thing == step.name)
     return step.name in item_names(scene, place.region, "object") or any(
         carry.put == place for carry in brought

@@ -35,7 +35,7 @@ from navloom.tools.navcraft.relay import (
     guard_violations,
 )
 from navloom.tools.navcraft.relay_schedule import schedule_relay
-from navloom.tools.navcraft.schedule import Spell, Stop
+from navloom.tools.navcraft.schedule import RobotStop, Spell
 from navloom.tools.navcraft.task import LEAST_GAIN, RelayTask
 from navloom.tools.navcraft.worth import HOLDS_NOTHING, can_hold, holds_nothing
 
@@ -135,7 +135,7 @@ def _task(plan: DirectPlan, scene: Scene) -> RelayTask | None:
         return None
 
 
-def _walking(route: tuple[Stop, ...]) -> list[Spell]:
+def _walking(route: tuple[RobotStop, ...]) -> list[Spell]:
     return [(here.leave, there.arrive) for here, there in pairwise(route)]
 
 

@@ -15,7 +15,7 @@ from navloom.scenes.bodies import Embodiment
 from navloom.sim.protocol import Pose, Simulator
 from navloom.tools.moving.planned import standing
 from navloom.tools.moving.surroundings import body_way
-from navloom.tools.moving.together import Goer, Stop, by_the_thing, go_about
+from navloom.tools.moving.together import GoalStop, Goer, by_the_thing, go_about
 from navloom.tools.navcraft.paths import Anchor
 from navloom.tools.navcraft.relay import RelayChoice, RobotName, roles_of
 from navloom.tools.navcraft.task import RelayTask
@@ -88,8 +88,11 @@ def _goers(
 ) -> list[Goer]:
     fetcher, deliverer = roles_of(relay.collab_type)
     handoff = task.transfers[relay[1:3]].item
-    fetched = [Stop(task.object_item), Stop(handoff, carries=True)]
-    delivered = [Stop(handoff), Stop(task.end_item, carries=True, after=lambda: fetched[1].arrived)]
+    fetched = [GoalStop(task.object_item), GoalStop(handoff, carries=True)]
+    delivered = [
+        GoalStop(handoff),
+        GoalStop(task.end_item, carries=True, after=lambda: fetched[1].arrived),
+    ]
     stops = {fetcher: fetched, deliverer: delivered}
     return [Goer(name, bodies[name], stops[name]) for name in ("robot_1", "robot_2")]
 
@@ -109,7 +112,7 @@ def _planned(task: RelayTask, relay: RelayChoice) -> dict[str, tuple[float, floa
     }
 
 
-def _leg(stop: Stop) -> dict[str, Any]:
+def _leg(stop: GoalStop) -> dict[str, Any]:
     return {
         "to": stop.item.prompt_name,
         "to_id": stop.item.id,

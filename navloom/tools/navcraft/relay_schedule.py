@@ -19,8 +19,8 @@ from navloom.tools.navcraft.schedule import (
     Carrier,
     Leg,
     Overlap,
+    RobotStop,
     Speeds,
-    Stop,
     overlaps,
     schedule_legs,
 )
@@ -53,7 +53,7 @@ class Schedule:
     makespan_s: float
     wait: Wait | None
     object_rests_s: float
-    routes: dict[RobotName, tuple[Stop, ...]]
+    routes: dict[RobotName, tuple[RobotStop, ...]]
     overlaps: tuple[Overlap, ...]
     overlap_s: float
 
@@ -65,7 +65,7 @@ class Schedule:
         return {"robot": self.wait.robot, "seconds": self.wait.seconds}
 
 
-def schedule_solo(task: RelayTask, *, speed: float = 1.0) -> tuple[Stop, ...]:
+def schedule_solo(task: RelayTask, *, speed: float = 1.0) -> tuple[RobotStop, ...]:
     """Robot_1's timed route when it does the whole task alone.
 
     Raises:

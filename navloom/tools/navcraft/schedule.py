@@ -95,7 +95,7 @@ class Leg:
 
 
 @dataclass(frozen=True, slots=True)
-class Stop:
+class RobotStop:
     """A robot at one node of G+.
 
     Attributes:
@@ -154,7 +154,7 @@ class Timetable:
     """
 
     legs: tuple[TimedLeg, ...]
-    routes: dict[str, tuple[Stop, ...]]
+    routes: dict[str, tuple[RobotStop, ...]]
 
     @property
     def makespan_s(self) -> float:
@@ -216,7 +216,7 @@ def schedule_legs(scene: Scene, carriers: Mapping[str, Carrier], legs: Sequence[
 
 
 def overlaps(
-    scene: Scene, first: tuple[Stop, ...], second: tuple[Stop, ...]
+    scene: Scene, first: tuple[RobotStop, ...], second: tuple[RobotStop, ...]
 ) -> tuple[tuple[Overlap, ...], float]:
     """Where and how long two timed routes are together.
 
@@ -244,13 +244,13 @@ def overlaps(
     return tuple(met), _covered(together)
 
 
-def _standing(scene: Scene, anchor: Anchor) -> Stop:
+def _standing(scene: Scene, anchor: Anchor) -> RobotStop:
     place = whereabouts(scene, anchor.node)
-    return Stop(anchor.node, place.position, place.region, 0.0, 0.0)
+    return RobotStop(anchor.node, place.position, place.region, 0.0, 0.0)
 
 
 def _walk(
-    scene: Scene, carrier: Carrier, stops: list[Stop], a: Anchor, b: Anchor, leg: Leg
+    scene: Scene, carrier: Carrier, stops: list[RobotStop], a: Anchor, b: Anchor, leg: Leg
 ) -> None:
     """Walk on from the last stop, which is at ``a``."""
     nodes = carrier.graph.walk(a, b)
@@ -262,10 +262,10 @@ def _walk(
     for node in nodes[1:]:
         place = whereabouts(scene, node)
         now = stops[-1].leave + distance_2d(stops[-1].position, place.position) / carrier.speed
-        stops.append(Stop(node, place.position, place.region, now, now))
+        stops.append(RobotStop(node, place.position, place.region, now, now))
 
 
-def _spells(scene: Scene, route: tuple[Stop, ...]) -> dict[Place, list[Spell]]:
+def _spells(scene: Scene, route: tuple[RobotStop, ...]) -> dict[Place, list[Spell]]:
     """When a robot is in each place."""
     spells: dict[Place, list[Spell]] = defaultdict(list)
     for here, there in pairwise(route):
@@ -276,7 +276,7 @@ def _spells(scene: Scene, route: tuple[Stop, ...]) -> dict[Place, list[Spell]]:
     return spells
 
 
-def _places(scene: Scene, here: Stop, there: Stop) -> list[Place]:
+def _places(scene: Scene, here: RobotStop, there: RobotStop) -> list[Place]:
     a, b = sorted((here.node, there.node))
     if here.node not in scene.viewpoint_by_id or there.node not in scene.viewpoint_by_id:
         return [("handoff", a, b, "")]

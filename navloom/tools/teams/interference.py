@@ -19,7 +19,7 @@ from typing import Any, Literal
 from navloom.scenes.bodies import Embodiment
 from navloom.scenes.scene import Scene, Viewpoint
 from navloom.tools.navcraft.paths import link_crossed, whereabouts
-from navloom.tools.navcraft.schedule import Spell, Stop
+from navloom.tools.navcraft.schedule import RobotStop, Spell
 
 Kind = Literal["doorway", "edge", "handoff", "viewpoint"]
 Manner = Literal["head-on", "following", "standing"]
@@ -67,8 +67,8 @@ _Place = tuple[Kind, tuple[str, ...], int]
 
 def interference(
     scene: Scene,
-    first: Sequence[Stop],
-    second: Sequence[Stop],
+    first: Sequence[RobotStop],
+    second: Sequence[RobotStop],
     bodies: tuple[Embodiment | None, Embodiment | None] = (None, None),
 ) -> list[Meeting]:
     """The places that two timed routes share at one time.
@@ -121,7 +121,7 @@ def _meeting(
     )
 
 
-def _presences(scene: Scene, route: Sequence[Stop]) -> dict[_Place, list[_Presence]]:
+def _presences(scene: Scene, route: Sequence[RobotStop]) -> dict[_Place, list[_Presence]]:
     """When a robot is in each place, and which way it goes there."""
     found: dict[_Place, list[_Presence]] = {}
     for place, presence in _steps(scene, route):
@@ -129,7 +129,7 @@ def _presences(scene: Scene, route: Sequence[Stop]) -> dict[_Place, list[_Presen
     return found
 
 
-def _steps(scene: Scene, route: Sequence[Stop]) -> Iterator[tuple[_Place, _Presence]]:
+def _steps(scene: Scene, route: Sequence[RobotStop]) -> Iterator[tuple[_Place, _Presence]]:
     before: _Place | None = None
     for here, there in pairwise(route):
         place, toward = _between(scene, here, there)
@@ -144,7 +144,7 @@ def _steps(scene: Scene, route: Sequence[Stop]) -> Iterator[tuple[_Place, _Prese
             yield ("viewpoint", (stop.node,), -1), _Presence((stop.arrive, stop.leave), onward)
 
 
-def _between(scene: Scene, here: Stop, there: Stop) -> tuple[_Place, str]:
+def _between(scene: Scene, here: RobotStop, there: RobotStop) -> tuple[_Place, str]:
     """The place that a step leads through, and its end that the step leads to."""
     a, b = sorted((here.node, there.node))
     ends = whereabouts(scene, here.node), whereabouts(scene, there.node)

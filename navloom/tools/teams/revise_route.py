@@ -29,7 +29,7 @@ from navloom.tools.navcraft.paths import (
     metric_graph,
     whereabouts,
 )
-from navloom.tools.navcraft.schedule import Spell, Stop
+from navloom.tools.navcraft.schedule import RobotStop, Spell
 from navloom.tools.teams.passable import closed_links, edges_over_links, first_closed
 from navloom.tools.teams.team import Robot
 from navloom.tools.teams.time_windows import Edge, WindowSearch, free_at, merged
@@ -67,11 +67,11 @@ class RevisedRoute:
     """
 
     robot: str
-    stops: tuple[Stop, ...]
+    stops: tuple[RobotStop, ...]
     metres: float
 
     @property
-    def waits(self) -> tuple[Stop, ...]:
+    def waits(self) -> tuple[RobotStop, ...]:
         """The stops at which it stands for a while."""
         return tuple(stop for stop in self.stops[:-1] if stop.leave > stop.arrive)
 
@@ -98,7 +98,7 @@ def transitions(regions: Iterable[str | None]) -> list[str]:
     return [f"{a} -> {b}" for a, b in pairwise(known) if a != b]
 
 
-def reservations(route: Sequence[Stop]) -> list[Reservation]:
+def reservations(route: Sequence[RobotStop]) -> list[Reservation]:
     """What a timed route takes up: each edge while it is walked, each node while it is stood on."""
     taken = [
         Reservation(f"{here.node}{BETWEEN}{there.node}", here.leave, there.arrive)
@@ -347,7 +347,7 @@ def _route(
     for row, arrive, leave in found:
         node = things.node(row)
         place = whereabouts(scene, node)
-        stops.append(Stop(node, place.position, place.region, arrive, leave))
+        stops.append(RobotStop(node, place.position, place.region, arrive, leave))
     steps = pairwise(row for row, _, _ in found)
     metres = sum(next(m for there, m in search.neighbours[a] if there == b) for a, b in steps)
     return RevisedRoute(robot.name, tuple(stops), metres)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from navloom.errors import SceneError, UsageError
-from navloom.evals.capnav.collect import Balance, Facts, Steer, collect
+from navloom.evals.capnav.collect import Balance, RouteFacts, Steer, collect
 from navloom.evals.capnav.data import load_benchmark
 from navloom.evals.capnav.design_run import first_round, fit_scenes, next_round
 from navloom.evals.capnav.request import CapnavSynthRequest
@@ -94,9 +94,9 @@ def test_steering_makes_a_set_more_balanced(tmp_path: Path) -> None:
 
 
 def test_steering_prefers_what_is_rare_and_depends_on_nothing_else() -> None:
-    yes = [Facts("a", f"y{k}", 2, {"X": True}, {}) for k in range(5)]
-    no = [Facts("a", f"n{k}", 2, {"X": False}, {"X": ("stairs",)}) for k in range(5)]
-    unknown = [Facts("a", "u", 1, {"X": None}, {})]
+    yes = [RouteFacts("a", f"y{k}", 2, {"X": True}, {}) for k in range(5)]
+    no = [RouteFacts("a", f"n{k}", 2, {"X": False}, {"X": ("stairs",)}) for k in range(5)]
+    unknown = [RouteFacts("a", "u", 1, {"X": None}, {})]
     steer = Steer(yes)
     picked = [steer.pick([*yes, *no, *unknown], set(), 7) for _ in range(1)]
     assert picked[0] in no
@@ -111,9 +111,9 @@ def test_steering_prefers_what_is_rare_and_depends_on_nothing_else() -> None:
 
 def test_a_balance_counts_questions_answers_lengths_and_barriers() -> None:
     asked = [
-        Facts("a", "b", 2, {"X": True, "Y": False}, {"Y": ("stairs", "clutter")}),
-        Facts("b", "a", 2, {"X": True, "Y": False}, {"Y": ("stairs",)}),
-        Facts("a", "c", 9, {"X": False, "Y": None}, {"X": ("stairs",)}),
+        RouteFacts("a", "b", 2, {"X": True, "Y": False}, {"Y": ("stairs", "clutter")}),
+        RouteFacts("b", "a", 2, {"X": True, "Y": False}, {"Y": ("stairs",)}),
+        RouteFacts("a", "c", 9, {"X": False, "Y": None}, {"X": ("stairs",)}),
     ]
     found = Balance.of(asked).record()
     # X: |2 - 1| / 3; Y: |0 - 2| / 2, of what is known.

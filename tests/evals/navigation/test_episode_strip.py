@@ -12,7 +12,7 @@ from PIL import Image
 from navloom.evals.navigation.episode_strip import Eyes
 from navloom.evals.report.blocks import Seen
 from navloom.sim.media import FolderMedia
-from navloom.sim.panorama.manifest import Asked
+from navloom.sim.panorama.manifest import RenderRequest
 from navloom.sim.views import BAND, DIRECTIONS
 from navloom.tools.navigation.options import Option
 from navloom.tools.navigation.steps import Step
@@ -79,7 +79,7 @@ def test_a_picture_that_is_gone_leaves_the_words(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_panoramas_have_their_markers_beside_them(tmp_path: Path) -> None:
     pytest.importorskip("embreex")
-    render_scenes(["demo:flat"], tmp_path / "p", Asked(size=48, light="unbaked"))
+    render_scenes(["demo:flat"], tmp_path / "p", RenderRequest(size=48, light="unbaked"))
     eyes = Eyes(tmp_path, {"where": {"panoramas": str(tmp_path / "p")}}, scene())
     views = eyes.strip(step())
     assert all(view.data.startswith(b"\xff\xd8") for view in views)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from navloom.evals.agreement import Answers
-from navloom.evals.people.form import Answer, Form, Question
+from navloom.evals.people.form import Answer, Form, FormQuestion
 from navloom.evals.people.people_study import assign
 from navloom.evals.people.question_results import Others
 from navloom.evals.people.study_folder import (
@@ -23,7 +23,7 @@ from navloom.evals.people.study_folder import (
 )
 from navloom.line_file import LineFile
 
-VERDICT = Question.model_validate(
+VERDICT = FormQuestion.model_validate(
     {
         "name": "verdict",
         "kind": "choice",
@@ -31,7 +31,7 @@ VERDICT = Question.model_validate(
         "options": [{"name": name, "text": name} for name in ("yes", "no", "na")],
     }
 )
-CLARITY = Question.model_validate(
+CLARITY = FormQuestion.model_validate(
     {"name": "clarity", "kind": "scale", "text": "Is it clear?", "ends": ["no", "yes"]}
 )
 _OPTIONS = [option.name for option in VERDICT.options]
@@ -60,7 +60,7 @@ def simulated(
 
 def make_study(
     folder: Path,
-    questions: tuple[Question, ...],
+    questions: tuple[FormQuestion, ...],
     items: list[Item],
     raters: int = 4,
     source: str = "",

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from navloom.evals.judging.request import JudgeRequest
-from navloom.evals.people.form import Question
+from navloom.evals.people.form import FormQuestion
 from navloom.evals.people.results import sample_blocks, studies_of
 from navloom.evals.people.study_folder import Item, People
 from navloom.evals.runner import run_kind
@@ -15,7 +15,7 @@ from navloom.web.opening import open_sources
 from tests.evals.people.simulated import make_study, say
 from tests.judges.paths import RIGHT, WRONG, record
 
-RIGHT_OR_WRONG = Question.model_validate(
+RIGHT_OR_WRONG = FormQuestion.model_validate(
     {
         "name": "verdict",
         "kind": "choice",

@@ -9,7 +9,7 @@ import pytest
 
 from navloom.errors import RunError
 from navloom.evals.agreement import Answers, agreed
-from navloom.evals.people.form import Option, Question
+from navloom.evals.people.form import FormOption, FormQuestion
 from navloom.evals.people.question_results import asked
 from navloom.evals.people.results import (
     RESULTS,
@@ -105,8 +105,8 @@ def test_all_the_same_is_no_habit_where_all_say_it(tmp_path: Path) -> None:
 
 
 def test_guessing_is_told_from_knowing_by_the_exact_binomial(tmp_path: Path) -> None:
-    writers = tuple(Option(name=f"writer_{n}", text="w") for n in (1, 2))
-    question = Question(name="writer", kind="choice", text="Who?", options=writers)
+    writers = tuple(FormOption(name=f"writer_{n}", text="w") for n in (1, 2))
+    question = FormQuestion(name="writer", kind="choice", text="Who?", options=writers)
     items = [Item(id=f"i{n:02}", references={"truth": {"writer": "writer_1"}}) for n in range(10)]
     people = make_study(tmp_path / "study", (question,), items, raters=1)
     (rater,) = people.file.raters
@@ -123,7 +123,7 @@ def test_guessing_is_told_from_knowing_by_the_exact_binomial(tmp_path: Path) -> 
 
 
 def test_a_place_is_its_room_and_with_a_thing_both(tmp_path: Path) -> None:
-    question = Question(name="transfer", kind="place", text="Where?", asset=True)
+    question = FormQuestion(name="transfer", kind="place", text="Where?", asset=True)
     places = {"Kitchen_1": ("table_1",), "Hall_1": ("shelf_1",)}
     known = {"generator": {"transfer": {"region": "Hall_1", "asset": "shelf_1"}}}
     items = [Item(id=f"i{n}", places=places, references=known) for n in range(3)]

@@ -17,7 +17,7 @@ from navloom.evals.people.study_folder import WALKS, People
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.runner import run_kind
 from navloom.graphs.navigation.driven_walk import BURST, TICK_S
-from navloom.graphs.navigation.person import Standing, Wish
+from navloom.graphs.navigation.person import PersonWish, Standing
 from navloom.scenes.uri import scene_of
 from navloom_worlds.walks.walks import Walks, draw_lots, walk_plan
 from tests.evals.people.walkers import Driver, Hopper, study
@@ -31,11 +31,11 @@ class _Cut:
     def __init__(self, person: Any, after: int) -> None:
         self.person, self.left = person, after
 
-    async def wish(self, standing: Standing) -> Wish:
+    async def wish(self, standing: Standing) -> PersonWish:
         self.left -= 1
         if self.left < 0:
             raise StoppedError("gone")
-        wish: Wish = await self.person.wish(standing)
+        wish: PersonWish = await self.person.wish(standing)
         return wish
 
 

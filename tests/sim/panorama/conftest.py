@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from navloom.sim.panorama.manifest import Asked
+from navloom.sim.panorama.manifest import RenderRequest
 from navloom_worlds.rendering.render_scenes import render_scenes
 
 HOME = "demo:flat"
-ASKED = Asked(size=48, depth=True, ids=True, light="unbaked")
+ASKED = RenderRequest(size=48, depth=True, ids=True, light="unbaked")
 
 
 @pytest.fixture(scope="session")

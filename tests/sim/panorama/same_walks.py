@@ -23,7 +23,7 @@ from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.runner import run_kind
 from navloom.models.builtin import BuiltinChatModel
 from navloom.scenes.uri import list_scenes
-from navloom.sim.panorama.manifest import Asked
+from navloom.sim.panorama.manifest import RenderRequest
 from navloom_worlds.rendering.render_scenes import render_scenes
 from navloom_worlds.rendering.sensors import RIGS
 
@@ -80,7 +80,7 @@ def seen_at(size: int) -> None:
 
 def both(spec: str, n: int, root: Path, **more: Any) -> tuple[Walked, Walked]:
     """The same evaluation with pictures as they are rendered, and from disk."""
-    render_scenes(list_scenes(spec), root / "panoramas", Asked(**more), note=print)
+    render_scenes(list_scenes(spec), root / "panoramas", RenderRequest(**more), note=print)
     asked: dict[str, Any] = {"task": "scene", "options": {"spec": spec, "n": n}}
     rendered = walked(EvalRequest(backend="embedded", **asked), root / "embedded")
     disk = EvalRequest(panoramas=str(root / "panoramas"), **asked)

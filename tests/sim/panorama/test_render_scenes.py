@@ -17,11 +17,11 @@ from navloom.errors import RunError, SceneError, SimulatorError
 from navloom.scenes import load_scene
 from navloom.scenes.formats.scene_json import save
 from navloom.sim import get_simulator
-from navloom.sim.panorama.manifest import Asked, read_manifest
+from navloom.sim.panorama.manifest import RenderRequest, read_manifest
 from navloom_worlds.rendering.render_scenes import Outcome, render_scenes
 from tests.sim.panorama.conftest import ASKED, HOME
 
-SMALL = Asked(size=16, light="unbaked")
+SMALL = RenderRequest(size=16, light="unbaked")
 
 
 def files(root: Path) -> dict[str, bytes]:
@@ -132,7 +132,7 @@ def test_a_scene_without_pictures_is_skipped(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_sweeps_and_jpeg(tmp_path: Path) -> None:
-    asked = Asked(size=16, views=24, format="jpg", light="unbaked")
+    asked = RenderRequest(size=16, views=24, format="jpg", light="unbaked")
     with pytest.raises(KeyboardInterrupt):
         render_scenes([HOME], tmp_path, asked, tell=stop_after(1))
     line = json.loads((tmp_path / "demo-flat" / "rendered.jsonl").read_text().splitlines()[1])

@@ -10,7 +10,7 @@ from navloom.sim.registry import get_simulator
 from navloom.tools.moving.driving import drive_link, move_to
 from navloom.tools.moving.room_to_move import clearance
 from navloom.tools.moving.surroundings import drives, geodesic
-from navloom.tools.moving.together import Goer, Stop, go_about
+from navloom.tools.moving.together import GoalStop, Goer, go_about
 
 pytestmark = pytest.mark.slow
 
@@ -55,7 +55,7 @@ def test_room_to_move_is_measured(simulator: Simulator) -> None:
 def test_two_go_about_and_the_one_waits_for_the_other(simulator: Simulator) -> None:
     scene = simulator.scene
     thing = scene.items_in("Kitchen_3", "asset")[0]
-    fetched, waits = Stop(thing), Stop(thing, after=lambda: fetched.arrived)
+    fetched, waits = GoalStop(thing), GoalStop(thing, after=lambda: fetched.arrived)
     goers = [Goer("a", DEFAULT_BODY, [fetched]), Goer("b", DEFAULT_BODY, [waits])]
     starts = [scene.viewpoints_by_region[each][0].id for each in ("Living_room_2", "Bedroom_4")]
     simulator.reset(

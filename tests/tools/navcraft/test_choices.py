@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from navloom.graphs.navcraft.choices import Thing, read_thing, things
+from navloom.graphs.navcraft.choices import NamedThing, read_thing, things
 from navloom.graphs.navcraft.errand_choices import far_places, far_rooms
 from navloom.graphs.navcraft.relay_choices import Handoff, Offer
 from navloom.graphs.navcraft.single import Context
@@ -162,7 +162,7 @@ def test_far_rooms_are_so_many_hops_away_or_more_and_reachable() -> None:
     assert far_rooms(scene, "Hall_2", 4) == ["Attic_6"]
     cut = scene.replace(links=scene.links[:2])
     assert far_rooms(cut, "Hall_2", 1) == ["Bedroom_1", "Living_room_3"]
-    assert [*map(str, far_places(scene, Thing("cup", "Study_4"), 2))] == [
+    assert [*map(str, far_places(scene, NamedThing("cup", "Study_4"), 2))] == [
         "book_shelf in Bedroom_1",
         "kitchen_counter in Hall_2",
     ]
@@ -190,7 +190,7 @@ def test_what_holds_nothing_is_not_offered() -> None:
         "kitchen_counter in Hall_2 coffee_table in Living_room_3 book_shelf in Attic_6"
     )
     assert "refrigerator in Pantry_5" in map(str, things(scene, "asset", "milk"))
-    assert [*map(str, far_places(scene, Thing("cup", "Study_4"), 2))] == [
+    assert [*map(str, far_places(scene, NamedThing("cup", "Study_4"), 2))] == [
         "kitchen_counter in Hall_2",
         "book_shelf in Attic_6",
     ]
@@ -219,7 +219,7 @@ def test_a_list_keeps_to_what_is_asked() -> None:
 
 def test_a_thing_is_read_by_its_name_and_room() -> None:
     scene = row_house(SHELF)
-    assert read_thing(" cup in Study_4 ", scene, "object") == Thing("cup", "Study_4")
+    assert read_thing(" cup in Study_4 ", scene, "object") == NamedThing("cup", "Study_4")
     assert "names no room" in str(read_thing("cup", scene, "object"))
     assert read_thing("cup in Hall_2", scene, "object") == (
         "There is no object 'cup' in Hall_2. There: none."

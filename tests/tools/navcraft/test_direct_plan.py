@@ -14,7 +14,7 @@ from navloom.prompts.load import load_prompt
 from navloom.scenes.uri import load_scene
 from navloom.tools.navcraft.direct_plan import (
     FORMS,
-    Place,
+    MoveTarget,
     Variant,
     direct_answer,
     direct_schema,
@@ -84,18 +84,20 @@ def test_version_2_takes_a_region_or_a_list_of_them() -> None:
 @pytest.mark.parametrize(
     ("text", "place"),
     [
-        ("cup_4", Place("Study_4", "cup")),
-        ("cup_Study_4", Place("Study_4", "cup")),
-        ("coffee_table_3", Place("Living_room_3", "coffee_table")),
-        ("coffee table_3", Place("Living_room_3", "coffee_table")),
-        ("Study_4", Place("Study_4", None)),
+        ("cup_4", MoveTarget("Study_4", "cup")),
+        ("cup_Study_4", MoveTarget("Study_4", "cup")),
+        ("coffee_table_3", MoveTarget("Living_room_3", "coffee_table")),
+        ("coffee table_3", MoveTarget("Living_room_3", "coffee_table")),
+        ("Study_4", MoveTarget("Study_4", None)),
         ("cup_3", None),
         ("cup", None),
         ("_4", None),
         ("", None),
     ],
 )
-def test_a_place_is_a_thing_and_the_number_of_its_region(text: str, place: Place | None) -> None:
+def test_a_place_is_a_thing_and_the_number_of_its_region(
+    text: str, place: MoveTarget | None
+) -> None:
     assert place_of(text, row_house()) == place
 
 
@@ -381,6 +383,6 @@ def test_the_scenes_that_ship_number_their_regions() -> None:
     for each in scene.items:
         if each.region and each.kind in ("object", "asset"):
             number = each.region.rsplit("_", 1)[-1]
-            assert place_of(f"{each.prompt_name}_{number}", scene) == Place(
+            assert place_of(f"{each.prompt_name}_{number}", scene) == MoveTarget(
                 each.region, each.prompt_name
             )

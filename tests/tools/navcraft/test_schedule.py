@@ -23,7 +23,7 @@ from navloom.scenes.scene import Edge, Link, Scene, Viewpoint
 from navloom.tools.navcraft.optimum import Relays, all_relays
 from navloom.tools.navcraft.relay import check_collab_path_efficient
 from navloom.tools.navcraft.relay_schedule import Wait, schedule_relay, schedule_solo
-from navloom.tools.navcraft.schedule import Overlap, Speeds, Stop, overlaps, travel_time
+from navloom.tools.navcraft.schedule import Overlap, RobotStop, Speeds, overlaps, travel_time
 from navloom.tools.navcraft.task import RelayTask
 from tests.tools.navcraft.test_relay import RELAY, cut_off, row_task
 from tests.tools.navcraft.worlds import item, near, row_house, scenes
@@ -132,10 +132,10 @@ def two_doors() -> Scene:
     )
 
 
-def crossing(*nodes: str, scene: Scene) -> tuple[Stop, ...]:
+def crossing(*nodes: str, scene: Scene) -> tuple[RobotStop, ...]:
     places = [scene.viewpoint_by_id[node] for node in nodes]
     return tuple(
-        Stop(place.id, place.position, place.region, 4.0 * i, 4.0 * i)
+        RobotStop(place.id, place.position, place.region, 4.0 * i, 4.0 * i)
         for i, place in enumerate(places)
     )
 

@@ -17,7 +17,7 @@ from navloom.scenes.scene import Link, Scene
 from navloom.scenes.uri import iter_scenes, load_scene
 from navloom.tools.navcraft.paths import link_crossed
 from navloom.tools.navcraft.relay_schedule import schedule_relay
-from navloom.tools.navcraft.schedule import Stop
+from navloom.tools.navcraft.schedule import RobotStop
 from navloom.tools.teams.interference import Meeting, interference
 from navloom.tools.teams.library import place_named
 from navloom.tools.teams.revise_route import revise_route
@@ -35,7 +35,7 @@ def way(scene: Scene, start: str, goal: str, depart: float = 0.0, speed: float =
     return revise_route(scene, robot, *ends, depart_s=depart).stops
 
 
-def in_steps(scene: Scene, first: tuple[Stop, ...], second: tuple[Stop, ...]):
+def in_steps(scene: Scene, first: tuple[RobotStop, ...], second: tuple[RobotStop, ...]):
     """(kind, where, how) -> the seconds both are in a place, counted step by step."""
     seconds = defaultdict[tuple[str, tuple[str, ...], str], float](float)
     last = min(first[-1].leave, second[-1].leave)
@@ -49,7 +49,7 @@ def in_steps(scene: Scene, first: tuple[Stop, ...], second: tuple[Stop, ...]):
     return seconds
 
 
-def _walks(scene: Scene, route: tuple[Stop, ...], now: float):
+def _walks(scene: Scene, route: tuple[RobotStop, ...], now: float):
     """The places in which a robot that walks is at one moment, and which end it walks to."""
     for here, there in pairwise(route):
         if not here.leave <= now < there.arrive:
@@ -129,7 +129,7 @@ def test_who_waits_is_met_where_it_stands() -> None:
     scene = row_house()
     at = {v.region: v for v in scene.viewpoints}
     stand = tuple(
-        Stop(at[r].id, at[r].position, r, arrive, leave)
+        RobotStop(at[r].id, at[r].position, r, arrive, leave)
         for r, arrive, leave in (("Bedroom_1", 0, 0), ("Hall_2", 4, 20), ("Bedroom_1", 24, 24))
     )
     passing = way(scene, "Study_4", "Hall_2", depart=1.0)

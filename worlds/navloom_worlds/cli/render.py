@@ -61,12 +61,12 @@ def render(
     """
     from navloom.files import check_place
     from navloom.scenes.uri import list_scenes
-    from navloom.sim.panorama.manifest import Asked
+    from navloom.sim.panorama.manifest import RenderRequest
     from navloom_worlds.rendering.render_scenes import render_scenes
 
     check_place(out, folder=True)
     uris = list_scenes(spec)
-    asked = Asked(
+    asked = RenderRequest(
         backend=backend, views=views, size=size, format=format_, depth=depth, ids=ids, light=light
     )
     shown = _Progress(len(uris), display)

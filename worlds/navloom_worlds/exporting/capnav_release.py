@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import NavloomError, SceneError, SimulatorError
-from navloom.evals.capnav.collect import Balance, Facts, Steer, candidates
+from navloom.evals.capnav.collect import Balance, RouteFacts, Steer, candidates
 from navloom.evals.capnav.request import Wanted
 from navloom.evals.video import write_video
 from navloom.scenes.by_rule import from_geometry
@@ -118,7 +118,7 @@ def release(uri: str, folder: Path, wanted: Wanted) -> Released:
 
 def _sampled(
     scene: Scene, truth: Traversability, wanted: Wanted, shown: Mapping[str, str]
-) -> tuple[list[Sampled], list[Facts]]:
+) -> tuple[list[Sampled], list[RouteFacts]]:
     """Questions of pairs whose truth is rare in those before, and what is true of them."""
     named = nameable(scene)
     among = [
@@ -127,7 +127,7 @@ def _sampled(
         if each.start in named and each.end in named
     ]
     steer, taken = Steer(), set[tuple[str, str]]()
-    facts: list[Facts] = []
+    facts: list[RouteFacts] = []
     while len(facts) < wanted.questions:
         best = steer.pick(among, taken, wanted.seed + len(facts))
         if best is None:

@@ -19,7 +19,7 @@ from shapely.geometry.base import BaseGeometry
 from navloom.scenes.parts import Region, Wall
 from navloom.scenes.scene import Scene
 from navloom_worlds.geometry.bands import GRID, Prism, polygons
-from navloom_worlds.geometry.wall_holes import OUTDOORS, Way, footprint, ways_of
+from navloom_worlds.geometry.wall_holes import OUTDOORS, WallHole, footprint, ways_of
 
 _CEILING = 2.5
 _ROOF = 0.25
@@ -79,7 +79,7 @@ class Building:
 
     scene: Scene
     storeys: tuple[Storey, ...]
-    ways: tuple[Way, ...]
+    ways: tuple[WallHole, ...]
     ground: float
 
     @cached_property

@@ -15,7 +15,7 @@ import numpy as np
 from navloom_worlds.geometry.colours import shaded
 from navloom_worlds.geometry.finishes import DARK_STEEL, STEEL
 from navloom_worlds.geometry.solids import Part, Surface, beam, box
-from navloom_worlds.geometry.wall_holes import Way
+from navloom_worlds.geometry.wall_holes import WallHole
 
 THICK = 0.04
 _GAP = 0.003
@@ -28,7 +28,7 @@ _PANELS = 4
 
 
 def leaf_parts(
-    way: Way, surface: Surface, *, glazed: bool = False, lift: bool = False
+    way: WallHole, surface: Surface, *, glazed: bool = False, lift: bool = False
 ) -> Iterator[Part]:
     """The leaf of a doorway where it stands, in the scene's frame.
 
@@ -61,7 +61,7 @@ def _put(part: Part, at: tuple[float, float], along: np.ndarray, y: float) -> Pa
 
 
 def _hinged(
-    way: Way, low: float, high: float, state: str, surface: Surface, *, glazed: bool
+    way: WallHole, low: float, high: float, state: str, surface: Surface, *, glazed: bool
 ) -> Iterator[Part]:
     """A leaf that turns about a corner of the doorway."""
     a, b = np.array(way.a), np.array(way.b)

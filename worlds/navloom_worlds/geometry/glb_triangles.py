@@ -86,7 +86,7 @@ def glb_triangles(path: Path) -> GlbTriangles:
     """
     raw = read_bytes(path, most=MOST_BYTES)
     content = check_gltf(path, raw)
-    return _Reader(path, content, _buffer(path, raw)).read()
+    return _GlbReader(path, content, _buffer(path, raw)).read()
 
 
 def _buffer(path: Path, raw: bytes) -> memoryview:
@@ -103,7 +103,7 @@ def _buffer(path: Path, raw: bytes) -> memoryview:
     return memoryview(raw)[at + 8 : at + 8 + size]
 
 
-class _Reader:
+class _GlbReader:
     """Walks the nodes of one file; knows where it is, for messages."""
 
     def __init__(self, path: Path, content: dict[str, Any], data: memoryview) -> None:

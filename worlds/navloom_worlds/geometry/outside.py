@@ -14,7 +14,7 @@ from navloom_worlds.geometry.building import Building, Room
 from navloom_worlds.geometry.finishes import DARK_STEEL, GRASS, STONE
 from navloom_worlds.geometry.owners import GROUND, WALL
 from navloom_worlds.geometry.solids import Owned, beam, box, quad
-from navloom_worlds.geometry.wall_holes import Way, footprint
+from navloom_worlds.geometry.wall_holes import WallHole, footprint
 
 _AROUND = 40.0
 """Metres of ground around a home."""
@@ -43,7 +43,7 @@ def outside(building: Building) -> Iterator[Owned]:
                 yield from _railing(building, room)
 
 
-def _doorstep(building: Building, way: Way) -> Iterator[Owned]:
+def _doorstep(building: Building, way: WallHole) -> Iterator[Owned]:
     across = np.array([-way.along[1], way.along[0]])
     middle = (np.array(way.a) + np.array(way.b)) / 2
     storey = building.storey_at(way.low)

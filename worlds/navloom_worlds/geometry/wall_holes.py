@@ -34,7 +34,7 @@ _BARRED = 0.3
 
 
 @dataclass(frozen=True)
-class Way:
+class WallHole:
     """A hole in a wall: a doorway, a window.
 
     Attributes:
@@ -108,7 +108,7 @@ class _Walls:
 
 def ways_of(
     scene: Scene, walls: Sequence[tuple[Wall, ...]], floors: Sequence[float]
-) -> Iterator[Way]:
+) -> Iterator[WallHole]:
     """Doorways and windows of a scene.
 
     Args:
@@ -139,7 +139,7 @@ def _middle(ends: tuple[Point2, Point2]) -> Point2:
     return (ax + bx) / 2, (az + bz) / 2
 
 
-def _doorway(scene: Scene, index: int, low: float, walls: _Walls) -> Way | None:
+def _doorway(scene: Scene, index: int, low: float, walls: _Walls) -> WallHole | None:
     """A link's doorway; None where there is no wall that it could be in."""
     link = scene.links[index]
     jambs, thick = link.jambs, 0.1
@@ -165,19 +165,19 @@ def _doorway(scene: Scene, index: int, low: float, walls: _Walls) -> Way | None:
     if leaf == "hinged" and swing is None:
         swing = _swing(scene, link, jambs, thick)
     state = (link.door or "open") if leaf else None
-    return Way(
+    return WallHole(
         door_owner(index), *jambs, low, head, thick, kind, leaf, state, swing,
         link.threshold or 0.0, (link.a, link.b),
     )  # fmt: skip
 
 
-def _hole(opening: Opening, index: int, walls: _Walls) -> Way:
+def _hole(opening: Opening, index: int, walls: _Walls) -> WallHole:
     over = [w for w in walls.near(_middle(opening.jambs), 0.02) if _in_line(w, opening.jambs)]
     thick = max((w.thickness for w in over), default=0.2)
     leaf = (opening.leaf or "hinged") if opening.kind == "door" else None
     top = opening.bottom + opening.height
     head = top if opening.kind == "window" else _head(walls, opening.jambs, opening.bottom, top)
-    return Way(
+    return WallHole(
         opening_owner(index), *opening.jambs, opening.bottom, head, thick,
         "window" if opening.kind == "window" else "way out", leaf, leaf and "closed",
         opening.swing, 0.0, (opening.region,),

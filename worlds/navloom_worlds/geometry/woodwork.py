@@ -14,7 +14,7 @@ from navloom_worlds.geometry.finishes import DARK_STEEL, STEEL, STONE, TRIM, Fin
 from navloom_worlds.geometry.owners import WALL
 from navloom_worlds.geometry.painting import Panel
 from navloom_worlds.geometry.solids import Owned, Part, Surface, box, floats, quad_faces
-from navloom_worlds.geometry.wall_holes import OUTDOORS, Way
+from navloom_worlds.geometry.wall_holes import OUTDOORS, WallHole
 
 _CASING = 0.07
 _PROUD = 0.018
@@ -42,11 +42,11 @@ def woodwork(building: Building, finishes: Finishes) -> Iterator[Owned]:
             yield way.owner, part
 
 
-def _is_lift(way: Way) -> bool:
+def _is_lift(way: WallHole) -> bool:
     return any("elevator" in room.casefold() for room in way.rooms)
 
 
-def _inner_sides(building: Building, way: Way) -> tuple[float, ...]:
+def _inner_sides(building: Building, way: WallHole) -> tuple[float, ...]:
     """On which sides of a hole the home is: -1 and 1 along its z."""
     (ax, az), (bx, bz) = way.a, way.b
     across = np.array([-way.along[1], way.along[0]]) * (way.thick / 2 + 0.1)
@@ -63,7 +63,9 @@ def _inner_sides(building: Building, way: Way) -> tuple[float, ...]:
     return found or (-1.0, 1.0)
 
 
-def _casing(way: Way, side: float, low: float, surface: Surface, wide: float) -> Iterator[Part]:
+def _casing(
+    way: WallHole, side: float, low: float, surface: Surface, wide: float
+) -> Iterator[Part]:
     """Boards around a hole on one face of its wall; in the hole's frame: x from a to b."""
     near, far = sorted((side * way.thick / 2, side * (way.thick / 2 + _PROUD)))
     long = way.width
@@ -72,7 +74,7 @@ def _casing(way: Way, side: float, low: float, surface: Surface, wide: float) ->
     yield box((-wide, way.head, near), (long + wide, way.head + wide, far), surface)
 
 
-def _door(way: Way, finishes: Finishes) -> Iterator[Part]:
+def _door(way: WallHole, finishes: Finishes) -> Iterator[Part]:
     half = way.thick / 2
     if way.leaf is not None:
         lift = _is_lift(way)
@@ -85,7 +87,7 @@ def _door(way: Way, finishes: Finishes) -> Iterator[Part]:
         yield box((0, way.low, -half), (way.width, way.low + way.sill, half), look)
 
 
-def _stops(way: Way) -> Iterator[Part]:
+def _stops(way: WallHole) -> Iterator[Part]:
     """The strips that a closed leaf lies against."""
     if not way.swing:
         return
@@ -98,7 +100,7 @@ def _stops(way: Way) -> Iterator[Part]:
     yield box((0.012, way.head - 0.012, near), (way.width - 0.012, way.head, far), TRIM)
 
 
-def _window(building: Building, way: Way) -> Iterator[Part]:
+def _window(building: Building, way: WallHole) -> Iterator[Part]:
     """A frame with lights, boards around it inside, and sills; no glass."""
     inner = _inner_sides(building, way)[0]
     half, long = way.thick / 2, way.width

@@ -19,7 +19,7 @@ from navloom.scenes.distances import turn_between, wrapped
 from navloom.scenes.scene import Point3, Scene, distance_2d
 from navloom.scenes.terrain import NOBODY, Bump, Moved, Others, Stand
 from navloom_worlds.habitat.touching import floor_under, touched
-from navloom_worlds.habitat.walking import CELL_M, Ground
+from navloom_worlds.habitat.walking import CELL_M, WalkableScene
 from navloom_worlds.motion import sweep
 from navloom_worlds.motion.obstacles import Lines
 from navloom_worlds.motion.stands import Pose, outline, who_covers
@@ -43,7 +43,7 @@ class GroundMoves:
         body: whose; a box moves as the cylinder of its width.
     """
 
-    def __init__(self, scene: Scene, ground: Ground, body: Embodiment) -> None:
+    def __init__(self, scene: Scene, ground: WalkableScene, body: Embodiment) -> None:
         self.scene, self.ground, self.body = scene, ground, body
         self.shape = Shape(True, body.width / 2, body.width / 2)
 

@@ -26,9 +26,9 @@ from navloom.sim.physics import THRESHOLD_M, PhysicsRules, physics_rules
 from navloom.sim.protocol import CaptionSource, Observation, Pose, RenderedView, View
 from navloom_worlds.geometry import has_geometry
 from navloom_worlds.habitat.ground_moves import GroundMoves
-from navloom_worlds.habitat.habitat_process import Place, check_drawing, habitat_at, lacking
+from navloom_worlds.habitat.habitat_process import OpenScene, check_drawing, habitat_at, lacking
 from navloom_worlds.habitat.habitat_scenes import SceneFiles, scene_files
-from navloom_worlds.habitat.walking import Ground
+from navloom_worlds.habitat.walking import WalkableScene
 from navloom_worlds.motion.bodied import BodySimulator
 from navloom_worlds.motion.footing import Footing
 from navloom_worlds.rendering.camera import Camera
@@ -115,9 +115,9 @@ class _Eyes:
         return scene_files(self.scene, self.dataset)
 
     @cached_property
-    def place(self) -> Place:
+    def place(self) -> OpenScene:
         config, handle = str(self.files.config), self.files.handle
-        return Place(config, handle, self.gpu, self.modalities, unlit=self.dataset is None)
+        return OpenScene(config, handle, self.gpu, self.modalities, unlit=self.dataset is None)
 
     def look(self, sensor: Sensor, camera: Camera) -> NDArray[Any]:
         """The picture of one sensor."""
@@ -221,5 +221,5 @@ class HabitatSimulator(BodySimulator):
 
     def _made_footing(self, body: Embodiment) -> Footing:
         eyes, scene = self._eyes, self.scene
-        ground = Ground(scene, eyes.place, eyes.files, body)
+        ground = WalkableScene(scene, eyes.place, eyes.files, body)
         return Footing(lambda: GroundMoves(scene, ground, body), ground.way)

@@ -54,7 +54,7 @@ _SCREEN = (
 
 
 @dataclass(frozen=True)
-class Place:
+class OpenScene:
     """What a process has open.
 
     Attributes:
@@ -93,12 +93,12 @@ def check_drawing(gpu: int) -> str:
     """The version of habitat_sim, once it has drawn something; asked once for each device.
 
     Args:
-        gpu: as :class:`Place` has it.
+        gpu: as :class:`OpenScene` has it.
 
     Raises:
         SimulatorError: there is no habitat_sim, or nothing to draw on.
     """
-    process = HabitatProcess(Place("default", "NONE", gpu, unlit=True))
+    process = HabitatProcess(OpenScene("default", "NONE", gpu, unlit=True))
     try:
         return str(process.ask("renderer")[0]["version"])
     finally:
@@ -115,7 +115,7 @@ class HabitatProcess:
         SimulatorError: there is no habitat_sim, or it cannot be started.
     """
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: OpenScene) -> None:
         if why := lacking():
             raise SimulatorError(why)
         self.place = place
@@ -277,10 +277,10 @@ class _Pool:
 
     def __init__(self) -> None:
         self._lock = threading.Condition()
-        self._kept: OrderedDict[Place, HabitatProcess | None] = OrderedDict()
+        self._kept: OrderedDict[OpenScene, HabitatProcess | None] = OrderedDict()
 
     @contextlib.contextmanager
-    def process(self, place: Place) -> Iterator[HabitatProcess]:
+    def process(self, place: OpenScene) -> Iterator[HabitatProcess]:
         """The process of a place, for one question; whoever comes second waits."""
         process = self._taken(place)
         try:
@@ -292,7 +292,7 @@ class _Pool:
                     del self._kept[place]
                 self._lock.notify_all()
 
-    def _taken(self, place: Place) -> HabitatProcess:
+    def _taken(self, place: OpenScene) -> HabitatProcess:
         with self._lock:
             while True:
                 found = self._kept.get(place)
@@ -356,7 +356,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.forget)
 
 
-def habitat_at(place: Place) -> contextlib.AbstractContextManager[HabitatProcess]:
+def habitat_at(place: OpenScene) -> contextlib.AbstractContextManager[HabitatProcess]:
     """The process that has a place open, for one question or a few; started where none has.
 
     Raises:

@@ -26,7 +26,7 @@ _ASSETS = ("render_asset", "collision_asset", "semantic_asset", "semantic_descri
 _Paths = Annotated[dict[str, list[str]], Field(max_length=100)]
 
 
-class _Part(BaseModel):
+class _ConfigPart(BaseModel):
     """Where a config says that its stages, or its scene instances, are."""
 
     model_config = ConfigDict(extra="ignore")
@@ -37,8 +37,8 @@ class _Part(BaseModel):
 class _Config(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
-    stages: _Part = _Part()
-    scene_instances: _Part = _Part()
+    stages: _ConfigPart = _ConfigPart()
+    scene_instances: _ConfigPart = _ConfigPart()
 
 
 _CONFIG = TypeAdapter(_Config)

@@ -19,7 +19,7 @@ from navloom.errors import SimulatorError
 from navloom.scenes.bodies import Embodiment
 from navloom.scenes.scene import Point3, Scene, distance_3d
 from navloom.sim.graph import floor_of
-from navloom_worlds.habitat.habitat_process import HabitatProcess, Place, habitat_at
+from navloom_worlds.habitat.habitat_process import HabitatProcess, OpenScene, habitat_at
 from navloom_worlds.habitat.habitat_scenes import SceneFiles
 from navloom_worlds.motion.body_field import Way
 
@@ -55,7 +55,7 @@ def navmesh_settings(body: Embodiment) -> dict[str, Any]:
     }
 
 
-class Ground:
+class WalkableScene:
     """What a body can walk on in a scene.
 
     Args:
@@ -65,7 +65,7 @@ class Ground:
         body: who walks.
     """
 
-    def __init__(self, scene: Scene, place: Place, files: SceneFiles, body: Embodiment) -> None:
+    def __init__(self, scene: Scene, place: OpenScene, files: SceneFiles, body: Embodiment) -> None:
         self._scene, self._place, self._body = scene, place, body
         self._settings = navmesh_settings(body)
         told = json.dumps(self._settings, sort_keys=True).encode()

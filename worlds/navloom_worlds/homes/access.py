@@ -82,7 +82,7 @@ _LOOPS: Mapping[frozenset[str], float] = {
 
 
 @dataclass(frozen=True)
-class Way:
+class CellOpening:
     """Two cells that open onto each other; in a tree the first is nearer to where one comes in."""
 
     a: int
@@ -115,14 +115,14 @@ def tree(
     own: Mapping[int, bool],
     beside: Mapping[int, Sequence[int]],
     root: int,
-) -> list[Way] | None:
+) -> list[CellOpening] | None:
     """The cheapest ways that reach every cell from one of them (Prim's tree, costs one-way).
 
     Returns:
         None where somebody would have to walk through what one does not walk through.
     """
     reached = {root}
-    ways: list[Way] = []
+    ways: list[CellOpening] = []
     while len(reached) < len(kinds):
         found = [
             (cost(kinds[a], kinds[b], own[b]), a, b)
@@ -136,7 +136,7 @@ def tree(
         if price >= NEVER:
             return None
         reached.add(b)
-        ways.append(Way(a, b))
+        ways.append(CellOpening(a, b))
     return ways
 
 
@@ -145,8 +145,8 @@ def rounds(
     kinds: Mapping[int, str],
     own: Mapping[int, bool],
     beside: Mapping[int, Sequence[int]],
-    ways: Sequence[Way],
-) -> list[Way]:
+    ways: Sequence[CellOpening],
+) -> list[CellOpening]:
     """Further ways that close loops, each as often as homes have it."""
     have = {frozenset((way.a, way.b)) for way in ways}
     found = []
@@ -155,7 +155,7 @@ def rounds(
             if a > b or frozenset((a, b)) in have or own[a] or own[b]:
                 continue
             if dice.chance(_LOOPS.get(frozenset((kinds[a], kinds[b])), 0.0)):
-                found.append(Way(a, b))
+                found.append(CellOpening(a, b))
     return dice.shuffled(found)[:_MOST_ROUNDS]
 
 

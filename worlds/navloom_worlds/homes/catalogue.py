@@ -90,7 +90,7 @@ Mm = Annotated[int, Field(ge=0, le=6000)]
 Span = Annotated[tuple[Mm, Mm], Field()]
 
 
-class _Part(BaseModel):
+class _CataloguePart(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
     @model_validator(mode="before")
@@ -104,7 +104,7 @@ class _Part(BaseModel):
         return value
 
 
-class Share(_Part):
+class Share(_CataloguePart):
     """How often a room has it: in this share of rooms, and so many there at most."""
 
     share: float = Field(gt=0, le=1)
@@ -113,7 +113,7 @@ class Share(_Part):
     """Square metres of room for each one more; 0: their number is drawn."""
 
 
-class Top(_Part):
+class Top(_CataloguePart):
     """Where things are put on or in it."""
 
     at: float = Field(default=1.0, gt=0, le=1)
@@ -126,7 +126,7 @@ class Top(_Part):
     """How high a thing on it may be, in mm."""
 
 
-class Entry(_Part):
+class Entry(_CataloguePart):
     """A kind of thing; ``catalogue_assets.yaml`` says what each key means."""
 
     name: str

@@ -66,7 +66,7 @@ class Bay:
 
 
 @dataclass(frozen=True)
-class Frame:
+class SpineFrame:
     """The spine's rectangles, in order, and its bays."""
 
     spine: tuple[Rect, ...]
@@ -81,7 +81,7 @@ class Frame:
 
 def draw_frame(
     dice: Dice, area: float, living: float | None, parts: int, largest: float
-) -> Frame | None:
+) -> SpineFrame | None:
     """Draw a lowest storey's frame.
 
     Args:
@@ -110,7 +110,7 @@ def _deep_enough(dice: Dice, depth: int, largest: float) -> int:
     return max(depth, min(snap(sqrt(largest / dice.between(1.3, 2.1))), 6500))
 
 
-def _hub(dice: Dice, area: float, living: float) -> Frame | None:
+def _hub(dice: Dice, area: float, living: float) -> SpineFrame | None:
     wide = dice.whole(32, 46) * 100
     long = snap(living * 1.06e6 / wide)
     if not 0.8 * wide <= long <= 2.2 * wide:
@@ -123,7 +123,7 @@ def _hub(dice: Dice, area: float, living: float) -> Frame | None:
     side: Side = "E" if dice.chance(0.5) else "W"
     base = long if side == "E" else 0
     if left < 5.5:
-        return Frame((spine,), (top,)) if left > -2 else None
+        return SpineFrame((spine,), (top,)) if left > -2 else None
     if left > long * 2.8 / 1e3 * 1.1:
         south = min(_depth(dice, area), snap(left * 1e6 / long))
         bays.append(Bay(1, "S", north + wide, 0, long, south, (0, long)))
@@ -138,10 +138,10 @@ def _hub(dice: Dice, area: float, living: float) -> Frame | None:
         if deep > 6000 or high < 2300:
             return None
         bays.append(Bay(2, side, base, lo, lo + high, deep, (max(lo, north), north + wide)))
-    return Frame((spine,), tuple(bays))
+    return SpineFrame((spine,), tuple(bays))
 
 
-def _straight(dice: Dice, area: float, parts: int, largest: float) -> Frame | None:
+def _straight(dice: Dice, area: float, parts: int, largest: float) -> SpineFrame | None:
     hall = dice.whole(11, 15) * 100
     depths = [_depth(dice, area), _depth(dice, area)]
     depths[dice.whole(0, 1)] = _deep_enough(dice, max(depths), largest)
@@ -174,7 +174,7 @@ def _straight(dice: Dice, area: float, parts: int, largest: float) -> Frame | No
         bays.append(Bay(1, "S", north + hall, lo, hi, south, (lo, hi)))
     bays += [replace(end, base=long if end.side == "E" else 0) for end in ends]
     spine = ((0, north, long, north + hall),)
-    return Frame(spine, tuple(bays))
+    return SpineFrame(spine, tuple(bays))
 
 
 def _end_range(dice: Dice, north: int, hall: int, high: int, longest: int) -> tuple[int, int]:
@@ -189,7 +189,7 @@ def _end_range(dice: Dice, north: int, hall: int, high: int, longest: int) -> tu
     return lo, lo + long
 
 
-def _bent(dice: Dice, area: float, parts: int, largest: float) -> Frame | None:
+def _bent(dice: Dice, area: float, parts: int, largest: float) -> SpineFrame | None:
     hall = dice.whole(11, 15) * 100
     depths = [_depth(dice, area) for _ in range(4)]
     deepest = dice.whole(0, 1)
@@ -197,7 +197,7 @@ def _bent(dice: Dice, area: float, parts: int, largest: float) -> Frame | None:
     north, east, south, west = depths
     ratio = dice.between(0.55, 1.0)
 
-    def built(first: int) -> Frame:
+    def built(first: int) -> SpineFrame:
         second = snap(first * ratio)
         corner = north + hall
         bays = [
@@ -209,7 +209,7 @@ def _bent(dice: Dice, area: float, parts: int, largest: float) -> Frame | None:
             lo, hi = corner + south, corner + second
             bays.append(Bay(3, "W", first, lo, hi, west, (lo, hi)))
         arms = ((0, north, first + hall, corner), (first, corner, first + hall, corner + second))
-        return Frame(arms, tuple(bays))
+        return SpineFrame(arms, tuple(bays))
 
     first = search(lambda value: built(value).area, area, 3000, 22000)
     if first is None or snap(first * ratio) < 3000:

@@ -22,7 +22,7 @@ from navloom_worlds.homes.item_relations import relations_of
 from navloom_worlds.homes.kitchen_run import build_run
 from navloom_worlds.homes.on_top import all_there, fill, put_on
 from navloom_worlds.homes.placed import DoorPlace, Household, Placed, Setting, WindowPlace
-from navloom_worlds.homes.room_floor import Ground, Side
+from navloom_worlds.homes.room_floor import RoomFloor, Side
 from navloom_worlds.homes.standing import PLACES as STANDING
 from navloom_worlds.homes.walk_grid import Rect
 
@@ -141,7 +141,7 @@ def _setting(
     plan: Floorplan, room: Room, keys: tuple[RoomKey, ...], dice: Dice, household: Household
 ) -> Setting:
     storey = next(s for s in plan.storeys if s.floor == room.floor)
-    ground = Ground(room, storey.ceiling)
+    ground = RoomFloor(room, storey.ceiling)
     setting = Setting(room, keys, ground, dice, household)
     for flight in plan.flights:
         if room.number == flight.lower:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from navloom_worlds.homes.dice import Dice
-from navloom_worlds.homes.frame import SLIMMEST, Frame
+from navloom_worlds.homes.frame import SLIMMEST, SpineFrame
 from navloom_worlds.homes.rectilinear import Rect
 from navloom_worlds.homes.slots import NO_TAKER, Slot, deals, measure_far, takes_behind, widths
 from navloom_worlds.homes.units import Unit
@@ -51,7 +51,7 @@ class Cell:
 
 
 def lay_out(
-    dice: Dice, frame: Frame, fixed: Sequence[Fixed], units: Sequence[Unit], front: float
+    dice: Dice, frame: SpineFrame, fixed: Sequence[Fixed], units: Sequence[Unit], front: float
 ) -> list[Cell] | None:
     """Cut a storey's bays into rooms.
 
@@ -86,7 +86,7 @@ def lay_out(
     return None
 
 
-def _slots(frame: Frame, fixed: Sequence[Fixed]) -> list[Slot] | None:
+def _slots(frame: SpineFrame, fixed: Sequence[Fixed]) -> list[Slot] | None:
     """The stretches of bays between fixed things; None where one is too short for a room."""
     slots = []
     for bay in frame.bays:
@@ -101,7 +101,9 @@ def _slots(frame: Frame, fixed: Sequence[Fixed]) -> list[Slot] | None:
     return slots
 
 
-def _standing(frame: Frame, fixed: Sequence[Fixed], slots: Sequence[Slot]) -> list[Cell] | None:
+def _standing(
+    frame: SpineFrame, fixed: Sequence[Fixed], slots: Sequence[Slot]
+) -> list[Cell] | None:
     """Cells of fixed things; floor behind them goes to the longer slot beside."""
     cells = []
     bays = {bay.key: bay for bay in frame.bays}

@@ -11,7 +11,7 @@ from navloom_worlds.homes.catalogue import Entry, RoomKey
 from navloom_worlds.homes.dice import Dice
 from navloom_worlds.homes.dressing import Dressing
 from navloom_worlds.homes.floorplan import Room
-from navloom_worlds.homes.room_floor import Ground, Side, turned
+from navloom_worlds.homes.room_floor import RoomFloor, Side, turned
 from navloom_worlds.homes.walk_grid import Rect, grown
 
 TILTS: dict[int, tuple[int, int]] = {0: (1000, 0), 10: (985, 174), 15: (966, 259), 20: (940, 342)}
@@ -161,7 +161,7 @@ class Setting:
         self,
         room: Room,
         keys: tuple[RoomKey, ...],
-        ground: Ground,
+        ground: RoomFloor,
         dice: Dice,
         household: Household,
     ) -> None:

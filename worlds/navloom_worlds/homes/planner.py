@@ -23,7 +23,7 @@ from navloom_worlds.homes.floorplan import (
     Storey,
     Window,
 )
-from navloom_worlds.homes.frame import Frame, draw_frame
+from navloom_worlds.homes.frame import SpineFrame, draw_frame
 from navloom_worlds.homes.home_spec import LARGEST, SMALLEST, HomeSpec
 from navloom_worlds.homes.layout import lay_out
 from navloom_worlds.homes.levels import draw_levels
@@ -102,7 +102,7 @@ class _Site:
     outer: int
     front: float
     easy: bool
-    frames: list[Frame] = field(default_factory=list)
+    frames: list[SpineFrame] = field(default_factory=list)
     shafts: list[Shaft] = field(default_factory=list)
     storeys: list[DrawnStorey] = field(default_factory=list)
 
@@ -156,7 +156,9 @@ def _raised(dice: Dice, site: _Site, wishes: StoreyWishes) -> bool:
     return True
 
 
-def _frame(dice: Dice, site: _Site, wishes: StoreyWishes, units: Sequence[Unit]) -> Frame | None:
+def _frame(
+    dice: Dice, site: _Site, wishes: StoreyWishes, units: Sequence[Unit]
+) -> SpineFrame | None:
     stairs = (wishes.floor < len(site.programme.storeys)) + (wishes.floor > 1)
     net = fsum(room.area for room in wishes.rooms)
     wanted = net * (1.19 if wishes.halls else 1.05) + 7.5 * stairs
@@ -169,9 +171,9 @@ def _frame(dice: Dice, site: _Site, wishes: StoreyWishes, units: Sequence[Unit])
     return set_back(dice, site.frames[-1], wanted, keep, parts)
 
 
-def _with_corners(base: Frame, shafts: Sequence[Shaft], floor: int) -> Frame | None:
+def _with_corners(base: SpineFrame, shafts: Sequence[Shaft], floor: int) -> SpineFrame | None:
     """A storey's frame less the corners that stairs stand in."""
-    frame: Frame | None = base
+    frame: SpineFrame | None = base
     for shaft in shafts:
         if frame is not None and shaft.alone and shaft.at(floor):
             frame = set_aside(frame, shaft)
@@ -183,7 +185,7 @@ def _storey(
     site: _Site,
     wishes: StoreyWishes,
     units: Sequence[Unit],
-    frame: Frame,
+    frame: SpineFrame,
     shafts: Sequence[Shaft],
     storey: Storey,
 ) -> DrawnStorey | None:

@@ -74,7 +74,7 @@ def turned(quarter: int, u: int, w: int) -> tuple[int, int]:
     return ((u, w), (-w, u), (-u, -w), (w, -u))[quarter]
 
 
-class Ground:
+class RoomFloor:
     """A room to be furnished.
 
     Args:

@@ -8,15 +8,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from navloom_worlds.homes.dice import Dice
-from navloom_worlds.homes.frame import SLIMMEST, Bay, Frame, search
+from navloom_worlds.homes.frame import SLIMMEST, Bay, SpineFrame, search
 from navloom_worlds.homes.rectilinear import Rect
 
 NARROWEST_HALL = 1100
 
 
 def set_back(
-    dice: Dice, frame: Frame, area: float, keep: tuple[Rect, ...], parts: int
-) -> Frame | None:
+    dice: Dice, frame: SpineFrame, area: float, keep: tuple[Rect, ...], parts: int
+) -> SpineFrame | None:
     """A frame for the storey above: the same, less what it does not need.
 
     Args:
@@ -55,13 +55,13 @@ def _inside(outer: Rect, inner: Rect) -> bool:
     )
 
 
-def _cut(frame: Frame, way: str, area: float, keep: tuple[Rect, ...]) -> Frame | None:
+def _cut(frame: SpineFrame, way: str, area: float, keep: tuple[Rect, ...]) -> SpineFrame | None:
     """All on one side of a line cut away, so that about the area is left."""
     rects = [*frame.spine, *(bay.whole for bay in frame.bays)]
     axis = 0 if way in "WE" else 1
     first, last = min(r[axis] for r in rects), max(r[axis + 2] for r in rects)
 
-    def left(off: int) -> Frame:
+    def left(off: int) -> SpineFrame:
         low, high = (first + off, last) if way in "WN" else (first, last - off)
         window = (low, -99999, high, 99999) if axis == 0 else (-99999, low, 99999, high)
         return _clipped(frame, window)
@@ -94,7 +94,7 @@ def _clip(rect: Rect, window: Rect) -> Rect:
     )
 
 
-def _clipped(frame: Frame, window: Rect) -> Frame:
+def _clipped(frame: SpineFrame, window: Rect) -> SpineFrame:
     spine = tuple(_clip(rect, window) for rect in frame.spine)
     spine = tuple(r for r in spine if min(r[2] - r[0], r[3] - r[1]) >= NARROWEST_HALL)
     bays = []
@@ -107,10 +107,10 @@ def _clipped(frame: Frame, window: Rect) -> Frame:
         if hi - lo < SLIMMEST or deep < SLIMMEST or near != bay.base or touch[1] - touch[0] < 1000:
             continue
         bays.append(replace(bay, lo=lo, hi=hi, depth=deep, touch=touch))
-    return _without_dead_ends(Frame(spine, tuple(bays)))
+    return _without_dead_ends(SpineFrame(spine, tuple(bays)))
 
 
-def _without_dead_ends(frame: Frame) -> Frame:
+def _without_dead_ends(frame: SpineFrame) -> SpineFrame:
     """A spine that goes no further than there are bays along it."""
     arms: list[Rect] = []
     for arm in frame.spine:

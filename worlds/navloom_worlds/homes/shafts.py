@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from navloom_worlds.homes.dice import Dice
 from navloom_worlds.homes.floorplan import Flight
-from navloom_worlds.homes.frame import SLIMMEST, Bay, Frame
+from navloom_worlds.homes.frame import SLIMMEST, Bay, SpineFrame
 from navloom_worlds.homes.layout import Fixed
 from navloom_worlds.homes.rectilinear import Axis, Rect, overlap
 from navloom_worlds.homes.stairs import HALF, BuiltStairs, Shape, build_stairs, stair_size
@@ -77,7 +77,7 @@ def lift_flight(shaft: Shaft, level: int, rise: int) -> Flight:
     return Flight("elevator", 0, 0, (), (), line, shaft.wide - 2 * HALF)
 
 
-def draw_lift(dice: Dice, frame: Frame, floors: int) -> Shaft | None:
+def draw_lift(dice: Dice, frame: SpineFrame, floors: int) -> Shaft | None:
     """A lift beside the spine, through all storeys; None where there is no place."""
     wide, deep = dice.whole(31, 35) * 50, dice.whole(33, 38) * 50
     places = _places(frame, (), wide, deep)
@@ -88,7 +88,7 @@ def draw_lift(dice: Dice, frame: Frame, floors: int) -> Shaft | None:
 
 
 def draw_stairs(
-    dice: Dice, frame: Frame, standing: Sequence[Shaft], floor: int, level: int, rise: int
+    dice: Dice, frame: SpineFrame, standing: Sequence[Shaft], floor: int, level: int, rise: int
 ) -> Shaft | None:
     """Stairs up from a storey; None where there is no place for them.
 
@@ -116,7 +116,9 @@ def draw_stairs(
     return Shaft(bay, at, size.wide, size.deep, floor, floor + 1, stairs)
 
 
-def _places(frame: Frame, standing: Sequence[Shaft], wide: int, deep: int) -> list[tuple[Bay, int]]:
+def _places(
+    frame: SpineFrame, standing: Sequence[Shaft], wide: int, deep: int
+) -> list[tuple[Bay, int]]:
     """Where a cell can stand so that rooms fit beside it."""
     places = []
     for bay in frame.bays:
@@ -134,7 +136,7 @@ def _places(frame: Frame, standing: Sequence[Shaft], wide: int, deep: int) -> li
 
 
 def _in_corner(
-    dice: Dice, frame: Frame, standing: Sequence[Shaft], floor: int, level: int, rise: int
+    dice: Dice, frame: SpineFrame, standing: Sequence[Shaft], floor: int, level: int, rise: int
 ) -> Shaft | None:
     """Stairs in the inner corner of a bent spine: on from one arm, off to the other."""
     bay = next((bay for bay in frame.bays if bay.key == _INNER), None)
@@ -154,7 +156,7 @@ def _in_corner(
     return None
 
 
-def set_aside(frame: Frame, shaft: Shaft) -> Frame | None:
+def set_aside(frame: SpineFrame, shaft: Shaft) -> SpineFrame | None:
     """A frame without the corner that stairs stand in; floor behind them lies along the other arm.
 
     Returns:

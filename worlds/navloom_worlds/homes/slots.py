@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import fsum
 
 from navloom_worlds.homes.dice import Dice
-from navloom_worlds.homes.frame import Bay, Frame, snap
+from navloom_worlds.homes.frame import Bay, SpineFrame, snap
 from navloom_worlds.homes.rectilinear import Rect, rect_of
 from navloom_worlds.homes.units import Unit
 
@@ -64,7 +64,7 @@ class Slot:
         return self.bay.rect(self.lo, 0, self.hi, self.depth)
 
 
-def measure_far(frame: Frame, slots: Sequence[Slot], front: float) -> None:
+def measure_far(frame: SpineFrame, slots: Sequence[Slot], front: float) -> None:
     """Note of each slot how far it lies from the front, which is an end of the spine, 0 or 1."""
     x0, z0, x1, z1 = rect_of(spot for r in frame.spine for spot in ((r[0], r[1]), (r[2], r[3])))
     for slot in slots:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from navloom_worlds.homes.access import Way, neighbours, rounds, tree
+from navloom_worlds.homes.access import CellOpening, neighbours, rounds, tree
 from navloom_worlds.homes.dice import Dice
 from navloom_worlds.homes.doors import Doors
 from navloom_worlds.homes.floorplan import (
@@ -17,7 +17,7 @@ from navloom_worlds.homes.floorplan import (
     Storey,
     Window,
 )
-from navloom_worlds.homes.frame import Frame
+from navloom_worlds.homes.frame import SpineFrame
 from navloom_worlds.homes.layout import Cell
 from navloom_worlds.homes.programme import KINDS
 from navloom_worlds.homes.rectilinear import Axis, Stretch, inset, stretches, union
@@ -73,7 +73,7 @@ class DrawnStorey:
         return {i: c.kind for i, c in enumerate(self.cells) if c.kind is not None}
 
 
-def halls_of(dice: Dice, frame: Frame, halls: int) -> list[Cell]:
+def halls_of(dice: Dice, frame: SpineFrame, halls: int) -> list[Cell]:
     """The spine as rooms: the living room, one hall or two."""
     spine = list(frame.spine)
     if halls == 0:
@@ -150,7 +150,7 @@ def _sever(beside: dict[int, list[int]], cell: int) -> None:
         beside[other].remove(cell)
 
 
-def _room(drawn: DrawnStorey, way: Way) -> int:
+def _room(drawn: DrawnStorey, way: CellOpening) -> int:
     """Ways through short walls first: they have least choice."""
     return max(w.length for w in drawn.walls if {w.minus, w.plus} == {way.a, way.b})
 
@@ -193,7 +193,7 @@ def _root(dice: Dice, drawn: DrawnStorey, ground: bool) -> int | None:
     return None
 
 
-def _washed(kinds: Mapping[int, str], ways: Sequence[Way]) -> bool:
+def _washed(kinds: Mapping[int, str], ways: Sequence[CellOpening]) -> bool:
     """Whether a storey with bathrooms has one that is not reached through a bedroom."""
     baths = [w for w in ways if kinds[w.b] == "bathroom"]
     return not baths or any(kinds[w.a] not in ("bedroom", "dressing room") for w in baths)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from navloom.scenes.distances import turn_between
 from navloom.scenes.parts import Point3
 from navloom.scenes.terrain import Stand
-from navloom_worlds.motion.lattice import CELL, FEW, Frame, Plane, States
+from navloom_worlds.motion.lattice import CELL, FEW, GridFrame, Plane, States
 from navloom_worlds.motion.lattice_ways import motions_of
 from navloom_worlds.motion.link_ground import states_of
 from navloom_worlds.motion.mover import Mover
@@ -79,7 +79,7 @@ def _from(mover: Mover, start: Stand, on: shapely.Geometry) -> list[Stand]:
     x, y, z = start.position
     count = 2 * round(_REACH / _CELL) + 1
     corner = (x - _REACH, z - _REACH)
-    frame = Frame(corner, (1.0, 0.0), count, count, _CELL)
+    frame = GridFrame(corner, (1.0, 0.0), count, count, _CELL)
     pad = 2 * _REACH + 1.0
     lines = mover.lines(y, (corner[0] - 1, corner[1] - 1, corner[0] + pad, corner[1] + pad))
     plane = Plane(frame, lines)
@@ -90,7 +90,7 @@ def _from(mover: Mover, start: Stand, on: shapely.Geometry) -> list[Stand]:
 
 
 def _motions_driven(
-    mover: Mover, start: Stand, frame: Frame, states: States, goals: NDArray[np.bool_]
+    mover: Mover, start: Stand, frame: GridFrame, states: States, goals: NDArray[np.bool_]
 ) -> list[Stand]:
     """Where it was on the first of some ways that it can drive; () for none."""
     metres, before = states.ways(goals)

@@ -31,7 +31,7 @@ _SIDE, _GAP, _SAID, _LINE = 112.0, 9.0, 25.0, 8.5
 
 
 @dataclass(frozen=True)
-class Place:
+class MendSite:
     """Where something is changed.
 
     Attributes:
@@ -133,16 +133,16 @@ def _ends(scene: Scene, found: Mend, drive: Drive | None) -> list[Mark]:
     return marks
 
 
-def places_of(scene: Scene, changes: Sequence[Change]) -> list[Place]:
+def places_of(scene: Scene, changes: Sequence[Change]) -> list[MendSite]:
     """The places of changes, those that are made to one link as one; a lift has two."""
-    found: dict[tuple[int, float, float], Place] = {}
+    found: dict[tuple[int, float, float], MendSite] = {}
     for number, change in enumerate(changes, start=1):
         for floor, x, z, half in _where(scene, change):
             key = floor, round(x, 2), round(z, 2)
             known = found.get(key)
             numbers = (*known.numbers, number) if known else (number,)
             made = (*known.changes, change) if known else (change,)
-            found[key] = Place(numbers, made, floor, x, z, half)
+            found[key] = MendSite(numbers, made, floor, x, z, half)
     return list(found.values())
 
 
@@ -162,7 +162,7 @@ def _where(scene: Scene, change: Change) -> Iterator[tuple[int, float, float, fl
 
 
 def _close_up(
-    sheet: Sheet, rect: Rect, first: Scene, home: Scene, place: Place, drive: Drive | None
+    sheet: Sheet, rect: Rect, first: Scene, home: Scene, place: MendSite, drive: Drive | None
 ) -> None:
     """A place of a home, the changed things and doorways in red; ``first`` is as it was before."""
     pen = Pen(2 * place.half / rect[2])

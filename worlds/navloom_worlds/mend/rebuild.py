@@ -35,7 +35,7 @@ _STOREY = 1.9
 
 
 @dataclass(frozen=True)
-class _Line:
+class _DoorwayLine:
     """The line of a doorway on the ground: its middle, along it, and half its width."""
 
     x: float
@@ -45,7 +45,7 @@ class _Line:
     half: float
 
     @classmethod
-    def of(cls, jambs: tuple[Point2, Point2]) -> _Line:
+    def of(cls, jambs: tuple[Point2, Point2]) -> _DoorwayLine:
         (x0, z0), (x1, z1) = jambs
         wide = math.hypot(x1 - x0, z1 - z0)
         return cls((x0 + x1) / 2, (z0 + z1) / 2, (x1 - x0) / wide, (z1 - z0) / wide, wide / 2)
@@ -84,7 +84,7 @@ def widened(scene: Scene, link: Link, width: float) -> Scene:
     """
     if link.jambs is None or not math.isfinite(width):
         raise SceneError(f"{link.a}<->{link.b}: nobody says where this way is in a wall.")
-    line = _Line.of(link.jambs)
+    line = _DoorwayLine.of(link.jambs)
     more = width - 2 * line.half
     if more <= 0:
         raise SceneError(f"{link.a}<->{link.b} is {2 * line.half:.2f} m wide already.")
@@ -130,7 +130,7 @@ def widest(scene: Scene, link: Link) -> float:
     """How wide a doorway could be made, in metres; 0 where nobody says where it is."""
     if link.jambs is None:
         return 0.0
-    line = _Line.of(link.jambs)
+    line = _DoorwayLine.of(link.jambs)
     here = list(_of_line(scene, link, line))
     return 2 * line.half + sum(_spare(scene, link, line, here, side) for side in (-1.0, 1.0))
 
@@ -139,7 +139,7 @@ def _level(scene: Scene, link: Link) -> float:
     return max(scene.region_by_id[each].center[1] for each in (link.a, link.b))
 
 
-def _of_line(scene: Scene, link: Link, line: _Line) -> Iterator[Wall]:
+def _of_line(scene: Scene, link: Link, line: _DoorwayLine) -> Iterator[Wall]:
     """The pieces of a doorway's wall, on its storey."""
     low = _level(scene, link)
     for wall in scene.walls:
@@ -148,7 +148,9 @@ def _of_line(scene: Scene, link: Link, line: _Line) -> Iterator[Wall]:
             yield wall
 
 
-def _spare(scene: Scene, link: Link, line: _Line, here: Sequence[Wall], side: float) -> float:
+def _spare(
+    scene: Scene, link: Link, line: _DoorwayLine, here: Sequence[Wall], side: float
+) -> float:
     """Metres by which a doorway can grow to a side: to a corner, another hole, or a wall's end."""
     low = _level(scene, link)
     whole = [
@@ -174,7 +176,7 @@ def _spare(scene: Scene, link: Link, line: _Line, here: Sequence[Wall], side: fl
     return max(0.0, reach - _STUB - line.half)
 
 
-def _cut(wall: Wall, line: _Line, span: tuple[float, float]) -> Iterator[Wall]:
+def _cut(wall: Wall, line: _DoorwayLine, span: tuple[float, float]) -> Iterator[Wall]:
     """What is left of a piece of wall; what lies over or under the doorway grows with it."""
     a, b = line.along(wall.a), line.along(wall.b)
     low, high = min(a, b), max(a, b)
@@ -196,7 +198,7 @@ def _swing(
     before: tuple[Point2, Point2], swept: Sequence[Point2], jambs: tuple[Point2, Point2]
 ) -> tuple[Point2, ...]:
     """The floor that a leaf sweeps in a new doorway, hinged and turned as it was."""
-    old, new = _Line.of(before), _Line.of(jambs)
+    old, new = _DoorwayLine.of(before), _DoorwayLine.of(jambs)
     side = 1.0 if old.along(swept[0]) > 0 else -1.0
     middle = np.mean(swept, axis=0)
     into = 1.0 if (middle[0] - old.x) * -old.w + (middle[1] - old.z) * old.u > 0 else -1.0
@@ -245,7 +247,7 @@ def ramp_over(scene: Scene, link: Link) -> Ramp:
     outline = scene.region_by_id[low].outline
     if link.jambs is None or outline is None or rise <= 0 or link.kind not in ("door", "opening"):
         raise SceneError(f"{link.a}<->{link.b}: there is no step that a ramp could lie over.")
-    line = _Line.of(link.jambs)
+    line = _DoorwayLine.of(link.jambs)
     room = Polygon(outline)
     near = max((w.thickness for w in _of_line(scene, link, line)), default=0.1) / 2
     side = 1.0 if shapely.intersects_xy(room, *line.at(0, near + 0.1)) else -1.0
@@ -260,7 +262,7 @@ def ramp_over(scene: Scene, link: Link) -> Ramp:
 
 
 def _sloped(
-    line: _Line,
+    line: _DoorwayLine,
     ends: tuple[str, str],
     rises: tuple[float, float],
     aside: tuple[float, float, float],
@@ -316,11 +318,11 @@ def _upward(link: Link, ramp: Ramp) -> tuple[Point2, ...] | None:
         return swept
     if not Polygon(swept).intersects(ramp.floor.buffer(-0.02)):
         return swept
-    line = _Line.of(jambs)
+    line = _DoorwayLine.of(jambs)
     return tuple(line.at(line.along(p), -_aside(line, p)) for p in swept)
 
 
-def _aside(line: _Line, point: Point2) -> float:
+def _aside(line: _DoorwayLine, point: Point2) -> float:
     return (point[0] - line.x) * -line.w + (point[1] - line.z) * line.u
 
 

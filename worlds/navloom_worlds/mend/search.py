@@ -173,7 +173,7 @@ def _proven(
     costs: Costs,
 ) -> tuple[tuple[tuple[Change, ...], Drive] | None, int, str]:
     """Drive, add what was met, drive again; then make it cheaper."""
-    asked = _Asked(scene, body, ends, tuple(path), costs)
+    asked = _MendQuestion(scene, body, ends, tuple(path), costs)
     changes, why = asked.ahead(needed), ""
     for tried in range(1, _DRIVES + 1):
         try:
@@ -194,7 +194,7 @@ def _proven(
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _MendQuestion:
     """What is to be mended, to be asked what might help next."""
 
     scene: Scene

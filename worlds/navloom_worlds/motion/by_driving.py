@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from navloom.scenes.bodies import Embodiment, builtin_bodies, canonical
-from navloom.scenes.by_rule import Barrier, Fault, faults, from_geometry, kinds
+from navloom.scenes.by_rule import Barrier, LinkFault, faults, from_geometry, kinds
 from navloom.scenes.scene import Scene
 from navloom.scenes.traverse_table import Cell, Pair, Traversability
 from navloom_worlds.motion.driven import Driven, drive_edge
@@ -58,7 +58,7 @@ class Compared:
         )
 
 
-def compared(scene: Scene, driven: Driven, found: Sequence[Fault]) -> Compared:
+def compared(scene: Scene, driven: Driven, found: Sequence[LinkFault]) -> Compared:
     """One link and one body, with why the two differ."""
     passed = driven.result == "passed"
     reason: Reason = "rule wrong"

@@ -57,7 +57,7 @@ _PAD = 0.7
 
 
 @dataclass(frozen=True)
-class Frame:
+class GridFrame:
     """A square grid laid on a plane.
 
     Attributes:
@@ -124,7 +124,7 @@ class Plane:
         frame: as given; ``lines`` likewise.
     """
 
-    def __init__(self, frame: Frame, lines: Floats) -> None:
+    def __init__(self, frame: GridFrame, lines: Floats) -> None:
         self.frame = frame
         self.lines = lines
         self._lines = frame.inside(lines)
@@ -266,7 +266,7 @@ def corner_sums(lines: Floats, shape: Shape, angle: float, turned: float) -> Sum
 
 
 def rows_of(
-    middle: Floats, half: Floats, frame: Frame, only: Bools | None = None
+    middle: Floats, half: Floats, frame: GridFrame, only: Bools | None = None
 ) -> tuple[Ints, Ints]:
     """Which of some things reach which rows of the grid: the things' numbers, and the rows'."""
     first = np.clip(np.ceil((middle - half) / frame.cell), 0, frame.wide).astype(np.int64)
@@ -286,14 +286,14 @@ def each_of(first: Ints, last: Ints) -> tuple[Ints, Ints]:
     return which, np.arange(len(which)) - np.repeat(np.cumsum(count) - count - first, count)
 
 
-def _rounds(middles: Floats, radius: float, frame: Frame) -> Stretches:
+def _rounds(middles: Floats, radius: float, frame: GridFrame) -> Stretches:
     """Discs around points: rows of the grid, and from where to where they reach in each."""
     which, row = rows_of(middles[:, 0], np.full(len(middles), radius), frame)
     half = np.sqrt(np.maximum(radius * radius - (row * frame.cell - middles[which, 0]) ** 2, 0))
     return row, middles[which, 1] - half, middles[which, 1] + half
 
 
-def stretches(sums: Sums, frame: Frame, only: Bools | None = None) -> Stretches:
+def stretches(sums: Sums, frame: GridFrame, only: Bools | None = None) -> Stretches:
     """Rows of a grid, and from where to where sums of segments around points reach in each.
 
     Args:
@@ -333,7 +333,7 @@ def _clear_of_ends(spent: Floats, wide: Floats, rise: Floats, up: Floats) -> boo
     return bool(off * abs(float(rise[0])) > 8 * float(np.abs(up).sum(axis=0).max()) + 1)
 
 
-def _mark(taken: Ints, row: Ints, low: Floats, high: Floats, frame: Frame) -> None:
+def _mark(taken: Ints, row: Ints, low: Floats, high: Floats, frame: GridFrame) -> None:
     """Count intervals of rows."""
     first = np.maximum(np.ceil(low / frame.cell), 0).astype(np.int64)
     last = np.minimum(np.floor(high / frame.cell), frame.deep - 1).astype(np.int64) + 1

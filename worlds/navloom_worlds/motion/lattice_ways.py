@@ -16,7 +16,7 @@ from scipy import ndimage
 
 from navloom.scenes.distances import turn_between
 from navloom.scenes.terrain import Stand
-from navloom_worlds.motion.lattice import AXES, Frame, States
+from navloom_worlds.motion.lattice import AXES, GridFrame, States
 from navloom_worlds.motion.link_ground import CLOSE, HEADINGS, NEAR, LinkGround, states_of
 from navloom_worlds.motion.motions import Motion
 from navloom_worlds.motion.rail_ways import RailStage
@@ -112,7 +112,9 @@ class Stage:
         return [motions_of(ground.frame, states, start, before) for start in picked]
 
 
-def motions_of(frame: Frame, states: States, start: int, before: NDArray[np.int64]) -> list[Motion]:
+def motions_of(
+    frame: GridFrame, states: States, start: int, before: NDArray[np.int64]
+) -> list[Motion]:
     """The way from a state to the goals, with straight runs as one motion.
 
     Args:

@@ -20,7 +20,7 @@ from navloom.scenes.distances import per_scene
 from navloom.scenes.scene import Link, Region, Scene, Stairs
 from navloom.scenes.terrain import Stand
 from navloom_worlds.geometry.owners import STAIRS, door_owner
-from navloom_worlds.motion.lattice import CELL, CELL_ROUND, Frame, Plane, States, Steps
+from navloom_worlds.motion.lattice import CELL, CELL_ROUND, GridFrame, Plane, States, Steps
 from navloom_worlds.motion.met import floors_of
 from navloom_worlds.motion.mover import Mover, mover_of
 from navloom_worlds.motion.rails import Grain, Rails
@@ -194,7 +194,7 @@ class LinkGround:
         """The middle of the gap that the link's point is in, across both axes of the grid."""
         y = self.ends[0].center[1]
         lines = self.mover.lines(y, box)
-        frame = Frame(self.middle, self.axis, 1, 1)
+        frame = GridFrame(self.middle, self.axis, 1, 1)
         own = frame.inside(lines)
         off = []
         for across in (0, 1):
@@ -214,17 +214,17 @@ class LinkGround:
         x, z = np.array(self.middle) + off[0] * first_axis + off[1] * second
         return float(x), float(z)
 
-    def _framed(self) -> Frame:
+    def _framed(self) -> GridFrame:
         """The grid about the link, with the middle of its gap on it."""
         x, z = self.middle
         at = self.gap = self._gap_middle((x - 1.5, z - 1.5, x + 1.5, z + 1.5))
-        frame = Frame(at, self.axis, 1, 1)
+        frame = GridFrame(at, self.axis, 1, 1)
         cell = (CELL_ROUND if self.shape.round else CELL) / self.fine
         reach = math.ceil(NEAR / cell)
         low, count = -reach, 2 * reach + 1
         along, aside = np.array(frame.along), np.array(frame.aside)
         first = np.array(at) + cell * low * (along + aside)
-        return Frame((float(first[0]), float(first[1])), self.axis, count, count, cell)
+        return GridFrame((float(first[0]), float(first[1])), self.axis, count, count, cell)
 
     def _core(self, region: Region) -> Core:
         scene, body = self.mover.scene, self.mover.body
@@ -326,13 +326,13 @@ def core_of(
         fully: seek all such places, not only those where it can turn round.
     """
     area, shape = outline_of(region), planned(mover)
-    origin = Frame((0.0, 0.0), axis, 1, 1)
+    origin = GridFrame((0.0, 0.0), axis, 1, 1)
     own = origin.own(shapely.get_coordinates(area))
     cell = CELL_ROUND if shape.round else CELL
     low = np.floor(own.min(axis=0) / cell) * cell
     wide, deep = (np.ceil((own.max(axis=0) - low) / cell).astype(int) + 1).tolist()
     first = low[0] * np.array(axis) + low[1] * np.array(origin.aside)
-    frame = Frame(
+    frame = GridFrame(
         (float(first[0]), float(first[1])), axis, min(wide, _MOST), min(deep, _MOST), cell
     )
     x0, z0, x1, z1 = area.bounds

@@ -21,7 +21,7 @@ from navloom.scenes.bodies import Embodiment
 from navloom.scenes.distances import per_scene
 from navloom.scenes.scene import Link, Scene, Stairs
 from navloom_worlds.geometry.owners import owner_name
-from navloom_worlds.geometry.wall_holes import Way
+from navloom_worlds.geometry.wall_holes import WallHole
 from navloom_worlds.motion.box_places import Shape, shape_of
 from navloom_worlds.motion.rule_floor import (
     climb,
@@ -98,7 +98,12 @@ class _Plan:
     """The floors on both sides of a link, for one body."""
 
     def __init__(
-        self, scene: Scene, link: Link, body: Embodiment, way: Way | None, flight: Stairs | None
+        self,
+        scene: Scene,
+        link: Link,
+        body: Embodiment,
+        way: WallHole | None,
+        flight: Stairs | None,
     ) -> None:
         self.scene, self.link, self.body = scene, link, body
         self.way, self.flight = way, flight

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from navloom.scenes.bodies import Shape
 from navloom_worlds.motion.lattice import (
     THIN,
-    Frame,
+    GridFrame,
     Stretches,
     Sums,
     box_sums,
@@ -40,7 +40,7 @@ _CELLS = 4.0
 
 
 def stretches_of(
-    frame: Frame, lines: Floats, edges: Floats, shape: Shape, turn: float, *, turns: bool
+    frame: GridFrame, lines: Floats, edges: Floats, shape: Shape, turn: float, *, turns: bool
 ) -> tuple[Stretches, Stretches]:
     """Where a box is free that looks along the rows of a grid, and where it may turn.
 
@@ -79,7 +79,7 @@ def compiled_rails() -> Callable[..., Any] | None:
 
 
 def in_numpy(
-    frame: Frame, lines: Floats, edges: Floats, shape: Shape, turn: float, *, turns: bool
+    frame: GridFrame, lines: Floats, edges: Floats, shape: Shape, turn: float, *, turns: bool
 ) -> tuple[Stretches, Stretches]:
     """The same without numba, to the last bit."""
     own = frame.inside(lines)
@@ -101,7 +101,7 @@ def _turned(own: Floats, shape: Shape, turn: float) -> tuple[Sums, Sums]:
     return box_sums(own, shape, ahead), corner_sums(own, shape, quarter, quarter + turn)
 
 
-def _ahead(own: Floats, shape: Shape, frame: Frame, only: Bools) -> Stretches:
+def _ahead(own: Floats, shape: Shape, frame: GridFrame, only: Bools) -> Stretches:
     """What lines take from the rows of a grid of a box that looks along them.
 
     That is what of each line is to the sides of the row, and as much again before and behind it as
@@ -169,14 +169,14 @@ def _between(taken: Stretches) -> Stretches:
     return row[1:][free], high[:-1][free], low[1:][free]
 
 
-def _held(free: Stretches, frame: Frame) -> Bools:
+def _held(free: Stretches, frame: GridFrame) -> Bools:
     """(wide,) which rows have any."""
     out = np.zeros(frame.wide, dtype=np.bool_)
     out[free[0]] = True
     return out
 
 
-def _outside(edges: Floats, frame: Frame) -> Stretches:
+def _outside(edges: Floats, frame: GridFrame) -> Stretches:
     """What of each row is not within a floor of some edges (n, 4)."""
     own = frame.inside(edges)
     rows = np.arange(frame.wide)

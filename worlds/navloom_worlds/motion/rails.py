@@ -24,7 +24,7 @@ from shapely.geometry.base import BaseGeometry
 
 from navloom.scenes.bodies import Shape
 from navloom_worlds.motion.box_places import edges_of
-from navloom_worlds.motion.lattice import Frame, each_of
+from navloom_worlds.motion.lattice import GridFrame, each_of
 from navloom_worlds.motion.motions import Motion
 from navloom_worlds.motion.rail_stretches import FAR, stretches_of
 
@@ -101,13 +101,13 @@ class Rails:
             np.concatenate(each) for each in zip(*(free for free, _ in found), strict=True)
         )
 
-    def frame(self, k: int) -> Frame:
+    def frame(self, k: int) -> GridFrame:
         """The rails of a heading: rows to its right, and lengths along it."""
         angle = self._angle + k * self._grain.turn
         right = (math.sin(angle), -math.cos(angle))
         off = self._half * self._grain.apart
         at = (self._at[0] - off * right[0], self._at[1] - off * right[1])
-        return Frame(at, right, 2 * self._half + 1, 1, self._grain.apart)
+        return GridFrame(at, right, 2 * self._half + 1, 1, self._grain.apart)
 
     def angle(self, k: int) -> float:
         """A heading as bodies have it: 0 along -z, clockwise seen from above."""

@@ -27,7 +27,7 @@ from navloom_worlds.geometry.finishes import Finishes
 from navloom_worlds.geometry.hung import pose_of
 from navloom_worlds.geometry.owners import door_owner, owner_name
 from navloom_worlds.geometry.solids import Part, Surface
-from navloom_worlds.geometry.wall_holes import Way, footprint
+from navloom_worlds.geometry.wall_holes import WallHole, footprint
 from navloom_worlds.motion.box_places import hulls_of
 
 LEAST_CLIMB = 0.05
@@ -143,7 +143,7 @@ def taken(
 
 
 def own_leaf(
-    scene: Scene, region: str, way: Way | None, body: Embodiment, but: Collection[str] = ()
+    scene: Scene, region: str, way: WallHole | None, body: Embodiment, but: Collection[str] = ()
 ) -> BaseGeometry:
     """The floor that the open leaf of a doorway takes from a body that opens it.
 
@@ -214,7 +214,7 @@ def _obstacles(scene: Scene, region: str) -> Iterator[Obstacle]:
                     yield Obstacle(what, points, 0.0, way.head - way.low, opener)
 
 
-def _casings(way: Way) -> Iterator[Floats]:
+def _casings(way: WallHole) -> Iterator[Floats]:
     """What stands out of the wall on both sides of a doorway."""
     wide, deep = _CASING
     along, across = way.along, np.array([-way.along[1], way.along[0]])
@@ -262,11 +262,11 @@ def _of_parts(
         yield Obstacle(what, points, float(low[k]), float(high[k]), opener, edges)
 
 
-def _ways(scene: Scene) -> dict[str, list[Way]]:
+def _ways(scene: Scene) -> dict[str, list[WallHole]]:
     """The doorways of each region."""
 
-    def found() -> dict[str, list[Way]]:
-        out: dict[str, list[Way]] = {}
+    def found() -> dict[str, list[WallHole]]:
+        out: dict[str, list[WallHole]] = {}
         for way in building_of(scene).ways:
             for room in way.rooms:
                 out.setdefault(room, []).append(way)
@@ -275,7 +275,7 @@ def _ways(scene: Scene) -> dict[str, list[Way]]:
     return per_scene(scene, "rule:ways", found)
 
 
-def way_of(scene: Scene, link: Link) -> Way | None:
+def way_of(scene: Scene, link: Link) -> WallHole | None:
     """The hole in a wall that a link leads through; None where it leads through none."""
     owner = door_owner(scene.links.index(link))
     return next((way for way in _ways(scene).get(link.a, ()) if way.owner == owner), None)
@@ -286,7 +286,7 @@ def outline(scene: Scene, region: str) -> Polygon:
     return Polygon(scene.region_by_id[region].outline)
 
 
-def strip(way: Way, *areas: BaseGeometry, beyond: float = 0.0) -> BaseGeometry:
+def strip(way: WallHole, *areas: BaseGeometry, beyond: float = 0.0) -> BaseGeometry:
     """The floor of a doorway, from the outline of one region to that of the other.
 
     Args:
@@ -303,7 +303,7 @@ def strip(way: Way, *areas: BaseGeometry, beyond: float = 0.0) -> BaseGeometry:
     return floor.difference(shapely.union_all([*_stops(way)]))
 
 
-def _stops(way: Way) -> Iterator[Polygon]:
+def _stops(way: WallHole) -> Iterator[Polygon]:
     """What a closed leaf lies against; a body at a slant gets past with a corner beside it."""
     if way.leaf != "hinged" or not way.swing:
         return
@@ -315,7 +315,7 @@ def _stops(way: Way) -> Iterator[Polygon]:
         yield Polygon([jamb + near, jamb + far, jamb + far + out * wide, jamb + near + out * wide])
 
 
-def stubs(scene: Scene, region: str, but: Way | None) -> list[BaseGeometry]:
+def stubs(scene: Scene, region: str, but: WallHole | None) -> list[BaseGeometry]:
     """The other doorways of a region, as far as a body may stick out through them."""
     return [
         strip(way, beyond=_STUB)
@@ -324,7 +324,7 @@ def stubs(scene: Scene, region: str, but: Way | None) -> list[BaseGeometry]:
     ]
 
 
-def doorway_axis(way: Way | None) -> float:
+def doorway_axis(way: WallHole | None) -> float:
     """The direction straight through a doorway, as an angle from +x toward +z; 0 for none."""
     return 0.0 if way is None else math.atan2(way.along[0], -way.along[1])
 

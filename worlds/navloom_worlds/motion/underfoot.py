@@ -203,7 +203,7 @@ def _columns(
 
 
 @dataclass(frozen=True, eq=False)
-class Ground:
+class FloorLevels:
     """What of a building is level, as bodies see it that climb stairs, or that do not.
 
     Attributes:
@@ -219,7 +219,7 @@ class Ground:
     roomy: Bools
 
 
-def ground_of(columns: Columns, *, stairs: bool) -> Ground:
+def ground_of(columns: Columns, *, stairs: bool) -> FloorLevels:
     """Find what is level.
 
     Args:
@@ -241,10 +241,10 @@ def ground_of(columns: Columns, *, stairs: bool) -> Ground:
     sill = np.roll(whose, 1) <= door_owner(0)
     level = (slope >= _LEVEL) & (room > np.where(sill, _FLAT, _ROOM) + EPS)
     places = _Places(grid, cell[level], height[level], whose[level] == STAIRS)
-    return Ground(mesh, places, places.broad(), room[level] >= _ROOM)
+    return FloorLevels(mesh, places, places.broad(), room[level] >= _ROOM)
 
 
-def underfoot(ground: Ground, *, step: float, stair: float) -> Underfoot:
+def underfoot(ground: FloorLevels, *, step: float, stair: float) -> Underfoot:
     """Find the floors of a building and where they end.
 
     Args:

@@ -24,7 +24,14 @@ from navloom.errors import NavloomError, RunError, SimulatorError
 from navloom.files import write_whole
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.uri import load_scene
-from navloom.sim.panorama.manifest import Asked, Modality, NamedFile, SaidHere, Shot, checked_place
+from navloom.sim.panorama.manifest import (
+    Modality,
+    NamedFile,
+    RenderRequest,
+    SaidHere,
+    Shot,
+    checked_place,
+)
 from navloom.sim.panorama.picture_files import encoded, ending
 from navloom.sim.protocol import Captions, Pose, Simulator, View
 from navloom.sim.registry import get_simulator
@@ -42,7 +49,7 @@ class Block:
 
     uri: str
     folder: Path
-    asked: Asked
+    asked: RenderRequest
     todo: tuple[Todo, ...]
 
 
@@ -66,7 +73,7 @@ class Outcome:
 def render_scenes(
     uris: Sequence[str],
     root: Path,
-    asked: Asked,
+    asked: RenderRequest,
     *,
     processes: int = 1,
     note: Callable[[str], None] = lambda _: None,
@@ -105,7 +112,7 @@ class _Pile:
         self,
         uris: Sequence[str],
         root: Path,
-        asked: Asked,
+        asked: RenderRequest,
         note: Callable[[str], None],
         tell: Callable[[Outcome], None],
     ) -> None:
@@ -259,7 +266,7 @@ def _ignore_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-_AT_HAND: dict[tuple[str, Asked], Simulator] = {}
+_AT_HAND: dict[tuple[str, RenderRequest], Simulator] = {}
 """The simulator that rendered last: blocks of one scene come one after another."""
 
 
@@ -279,7 +286,7 @@ def render_block(block: Block) -> list[Rendered]:
     return [_rendered(_AT_HAND[key], block, todo) for todo in block.todo]
 
 
-def _simulator(uri: str, asked: Asked) -> Simulator:
+def _simulator(uri: str, asked: RenderRequest) -> Simulator:
     made = get_simulator(asked.backend, load_scene(uri), **_options(asked))
     missing = [name for name in asked.modalities if name not in made.capabilities]
     if missing:
@@ -290,7 +297,7 @@ def _simulator(uri: str, asked: Asked) -> Simulator:
     return made
 
 
-def _options(asked: Asked) -> dict[str, Any]:
+def _options(asked: RenderRequest) -> dict[str, Any]:
     """Which pictures a backend is to take, where it can be told."""
     if asked.backend not in ("embedded", "habitat"):
         return {}

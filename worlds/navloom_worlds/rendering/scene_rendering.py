@@ -29,9 +29,9 @@ from navloom.sim.panorama.manifest import (
     MANIFEST,
     SCENE,
     WORDS,
-    Asked,
     Manifest,
     NamedFile,
+    RenderRequest,
     SaidHere,
     Shot,
     WordsFile,
@@ -99,7 +99,9 @@ class SceneRendering:
         RunError: the folder cannot be written, or holds something else.
     """
 
-    def __init__(self, uri: str, root: Path, asked: Asked, note: Callable[[str], None]) -> None:
+    def __init__(
+        self, uri: str, root: Path, asked: RenderRequest, note: Callable[[str], None]
+    ) -> None:
         self.uri, self.asked = uri, asked
         self.scene: Scene = load_scene(uri)
         self.folder = root / folder_name(self.scene.uri)
@@ -211,7 +213,7 @@ class SceneRendering:
 
     def _recall(self, note: Callable[[str], None]) -> None:
         """Read what earlier sessions made, if it is what is asked for now."""
-        made: list[tuple[Asked, list[str]]] = []
+        made: list[tuple[RenderRequest, list[str]]] = []
         lines: list[dict[str, Any]] = []
         manifest = None
         try:
@@ -220,7 +222,7 @@ class SceneRendering:
                 made.append((manifest.asked, [manifest.scene_sha256, manifest.renderer]))
             lines = list(read_lines(self.folder / JOURNAL))
             if lines:
-                made.append((Asked(**lines[0]["asked"]), list(lines[0]["of"])))
+                made.append((RenderRequest(**lines[0]["asked"]), list(lines[0]["of"])))
         except (SimulatorError, RunError, ValueError, KeyError, TypeError) as error:
             note(f"{self.folder}: all of it is rendered again: {first_line(error)}")
             (self.folder / JOURNAL).unlink(missing_ok=True)

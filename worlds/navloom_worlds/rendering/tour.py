@@ -43,7 +43,7 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True)
-class _Leg:
+class _TourLeg:
     seconds: float
     before: Pose
     after: Pose
@@ -62,7 +62,7 @@ class Tour:
 
     scene: Scene
     left_out: tuple[str, ...]
-    _legs: tuple[_Leg, ...]
+    _legs: tuple[_TourLeg, ...]
 
     @property
     def seconds(self) -> float:
@@ -82,7 +82,7 @@ class Tour:
                 count += 1
             begin += leg.seconds
 
-    def _at(self, leg: _Leg, since: float, second: float) -> Moment:
+    def _at(self, leg: _TourLeg, since: float, second: float) -> Moment:
         part = since / leg.seconds
         a, b = leg.before, leg.after
         x, y, z = (p + (q - p) * part for p, q in zip(a.position, b.position, strict=True))
@@ -149,7 +149,7 @@ def _metres(scene: Scene, order: Sequence[str]) -> float:
     return sum(table.distance(a, b) for a, b in pairwise(order))
 
 
-def _legs(scene: Scene, order: Sequence[str], stops: set[str]) -> Iterator[_Leg]:
+def _legs(scene: Scene, order: Sequence[str], stops: set[str]) -> Iterator[_TourLeg]:
     table, places = metre_table(scene, "3d"), scene.viewpoint_by_id
     way = [order[0]]
     for a, b in pairwise(order):
@@ -162,14 +162,14 @@ def _legs(scene: Scene, order: Sequence[str], stops: set[str]) -> Iterator[_Leg]
         pose = Pose(at, heading, 0.0, here)
         if here in stops:
             stops.discard(here)
-            yield _Leg(2 * math.pi / LOOK, pose, pose, 2 * math.pi)
+            yield _TourLeg(2 * math.pi / LOOK, pose, pose, 2 * math.pi)
         if not there:
             return
         onward = heading_to(places[here].position, places[there].position)
         turn = turn_between(heading, onward)
         if abs(turn) > 1e-3:
-            yield _Leg(abs(turn) / TURN, pose, Pose(at, onward, 0.0, here), turn)
+            yield _TourLeg(abs(turn) / TURN, pose, Pose(at, onward, 0.0, here), turn)
         goal = floor_of(places[there])
         walked = Pose(at, onward, 0.0, here)
-        yield _Leg(math.dist(at, goal) / WALK, walked, Pose(goal, onward, 0.0, there), 0.0)
+        yield _TourLeg(math.dist(at, goal) / WALK, walked, Pose(goal, onward, 0.0, there), 0.0)
         heading = onward

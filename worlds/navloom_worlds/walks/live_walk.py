@@ -21,7 +21,7 @@ import numpy as np
 
 from navloom.errors import StoppedError
 from navloom.graphs.navigation.driven_walk import TICK_S, nearest_seen
-from navloom.graphs.navigation.person import Standing, Wish
+from navloom.graphs.navigation.person import PersonWish, Standing
 from navloom.scenes.bodies import Embodiment
 from navloom.scenes.scene import Scene
 from navloom.scenes.terrain import SETTLE_M, Stand
@@ -132,7 +132,7 @@ class LiveWalk:
 
     # What the graph asks.
 
-    async def wish(self, standing: Standing) -> Wish:
+    async def wish(self, standing: Standing) -> PersonWish:
         """See :class:`navloom.graphs.navigation.person.Person`."""
         if standing.touched:
             self._touched = (standing.touched, time.monotonic())
@@ -147,12 +147,12 @@ class LiveWalk:
             if self.phase != "walking":
                 continue
             if self.seconds >= MOST_SECONDS:
-                return Wish(self.seconds, "time")
+                return PersonWish(self.seconds, "time")
             if self._wish is not None:
                 (said, option), self._wish = self._wish, None
                 if said == "" and option not in [each.id for each in standing.options]:
                     continue
-                return Wish(self.seconds, said, option)
+                return PersonWish(self.seconds, said, option)
             if self.motion == "continuous":
                 return self._keys()
 
@@ -181,11 +181,11 @@ class LiveWalk:
         except TimeoutError:
             return
 
-    def _keys(self) -> Wish:
+    def _keys(self) -> PersonWish:
         self._due += TICK_S
         forward, turn = self._forward or self._tapped[0], self._turn or self._tapped[1]
         self._tapped = (0.0, 0.0)
-        return Wish(self.seconds, forward=forward, turn=turn)
+        return PersonWish(self.seconds, forward=forward, turn=turn)
 
     # What the page shows.
 

@@ -30,7 +30,7 @@ from navloom.models.secrets import one_line
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
 from navloom.scenes.uri import scene_of
 from navloom.web.people_room import PeopleRoom, Seat
-from navloom.web.room import Room, told
+from navloom.web.room import WebRoom, told
 from navloom_worlds.walks.live_walk import SIZES, LiveWalk
 from navloom_worlds.walks.walks import Walks, walk_plan
 
@@ -57,7 +57,7 @@ class _Tell(BaseModel):
     option: Annotated[int, Field(ge=1, le=1_000)] = 1
 
 
-class WalkRoom(Room):
+class WalkRoom(WebRoom):
     """Walks of the raters of studies.
 
     Args:

@@ -10,7 +10,7 @@ from shapely import LineString, Polygon
 
 from navloom.cli.main import main
 from navloom.errors import SceneError
-from navloom.scenes.formats.hm3d import Home, Room, Thing
+from navloom.scenes.formats.hm3d import Home, SourceObject, SourceRoom
 from navloom.scenes.scene import Box, Item, Relation, Scene
 from navloom.scenes.uri import load_scene
 from navloom_worlds.mend.edit import doors, edit
@@ -132,11 +132,11 @@ def test_where_sizes_are_not_known_a_thing_is_where_its_place_is() -> None:
     from navloom.scenes.formats import hm3d
 
     rooms = tuple(
-        Room(id=i, label=label, centroid=(x, 1.2, 0.0), dims=(4.0, 2.4, 4.0))
+        SourceRoom(id=i, label=label, centroid=(x, 1.2, 0.0), dims=(4.0, 2.4, 4.0))
         for i, (label, x) in enumerate((("kitchen", 0.0), ("bedroom", 4.0)))
     )
     things = tuple(
-        Thing(id=i, name=name, position=(x, 0.5, 0.0))
+        SourceObject(id=i, name=name, position=(x, 0.5, 0.0))
         for i, (name, x) in enumerate((("mug", 0.5), ("bed", 4.0)))
     )
     content = Home(scene="x", rooms=rooms, connections=((0, 1),), objects=things)

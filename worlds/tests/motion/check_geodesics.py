@@ -66,10 +66,10 @@ class Found:
 def of_habitat(scene: Scene, body: Embodiment) -> Ways:
     """Ways over habitat's navmesh of a home."""
     from navloom_worlds.habitat import make
-    from navloom_worlds.habitat.walking import Ground
+    from navloom_worlds.habitat.walking import WalkableScene
 
     simulator = make(scene)
-    ground = Ground(scene, simulator._eyes.place, simulator._eyes.files, body)
+    ground = WalkableScene(scene, simulator._eyes.place, simulator._eyes.files, body)
 
     def way(a: Point3, b: Point3) -> list[Point3]:
         if None in ground.snapped([a, b]):

@@ -31,7 +31,7 @@ from navloom_worlds.geometry.finishes import Finishes
 from navloom_worlds.geometry.hung import pose_of
 from navloom_worlds.geometry.owners import opening_owner, owner_name
 from navloom_worlds.geometry.solids import Part
-from navloom_worlds.geometry.wall_holes import Way
+from navloom_worlds.geometry.wall_holes import WallHole
 from navloom_worlds.geometry.woodwork import woodwork
 
 MM = 0.001
@@ -124,7 +124,7 @@ class SceneSolids:
                 name = owner_name(self.scene, owner)
                 yield Solid(name, float(y.min()), float(y.max()), hull)
 
-    def _opened(self, way: Way) -> Way:
+    def _opened(self, way: WallHole) -> WallHole:
         lift = any("elevator" in room.casefold() for room in way.rooms)
         can = self.body.elevator if lift else self.body.doors
         inner = len(way.rooms) > 1

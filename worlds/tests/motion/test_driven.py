@@ -18,7 +18,7 @@ from navloom.scenes.uri import load_scene
 from navloom_worlds.motion.box_places import Shape as PlanShape
 from navloom_worlds.motion.by_driving import compared
 from navloom_worlds.motion.driven import Driven, drive_edge, drive_edges
-from navloom_worlds.motion.lattice import Frame, Stretches, box_sums, corner_sums, stretches
+from navloom_worlds.motion.lattice import GridFrame, Stretches, box_sums, corner_sums, stretches
 from navloom_worlds.motion.rails import Grain, Rails
 from navloom_worlds.motion.turning_room import FEW, fits
 from worlds.tests.motion.agree import rows
@@ -171,7 +171,7 @@ def test_corners_of_a_box_do_not_swing_over_corners_of_things() -> None:
     # A thin wall that ends just inside the circle of its corners, half way between two headings.
     at = 0.7 * np.array([math.cos(math.radians(70)), math.sin(math.radians(70))])
     post = np.array([[*at, *(2 * at)]])
-    frame = Frame((0.0, 0.0), (1.0, 0.0), 1, 1)
+    frame = GridFrame((0.0, 0.0), (1.0, 0.0), 1, 1)
     angles = [0.0, math.atan2(1, 6), math.pi / 4]
     fits = [
         free(stretches(box_sums(post, box, (math.cos(angle), math.sin(angle))), frame))

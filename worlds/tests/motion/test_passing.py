@@ -9,7 +9,7 @@ from shapely import Polygon
 
 from navloom.scenes.bodies import get_body
 from navloom_worlds.geometry.solids import Surface, beam
-from navloom_worlds.geometry.wall_holes import Way
+from navloom_worlds.geometry.wall_holes import WallHole
 from navloom_worlds.motion.box_places import Shape
 from navloom_worlds.motion.rule_floor import _of_parts, strip
 from navloom_worlds.motion.turning_room import EVERY, FEW, fits, straight
@@ -30,7 +30,7 @@ def test_what_leans_takes_what_it_takes_at_the_heights_of_a_body() -> None:
 
 def test_a_closed_leaf_lies_against_strips_not_against_the_whole_jamb() -> None:
     swing = ((0.0, 0.05), (0.8, 0.05), (0.8, 0.85), (0.0, 0.85))
-    way = Way(
+    way = WallHole(
         owner=-1, a=(0.0, 0.0), b=(0.8, 0.0), low=0.0, head=2.0, thick=0.1, kind="door",
         leaf="hinged", state="open", swing=swing, sill=0.0, rooms=("A", "B"),
     )  # fmt: skip

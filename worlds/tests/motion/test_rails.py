@@ -11,7 +11,7 @@ import shapely
 from navloom.scenes.bodies import Shape
 from navloom_worlds.motion import lattice, rails
 from navloom_worlds.motion.box_places import edges_of
-from navloom_worlds.motion.lattice import Frame, Plane, Stretches, box_sums, stretches
+from navloom_worlds.motion.lattice import GridFrame, Plane, Stretches, box_sums, stretches
 from navloom_worlds.motion.rail_stretches import (
     _ahead,
     _between,
@@ -54,7 +54,7 @@ def test_fewer_stretches_leave_the_same_free(longest: float) -> None:
 
 @pytest.mark.parametrize("step", [(0, 1), (1, 0), (1, 2)])
 def test_what_lines_take_is_their_sum_with_the_box(step: tuple[int, int]) -> None:
-    frame, shape = Frame((0.0, 0.0), (1.0, 0.0), 200, 1, 0.02), Shape(False, 0.5, 0.3)
+    frame, shape = GridFrame((0.0, 0.0), (1.0, 0.0), 200, 1, 0.02), Shape(False, 0.5, 0.3)
     chance = np.random.default_rng(1)
     start = chance.uniform(1.0, 3.0, (40, 2))
     lines = np.concatenate([start, start + chance.uniform(-0.6, 0.6, (40, 2))], axis=1)
@@ -75,7 +75,7 @@ def test_what_lines_take_is_their_sum_with_the_box(step: tuple[int, int]) -> Non
 
 
 def test_what_lines_take_from_a_box_that_looks_along_is_the_same_sum() -> None:
-    frame, shape = Frame((0.0, 0.0), (1.0, 0.0), 200, 1, 0.02), Shape(False, 0.5, 0.3)
+    frame, shape = GridFrame((0.0, 0.0), (1.0, 0.0), 200, 1, 0.02), Shape(False, 0.5, 0.3)
     lines = _lines(np.random.default_rng(2), 40)
     plain = stretches(box_sums(lines, shape, (0, 1)), frame)
     ahead = _ahead(lines, shape, frame, np.ones(200, dtype=np.bool_))
@@ -98,7 +98,7 @@ def test_compiled_code_leaves_the_same_free_to_the_last_bit(cell: float) -> None
         angle = number * math.pi / 36 + 0.1 * (number % 2)
         right = math.sin(angle), -math.cos(angle)
         at = 2 - half * cell * right[0], 2 - half * cell * right[1]
-        frame = Frame(at, right, 2 * half + 1, 1, cell)
+        frame = GridFrame(at, right, 2 * half + 1, 1, cell)
         lines = np.concatenate([_lines(chance, 1 + 12 * number), [[0, 0, 0, 4], [0, 4, 4, 4]]])
         shape = Shape(False, 0.3 if number % 3 else 0.1, 0.2)
         told = [
@@ -139,7 +139,7 @@ def test_compiled_code_finds_the_same_places_free_and_the_same_lines_seen(
     free = fewer = 0
     for number in range(12):
         angle = 0.5 * number
-        frame = Frame((0.0, 1.0), (math.cos(angle), math.sin(angle)), 90, 80, 0.05)
+        frame = GridFrame((0.0, 1.0), (math.cos(angle), math.sin(angle)), 90, 80, 0.05)
         lines = _lines(chance, 1 + 20 * number)
         if number % 3 == 0:
             lines = np.round(lines / 0.05) * 0.05
