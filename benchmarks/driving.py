@@ -14,7 +14,7 @@ from benchmarks import Claim
 from navloom.scenes.bodies import builtin_bodies
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene
-from navloom_worlds.motion.driven import Driven, drive_edges
+from navloom_worlds.motion.by_driving import Driven, drive_edges
 
 PROMISE_S = 5.0
 HOMES = ("home:7", "home:8")

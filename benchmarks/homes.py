@@ -21,7 +21,7 @@ from navloom.scenes.scene import Scene
 from navloom_worlds.geometry import scene_mesh
 from navloom_worlds.homes import home as home_format
 from navloom_worlds.homes.maker import make_home
-from navloom_worlds.rendering.sight import sight_of
+from navloom_worlds.rendering.seen import sight_of
 
 T = TypeVar("T")
 HOMES, DRAWN, WATCHED = 100, 5, 1_000

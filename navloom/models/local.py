@@ -2,6 +2,17 @@
 
 ``local/smollm2`` is a real language model of 135 million parameters that arrives as a PyPI package:
 no hub, no key, no server. ``local/PATH.gguf`` is any other file.
+
+Tools and a response schema for a model that knows only text: one grammar, one note, one reading.
+
+llama.cpp holds a reply to a JSON schema but knows no choice of tools. So the tools and the answer
+become the branches of one ``anyOf``:
+
+    {"tool": "check_path", "arguments": {"region_a": ..., "region_b": ...}}     a tool call
+    {"phase_1": {...}}                                                          the answer itself
+
+A note at the end of the system prompt tells the model of both. It stands before the scene and is
+the same for every turn and sample, so that the engine reads it once.
 """
 
 from __future__ import annotations
@@ -14,17 +25,253 @@ from typing import Any, ClassVar
 
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import PrivateAttr
 
 from navloom.errors import ModelError, did_you_mean
+from navloom.models.answer import AnswerError, message_text, read_json_object
 from navloom.models.local_engine import Completion, Engine, engine_for
 from navloom.models.local_gguf import ModelFile, model_file
-from navloom.models.local_talk import Forms, chat, read_reply
 from navloom.models.spec import Options
+
+_FEW_NAMES = 4
+"""A longer list of names is left to the prompt, which has it anyway."""
+LONGEST_TEXT = 600
+"""Characters of a free text in a reply that is held to a schema without a bound of its own: a small
+model may never close its quotation marks."""
+MOST_ITEMS = 64
+"""Items of a list that its schema does not bound."""
+_SEPARATORS = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
+
+
+class Forms:
+    """The forms that a reply may take.
+
+    Args:
+        name: the model, for error messages.
+        tools: tools in OpenAI's form.
+        schema: the JSON schema of the final answer, or None where it is prose.
+        choice: which tools may be called: None or "auto" (the model chooses), "any", "required" or
+            True (one has to be), "none", or a tool's name (that one).
+
+    Raises:
+        ModelError: for a choice that is no tool.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        tools: Sequence[Mapping[str, Any]] = (),
+        schema: Mapping[str, Any] | None = None,
+        choice: Any = None,
+    ) -> None:
+        functions: dict[str, Any] = {tool["function"]["name"]: tool["function"] for tool in tools}
+        if isinstance(choice, Mapping):
+            choice = choice.get("function", {}).get("name")
+        if choice in functions:
+            functions = {choice: functions[choice]}
+        elif choice == "none":
+            functions = {}
+        elif choice not in (None, "auto", "any", "required", True):
+            raise ModelError(
+                f"{name}: no tool '{choice}' is bound.{did_you_mean(str(choice), functions)}"
+            )
+        self.functions = functions
+        self.schema = dict(schema) if schema is not None else None
+        self.answers = not functions or choice in (None, "auto")
+        # Beside tools, prose needs a key of its own, and so does an answer that has a key "tool".
+        properties = (schema or {}).get("properties", {})
+        self.wraps = bool(functions) and (not properties or "tool" in properties)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether any text is a good reply."""
+        return not self.functions and self.schema is None
+
+    def grammar(self) -> str:
+        """The schema of a whole reply in llguidance's form, which llama.cpp enforces.
+
+        White space is fixed, so that a model cannot spend its tokens on it and what it said is
+        written back the same. Keywords that the engine does not know are left to the validation
+        that follows.
+        """
+        shared: dict[str, Any] = {}
+        branches = [_call_schema(f, shared) for f in self.functions.values()]
+        if self.answers:
+            schema = _closed(self.schema or {"type": "string"}, shared)
+            branches.append(_object(answer=schema) if self.wraps else schema)
+        whole: dict[str, Any] = {"anyOf": branches} if len(branches) > 1 else branches[0]
+        whole = {**whole, "x-guidance": {**_SEPARATORS, "lenient": True}}
+        if shared:
+            whole["$defs"] = shared
+        return f"%llguidance {{}}\nstart: %json {json.dumps(whole, ensure_ascii=False)}\n"
+
+    def note(self) -> str:
+        """What the system prompt has to say of the tools and of the form of a reply."""
+        if not self.functions:
+            return "Reply with one JSON object and nothing else."
+        lines = ["How to reply: with one JSON object and nothing else.", "To call a tool:"]
+        for name, function in self.functions.items():
+            fields = (function.get("parameters") or {}).get("properties", {})
+            blank = ", ".join(f'"{field}": ...' for field in fields)
+            lines.append(f'{{"tool": "{name}", "arguments": {{{blank}}}}}')
+            lines += [f"  {line}" for line in _told(function.get("description")).splitlines()]
+            for field, told in fields.items():
+                names = told.get("enum") or ()
+                few = 0 < len(names) <= _FEW_NAMES
+                listed = f"One of {', '.join(map(str, names))}." if few else ""
+                about = _told(told.get("description")) or told.get("type", "any")
+                lines.append(f"  {field}: {f'{about} {listed}'.strip()}")
+        lines.append("Its result is the next message.")
+        if self.answers:
+            keys = ["answer"] if self.wraps else list((self.schema or {})["properties"])
+            form = ", ".join(f'"{key}": ...' for key in keys)
+            lines.append(f"To give the final answer, once nothing is left to check:\n{{{form}}}")
+        return "\n".join(lines)
+
+
+def _call_schema(function: Mapping[str, Any], shared: dict[str, Any]) -> dict[str, Any]:
+    arguments = _closed(function.get("parameters") or {"type": "object"}, shared)
+    return _object(tool={"const": function["name"]}, arguments=arguments)
+
+
+def _object(**properties: Any) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _closed(schema: Any, shared: dict[str, Any], depth: int = 0) -> Any:
+    """A copy with closed objects and bounded texts and lists; its definitions go to ``shared``."""
+    if depth > 64 or not isinstance(schema, Mapping):
+        return schema
+    shared.update({k: _closed(v, shared, depth + 1) for k, v in schema.get("$defs", {}).items()})
+    new = {key: value for key, value in schema.items() if key != "$defs"}
+    for key in ("items", "additionalProperties"):
+        if key in new:
+            new[key] = _closed(new[key], shared, depth + 1)
+    for key in ("anyOf", "oneOf", "allOf", "prefixItems"):
+        if key in new:
+            new[key] = [_closed(part, shared, depth + 1) for part in new[key]]
+    if new.get("type") == "object":
+        parts = new.get("properties", {})
+        new["properties"] = {k: _closed(v, shared, depth + 1) for k, v in parts.items()}
+        new.setdefault("additionalProperties", False)
+    elif new.get("type") == "string" and not new.keys() & {"enum", "const", "pattern", "format"}:
+        new.setdefault("maxLength", LONGEST_TEXT)
+    elif new.get("type") == "array":
+        new.setdefault("maxItems", MOST_ITEMS)
+    return new
+
+
+def _told(text: Any) -> str:
+    return "\n".join(
+        " ".join(line.split()) for line in str(text or "").strip().splitlines() if line
+    )
+
+
+def chat(name: str, messages: Sequence[BaseMessage], note: str = "") -> list[dict[str, str]]:
+    """Write a conversation in the two or three roles that every chat template knows.
+
+    Tool calls are written as the model said them, tool results as the other side's words, and what
+    one side says in a row is one message: templates differ in all of this, and many refuse it.
+
+    Args:
+        name: the model, for error messages.
+        messages: the conversation.
+        note: what to add to the system prompt.
+
+    Raises:
+        ModelError: for an image, or a kind of message that is not known.
+    """
+    system = [_text(name, m) for m in messages if isinstance(m, SystemMessage)]
+    told: list[dict[str, str]] = []
+    called: dict[str | None, str] = {}
+    for message in messages:
+        if isinstance(message, SystemMessage):
+            continue
+        if isinstance(message, AIMessage):
+            called |= {call["id"]: call["name"] for call in message.tool_calls}
+            calls = [
+                _dumps({"tool": c["name"], "arguments": c["args"]}) for c in message.tool_calls
+            ]
+            broken = [str(call["args"] or "") for call in message.invalid_tool_calls]
+            role, text = "assistant", "\n".join([*calls, *broken]) or _text(name, message)
+        elif isinstance(message, ToolMessage):
+            tool = message.name or called.get(message.tool_call_id, "the tool")
+            role, text = "user", f"Result of {tool}:\n{_text(name, message)}"
+        elif isinstance(message, HumanMessage):
+            role, text = "user", _text(name, message)
+        else:
+            raise ModelError(f"{name} takes no message of type '{message.type}'.")
+        if told and told[-1]["role"] == role:
+            told[-1]["content"] += f"\n\n{text}"
+        else:
+            told.append({"role": role, "content": text})
+    opening = "\n\n".join(part for part in (*system, note) if part)
+    return [{"role": "system", "content": opening}, *told] if opening else told
+
+
+def _text(name: str, message: BaseMessage) -> str:
+    content = message.content
+    for block in content if isinstance(content, list) else ():
+        if isinstance(block, dict) and "text" not in block:
+            kind = block.get("type", "unknown")
+            raise ModelError(
+                f"{name} reads text alone and was sent a part of type '{kind}'. Use a model that "
+                "takes images, such as one of vllm, openai or anthropic."
+            )
+    return message_text(content)
+
+
+def _dumps(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def read_reply(text: str, forms: Forms, *, calls_before: int = 0) -> AIMessage:
+    """Read a model's text as a message: a tool call, or content.
+
+    Args:
+        text: what the model said, held to a grammar or not.
+        forms: what it was offered.
+        calls_before: tool calls in the conversation so far, by which a new one is numbered.
+
+    Returns:
+        A message with a tool call where the text holds one, else with the answer as its content.
+    """
+    if not forms.functions:
+        return AIMessage(text)
+    try:
+        value = read_json_object(text)
+    except AnswerError:
+        return AIMessage(text)
+    # Models trained on tools say "name" where they are not held to "tool".
+    called = value.get("tool", value.get("name") if "arguments" in value else None)
+    if isinstance(called, str) and "arguments" in value:
+        arguments = _arguments(value["arguments"])
+        if arguments is not None:
+            call = {"name": called, "args": arguments, "id": f"call_{calls_before + 1}"}
+            return AIMessage("", tool_calls=[call])
+    if forms.wraps and set(value) == {"answer"}:
+        answer = value["answer"]
+        return AIMessage(answer if isinstance(answer, str) else _dumps(answer))
+    return AIMessage(text)
+
+
+def _arguments(value: Any) -> dict[str, Any] | None:
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return None
+    return value if isinstance(value, dict) else None
+
 
 TEMPERATURE = 0.7
 """Sampling temperature, unless told: at 0 a small model repeats what failed word for word."""

@@ -4,6 +4,8 @@ Spans wait in a bounded queue for a thread of OpenTelemetry's; what does not fit
 not taken in time too, and one line says so. OpenTelemetry's own log is kept off the terminal.
 
 The only module that imports OpenTelemetry.
+
+What was said, as OpenTelemetry's conventions write it down, within bounds.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from importlib.metadata import version
 from typing import Any
 from urllib.parse import urlsplit
 
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from opentelemetry import context as otel_context
 from opentelemetry import trace
 from opentelemetry.context import Context
@@ -31,11 +34,59 @@ from opentelemetry.trace import Link, Span, SpanKind, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from navloom.errors import StoppedError
+from navloom.models.answer import message_text
 from navloom.models.called import EndedCall
 from navloom.models.secrets import redact, redacted
-from navloom.models.span_contents import messages_said, text_said
 from navloom.models.spec import read_spec
 from navloom.models.usage import FREE_PROVIDERS, paid_for
+
+MOST = 64_000
+"""Characters of one attribute; the last messages go before the first."""
+_ROLES = {"human": "user", "ai": "assistant"}
+
+
+def text_said(content: Any, most: int = MOST) -> str:
+    """The text of a message's content, cut where it is too long; of pictures nothing."""
+    text = content if isinstance(content, str) else message_text(content)
+    return text if len(text) <= most else f"{text[:most]}… [{len(text) - most} characters more]"
+
+
+def messages_said(messages: Sequence[BaseMessage], *, finish: str | None = None) -> str:
+    """Messages in the form of ``gen_ai.input.messages`` and ``gen_ai.output.messages``, as JSON.
+
+    Args:
+        messages: a conversation.
+        finish: why the last one ended there.
+    """
+    left, said = MOST, list[dict[str, Any]]()
+    for message in reversed(messages):
+        parts = _parts(message, left)
+        left -= len(json.dumps(parts, ensure_ascii=False, default=str))
+        said.append({"role": _ROLES.get(message.type, message.type), "parts": parts})
+        if left <= 0:
+            break
+    said.reverse()
+    if finish is not None:
+        said[-1]["finish_reason"] = finish
+    if missing := len(messages) - len(said):
+        note = {"type": "text", "content": f"[{missing} earlier messages are left out]"}
+        said.insert(0, {"role": "system", "parts": [note]})
+    return json.dumps(said, ensure_ascii=False, default=str)
+
+
+def _parts(message: BaseMessage, most: int) -> list[dict[str, Any]]:
+    text = text_said(message.content, most)
+    if isinstance(message, ToolMessage):
+        return [{"type": "tool_call_response", "id": message.tool_call_id, "response": text}]
+    parts: list[dict[str, Any]] = [{"type": "text", "content": text}] if text else []
+    if isinstance(message, AIMessage):
+        for call in message.tool_calls:
+            args = json.dumps(call["args"], ensure_ascii=False, default=str)
+            given = call["args"] if len(args) <= most else text_said(args, most)
+            about = {"id": call["id"], "name": call["name"], "arguments": given}
+            parts.append({"type": "tool_call", **about})
+    return parts
+
 
 _QUEUE, _BATCH, _DELAY_MS, _TIMEOUT_S = 8192, 256, 1000, 5.0
 _BATCH_WITH_CONTENTS = 32

@@ -354,7 +354,7 @@ HANDED: tuple[Handed, ...] = (
             f"eval scene demo:flat --n 3 --failures-from {{top}} --out out/f {_WALK}",
         ),
         (
-            "navloom.evals.navigation.failure_examples:read_examples {top}",
+            "navloom.evals.navigation.run:read_examples {top}",
             "navloom.evals.navigation.results:tables {top}",
             "navloom.evals.navigation.results:failures {top}",
             "navloom.evals.judging.run:read_steps {top}",

@@ -13,7 +13,8 @@ import pytest
 from langchain_core.messages import HumanMessage
 
 from navloom.errors import ModelError
-from navloom.models import connections, get_model
+from navloom.models import get_model
+from navloom.models import providers as connections
 from navloom.models.call import acall
 
 WIRES = {"openai/gpt-4o-mini": "/v1", "anthropic/claude-haiku-4-5": "", "vllm/any": "/v1"}

@@ -22,9 +22,8 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, Tool
 from navloom.errors import ModelError, ModelRefusedError
 from navloom.models import local_engine, local_gguf
 from navloom.models.call import acall
-from navloom.models.local import LocalChatModel, make
+from navloom.models.local import LONGEST_TEXT, Forms, LocalChatModel, chat, make, read_reply
 from navloom.models.local_gguf import model_file, read_head
-from navloom.models.local_talk import LONGEST_TEXT, Forms, chat, read_reply
 from navloom.models.spec import Options
 
 ROOMS = ["Bedroom_1", "Kitchen_2", "Study_3"]

@@ -12,11 +12,17 @@ with ``phase_2``; the answer must be the relay the tool confirmed, told in the e
        +- given phase_1 -> survey
 
 ``errand`` is NavCraft-S itself, a graph within this one.
+
+The efficiency library in the relay's conversation: its tools, their words, what was asked of it.
+
+An arm of its own beside the paper's one tool (``Context.tools``): the prompt stays, word for word,
+and says after it what else may be called (CoNavBench 3.1).
 """
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -35,12 +41,6 @@ from navloom.graphs.agent import AgentGraph
 from navloom.graphs.calling import as_node
 from navloom.graphs.navcraft import single as navcraft_single
 from navloom.graphs.navcraft.choices import Choices, prompt_suffix
-from navloom.graphs.navcraft.library_turns import (
-    LIBRARY,
-    asked_library,
-    library_record,
-    with_library,
-)
 from navloom.graphs.navcraft.relay_choices import Offer, chosen_relay, relay_question
 from navloom.graphs.navcraft.single import compared_relay, relay_tools
 from navloom.graphs.turns import (
@@ -76,6 +76,41 @@ from navloom.tools.navcraft.relay import (
 from navloom.tools.navcraft.relay_drive import drive_relay
 from navloom.tools.navcraft.task import RelayTask
 from navloom.tools.navcraft.wish import Asked, Types, Wish, drawn, settled
+from navloom.tools.teams.library_tools import LIBRARY, library_tools
+
+__all__ = ["LIBRARY", "asked_library", "library_record", "with_library"]
+
+_PROMPT = "navcraft_collab_library"
+_KEPT = 16
+
+
+def with_library(rendered: Rendered) -> Rendered:
+    """The relay's prompt with what the library can be asked."""
+    return load_prompt(_PROMPT).render(rules=rendered.system, question=rendered.human)
+
+
+def asked_library(
+    task: RelayTask, bodies: Sequence[Embodiment], **given: Any
+) -> Sequence[BaseTool]:
+    """The library's tools over one task, made once.
+
+    Args:
+        task: the single-robot task.
+        bodies: robot_1's and robot_2's; none where relays are not driven.
+        given: what :func:`navloom.tools.teams.library_tools.library_tools` takes besides.
+    """
+    kept = per_scene(task.scene, "library_tools", lambda: lru_cache(_KEPT)(library_tools))
+    return kept(task, bodies=tuple(bodies) or (None, None), **given)
+
+
+def library_record(messages: Sequence[AnyMessage]) -> dict[str, Any]:
+    """How often each tool of the library was called, and the prompt that told of it."""
+    asked = Counter(call.name for call in calls_made(messages) if call.name in LIBRARY)
+    return {
+        "library_calls": dict(sorted(asked.items())),
+        "prompt_library": load_prompt(_PROMPT).record,
+    }
+
 
 NOT_WORTH_IT = "not worth it"
 NOT_DRIVEN = "not_driven"

@@ -8,10 +8,10 @@ import pytest
 from navloom.cli.main import main
 from navloom.errors import RunError, UsageError
 from navloom.evals.navigation.episode_detail import detail
-from navloom.evals.navigation.failure_examples import MOST_CHARACTERS, choose, mine, read_examples
 from navloom.evals.navigation.failures import analyse, read_tags, tallies_of
 from navloom.evals.navigation.pictures import errors_picture
 from navloom.evals.navigation.results import failures, tables, write_report
+from navloom.evals.navigation.run import MOST_CHARACTERS, choose, mine, read_examples
 from navloom.evals.navigation.shown_episodes import pick_cases, pointed_notes, read_case
 from navloom.evals.report.blocks import Grid, SceneMap, Transcript
 from navloom.evals.report.writers import markdown

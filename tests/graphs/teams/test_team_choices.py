@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from navloom.graphs.teams import team_planner
-from navloom.graphs.teams.team_choices import MOST_WAYS, WayOffer
-from navloom.graphs.teams.team_planner import Context, task_of
+from navloom.graphs.teams.team_planner import MOST_WAYS, Context, WayOffer, task_of
 from navloom.models.scripted import ScriptedChatModel
 from navloom.scenes.uri import load_scene
 from navloom.tools.teams.team_optimum import TeamMeasure

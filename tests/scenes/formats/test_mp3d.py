@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from navloom.errors import SceneError
 from navloom.scenes.formats import mp3d
 from navloom.scenes.formats import scene_json as archive
+from navloom.scenes.formats.mp3d import fill_rooms
 from navloom.scenes.formats.mp3d_observations import MERGE, Sighting, merge, read_sightings
-from navloom.scenes.formats.mp3d_regions import fill_rooms
 from navloom.scenes.scene import Scene
 
 EYE = 1.5

@@ -20,7 +20,7 @@ from navloom.scenes.formats.mp3d import read_poses
 from navloom.scenes.scene import Scene
 from navloom.sim import Pose, View, get_simulator
 from navloom.sim.conformance import check
-from navloom.sim.panorama.cube import FACES, pose_turn, resampled, view_rays
+from navloom.sim.panorama.skybox import FACES, pose_turn, resampled, view_rays
 from navloom_worlds.geometry import scene_mesh
 from navloom_worlds.rendering.camera import Camera
 from navloom_worlds.rendering.renderer import Renderer

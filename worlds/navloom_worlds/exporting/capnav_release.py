@@ -7,6 +7,19 @@ Written are, in the benchmark's own form and names,
 and of ours ``notes/ID.json``: what the scene is, whose truth it has, which room each node is, which
 thing each detail means, what the tour shows when, and the SHA-256 of every file. It is written
 last: a scene without it, or whose files are not what it says, is made anew, and others are kept.
+
+Whether bodies come near the things by which questions name their ends.
+
+The benchmark's tables have cells ``startDetail:node_N`` and ``endDetail:node_N`` beside those of
+passages. A cell here is about everything that questions name at that end of the node.
+
+Scenes in the CapNav benchmark's own form: graph, traversability and profiles.
+
+``graphs/ID-graph.json`` has a node a room and an edge a pair of joined rooms;
+``traverse/ID-traverse.json`` has for each body a cell an edge and direction, with a note where it
+is blocked; ``agent_profiles.json`` the bodies. Questions are written by
+:mod:`navloom_worlds.exporting.question_sampler`. The benchmark's cells also have the minute when an
+annotator clicked; rules click at no minute, so there is no ``timestamp``.
 """
 
 from __future__ import annotations
@@ -20,26 +33,157 @@ from dataclasses import dataclass
 from hashlib import file_digest
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+import numpy as np
+import shapely
+from shapely import Polygon
 
 from navloom.errors import NavloomError, SceneError, SimulatorError
 from navloom.evals.capnav.collect import Balance, RouteFacts, Steer, candidates
 from navloom.evals.capnav.request import Wanted
 from navloom.evals.video import write_video
+from navloom.scenes.bodies import ALIASES, Embodiment, as_benchmark, canonical
 from navloom.scenes.by_rule import from_geometry
-from navloom.scenes.formats.capnav_nodes import nodes_of
+from navloom.scenes.formats.capnav_nodes import Node, nodes_of
+from navloom.scenes.parts import Box, Item
 from navloom.scenes.scene import Scene
 from navloom.scenes.traverse_table import Traversability
 from navloom.scenes.uri import load_scene
 from navloom.tools.capnav.named_places import Places
-from navloom_worlds.exporting.capnav_files import as_json, capnav_files, save_profiles
-from navloom_worlds.exporting.detail_cells import detail_cells
 from navloom_worlds.exporting.hm3d_files import release_name
 from navloom_worlds.exporting.question_sampler import Sampled, nameable, sample_questions
 from navloom_worlds.exporting.written import write_files
+from navloom_worlds.mend.route_drive import spot
+from navloom_worlds.motion.body_field import body_field
 from navloom_worlds.motion.by_driving import from_driving
 from navloom_worlds.rendering.filming import filmed
 from navloom_worlds.rendering.tour import Tour, plan_tour
+
+_WRITTEN = {ours: theirs for theirs, ours in ALIASES.items()}
+PROFILES = "agent_profiles.json"
+
+
+def capnav_files(
+    scene: Scene, truth: Traversability, details: Mapping[str, Mapping[str, Any]] | None = None
+) -> dict[str, bytes]:
+    """A scene's graph and traversability, by their paths in the benchmark's folder.
+
+    Args:
+        scene: any with regions.
+        truth: of the scene's regions, for each body.
+        details: of each body cells ``startDetail:node_N`` and ``endDetail:node_N``, to be added.
+    """
+    nodes, name = nodes_of(scene), release_name(scene)
+    return {
+        f"graphs/{name}-graph.json": as_json(_graph(truth, nodes)),
+        f"traverse/{name}-traverse.json": as_json(_cells(truth, nodes, details or {})),
+    }
+
+
+def save_profiles(bodies: Sequence[Embodiment], folder: Path) -> None:
+    """Write ``agent_profiles.json``, in the benchmark's keys.
+
+    Raises:
+        SceneError: it cannot be written.
+    """
+    write_files(folder, {PROFILES: as_json([as_benchmark(body) for body in bodies])})
+
+
+def _graph(truth: Traversability, nodes: Mapping[str, Node]) -> dict[str, Any]:
+    return {
+        "nodes": [
+            {
+                "id": node.id,
+                "name": node.name,
+                "description": node.description,
+                "position": dict(zip("xyz", node.position, strict=True)),
+            }
+            for node in nodes.values()
+        ],
+        "edges": [
+            {"id": f"edge_{number}", "from": nodes[a].id, "to": nodes[b].id}
+            for number, (a, b) in enumerate(_once(truth))
+        ],
+    }
+
+
+def _once(truth: Traversability) -> list[tuple[str, str]]:
+    """Joined rooms, each pair once, whichever way round the scene has it."""
+    return list({frozenset(pair): pair for pair in truth.edges}.values())
+
+
+def _cells(
+    truth: Traversability, nodes: Mapping[str, Node], details: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any]:
+    written: dict[str, Any] = {}
+    for body in truth.bodies:
+        cells = written.setdefault(_WRITTEN.get(body, body), {})
+        for a, b in _once(truth):
+            for passage in (truth.passage(body, a, b), truth.passage(body, b, a)):
+                if passage.traversable is not None:
+                    key = f"{nodes[passage.a].id}|{nodes[passage.b].id}"
+                    cells[key] = {"traversable": passage.traversable, "note": passage.note}
+        cells.update(details.get(body, {}))
+    return written
+
+
+def as_json(content: Any) -> bytes:
+    """A file's content."""
+    return (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+NEAR_M = 1.0
+"""Metres from a body's middle to a thing that it is near."""
+_LEVEL = 0.3
+End = Literal["start", "end"]
+
+
+def detail_cells(
+    scene: Scene, bodies: Sequence[Embodiment], questions: Sequence[Sampled]
+) -> dict[str, dict[str, Any]]:
+    """Of each body the cells of the questions' details.
+
+    Args:
+        scene: with geometry.
+        bodies: whose.
+        questions: on the scene.
+
+    Returns:
+        body -> ``startDetail:node_N`` -> ``traversable`` and ``note``: a thing is near where the
+        body can stand within a metre of it, in its room, and get there from most of the room.
+
+    Raises:
+        SceneError: the scene has no geometry, or no floor.
+    """
+    named: dict[tuple[End, str], dict[str, None]] = {}
+    for each in questions:
+        named.setdefault(("start", each.start), {})[each.things[0]] = None
+        named.setdefault(("end", each.end), {})[each.things[1]] = None
+    nodes = nodes_of(scene)
+    cells: dict[str, dict[str, Any]] = {}
+    for body in bodies:
+        mine = cells.setdefault(canonical(body.name), {})
+        for (end, region), things in named.items():
+            items = [scene.item_by_id[each] for each in things]
+            far = [item.name for item in items if not _near(scene, body, region, item)]
+            note = f"does not come near the {', the '.join(far)}" if far else ""
+            mine[f"{end}Detail:{nodes[region].id}"] = {"traversable": not far, "note": note}
+    return cells
+
+
+def _near(scene: Scene, body: Embodiment, region: str, item: Item) -> bool:
+    """Whether a body can stand near a thing, and is not cut off from its room there."""
+    field, where = body_field(scene, body), scene.region_by_id[region]
+    middle = spot(scene, field, region)
+    if middle is None or item.size is None or where.outline is None:
+        return False
+    found = field.found
+    thing = Polygon(Box(center=item.position, size=item.size, yaw=item.yaw).corners())
+    around = thing.buffer(NEAR_M).intersection(Polygon(where.outline))
+    there = shapely.contains_xy(around, found.x, found.z)
+    there &= np.abs(found.height - where.center[1]) < _LEVEL
+    return bool((there & (field.part == field.part[field.at(middle)])).any())
 
 
 @dataclass(frozen=True)

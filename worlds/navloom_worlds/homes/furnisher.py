@@ -2,6 +2,13 @@
 
 The catalogue says what there is and how it stands, the styles how it looks; this file goes from
 room to room. Everything is decided in whole millimetres by :class:`Dice` alone.
+
+What stands on and in furniture: lamps on tables, books in shelves, pillows at a bed's head.
+
+A kitchen's run of units along its walls: refrigerator, counter, sink, stove, in one line.
+
+What is in it are the catalogue's entries with ``place: run``; those that are wide by need (from a
+small to a large ``size``) fill what is left between the others.
 """
 
 from __future__ import annotations
@@ -19,12 +26,283 @@ from navloom_worlds.homes.floorplan import Doorway, Floorplan, Room, Spot, Windo
 from navloom_worlds.homes.hanging import PLACES as HANGING
 from navloom_worlds.homes.home_spec import Clutter
 from navloom_worlds.homes.item_relations import relations_of
-from navloom_worlds.homes.kitchen_run import build_run
-from navloom_worlds.homes.on_top import all_there, fill, put_on
-from navloom_worlds.homes.placed import DoorPlace, Household, Placed, Setting, WindowPlace
+from navloom_worlds.homes.placed import DoorPlace, Household, Placed, Setting, Size, WindowPlace
 from navloom_worlds.homes.room_floor import RoomFloor, Side
+from navloom_worlds.homes.standing import PLACES
 from navloom_worlds.homes.standing import PLACES as STANDING
 from navloom_worlds.homes.walk_grid import Rect
+
+_BEFORE = 800
+"""mm that stay free before a run."""
+_DEEP = 600
+_HIGH = 900
+_LEAST = 300
+"""mm: the narrowest unit that fills a gap."""
+_WIDEST = 1800
+_SHARE = 450
+"""mm of run for each square metre of kitchen."""
+_LONGEST = 7000
+
+Unit = tuple[Entry, Size]
+
+
+def build_run(room: Setting, entries: tuple[Entry, ...]) -> int:
+    """Build a kitchen's run.
+
+    Args:
+        room: the kitchen, which is changed.
+        entries: what a run is made of, first things first.
+
+    Returns:
+        How many units found no place.
+    """
+    fillers = [entry for entry in entries if entry.size[0][1] - entry.size[0][0] >= 600]
+    units = [
+        (entry, _cut(room.draw_size(entry)))
+        for entry in entries
+        if entry not in fillers and room.dice.chance(room.share(entry))
+    ]
+    budget = min(_LONGEST, 2000 + room.ground.area // 1_000_000 * _SHARE)
+    taken: list[Side] = []
+    for _ in range(4):
+        span = _longest(room, taken)
+        if span is None or (not units and (budget < _LEAST or len(taken) > 1)):
+            break
+        side, low, high = span
+        length = min(high - low, budget)
+        chosen, units = _that_fit(units, length)
+        wide = sum(size[0] for _, size in chosen)
+        # A third wall is for what found no place on two, and for nothing else.
+        spare = max(0, length - wide) if len(taken) < 2 else 0
+        row = _row(room, chosen, fillers, spare)
+        if low != side.low or (high == side.high and room.dice.chance(0.5)):
+            low = high - sum(size[0] for _, size in row)
+        missed = _build(room, side, low, row)
+        units = [*units, *missed]
+        budget -= length
+        taken.append(side)
+    return sum(not _near(room, entry, size) for entry, size in units)
+
+
+def _near(room: Setting, entry: Entry, size: Size) -> bool:
+    """Put what a run has no room for at an end of it; by itself only what a kitchen must have."""
+    names = tuple(dict.fromkeys(t.entry.name for t in room.placed if t.entry.place == "run"))
+    at_end = entry.model_copy(update={"to": names, "gap": 2})
+    for fitted in dict.fromkeys((size, _cut(room.draw_size(entry, least=True)))):
+        if PLACES["beside"](room, at_end, fitted):
+            return True
+    return entry.turn > 0 or PLACES["wall"](room, entry, size) is not None
+
+
+def _cut(size: Size) -> Size:
+    return size[0], size[1], min(size[2], 700)
+
+
+def _longest(room: Setting, taken: list[Side]) -> tuple[Side, int, int] | None:
+    """The longest free piece of wall; next to what is built already, if there is one."""
+    found = [
+        ((end - low) + (1500 if _meets(side, taken) else 0), i, low, end)
+        for i, side in enumerate(room.ground.sides)
+        if side not in taken
+        for low, end in room.ground.spans(side, _DEEP, 0, _HIGH, _BEFORE)
+        if end - low >= 600
+    ]
+    if not found:
+        return None
+    _, i, low, end = max(found)
+    return room.ground.sides[i], low, end
+
+
+def _meets(side: Side, taken: list[Side]) -> bool:
+    return any(other.along_x != side.along_x for other in taken)
+
+
+def _that_fit(units: list[Unit], length: int) -> tuple[list[Unit], list[Unit]]:
+    chosen, left = [], []
+    for unit in units:
+        if unit[1][0] <= length:
+            length -= unit[1][0]
+            chosen.append(unit)
+        else:
+            left.append(unit)
+    return chosen, left
+
+
+def _row(room: Setting, chosen: list[Unit], fillers: list[Entry], spare: int) -> list[Unit]:
+    """The units with counters between them; what is tall stands at an end."""
+    tall = [unit for unit in chosen if unit[1][1] > 1200]
+    low = [unit for unit in chosen if unit[1][1] <= 1200]
+    gaps = max(1, len(low))
+    row = list(tall)
+    for i in range(gaps):
+        share = spare // (gaps - i) // 20 * 20
+        spare -= share
+        while share >= _LEAST and fillers:
+            filler = room.dice.pick(fillers)
+            wide = min(share, filler.size[0][1], _WIDEST)
+            _, high, deep = room.draw_size(filler)
+            row.append((filler, (wide // 2 * 2, high, deep)))
+            share -= wide
+        spare += share
+        row += low[i : i + 1]
+    return row if room.dice.chance(0.5) else row[::-1]
+
+
+def _build(room: Setting, side: Side, start: int, row: list[Unit]) -> list[Unit]:
+    """Put a row of units along a wall.
+
+    Returns:
+        Those for which there was no place.
+    """
+    missed = []
+    for entry, size in row:
+        rect = side.rect(start, start + size[0], 0, size[2])
+        start += size[0]
+        spot = ((rect[0] + rect[2]) // 2, (rect[1] + rect[3]) // 2)
+        thing = None
+        # No unit closes the corner before another that people stand at.
+        if room.ground.fits(rect, 0, size[1]):
+            thing = room.put(entry, size, spot, 0, side.quarter)
+        if thing is None:
+            missed.append((entry, size))
+    return missed
+
+
+_ON_TOP_TRIES = 7
+_BOARD = 30
+"""mm: how thick a shelf's boards are."""
+_INSIDE = frozenset({"shelf", "cabinet", "basket", "bowl", "box", "rack", "appliance"})
+"""Shapes that things are in, where they stand below its upper side."""
+
+
+def fill(room: Setting) -> None:
+    """Put objects on and in everything of a room that has a place for them."""
+    done = 0
+    while done < len(room.placed):
+        holder = room.placed[done]
+        done += 1
+        if holder.entry.top is None:
+            continue
+        # Some tables are bare, some are full.
+        mood = room.full * room.dice.pick((0.2, 0.5, 0.8, 1.0, 1.2, 1.6))
+        for entry, number in catalogue().carried_by(holder.entry.name, room.keys):
+            if not all_there(room, entry):
+                continue
+            rate = number * room.dressing.likes(entry.name) * (1 if entry.with_ else mood)
+            rate *= (0, 1, 2)[room.mess] if entry.clutter else 1
+            for _ in range(_number(room, min(rate, 24.0))):
+                if put_on(room, entry, holder) is None:
+                    break
+
+
+def _number(room: Setting, rate: float) -> int:
+    whole = int(rate)
+    return whole + room.dice.chance(rate - whole)
+
+
+def all_there(room: Setting, entry: Entry) -> bool:
+    """Whether what a thing is used with is in the room."""
+    return not entry.with_ or any(name in room.by_name for name in entry.with_)
+
+
+def put_on(room: Setting, entry: Entry, holder: Placed) -> Placed | None:
+    """Put one thing of this kind on or in another.
+
+    Args:
+        room: the room, which is changed.
+        entry: the thing's kind.
+        holder: what it is put on; it has a ``top``.
+
+    Returns:
+        The thing; None where there is no place for it.
+    """
+    size = room.draw_size(entry)
+    top = holder.entry.top
+    if entry.shape == "book" and size[1] > size[0] and top is not None and not top.levels:
+        size = size[1], size[0], size[2]  # outside a shelf it lies
+    for height, area, room_above in _surfaces(room, holder):
+        if size[1] > room_above:
+            continue
+        for turn in (0, 1) if entry.spot == "any" and size[0] != size[2] else (0,):
+            wide, deep = (size[2], size[0]) if turn else (size[0], size[2])
+            if wide > area[2] - area[0] or deep > area[3] - area[1]:
+                continue
+            taken = holder.carries.setdefault(height, [])
+            for _ in range(_ON_TOP_TRIES):
+                u, w = _spot(room, entry, holder, area, wide, deep)
+                rect = (u - wide // 2, w - deep // 2, u + wide // 2, w + deep // 2)
+                if any(
+                    rect[0] < c and a < rect[2] and rect[1] < d and b < rect[3]
+                    for a, b, c, d in taken
+                ):
+                    continue
+                thing = _set(room, entry, holder, size, (u, w), height, turn)
+                if thing is not None:
+                    taken.append(rect)
+                    return thing
+    return None
+
+
+def _surfaces(room: Setting, holder: Placed) -> list[tuple[int, Rect, int]]:
+    """Heights above the holder's underside, where one can put things there, and how high."""
+    top = holder.entry.top
+    if top is None:
+        return []
+    wide, high, deep = holder.size
+    side, back, front = top.rim
+    area = (-(wide // 2) + side, -(deep // 2) + front, wide // 2 - side, deep // 2 - back)
+    if not top.levels:
+        return [(int(high * top.at) // 2 * 2, area, top.room)]
+    pitch = (high - _BOARD) // top.levels
+    levels = [(_BOARD + pitch * i) // 2 * 2 for i in range(top.levels)]
+    return room.dice.shuffled([(level, area, pitch - _BOARD) for level in levels])
+
+
+def _spot(
+    room: Setting, entry: Entry, holder: Placed, area: Rect, wide: int, deep: int
+) -> tuple[int, int]:
+    """Its middle in the holder's own frame."""
+    u0, w0 = area[0] + wide // 2, area[1] + deep // 2
+    u1, w1 = area[2] - wide // 2, area[3] - deep // 2
+    u, w = room.dice.whole(u0, u1), room.dice.whole(w0, w1)
+    if entry.spot == "back":
+        w = w1 - (w1 - w0) // 8
+    elif entry.spot == "front":
+        w = w0 + (w1 - w0) // 8
+    elif entry.spot == "middle":
+        u, w = (u0 + u1) // 2, (w0 + w1) // 2
+    elif entry.spot == "side":
+        u = room.dice.pick((u0, u1))
+    elif entry.spot == "head":
+        # Two side by side where there is room for two, the first at either side.
+        u = room.dice.pick((-1, 1)) * holder.size[0] // 4 if holder.size[0] >= 2 * wide else 0
+        u, w = min(max(u, u0), u1), w1
+    return u, w
+
+
+def _set(
+    room: Setting,
+    entry: Entry,
+    holder: Placed,
+    size: Size,
+    spot: tuple[int, int],
+    height: int,
+    turn: int,
+) -> Placed | None:
+    x, z = holder.place(*spot)
+    bottom = holder.bottom + height
+    thing = Placed(
+        len(room.placed) + 1, entry, size, x, z, bottom, (holder.quarter + turn) % 4,
+        tilt=holder.tilt, on=holder, states=room.draw_states(entry),
+    )  # fmt: skip
+    thing.inside = bottom < holder.top and holder.entry.shape in _INSIDE
+    if thing.top > room.ground.ceiling:
+        return None
+    if thing.top > holder.top and room.ground.hit(thing.rect, bottom, thing.top, holder.rect):
+        return None
+    room.add(thing)
+    return thing
+
 
 _LANE = 700
 """mm of floor that stay free before every way into a room, as wide as that is."""

@@ -22,7 +22,7 @@ MOST_BYTES = 16_000_000
 _SCENES = Path(scenes.__file__).parent
 _CODE = (
     *("checked_files.py", "floor_graph.py", "lexicon.py", "lexicon.yaml"),
-    *("parts.py", "scene.py", "sightlines.py"),
+    *("parts.py", "scene.py"),
 )
 """All of Navloom that :func:`~navloom_worlds.homes.maker.make_home` calls (a test looks)."""
 _LIBRARIES = ("networkx", "numpy", "pydantic", "shapely")

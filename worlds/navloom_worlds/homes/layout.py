@@ -1,15 +1,203 @@
-"""Rooms laid out along a storey's spine: every bay cut across, as squarely as areas allow."""
+"""Rooms laid out along a storey's spine: every bay cut across, as squarely as areas allow.
+
+Which unit goes into which stretch of a bay.
+
+Of many ways to deal them out the best are kept: rooms near the size they should have, neither
+slivers nor halls, public ones towards the front door.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import fsum
 
 from navloom_worlds.homes.dice import Dice
-from navloom_worlds.homes.frame import SLIMMEST, SpineFrame
-from navloom_worlds.homes.rectilinear import Rect
-from navloom_worlds.homes.slots import NO_TAKER, Slot, deals, measure_far, takes_behind, widths
+from navloom_worlds.homes.frame import SLIMMEST, Bay, SpineFrame, snap
+from navloom_worlds.homes.rectilinear import Rect, rect_of
 from navloom_worlds.homes.units import Unit
+
+_TRIES, _GOOD, _POOR = 7, 0.7, 60.0
+_NOT = 100.0
+_REACH = 1300
+"""So much of a unit lies along the spine at least, in mm: a door and its jambs."""
+_PUBLIC = ("living room", "dining room", "kitchen", "family room")
+NO_TAKER = ("entryway", "toilet", "closet", "pantry", "bathroom")
+"""Kinds that never take floor behind stairs."""
+_RANKS = {
+    "garage": 0.0, "entryway": 0.05, "living room": 0.2, "dining room": 0.3, "kitchen": 0.35,
+    "pantry": 0.4, "toilet": 0.3, "laundry": 0.5, "storage": 0.5, "office": 0.5, "library": 0.45,
+    "family room": 0.4, "media room": 0.5, "gym": 0.6,
+}  # fmt: skip
+_PRIVATE = 0.8
+
+
+@dataclass
+class Slot:
+    """A stretch of a bay, free of fixed things.
+
+    Attributes:
+        bay: where it is.
+        lo: where it begins along the spine.
+        hi: where it ends.
+        far: how far it lies from where people come in, 0 to about 1.
+        before: floor behind a fixed thing before ``lo``, which a room of the slot takes.
+        beyond: the same, after ``hi``.
+    """
+
+    bay: Bay
+    lo: int
+    hi: int
+    far: float = 0.0
+    before: Rect | None = None
+    beyond: Rect | None = None
+
+    def __post_init__(self) -> None:
+        self.length = self.hi - self.lo
+        self.depth = self.bay.depth
+        self.area = float(self.length * self.depth)
+        self.touch = max(self.lo, self.bay.touch[0]), min(self.hi, self.bay.touch[1])
+        self.narrow = self.touch[1] - self.touch[0] < self.length - 1000
+        """Whether the spine lies along a small part of it alone."""
+
+    @property
+    def whole(self) -> Rect:
+        """All of it."""
+        return self.bay.rect(self.lo, 0, self.hi, self.depth)
+
+
+def measure_far(frame: SpineFrame, slots: Sequence[Slot], front: float) -> None:
+    """Note of each slot how far it lies from the front, which is an end of the spine, 0 or 1."""
+    x0, z0, x1, z1 = rect_of(spot for r in frame.spine for spot in ((r[0], r[1]), (r[2], r[3])))
+    for slot in slots:
+        a = slot.whole
+        along = ((a[0] + a[2]) / 2 - x0 + (a[1] + a[3]) / 2 - z0) / (x1 - x0 + z1 - z0)
+        slot.far = abs(along - front)
+
+
+def deals(
+    dice: Dice, slots: Sequence[Slot], units: Sequence[Unit], front: float
+) -> Iterator[list[list[Unit]]]:
+    """Ways to give the units to the slots, the best first."""
+    if len(units) < len(slots):
+        return
+    found: list[tuple[float, int, list[list[Unit]]]] = []
+    for i in range(_TRIES):
+        dealt = _deal(dice, slots, units, front)
+        cost = fsum(_cost(slot, given) for slot, given in zip(slots, dealt, strict=True))
+        if cost < _POOR:
+            found.append((cost, i, dealt))
+            if cost < _GOOD * len(units):
+                break
+    yield from (dealt for _, _, dealt in sorted(found, key=lambda each: each[:2]))
+
+
+def _deal(
+    dice: Dice, slots: Sequence[Slot], units: Sequence[Unit], front: float
+) -> list[list[Unit]]:
+    """One way: large units first, where room is left for them."""
+    noise = dice.between(0.05, 0.6)
+    scale = fsum(slot.area for slot in slots) / max(1.0, fsum(unit.area for unit in units))
+    left = [slot.area for slot in slots]
+    dealt: list[list[Unit]] = [[] for _ in slots]
+    for unit in sorted(units, key=lambda u: -u.area * dice.between(0.8, 1.2)):
+        size, rank = unit.area * scale, _RANKS.get(unit.kind, _PRIVATE)
+        best, least = 0, 1e9
+        for i, slot in enumerate(slots):
+            misfit = abs(slot.far - rank) + noise * dice.unit()
+            if size > left[i]:
+                misfit += 6 * (size - left[i]) / size
+            elif slot.narrow:
+                misfit += 2 * (left[i] - size) / slot.area
+            if slot.narrow and dealt[i] and not _public([*dealt[i], unit]):
+                misfit += 20
+            if misfit < least and unit.least(slot.depth) <= slot.length:
+                best, least = i, misfit
+        dealt[best].append(unit)
+        left[best] -= size
+    _fill_empty(slots, dealt, scale)
+    away = 1 if front < 0.5 else -1
+    for given in dealt:
+        given.sort(key=lambda u: away * _RANKS.get(u.kind, _PRIVATE) + noise * dice.unit())
+    return dealt
+
+
+def _public(units: Sequence[Unit]) -> bool:
+    """Whether one may go through one to come to another."""
+    return all(unit.kind in _PUBLIC for unit in units)
+
+
+def _fill_empty(slots: Sequence[Slot], dealt: list[list[Unit]], scale: float) -> None:
+    """Give slots without any unit the one that fits best of those that have several."""
+    for i, given in enumerate(dealt):
+        if given:
+            continue
+        offers = [
+            (abs(unit.area * scale - slots[i].area), j, k)
+            for j, others in enumerate(dealt)
+            if len(others) > 1
+            for k, unit in enumerate(others)
+            if unit.least(slots[i].depth) <= slots[i].length
+        ]
+        if offers:
+            _, j, k = min(offers)
+            given.append(dealt[j].pop(k))
+
+
+def _cost(slot: Slot, units: Sequence[Unit]) -> float:
+    """How ill these units sit in a slot; 100 where they cannot be there at all."""
+    depth = slot.depth
+    if not units or sum(unit.least(depth) for unit in units) > slot.length:
+        return _NOT
+    takers = sum(takes_behind(unit) for unit in units)
+    if takers < min(len(units), (slot.before is not None) + (slot.beyond is not None)):
+        return _NOT
+    several = slot.narrow and len(units) > 1
+    if several and (len(units) > 3 or not _public(units)):
+        return _NOT
+    wants = fsum(unit.area for unit in units) / depth
+    cost = (max(wants / slot.length, slot.length / wants) - 1.0) * 10 * len(units)
+    at = slot.lo
+    for unit, wide in zip(units, widths(slot, units), strict=True):
+        reach = min(at + wide, slot.touch[1]) - max(at, slot.touch[0])
+        if not several and reach < min(1000 if slot.narrow else _REACH, wide):
+            return _NOT
+        cost += _ill_shaped(unit, wide, depth)
+        at += wide
+    kinds = [unit.kind for unit in units]
+    if "dining room" in kinds and "kitchen" in kinds:
+        cost -= 6 if abs(kinds.index("dining room") - kinds.index("kitchen")) == 1 else 2
+    return cost
+
+
+def takes_behind(unit: Unit) -> bool:
+    """Whether a unit's main room may take floor behind stairs."""
+    return unit.host is not None and unit.host.kind not in NO_TAKER
+
+
+def _ill_shaped(unit: Unit, wide: int, depth: int) -> float:
+    """What a stretch of this shape costs a unit: slivers and halls are no rooms."""
+    if wide * depth > unit.most:
+        return _NOT
+    if unit.host is None:
+        return 25.0 if depth > 2.6 * wide else 0.0
+    over = max(wide / depth, depth / wide) - (1.9 if unit.back or unit.front else 1.6)
+    return _NOT if over > 1.0 else max(0.0, over) * 12
+
+
+def widths(slot: Slot, units: Sequence[Unit]) -> list[int]:
+    """How long a stretch of the slot each unit takes, in mm; they add up to all of it."""
+    depth = slot.depth
+    least = [unit.least(depth) for unit in units]
+    more = [max(unit.area / depth - low, 0.0) for unit, low in zip(units, least, strict=True)]
+    spare, over = slot.length - sum(least), fsum(more)
+    found = [
+        snap(low + spare * (each / over if over > 1 else 1 / len(units)))
+        for low, each in zip(least, more, strict=True)
+    ]
+    found[found.index(max(found))] += slot.length - sum(found)
+    return found
+
 
 _DEALS, _BUILDS = 3, 4
 

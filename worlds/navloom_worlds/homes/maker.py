@@ -3,22 +3,344 @@
 A plan is drawn until it has no fault, and furnished until a person can walk through all of it; how
 often either was drawn again is said in the scene's notes. A home that failed a check is never
 returned.
+
+A floor plan and what stands in it, as a scene: here millimetres become metres.
+
+What may be wrong with furniture: outside its room, in another thing, in the sweep of a door.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import product
+from collections.abc import Iterator, Sequence
+from itertools import pairwise, product
+from typing import Any
+
+import numpy as np
+import shapely
+from shapely import Polygon, STRtree
 
 from navloom.errors import SceneError
 from navloom.scenes.floor_graph import BlockedError
-from navloom.scenes.scene import Scene
-from navloom_worlds.homes.assembly import assemble
+from navloom.scenes.scene import (
+    Box,
+    Floor,
+    Item,
+    Link,
+    Opening,
+    Point2,
+    Point3,
+    Region,
+    Relation,
+    Scene,
+    Stairs,
+    Wall,
+)
 from navloom_worlds.homes.dice import Dice
+from navloom_worlds.homes.floorplan import Doorway, Flight, Floorplan, Outline, Room, Spot
+from navloom_worlds.homes.freespace import FLAT, HEAD, place_viewpoints
 from navloom_worlds.homes.furnisher import Furnishing, furnish
 from navloom_worlds.homes.home_names import home_name
 from navloom_worlds.homes.home_spec import VERSION, HomeSpec
 from navloom_worlds.homes.planner import plan_home
+
+_TOUCH = 0.002
+"""Metres that two things may share, since turned corners are rounded."""
+
+
+def furnishing_faults(
+    regions: Sequence[Region],
+    items: Sequence[Item],
+    relations: Sequence[Relation],
+    ways: Sequence[Link | Opening],
+    stairs: Sequence[Stairs] = (),
+) -> Iterator[tuple[str, str]]:
+    """Find what is wrong with the furniture of a home.
+
+    Two boxes may share space where one thing is in or on the other (a sofa's box holds what lies
+    on its seat); and a rug lies under whatever stands on it.
+
+    Args:
+        regions: with polygons, in metres.
+        items: with sizes, each in a region.
+        relations: of the items.
+        ways: doors, with the floor that each sweeps.
+        stairs: nothing lies on their treads.
+
+    Yields:
+        A region, and what is wrong in it.
+    """
+    if not items:
+        return
+    index = {region.id: i for i, region in enumerate(regions)}
+    room = np.array([index[str(item.region)] for item in items])
+    feet = np.array([Polygon(_corners(item)) for item in items])
+    grown = [Polygon(r.polygon or ()).buffer(_TOUCH, join_style="mitre") for r in regions]
+    inside = shapely.covers(np.array(grown)[room], feet)
+    for i in np.flatnonzero(~inside).tolist():
+        yield str(items[i].region), f"{items[i].id} is not inside."
+    middle = np.array([item.position[1] for item in items])
+    half = np.array([item.size[1] if item.size else 0.0 for item in items]) / 2
+    floor = np.array([region.center[1] for region in regions])[room]
+    ceiling = np.array([r.box.top if r.box else np.inf for r in regions])[room]
+    low, high = middle - half, middle + half
+    for i in np.flatnonzero((low < floor - _TOUCH) | (high > ceiling + _TOUCH)).tolist():
+        yield str(items[i].region), f"{items[i].id} is in the floor or the ceiling."
+    for flight in stairs:
+        treads = shapely.union_all([Polygon(box.corners()) for box in flight.treads])
+        for i in np.flatnonzero(shapely.intersects(treads.buffer(-_TOUCH), feet)).tolist():
+            if items[i].region in (flight.a, flight.b) and low[i] < floor[i] + HEAD:
+                yield str(items[i].region), f"{items[i].id} is on stairs."
+    stands = np.flatnonzero(high > floor + FLAT)
+    tree = STRtree(feet[stands])
+    held = {(r.a, r.b) for r in relations if r.kind == "in"} | {(i.id, i.on) for i in items}
+    for i, j in _pairs(tree, stands, low, high):
+        a, b = items[i], items[j]
+        if (a.id, b.id) not in held and (b.id, a.id) not in held:
+            yield str(a.region), f"{a.id} and {b.id} overlap."
+    for way in ways:
+        if way.swing is None:
+            continue
+        sweep = Polygon(way.swing).buffer(-_TOUCH)
+        for i in stands[tree.query(sweep, predicate="intersects")].tolist():
+            region = str(items[i].region)
+            if region in _sides(way) and low[i] < floor[i] + (way.height or np.inf):
+                yield region, f"{items[i].id} stands where a door sweeps."
+
+
+def _corners(item: Item) -> tuple[Point2, ...]:
+    """The footprint, a little smaller than it is."""
+    width, height, depth = item.size or (0.0, 0.0, 0.0)
+    size = (max(width - _TOUCH, 0), height, max(depth - _TOUCH, 0))
+    return Box.model_construct(center=item.position, size=size, yaw=item.yaw).corners()
+
+
+def _pairs(
+    tree: STRtree, stands: np.ndarray, low: np.ndarray, high: np.ndarray
+) -> Iterator[tuple[int, int]]:
+    """Pairs that share floor and height."""
+    first, second = (stands[each] for each in tree.query(tree.geometries, predicate="intersects"))
+    shared = np.minimum(high[first], high[second]) - np.maximum(low[first], low[second])
+    kept = (first < second) & (shared > _TOUCH)
+    yield from zip(first[kept].tolist(), second[kept].tolist(), strict=True)
+
+
+def _sides(way: Link | Opening) -> tuple[str, ...]:
+    return (way.a, way.b) if isinstance(way, Link) else (way.region,)
+
+
+def assemble(
+    plan: Floorplan, items: Sequence[Item], relations: Sequence[Relation], **said: Any
+) -> Scene:
+    """The scene of a plan and its furniture, with viewpoints on the free floor.
+
+    Args:
+        plan: in millimetres.
+        items: in metres, in the regions of the plan's rooms.
+        relations: of the items.
+        **said: other fields of the scene: ``id``, ``source``, ``notes``.
+
+    Raises:
+        BlockedError: furniture stands in somebody's way, or where it cannot be.
+    """
+    rooms = {room.number: room for room in plan.rooms}
+    ceilings = {storey.floor: storey.height + storey.ceiling for storey in plan.storeys}
+    regions = tuple(_region(room, ceilings[room.floor]) for room in plan.rooms)
+    inner = [door for door in plan.doorways if door.b is not None]
+    links = (
+        *(_link(door, rooms[door.a], rooms[door.b or 0]) for door in inner),
+        *(_way_up(flight, rooms) for flight in plan.flights),
+    )
+    stairs = tuple(_stairs(flight, rooms) for flight in plan.flights)
+    openings = tuple(_openings(plan, rooms))
+    for region, fault in furnishing_faults(regions, items, relations, (*links, *openings), stairs):
+        raise BlockedError(region, fault)
+    viewpoints, edges = place_viewpoints(regions, links, items, stairs)
+    return Scene(
+        floors=tuple(Floor(id=s.floor, height=metres(s.height)) for s in plan.storeys),
+        regions=regions,
+        links=links,
+        items=tuple(items),
+        relations=tuple(relations),
+        viewpoints=viewpoints,
+        edges=edges,
+        walls=tuple(
+            Wall(
+                a=_point(wall.a),
+                b=_point(wall.b),
+                bottom=metres(wall.bottom),
+                height=metres(wall.top - wall.bottom),
+                thickness=metres(wall.thickness),
+            )
+            for wall in plan.walls
+        ),
+        openings=openings,
+        stairs=stairs,
+        **said,
+    )
+
+
+def metres(millimetres: float) -> float:
+    """Millimetres as metres; the middle of two places may be half a millimetre off them."""
+    return round(millimetres / 1000, 4)
+
+
+def _point(spot: Spot) -> Point2:
+    return metres(spot[0]), metres(spot[1])
+
+
+def _outline(outline: Outline) -> tuple[Point2, ...]:
+    return tuple(_point(spot) for spot in outline)
+
+
+def _region(room: Room, ceiling: int) -> Region:
+    xs, zs = [x for x, _ in room.outline], [z for _, z in room.outline]
+    left, right, near, far = min(xs), max(xs), min(zs), max(zs)
+    x, z = _middle(room.outline)
+    return Region(
+        id=room.id,
+        label=room.kind,
+        floor=room.floor,
+        center=(metres(x), metres(room.level), metres(z)),
+        box=Box(
+            center=(
+                metres((left + right) / 2),
+                metres((room.level + ceiling) / 2),
+                metres((near + far) / 2),
+            ),
+            size=(metres(right - left), metres(ceiling - room.level), metres(far - near)),
+        ),
+        polygon=_outline(room.outline),
+    )
+
+
+def _middle(outline: Outline) -> tuple[float, float]:
+    """The middle of a room; of one with corners that look inwards, of its largest rectangle."""
+    xs, zs = (sorted({spot[axis] for spot in outline}) for axis in (0, 1))
+    best = (0, 0.0, 0.0)
+    for i, left in enumerate(xs):
+        for right in xs[i + 1 :]:
+            for j, near in enumerate(zs):
+                for far in zs[j + 1 :]:
+                    area = (right - left) * (far - near)
+                    if area > best[0] and _holds(outline, left, near, right, far):
+                        best = (area, (left + right) / 2, (near + far) / 2)
+    return best[1], best[2]
+
+
+def _holds(outline: Outline, left: int, near: int, right: int, far: int) -> bool:
+    """Whether a rectangle, whose sides are on lines of the outline, lies in it."""
+    xs = sorted({x for x, _ in outline if left <= x <= right})
+    zs = sorted({z for _, z in outline if near <= z <= far})
+    return all(
+        _inside(outline, x0 + x1, z0 + z1) for x0, x1 in pairwise(xs) for z0, z1 in pairwise(zs)
+    )
+
+
+def _inside(outline: Outline, twice_x: int, twice_z: int) -> bool:
+    """Whether a place is inside; twice its coordinates, since the middle of two may be a half."""
+    crossed = 0
+    for (x0, z0), (x1, z1) in zip(outline, (*outline[1:], outline[0]), strict=True):
+        if x0 == x1 and 2 * x0 > twice_x and min(z0, z1) * 2 < twice_z < max(z0, z1) * 2:
+            crossed += 1
+    return crossed % 2 == 1
+
+
+def _link(door: Doorway, a: Room, b: Room) -> Link:
+    (x0, z0), (x1, z1) = door.jambs
+    return Link(
+        a=a.id,
+        b=b.id,
+        kind="opening" if door.leaf is None else "door",
+        point=(metres((x0 + x1) / 2), metres(max(a.level, b.level)), metres((z0 + z1) / 2)),
+        width=metres(door.width),
+        step=metres(b.level - a.level),
+        door=door.state,
+        leaf=door.leaf,
+        height=metres(door.height),
+        threshold=metres(door.threshold),
+        jambs=(_point(door.jambs[0]), _point(door.jambs[1])),
+        swing=_swing(door),
+    )
+
+
+def _swing(door: Doorway) -> tuple[Point2, ...] | None:
+    """The floor that a leaf sweeps, from the corner at its hinge on."""
+    if door.swing is None or door.hinge is None:
+        return None
+    x, z = door.jambs[door.hinge]
+    away = [abs(u - x) + abs(w - z) for u, w in door.swing]
+    first = away.index(min(away))
+    return _outline((*door.swing[first:], *door.swing[:first]))
+
+
+def _way_up(flight: Flight, rooms: dict[int, Room]) -> Link:
+    line = [_place(each) for each in flight.line]
+    return Link(
+        a=rooms[flight.lower].id,
+        b=rooms[flight.upper].id,
+        kind=flight.kind,
+        point=_halfway(line),
+        width=metres(flight.width),
+        step=metres(rooms[flight.upper].level - rooms[flight.lower].level),
+    )
+
+
+def _place(each: tuple[int, int, int]) -> Point3:
+    return metres(each[0]), metres(each[1]), metres(each[2])
+
+
+def _halfway(line: Sequence[Point3]) -> Point3:
+    """The middle of the middle piece of a line."""
+    a, b = line[(len(line) - 1) // 2], line[len(line) // 2]
+    x, y, z = ((one + other) / 2 for one, other in zip(a, b, strict=True))
+    return round(x, 3), round(y, 3), round(z, 3)
+
+
+def _stairs(flight: Flight, rooms: dict[int, Room]) -> Stairs:
+    base = rooms[flight.lower].level
+
+    def block(each: tuple[int, int, int, int, int]) -> Box:
+        x0, z0, x1, z1, top = each
+        return Box(
+            center=(metres((x0 + x1) / 2), metres((base + top) / 2), metres((z0 + z1) / 2)),
+            size=(metres(x1 - x0), metres(top - base), metres(z1 - z0)),
+        )
+
+    return Stairs(
+        a=rooms[flight.lower].id,
+        b=rooms[flight.upper].id,
+        treads=tuple(block(each) for each in flight.treads),
+        landings=tuple(block(each) for each in flight.landings),
+        line=tuple(_place(each) for each in flight.line),
+    )
+
+
+def _openings(plan: Floorplan, rooms: dict[int, Room]) -> list[Opening]:
+    windows = [
+        Opening(
+            kind="window",
+            region=rooms[window.room].id,
+            jambs=(_point(window.jambs[0]), _point(window.jambs[1])),
+            bottom=metres(rooms[window.room].level + window.sill),
+            height=metres(window.head - window.sill),
+        )
+        for window in plan.windows
+    ]
+    doors = [
+        Opening(
+            kind="door",
+            region=rooms[door.a].id,
+            jambs=(_point(door.jambs[0]), _point(door.jambs[1])),
+            bottom=metres(rooms[door.a].level),
+            height=metres(door.height),
+            leaf=door.leaf,
+            swing=_swing(door),
+        )
+        for door in plan.doorways
+        if door.b is None
+    ]
+    return [*doors, *windows]
+
 
 MOST_PLANS = 20
 """Plans that are furnished before a home is given up."""

@@ -3,6 +3,12 @@
 The way of working is that of Marson and Musse (2010): rooms by squarish subdivision, and a corridor
 that all can be reached from; here the corridor comes first, so that nothing must be mended. A plan
 that fails its own checks is never handed out: the next sub-seed is tried.
+
+Windows in outer walls, as rooms of each kind have them.
+
+Balconies and patios: a room outdoors before an outer wall, a door onto it, and a parapet.
+
+Floors a step above or below their storey's, and ramps where one comes down without a step.
 """
 
 from __future__ import annotations
@@ -13,6 +19,7 @@ from math import fsum
 
 from navloom.errors import SceneError
 from navloom_worlds.homes.dice import Dice
+from navloom_worlds.homes.doors import Doors
 from navloom_worlds.homes.floorplan import (
     Doorway,
     Flight,
@@ -25,16 +32,21 @@ from navloom_worlds.homes.floorplan import (
 )
 from navloom_worlds.homes.frame import SpineFrame, draw_frame
 from navloom_worlds.homes.home_spec import LARGEST, SMALLEST, HomeSpec
-from navloom_worlds.homes.layout import lay_out
-from navloom_worlds.homes.levels import draw_levels
-from navloom_worlds.homes.outdoors import put_outdoors
+from navloom_worlds.homes.layout import Cell, lay_out
 from navloom_worlds.homes.plan_checks import faults
-from navloom_worlds.homes.programme import Programme, StoreyWishes, draw_extent, draw_programme
-from navloom_worlds.homes.rectilinear import area
+from navloom_worlds.homes.programme import (
+    KINDS,
+    Programme,
+    StoreyWishes,
+    draw_extent,
+    draw_programme,
+)
+from navloom_worlds.homes.rectilinear import Rect, Stretch, area, corners, covers, overlap, rect_of
 from navloom_worlds.homes.set_back import set_back
 from navloom_worlds.homes.shafts import Shaft, draw_lift, draw_stairs, lift_flight, set_aside
 from navloom_worlds.homes.stairs import moved
 from navloom_worlds.homes.storeys import (
+    HALF,
     DrawnStorey,
     Gap,
     draw_storey,
@@ -44,7 +56,250 @@ from navloom_worlds.homes.storeys import (
     solid,
 )
 from navloom_worlds.homes.units import Unit, draw_units
-from navloom_worlds.homes.windows import put_windows
+
+_SUNKEN: Mapping[str, float] = {
+    "living room": 0.1, "family room": 0.12, "garage": 0.6, "laundry": 0.06, "library": 0.05,
+}  # fmt: skip
+"""How often a room on the ground lies lower than the hall."""
+_RAMPS = 0.45
+_SLOPE = 9
+"""Length of a ramp over its rise."""
+_SLICE = 12
+"""Ramps are built of slices no higher than this, in mm: what rolls gets over each."""
+_WIDEST = 1400
+
+
+def draw_levels(dice: Dice, drawn: DrawnStorey) -> None:
+    """Sink rooms of the lowest storey by a step; some of them get a ramp."""
+    for cell, kind in sorted(drawn.kinds.items()):
+        if not dice.chance(_SUNKEN.get(kind, 0.0)):
+            continue
+        low = drawn.storey.height - 10 * dice.whole(10, 18)
+        drawn.levels[cell] = low
+        if dice.chance(_RAMPS):
+            ramp = _ramp(drawn, cell, low)
+            drawn.ramps += [ramp] if ramp else []
+
+
+def _ramp(drawn: DrawnStorey, cell: int, low: int) -> Flight | None:
+    """A ramp down from an opening, where the room has floor for it that no door needs."""
+    rise = drawn.storey.height - low
+    swings = [rect_of(d.swing) for d in drawn.doorways if d.swing]
+    for doorway in drawn.doorways:
+        if doorway.leaf is not None or cell not in (doorway.a, doorway.b) or doorway.b is None:
+            continue
+        other = doorway.b if doorway.a == cell else doorway.a
+        if drawn.levels.get(other) != drawn.storey.height or drawn.kinds[other] == "stairwell":
+            continue
+        wall = _wall(drawn, doorway, cell, other)
+        lo, hi = _middle(wall, doorway)
+        sign = wall.inward(cell)
+        floor = wall.rect(lo, hi, sign * HALF, sign * (HALF + rise * _SLOPE + 600))
+        ways = [_before(d) for d in drawn.doorways if d is not doorway]
+        if not covers(drawn.inner[cell], floor) or any(overlap(floor, r) for r in swings + ways):
+            continue
+        return _sloped(wall, (lo, hi), sign, (cell, other), (low, rise))
+    return None
+
+
+def _wall(drawn: DrawnStorey, doorway: Doorway, cell: int, other: int) -> Stretch:
+    box = rect_of(doorway.jambs)
+    return next(
+        wall
+        for wall in drawn.walls
+        if {wall.minus, wall.plus} == {cell, other}
+        and _lies_on(wall.rect(wall.lo, wall.hi, 0, 0), box)
+    )
+
+
+def _lies_on(line: Rect, part: Rect) -> bool:
+    """Whether a straight line has another as its part."""
+    return line[0] <= part[0] and line[1] <= part[1] and part[2] <= line[2] and part[3] <= line[3]
+
+
+def _middle(wall: Stretch, doorway: Doorway) -> tuple[int, int]:
+    x0, z0, x1, z1 = rect_of(doorway.jambs)
+    lo, hi = (x0, x1) if wall.axis == "x" else (z0, z1)
+    wide = min(hi - lo, _WIDEST) // 20 * 20
+    start = (lo + hi - wide) // 2
+    return start, start + wide
+
+
+def _before(doorway: Doorway) -> Rect:
+    x0, z0, x1, z1 = rect_of(doorway.jambs)
+    return x0 - 600, z0 - 600, x1 + 600, z1 + 600
+
+
+def _sloped(
+    wall: Stretch,
+    across: tuple[int, int],
+    sign: int,
+    cells: tuple[int, int],
+    rises: tuple[int, int],
+) -> Flight:
+    (lo, hi), (low, rise) = across, rises
+    long = rise * _SLOPE
+    count = -(-rise // _SLICE)
+    slices = []
+    for i in range(count):
+        near, far = (HALF + long * part // count for part in (count - 1 - i, count - i))
+        rect = wall.rect(lo, hi, sign * near, sign * far)
+        slices.append((*rect, low + rise * (i + 1) // count))
+    line = []
+    for off, height in ((HALF + long, low), (HALF, low + rise), (-HALF, low + rise)):
+        x, z = wall.spot((lo + hi) // 2, sign * off)
+        line.append((x, height, z))
+    return Flight("ramp", *cells, tuple(slices), (), tuple(line), hi - lo)
+
+
+_ORDER = ("living room", "dining room", "kitchen", "family room", "bedroom", "office", "hallway")
+_LEAST_WALL = 2300
+_LONGEST, _LEAST_DEPTH, _MOST_DEPTH = 6000, 1300, 3600
+_PARAPET = 100
+_LOWER = (0, 0, 20, 50, 120, 150)
+"""How far its floor lies below the storey's, in mm."""
+
+
+def put_outdoors(dice: Dice, drawn: DrawnStorey, extent: float) -> bool:
+    """A balcony, or a patio on the ground, of about so many square metres; False: no place."""
+    kind = "patio" if drawn.storey.floor == 1 else "balcony"
+    rank = {kind: i for i, kind in enumerate(_ORDER)}
+    places = []
+    for wall in drawn.walls:
+        cell = wall.plus if wall.minus is None else wall.minus
+        if None not in (wall.minus, wall.plus) or cell not in drawn.kinds:
+            continue
+        if wall.length >= _LEAST_WALL and drawn.kinds[cell] in rank:
+            places.append((rank[drawn.kinds[cell]] + dice.between(0, 2.5), wall, cell))
+    for _, wall, cell in sorted(places, key=lambda place: place[0]):
+        if _built(dice, drawn, kind, extent, wall, cell):
+            return True
+    return False
+
+
+def _built(
+    dice: Dice, drawn: DrawnStorey, kind: str, extent: float, wall: Stretch, cell: int
+) -> bool:
+    sign, face = -wall.inward(cell), drawn.outer - HALF
+    lo = wall.lo + _PARAPET
+    long = min(wall.hi - _PARAPET - lo, _LONGEST)
+    deep = min(max(int(extent * 1e6 / long) // 50 * 50, _LEAST_DEPTH), _MOST_DEPTH)
+    rect = wall.rect(lo, lo + long, sign * face, sign * (face + deep))
+    taken = wall.rect(
+        lo - _PARAPET, lo + long + _PARAPET, sign * face, sign * (face + deep + _PARAPET)
+    )
+    house = (r for c in drawn.cells for r in c.rects)
+    if any(overlap(taken, (r[0] - face, r[1] - face, r[2] + face, r[3] + face)) for r in house):
+        return False
+    number = len(drawn.cells)
+    ends = (cell, number) if wall.minus == cell else (number, cell)
+    beyond = Stretch(wall.axis, wall.at, lo, lo + long, *ends)
+    doors = Doors([beyond], drawn.inner, {**drawn.kinds, number: kind}, drawn.outer)
+    doors.swings = [rect_of(d.swing) for d in drawn.doorways if d.swing]
+    for doorway in drawn.doorways:
+        x0, z0, x1, z1 = rect_of(doorway.jambs)
+        doors.before.append((x0 - 300, z0 - 300, x1 + 300, z1 + 300))
+    if not doors.between(dice, cell, number, "wide"):
+        return False
+    drawn.doorways.append(_thick(doors.built[0], wall, sign, drawn.outer))
+    drawn.cells.append(Cell(kind, [rect]))
+    drawn.inner[number] = corners(rect)
+    drawn.levels[number] = drawn.storey.height - dice.pick(_LOWER)
+    if kind == "balcony":
+        drawn.parapets += _parapet(drawn, beyond, sign * face, sign * (face + deep))
+    return True
+
+
+def _thick(doorway: Doorway, wall: Stretch, sign: int, outer: int) -> Doorway:
+    """The same doorway in an outer wall."""
+    along = 0 if wall.axis == "x" else 1
+    ends = [wall.spot(jamb[along], sign * (outer // 2 - HALF)) for jamb in doorway.jambs]
+    return replace(doorway, jambs=(ends[0], ends[1]), thickness=outer)
+
+
+def _parapet(drawn: DrawnStorey, wall: Stretch, near: int, far: int) -> list[PlannedWall]:
+    """Low walls on the three free sides, none in another."""
+    half = _PARAPET // 2
+    out = half if far > near else -half
+    bottom, top = drawn.storey.height - max(_LOWER), drawn.storey.height + 1000
+    lines = [(wall.spot(wall.lo - _PARAPET, far + out), wall.spot(wall.hi + _PARAPET, far + out))]
+    lines += [(wall.spot(at, near), wall.spot(at, far)) for at in (wall.lo - half, wall.hi + half)]
+    return [PlannedWall(a, b, bottom, top, _PARAPET) for a, b in lines]
+
+
+_CORNER = 250
+"""From a window to the next corner's middle line at least, in mm."""
+_BETWEEN = 700
+# (least width, most width, sill, head, share of walls that have one)
+_USUAL = (900, 1800, 900, 2100, 0.85)
+_KINDS: Mapping[str, tuple[int, int, int, int, float]] = {
+    "living room": (1400, 3000, 400, 2200, 0.95),
+    "family room": (1200, 2600, 400, 2200, 0.95),
+    "dining room": (1200, 2400, 600, 2200, 0.95),
+    "kitchen": (900, 1800, 1050, 2100, 0.9),
+    "bathroom": (500, 900, 1300, 2100, 0.75),
+    "toilet": (400, 600, 1400, 2000, 0.7),
+    "laundry": (500, 900, 1200, 2100, 0.6),
+    "closet": (400, 600, 1500, 2000, 0.05),
+    "storage": (400, 600, 1500, 2000, 0.15),
+    "pantry": (400, 600, 1400, 2000, 0.1),
+    "dressing room": (500, 900, 1300, 2100, 0.4),
+    "garage": (600, 1200, 1400, 2000, 0.35),
+    "hallway": (600, 1200, 900, 2100, 0.45),
+    "entryway": (500, 900, 900, 2100, 0.4),
+    "stairwell": (600, 900, 900, 2100, 0.6),
+    "media room": (900, 1500, 1000, 2100, 0.4),
+}
+LIT = ("living room", "bedroom", "nursery", "kids room", "kitchen", "office", "dining room")
+"""Kinds that people want a window in; the first four have one always."""
+
+
+def put_windows(dice: Dice, drawn: DrawnStorey) -> None:
+    """Draw a storey's windows; doors that lead outdoors are kept free."""
+    kinds = {i: k for i, k in drawn.kinds.items() if KINDS[k].zone != "outdoor"}
+    outer, doorways = drawn.outer, drawn.doorways
+    found: list[Window] = []
+    lit: set[int] = set()
+    outside = [w for w in drawn.walls if (w.minus is None) != (w.plus is None)]
+    for wall in sorted(outside, key=lambda w: (-w.length, w.axis, w.at, w.lo)):
+        cell = wall.plus if wall.minus is None else wall.minus
+        if cell is None or cell not in kinds:
+            continue
+        narrow, broad, sill, head, share = _KINDS.get(kinds[cell], _USUAL)
+        must = cell not in lit and kinds[cell] in LIT[:4]
+        if not must and not dice.chance(share if cell not in lit else share * 0.55):
+            continue
+        off = -wall.inward(cell) * (outer // 2 - 50)
+        for lo, hi in _free(wall, doorways, narrow):
+            wide = min(hi - lo, narrow + 100 * dice.whole(0, (broad - narrow) // 100))
+            count = 1 if hi - lo < 2 * wide + _BETWEEN or wall.length < 4500 else 2
+            for i in range(count):
+                part = (hi - lo) // count
+                at = lo + i * part + (part - wide) // 2 // 10 * 10
+                ends = wall.spot(at, off), wall.spot(at + wide, off)
+                low = 0 if wide >= 1800 and sill < 500 and dice.chance(0.3) else sill
+                found.append(Window(cell, ends, outer, low, head))
+            lit.add(cell)
+            break
+    drawn.windows = found
+
+
+def _free(wall: Stretch, doorways: Sequence[Doorway], least: int) -> list[tuple[int, int]]:
+    """Where along an outer wall a window may be, the longest place first."""
+    places = [(wall.lo + _CORNER, wall.hi - _CORNER)]
+    band = wall.rect(wall.lo, wall.hi, -400, 400)
+    for doorway in doorways:
+        x0, z0, x1, z1 = rect_of(doorway.jambs)
+        if not overlap(band, (x0 - 1, z0 - 1, x1 + 1, z1 + 1)):
+            continue
+        if (z0 == z1) != (wall.axis == "x"):
+            continue
+        lo, hi = (x0, x1) if wall.axis == "x" else (z0, z1)
+        places = [
+            part for a, b in places for part in ((a, min(b, lo - 200)), (max(a, hi + 200), b))
+        ]
+    return sorted((p for p in places if p[1] - p[0] >= least), key=lambda p: (p[0] - p[1], p))
+
 
 _MOST_TRIES = 240
 _SAME_EXTENT, _SAME_PROGRAMME = 80, 4

@@ -1,11 +1,20 @@
-"""One storey drawn up: cells, doors, windows and walls, within its frame."""
+"""One storey drawn up: cells, doors, windows and walls, within its frame.
+
+The walls of a storey as solid pieces: whole lengths, less doorways and windows.
+
+Which rooms of a storey open onto which: as people live, then here and there a round way.
+
+The ways grow as a cheapest tree from where one comes in; what a way costs says how people feel
+about walking through a room of one kind to get to another.
+"""
 
 from __future__ import annotations
 
+import itertools
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from navloom_worlds.homes.access import CellOpening, neighbours, rounds, tree
 from navloom_worlds.homes.dice import Dice
 from navloom_worlds.homes.doors import Doors
 from navloom_worlds.homes.floorplan import (
@@ -14,6 +23,7 @@ from navloom_worlds.homes.floorplan import (
     Outline,
     PlannedWall,
     Room,
+    Spot,
     Storey,
     Window,
 )
@@ -21,7 +31,310 @@ from navloom_worlds.homes.frame import SpineFrame
 from navloom_worlds.homes.layout import Cell
 from navloom_worlds.homes.programme import KINDS
 from navloom_worlds.homes.rectilinear import Axis, Stretch, inset, stretches, union
-from navloom_worlds.homes.walls import Hole, build_walls
+
+NEVER = 1000.0
+_MOST_ROUNDS = 4
+_HALLS = ("hallway", "entryway")
+_BEDS = ("bedroom", "nursery", "kids room")
+
+_THROUGH: Mapping[str, Mapping[str, float]] = {
+    "hallway": {"closet": 2.5, "pantry": 4, "dressing room": 6, "kitchen": 2, "dining room": 2},
+    "entryway": {"bedroom": 5, "bathroom": 4, "pantry": 8, "garage": 1.5, "closet": 1.5},
+    "living room": {
+        "dining room": 0.6, "kitchen": 1.5, "family room": 1.2, "library": 1.2,
+        "office": 2.5, "media room": 1.5, "hallway": 0.8, "entryway": 0.7, "bedroom": 5,
+        "nursery": 6, "kids room": 6, "bathroom": 6, "toilet": 5, "closet": 4, "laundry": 7,
+        "storage": 6, "gym": 4, "garage": 9, "pantry": 8, "stairwell": 2, "elevator": 4,
+    },
+    "family room": {
+        "kitchen": 1.5, "dining room": 1, "living room": 1, "library": 1.5, "media room": 1,
+        "office": 3, "bedroom": 7, "bathroom": 7, "closet": 4, "hallway": 1,
+        "toilet": 6, "laundry": 6, "gym": 4, "storage": 6, "garage": 9,
+    },
+    "dining room": {
+        "kitchen": 0.5, "living room": 0.7, "pantry": 2.5, "family room": 1.2,
+        "hallway": 1, "office": 6, "library": 3, "toilet": 9, "laundry": 8, "closet": 7,
+        "storage": 8, "bedroom": 14, "bathroom": 14,
+    },
+    "kitchen": {
+        "dining room": 0.5, "living room": 1.2, "pantry": 0.4, "laundry": 2,
+        "family room": 1.2, "garage": 4, "storage": 3, "hallway": 1.5, "toilet": 12,
+        "closet": 7, "office": 9, "bedroom": 25, "bathroom": 40,
+    },
+    "bedroom": { "office": 25, "nursery": 14, "storage": 30},
+    "dressing room": {"bathroom": 3, "closet": 2},
+    "bathroom": {"toilet": 3, "closet": 14, "laundry": 12},
+    "office": {"closet": 3, "library": 3, "storage": 5},
+    "library": {"office": 3, "closet": 6},
+    "media room": {"closet": 5, "storage": 4},
+    "laundry": {"garage": 2, "closet": 3, "storage": 3, "toilet": 4, "pantry": 8},
+    "garage": {"storage": 2, "laundry": 4, "closet": 4, "gym": 8},
+    "gym": {"bathroom": 8, "closet": 4, "storage": 4},
+    "closet": {},
+    "stairwell": {"closet": 12, "storage": 12},
+}  # fmt: skip
+_LOOPS: Mapping[frozenset[str], float] = {
+    frozenset(pair): chance
+    for pair, chance in {
+        ("kitchen", "dining room"): 0.95,
+        ("living room", "dining room"): 0.9,
+        ("kitchen", "living room"): 0.6,
+        ("kitchen", "hallway"): 0.6,
+        ("dining room", "hallway"): 0.55,
+        ("living room", "hallway"): 0.7,
+        ("family room", "hallway"): 0.6,
+        ("kitchen", "laundry"): 0.4,
+        ("garage", "laundry"): 0.4,
+        ("garage", "entryway"): 0.3,
+        ("bathroom", "bedroom"): 0.14,
+        ("bedroom", "bedroom"): 0.02,
+        ("nursery", "bedroom"): 0.3,
+        ("office", "bedroom"): 0.08,
+        ("living room", "office"): 0.35,
+        ("library", "living room"): 0.6,
+        ("living room", "entryway"): 0.6,
+        ("kitchen", "entryway"): 0.3,
+        ("living room", "family room"): 0.6,
+        ("kitchen", "family room"): 0.6,
+        ("hallway", "entryway"): 0.9,
+    }.items()
+}
+
+
+@dataclass(frozen=True)
+class CellOpening:
+    """Two cells that open onto each other; in a tree the first is nearer to where one comes in."""
+
+    a: int
+    b: int
+
+
+def cost(through: str, to: str, own: bool) -> float:
+    """What it costs people to come to a room through another, by their kinds.
+
+    Args:
+        through: the room that is walked through.
+        to: the room that is come to.
+        own: whether that one is a bedroom's or a kitchen's alone.
+    """
+    if to in ("bathroom", "closet", "dressing room") and own:
+        if through in _BEDS:
+            return 0.3 if through == "bedroom" else 1.0
+        return 2.0 if through == "dressing room" else 7.0
+    if through in _BEDS:
+        if to in ("closet", "dressing room"):
+            return 2.0
+        return _THROUGH["bedroom"].get(to, NEVER)
+    if through in _HALLS:
+        return _THROUGH[through].get(to, 1.0)
+    return _THROUGH.get(through, {}).get(to, NEVER)
+
+
+def tree(
+    kinds: Mapping[int, str],
+    own: Mapping[int, bool],
+    beside: Mapping[int, Sequence[int]],
+    root: int,
+) -> list[CellOpening] | None:
+    """The cheapest ways that reach every cell from one of them (Prim's tree, costs one-way).
+
+    Returns:
+        None where somebody would have to walk through what one does not walk through.
+    """
+    reached = {root}
+    ways: list[CellOpening] = []
+    while len(reached) < len(kinds):
+        found = [
+            (cost(kinds[a], kinds[b], own[b]), a, b)
+            for a in sorted(reached)
+            for b in beside[a]
+            if b not in reached
+        ]
+        if not found:
+            return None
+        price, a, b = min(found)
+        if price >= NEVER:
+            return None
+        reached.add(b)
+        ways.append(CellOpening(a, b))
+    return ways
+
+
+def rounds(
+    dice: Dice,
+    kinds: Mapping[int, str],
+    own: Mapping[int, bool],
+    beside: Mapping[int, Sequence[int]],
+    ways: Sequence[CellOpening],
+) -> list[CellOpening]:
+    """Further ways that close loops, each as often as homes have it."""
+    have = {frozenset((way.a, way.b)) for way in ways}
+    found = []
+    for a in sorted(beside):
+        for b in beside[a]:
+            if a > b or frozenset((a, b)) in have or own[a] or own[b]:
+                continue
+            if dice.chance(_LOOPS.get(frozenset((kinds[a], kinds[b])), 0.0)):
+                found.append(CellOpening(a, b))
+    return dice.shuffled(found)[:_MOST_ROUNDS]
+
+
+def neighbours(walls: Sequence[Stretch], cells: Sequence[int], least: int) -> dict[int, list[int]]:
+    """Which cells share a wall that is long enough for a way through it."""
+    beside: dict[int, list[int]] = {cell: [] for cell in cells}
+    for wall in walls:
+        a, b = wall.minus, wall.plus
+        if a is None or b is None or a not in beside or b not in beside or wall.length < least:
+            continue
+        if b not in beside[a]:
+            beside[a].append(b)
+            beside[b].append(a)
+    return {cell: sorted(others) for cell, others in beside.items()}
+
+
+_HALF = 50
+Hole = tuple[Spot, Spot, int, int]
+"""Both ends on the wall's middle line, where it begins above the storey's floor, where it ends."""
+
+
+def build_walls(
+    storey: Storey,
+    edge: Outline,
+    walls: Sequence[Stretch],
+    levels: Mapping[int, int],
+    holes: Sequence[Hole],
+    outer: int,
+) -> list[PlannedWall]:
+    """All wall of a storey, no piece in another.
+
+    Args:
+        storey: its heights.
+        edge: the outline of all cells, clockwise on the page.
+        walls: between and around cells.
+        levels: floors' heights by cell.
+        holes: doorways and windows.
+        outer: thickness of outer walls in mm.
+    """
+    lines = _inner(edge, walls)
+    lows: dict[tuple[Axis, int], int] = defaultdict(lambda: storey.height)
+    for wall in walls:
+        for cell in (wall.minus, wall.plus):
+            if cell is not None:
+                key = wall.axis, wall.at
+                lows[key] = min(lows[key], levels.get(cell, storey.height))
+    found = []
+    for axis, at, lo, hi in lines:
+        found += _pieces(storey, axis, at, lo, hi, 2 * _HALF, lows[axis, at], holes)
+    lowest = min([storey.height, *levels.values()])
+    for axis, at, lo, hi in _outer(edge, outer):
+        found += _pieces(storey, axis, at, lo, hi, outer, lowest, holes)
+    return found
+
+
+def _outer(edge: Outline, thick: int) -> list[tuple[Axis, int, int, int]]:
+    """Outer walls; those along x have the corners."""
+    found: list[tuple[Axis, int, int, int]] = []
+    n = len(edge)
+    for i in range(n):
+        p, a, b, q = edge[i - 1], edge[i], edge[(i + 1) % n], edge[(i + 2) % n]
+        dx, dz = _unit(a, b)
+        # Clockwise on the page the outside lies to the left: (dz, -dx).
+        off = thick // 2 - _HALF
+        ends = []
+        for before, corner, after in ((p, a, b), (a, b, q)):
+            ux, uz = _unit(before, corner)
+            vx, vz = _unit(corner, after)
+            convex = ux * vz - uz * vx > 0
+            if dz == 0:
+                ends.append(thick - _HALF if convex else _HALF)
+            else:
+                ends.append(-_HALF if convex else _HALF - thick)
+        if dz == 0:
+            lo, hi = a[0] - dx * ends[0], b[0] + dx * ends[1]
+            found.append(("x", a[1] - dx * off, min(lo, hi), max(lo, hi)))
+        else:
+            lo, hi = a[1] - dz * ends[0], b[1] + dz * ends[1]
+            found.append(("z", a[0] + dz * off, min(lo, hi), max(lo, hi)))
+    return found
+
+
+def _unit(a: Spot, b: Spot) -> Spot:
+    dx, dz = b[0] - a[0], b[1] - a[1]
+    return (dx > 0) - (dx < 0), (dz > 0) - (dz < 0)
+
+
+def _inner(edge: Outline, walls: Sequence[Stretch]) -> list[tuple[Axis, int, int, int]]:
+    """Inner walls; where two meet, the one along x has the corner."""
+    runs: list[tuple[Axis, int, int, int]] = []
+    for wall in walls:
+        if wall.minus is None or wall.plus is None:
+            continue
+        if runs and runs[-1][:2] == (wall.axis, wall.at) and runs[-1][3] == wall.lo:
+            runs[-1] = (wall.axis, wall.at, runs[-1][2], wall.hi)
+        else:
+            runs.append((wall.axis, wall.at, wall.lo, wall.hi))
+    found: list[tuple[Axis, int, int, int]] = []
+    level = [run for run in runs if run[0] == "x"]
+    for axis, at, lo, hi in runs:
+        if axis == "x":
+            ends = [-_HALF if _on(edge, (x, at)) else _HALF for x in (lo, hi)]
+            found.append((axis, at, lo - ends[0], hi + ends[1]))
+            continue
+        cuts = sorted({z for _, z, a, b in level if a <= at <= b and lo <= z <= hi} | {lo, hi})
+        for z0, z1 in itertools.pairwise(cuts):
+            found.append((axis, at, z0 + _HALF, z1 - _HALF))
+    return [line for line in found if line[3] > line[2]]
+
+
+def _on(edge: Outline, spot: Spot) -> bool:
+    x, z = spot
+    return any(
+        min(ax, bx) <= x <= max(ax, bx) and min(az, bz) <= z <= max(az, bz)
+        for (ax, az), (bx, bz) in zip(edge, edge[1:] + edge[:1], strict=True)
+    )
+
+
+def _pieces(
+    storey: Storey,
+    axis: Axis,
+    at: int,
+    lo: int,
+    hi: int,
+    thick: int,
+    bottom: int,
+    holes: Sequence[Hole],
+) -> list[PlannedWall]:
+    def spot(along: int) -> Spot:
+        return (along, at) if axis == "x" else (at, along)
+
+    top = storey.height + storey.ceiling
+    found = []
+    begin = lo
+    for start, end, low, high in sorted(_in_line(axis, at, lo, hi, holes)):
+        if start > begin:
+            found.append(PlannedWall(spot(begin), spot(start), bottom, top, thick))
+        if storey.height + low > bottom:
+            found.append(PlannedWall(spot(start), spot(end), bottom, storey.height + low, thick))
+        if storey.height + high < top:
+            found.append(PlannedWall(spot(start), spot(end), storey.height + high, top, thick))
+        begin = end
+    if hi > begin:
+        found.append(PlannedWall(spot(begin), spot(hi), bottom, top, thick))
+    return found
+
+
+def _in_line(
+    axis: Axis, at: int, lo: int, hi: int, holes: Sequence[Hole]
+) -> list[tuple[int, int, int, int]]:
+    found = []
+    for a, b, low, high in holes:
+        along, across = (0, 1) if axis == "x" else (1, 0)
+        if a[across] == b[across] == at:
+            start, end = min(a[along], b[along]), max(a[along], b[along])
+            if lo <= start and end <= hi:
+                found.append((start, end, low, high))
+    return found
+
 
 HALF = 50
 _LEAST_WAY = 900

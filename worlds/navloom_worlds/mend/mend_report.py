@@ -1,9 +1,14 @@
-"""Mends of a home as a report: what was changed, what it costs, before and after on the plan."""
+"""Mends of a home as a report: what was changed, what it costs, before and after on the plan.
+
+A mend on the plan: the home before and after, side by side, and each changed place close up.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from navloom.errors import SceneError
@@ -12,10 +17,219 @@ from navloom.evals.report.document import Table
 from navloom.evals.report.writers import KeptReport, keep_report, write_markdown
 from navloom.files import make_folder, write_whole
 from navloom.scenes.formats.scene_json import save
+from navloom.scenes.parts import Box, Link
+from navloom.scenes.plan import Mark, Rect, Route, Sheet, draw_plan
+from navloom.scenes.plan_data import plan_data
+from navloom.scenes.plan_look import Ink
+from navloom.scenes.plan_names import Setting
+from navloom.scenes.plan_svg import Node, Pen, arrow_head, building
 from navloom.scenes.scene import Scene
-from navloom_worlds.mend.changes import mended_copy
-from navloom_worlds.mend.mend_plan import draw_mend
+from navloom_worlds.mend.changes import Change, mended_copy, price, rebuilt
+from navloom_worlds.mend.rebuild import ramp_over
+from navloom_worlds.mend.route_drive import Drive
 from navloom_worlds.mend.search import Mend
+
+_WIDE, _HIGH, _BETWEEN = 504.0, 475.0, 14.0
+"""Points of one plan, and between two."""
+_MOST = 4
+"""Places that are shown; a mend of more has its dearest shown."""
+_HALF = 1.25
+"""Metres to each side of a place."""
+_BESIDE = 0.4
+_INK, _WAY = "#d6303a", "#1f5fbf"
+_SIDE, _GAP, _SAID, _LINE = 112.0, 9.0, 25.0, 8.5
+"""Points: of a picture, beside it, of the words over it, and of a line of these."""
+
+
+@dataclass(frozen=True)
+class MendSite:
+    """Where something is changed.
+
+    Attributes:
+        numbers: of the changes, from 1 on.
+        changes: what is done there.
+        floor: its floor's id.
+        x: its middle; z likewise.
+        z: see x.
+        half: metres to each side that are worth a look.
+    """
+
+    numbers: tuple[int, ...]
+    changes: tuple[Change, ...]
+    floor: int
+    x: float
+    z: float
+    half: float = _HALF
+
+    @property
+    def label(self) -> str:
+        """Its numbers as they are written."""
+        return ", ".join(map(str, self.numbers))
+
+
+def draw_mend(scene: Scene, found: Mend) -> Sheet:
+    """Draw a home before and after a mend, with how the body drove in each, and what is changed.
+
+    Args:
+        scene: the home as it is.
+        found: a mend of it.
+
+    Raises:
+        SceneError: a change cannot be made.
+    """
+    after = rebuilt(scene, found.changes)
+    floors = sorted({scene.region_by_id[each].floor for each in (*found.path, found.start)})
+    places = places_of(scene, found.changes)
+    close = _SIDE + _SAID + _GAP
+    sheet = Sheet(2 * _WIDE + _BETWEEN, _HIGH + close, dpi=110)
+    changes = f"{len(found.changes)} change{'s' if len(found.changes) != 1 else ''}"
+    said = f"{found.body} from {found.start} to {found.goal}"
+    drawn = (
+        (scene, found.before, f"before: {said} does not get through"),
+        (after, found.after, f"after: {changes}, costs {found.cost:,.0f}"),
+    )
+    for number, (home, drive, title) in enumerate(drawn):
+        changed = [Mark("change", each.floor, each.x, each.z, each.label) for each in places]
+        draw_plan(
+            home,
+            routes=_routes(scene, drive),
+            marks=[*_ends(scene, found, drive), *changed],
+            title=title,
+            items=True,
+            floors=floors,
+            on=sheet,
+            rect=(number * (_WIDE + _BETWEEN), 0.0, _WIDE, _HIGH),
+        )
+    dear = sorted(places, key=lambda each: -price(each.changes))[:_MOST]
+    wide = 2 * _SIDE + _GAP
+    apart = (sheet.width - len(dear) * wide) / (len(dear) + 1)
+    for k, place in enumerate(sorted(dear, key=lambda each: each.numbers)):
+        left, top = apart + k * (wide + apart), _HIGH + _SAID
+        sheet.write(place.label, (left - 4, top + 6), 9, _INK, anchor="end")
+        for number, (home, drive, _) in enumerate(drawn):
+            x = left + number * (_SIDE + _GAP)
+            _close_up(sheet, (x, top, _SIDE, _SIDE), scene, home, place, drive)
+            lines = [_said(scene, each)[number] for each in place.changes[:2]]
+            for up, line in enumerate(reversed(lines)):
+                sheet.write(line, (x + _SIDE / 2, top - 7 - up * _LINE), 7)
+    return sheet
+
+
+def _routes(scene: Scene, drive: Drive | None) -> list[Route]:
+    legs = [] if drive is None else drive.path
+    return [
+        Route(tuple((_floor(scene, y), x, z) for x, y, z in leg), "robot_1", label="how it drove")
+        for leg in legs
+        if len(leg) > 1
+    ]
+
+
+def _floor(scene: Scene, y: float) -> int:
+    return min(scene.floors, key=lambda floor: abs(floor.height - y)).id
+
+
+def _ends(scene: Scene, found: Mend, drive: Drive | None) -> list[Mark]:
+    marks = []
+    goal = scene.region_by_id[found.goal]
+    if drive is not None and drive.path:
+        x, y, z = drive.path[0][0]
+        marks.append(Mark("start", _floor(scene, y), x, z))
+        x, y, z = drive.path[-1][-1]
+        marks.append(Mark("goal" if drive.arrived else "stop", _floor(scene, y), x, z))
+    else:
+        start = scene.region_by_id[found.start]
+        marks.append(Mark("start", start.floor, start.center[0], start.center[2]))
+    if drive is None or not drive.arrived:
+        marks.append(Mark("goal", goal.floor, goal.center[0], goal.center[2]))
+    return marks
+
+
+def places_of(scene: Scene, changes: Sequence[Change]) -> list[MendSite]:
+    """The places of changes, those that are made to one link as one; a lift has two."""
+    found: dict[tuple[int, float, float], MendSite] = {}
+    for number, change in enumerate(changes, start=1):
+        for floor, x, z, half in _where(scene, change):
+            key = floor, round(x, 2), round(z, 2)
+            known = found.get(key)
+            numbers = (*known.numbers, number) if known else (number,)
+            made = (*known.changes, change) if known else (change,)
+            found[key] = MendSite(numbers, made, floor, x, z, half)
+    return list(found.values())
+
+
+def _where(scene: Scene, change: Change) -> Iterator[tuple[int, float, float, float]]:
+    if change.item is not None:
+        item = scene.item_by_id[change.item]
+        region = scene.region_by_id[str(item.region)]
+        wide = math.hypot(item.size[0], item.size[2]) / 2 if item.size else 0.0
+        yield region.floor, item.position[0], item.position[2], max(_HALF, wide + _BESIDE)
+    elif change.ends is not None and change.at is not None:
+        for each in change.ends:
+            yield scene.region_by_id[each].floor, *change.at, _HALF
+    elif (link := scene.links[change.link or 0]).point is not None:
+        x, _, z = link.point
+        half = max(_HALF, (link.width or 0.0) / 2 + 2 * _BESIDE)
+        yield scene.region_by_id[link.a].floor, x, z, half
+
+
+def _close_up(
+    sheet: Sheet, rect: Rect, first: Scene, home: Scene, place: MendSite, drive: Drive | None
+) -> None:
+    """A place of a home, the changed things and doorways in red; ``first`` is as it was before."""
+    pen = Pen(2 * place.half / rect[2])
+    (data,) = plan_data(home, floors=[place.floor]).floors
+    nodes = list(building(data, pen))
+    high = next(each.height for each in home.floors if each.id == place.floor)
+    for leg in drive.path if drive else ():
+        near = tuple((x, -z) for x, y, z in leg if abs(y - high) < 1.0)
+        nodes += [pen.draw([near], Ink(_WAY, 1.2))] if near else []
+    for change in place.changes:
+        item = None if change.item is None else first.item_by_id[change.item]
+        if item is not None and item.size is not None:
+            box = Box(center=item.position, size=item.size, yaw=item.yaw)
+            dash = () if home is first else (1.0, 1.65)
+            ring = tuple((x, -z) for x, z in box.corners())
+            nodes.append(pen.draw([ring], Ink(_INK, 1.2, dash=dash), close=True))
+    for number in {each.link for each in place.changes} - {None}:
+        nodes += _measured(home.links[number or 0], pen)
+    x, y, half = place.x, -place.z, place.half
+    sheet.place(nodes, (x - half, y - half, x + half, y + half), rect, cut=True)
+    left, top, wide, tall = rect[0], -rect[1], rect[2], rect[3]
+    frame = ((left, top), (left + wide, top), (left + wide, top - tall), (left, top - tall))
+    sheet.nodes.append(Pen(1.0).draw([frame], Ink("#000000", 0.8), close=True))
+
+
+def _measured(link: Link, pen: Pen) -> Iterator[Node]:
+    """A line from jamb to jamb with its length."""
+    if link.jambs is None or link.width is None:
+        return
+    a, b = ((x, -z) for x, z in link.jambs)
+    heads = arrow_head((a, b), pen), arrow_head((b, a), pen)
+    yield pen.draw([(a, b), *heads], Ink(_INK, 1.0))
+    # Beside the line, on the side that is farther from a doorway's horizontal.
+    at = (a[0] + b[0]) / 2 + 20 * pen.point, (a[1] + b[1]) / 2 + 11 * pen.point
+    yield pen.words(Setting(f"{link.width * 100:.0f} cm", 7.5, False), at, _INK)
+
+
+def _said(scene: Scene, change: Change) -> tuple[str, str]:
+    """A change in a word before and a word after."""
+    if change.item is not None:
+        return change.item, "taken away"
+    if change.ends is not None:
+        return "floor", "platform lift"
+    link = scene.links[change.link or 0]
+    now = f"{(link.width or 0.0) * 100:.0f} cm wide"
+    if change.kind == "ramp":
+        ramp = ramp_over(scene, link)
+        return f"step of {ramp.rise * 100:.0f} cm", f"ramp of 1:{ramp.slope}"
+    said: dict[str, tuple[str, str]] = {
+        "open": (f"door {link.door}", "door open"),
+        "slide": ("door folds" if link.leaf == "folding" else "door swings", "door slides"),
+        "level": (f"sill of {(link.threshold or 0.0) * 100:.1f} cm", "no sill"),
+        "widen": (now, f"{(change.width or 0.0) * 100:.0f} cm wide"),
+    }
+    return said[change.kind]
+
 
 _MOST_DRAWN = 40
 

@@ -5,30 +5,288 @@ come to such a place of the other. The field knows how wide a body is straight a
 turn, its corners count too, so ways with room to turn are tried first, then the shortest, at last
 with manoeuvres where it stops, and the first that the body itself can follow counts. Lifts carry
 whoever can operate them. Widths, steps and rules are not read.
+
+Ways up and down stairs in the middle: a long body does not get round where its middle could.
+
+Ways on which a body keeps from things, and turns where it has room: else it goes straight.
+
+Between the places of a field it costs more to be where the circle around the body would stick out.
+The cheapest way is cut into straight lines that end, where it can be, at places with room to turn.
+
+How a long body gets on where it stopped: ahead, back and turns among exact lines, nearby.
+
+Ways over a field keep half the body's width from things; its corners need more where it turns. So
+from where it came by before it stopped, or from a little farther back, places of 2.5 cm and 20
+headings are searched for motions that lead to where its way goes on, and these are driven.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import networkx as nx
 import numpy as np
 import shapely
+import shapely.ops
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import dijkstra
 from shapely import Polygon
 
 from navloom.errors import SceneError
-from navloom.scenes.bodies import Embodiment, shape_of
+from navloom.scenes.bodies import Embodiment, inner, outer, shape_of
+from navloom.scenes.distances import per_scene, turn_between
 from navloom.scenes.parts import Point3
 from navloom.scenes.scene import Scene
 from navloom.scenes.terrain import Stand
-from navloom_worlds.mend.manoeuvre import manoeuvred
-from navloom_worlds.mend.roomy import roomy
-from navloom_worlds.mend.stair_ways import BENDS, in_the_middle
 from navloom_worlds.motion.body_field import BodyField, body_field
+from navloom_worlds.motion.lattice import CELL, FEW, GridFrame, Plane, States
+from navloom_worlds.motion.lattice_ways import motions_of
+from navloom_worlds.motion.link_ground import states_of
 from navloom_worlds.motion.mover import Mover, mover_of
+from navloom_worlds.motion.stair_drive import rounded
+
+_CELL = CELL / 2
+_REACH = 1.5
+"""Metres around where it stopped that are searched."""
+_BACK = (0.0, 0.5, 1.0)
+"""Metres back along the way it came, from where ways are sought."""
+_ON = 0.9
+"""Metres on along its way, beyond where it stopped, from which it has come past."""
+_MANOEUVRE_NEAR = 0.15
+_TRIES = 6
+_TURN = math.radians(40)
+"""Headings that are no farther from its own than this are as good to begin with."""
+
+
+def manoeuvred(mover: Mover, path: Sequence[Stand], way: Sequence[Point3]) -> list[Stand]:
+    """Get past where a body stopped.
+
+    Args:
+        mover: of the body.
+        path: where it was, the last where it stopped.
+        way: from there to where it is to come, on the floor.
+
+    Returns:
+        Where it was, from a stand of the path on; () where no way was found, or it is a disc.
+    """
+    if mover.shape.round or len(way) < 2:
+        return []
+    ahead = shapely.LineString([(x, z) for x, _, z in way])
+    if ahead.length < _CELL:
+        return []
+    on = shapely.ops.substring(ahead, min(_ON, 0.9 * ahead.length), _REACH * 2)
+    for start in _starts(path):
+        if mover.fits(start) and (found := _from(mover, start, on)):
+            return found
+    return []
+
+
+def _starts(path: Sequence[Stand]) -> Iterator[Stand]:
+    """Where it stopped, and places that it came by before that."""
+    for back in _BACK:
+        left = back
+        for after, before in pairwise(reversed(path)):
+            (x, y, z), (u, _, w) = after.position, before.position
+            leg = math.hypot(u - x, w - z)
+            if leg >= left > 0 or back == 0:
+                share = left / leg if leg else 0.0
+                yield Stand((x + share * (u - x), y, z + share * (w - z)), after.heading)
+                break
+            left -= leg
+
+
+def _from(mover: Mover, start: Stand, on: shapely.Geometry) -> list[Stand]:
+    x, y, z = start.position
+    count = 2 * round(_REACH / _CELL) + 1
+    corner = (x - _REACH, z - _REACH)
+    frame = GridFrame(corner, (1.0, 0.0), count, count, _CELL)
+    pad = 2 * _REACH + 1.0
+    lines = mover.lines(y, (corner[0] - 1, corner[1] - 1, corner[0] + pad, corner[1] + pad))
+    plane = Plane(frame, lines)
+    slim = plane.disc(mover.shape.aside - _CELL / 2)
+    states = states_of(plane.seen_from(slim), mover.shape, slim, FEW)
+    near = shapely.dwithin(shapely.points(frame.places), on, _MANOEUVRE_NEAR)
+    return _motions_driven(mover, start, frame, states, states.free & near)
+
+
+def _motions_driven(
+    mover: Mover, start: Stand, frame: GridFrame, states: States, goals: NDArray[np.bool_]
+) -> list[Stand]:
+    """Where it was on the first of some ways that it can drive; () for none."""
+    metres, before = states.ways(goals)
+    here = round(_REACH / _CELL)
+    begun = []
+    for k, step in enumerate(FEW):
+        number = int(np.ravel_multi_index((k, here, here), states.free.shape))
+        turn = turn_between(start.heading, frame.heading(step))
+        turn -= math.copysign(math.pi, turn) if abs(turn) > math.pi / 2 else 0.0
+        if np.isfinite(metres[number]):
+            begun.append((round(abs(turn) / _TURN), float(metres[number]), number, turn))
+    for *_, number, turn in sorted(begun)[:_TRIES]:
+        turned = mover.turn(start, turn)
+        motions = motions_of(frame, states, number, before)
+        # A box is the same from behind.
+        off = turned.stand.heading - motions[0].heading
+        stands = [start, turned.stand]
+        for motion in motions[1:]:
+            moved = replace(motion, heading=motion.heading + off).drive(mover, stands[-1])
+            if moved is None:
+                break
+            stands.append(moved.stand)
+        if not turned.bumps and len(stands) == len(motions) + 1:
+            return stands
+    return []
+
+
+_TIGHT = 6.0
+"""How much more a metre costs where there is no more room than half the width."""
+_AIR = 0.1
+"""Metres that a body that need not turn, a disc, keeps from things where it can."""
+_MOST_LAYERS = 40
+_SHARES = (1.0, 0.7, 0.4)
+"""What counts as room to turn, as a share of what the circle needs: the first that works."""
+
+
+class Roomy:
+    """A field with how much more room each place has than half the body's width.
+
+    Args:
+        scene: whose floors tell storeys apart.
+        field: of a body.
+    """
+
+    def __init__(self, scene: Scene, field: BodyField) -> None:
+        self.field = field
+        self.cell = field.grid.cell
+        self.needed = max(_AIR, outer(field.body) - inner(field.body))
+        self.along, self.across = np.divmod(field.found.cell, field.grid.deep)
+        heights = np.array(sorted({floor.height for floor in scene.floors}))[:_MOST_LAYERS]
+        layer = np.searchsorted(heights, field.found.height + 0.5 * _storey(heights)) - 1
+        self.layer = np.clip(layer, 0, len(heights) - 1)
+        shape = (len(heights), self.along.max(initial=0) + 3, self.across.max(initial=0) + 3)
+        self.at = np.full(shape, -1, dtype=np.int32)
+        self.at[self.layer, self.along + 1, self.across + 1] = np.arange(len(field))
+        self.spare: NDArray[np.float64] = field.clear - inner(field.body)
+        self.graph = self._graph()
+
+    def _graph(self) -> csr_array:
+        beside = self.field.places.beside
+        rows, sides = np.nonzero(beside >= 0)
+        columns = beside[rows, sides]
+        short = np.clip(1 - self.spare / max(self.needed, 1e-9), 0, 1)
+        cost = self.cell * (1 + _TIGHT * short[columns])
+        return csr_array((cost, (rows, columns)), shape=(len(self.field),) * 2)
+
+    def ways(self, begin: Point3, end: Point3) -> Iterator[tuple[Point3, ...]]:
+        """Lines of points from a position to another, the most careful first; none without way."""
+        first, last = self.field.at(begin), self.field.at(end)
+        if first < 0 or last < 0:
+            return
+        _, before = dijkstra(
+            self.graph, directed=True, indices=np.array(first), return_predecessors=True
+        )
+        here, run = last, [last]
+        while here != first and before[here] >= 0:
+            here = int(before[here])
+            run.append(here)
+        if here != first:
+            return
+        run.reverse()
+        for share in _SHARES:
+            turns = self._turns(run, share * self.needed)
+            yield (begin, *(self.field.position(each) for each in turns[1:-1]), end)
+
+    def _turns(self, run: list[int], room: float) -> list[int]:
+        """The places at which a way is cut."""
+        kept, i = [run[0]], 0
+        while i < len(run) - 1:
+            seen = [j for j in self._ahead(run, i) if self._straight(run, i, j)]
+            wide = [j for j in seen if self.spare[run[j]] >= room - 1e-9]
+            i = max(wide or seen or [i + 1])
+            kept.append(run[i])
+        return kept
+
+    def _ahead(self, run: list[int], i: int) -> list[int]:
+        far = range(i + 2, len(run))
+        return [j for j in far if (j - i) % 3 == 2 or j == len(run) - 1]
+
+    def _straight(self, run: list[int], i: int, j: int) -> bool:
+        """Whether a straight line has as much room as the way that it cuts off."""
+        a, b = run[i], run[j]
+        if self.layer[a] != self.layer[b]:
+            return False
+        count = max(2, math.ceil(abs(self.along[b] - self.along[a])), 2 * (j - i) // 2)
+        u = np.rint(np.linspace(self.along[a], self.along[b], 2 * count)).astype(int) + 1
+        w = np.rint(np.linspace(self.across[a], self.across[b], 2 * count)).astype(int) + 1
+        on = self.at[self.layer[a], u, w]
+        if (on < 0).any():
+            return False
+        least = min(float(self.spare[run[i : j + 1]].min()), self.needed)
+        return bool(self.spare[on].min() >= least - self.cell / 2)
+
+
+def _storey(heights: NDArray[np.float64]) -> float:
+    return float(np.diff(heights).min()) if len(heights) > 1 else 1.0
+
+
+def roomy(scene: Scene, field: BodyField) -> Roomy:
+    """The places of a body's field with their room; made once per scene and body."""
+    key = f"mend:roomy {field.body.model_dump_json()}"
+    return per_scene(scene, key, lambda: Roomy(scene, field))
+
+
+BENDS = (0.5, 0.35, 0.7, 0.0)
+"""Metres before a bend of stairs from which it is cut, as tried one after the other."""
+_NEAR = 0.8
+"""Metres from the foot and the head of stairs at which a way comes by that leads over them."""
+_STEP = 0.05
+
+
+def in_the_middle(scene: Scene, way: Sequence[Point3], bend: float) -> list[Point3]:
+    """A way with the middle line of each flight in place of what leads over it.
+
+    Args:
+        scene: whose stairs are known.
+        way: points on the floor.
+        bend: metres before a bend from which it is cut.
+    """
+    points = list(way)
+    for flight in scene.stairs:
+        line = list(dict.fromkeys(flight.line))
+        dense, number = _dense(points)
+        if len(line) < 2 or not len(dense):
+            continue
+        far = [np.linalg.norm(dense - end, axis=1) for end in (line[0], line[-1])]
+        ends, off = [int(np.argmin(each)) for each in far], max(float(each.min()) for each in far)
+        if off > _NEAR or ends[0] == ends[1]:
+            continue
+        over = rounded(line, bend)
+        first, last = min(ends), max(ends)
+        before = [points[k] for k in range(number[first] + 1)]
+        after = [points[k] for k in range(number[last] + 1, len(points))]
+        points = [*before, *(over if ends[0] < ends[1] else over[::-1]), *after]
+    return points
+
+
+def _dense(points: Sequence[Point3]) -> tuple[NDArray[np.float64], list[int]]:
+    """Points every few centimetres, and after which of the way's each lies."""
+    found, number = list[Point3](), list[int]()
+    for k, (each, leg) in enumerate(_legs(points)):
+        found += each
+        number += [k] * leg
+    return np.array(found).reshape(-1, 3), number
+
+
+def _legs(points: Sequence[Point3]) -> Iterator[tuple[list[Point3], int]]:
+    for a, b in pairwise(points):
+        count = max(1, math.ceil(math.dist(a, b) / _STEP))
+        at = np.array(a) + np.arange(count)[:, None] / count * (np.array(b) - np.array(a))
+        yield [(float(x), float(y), float(z)) for x, y, z in at], count
+
 
 _LEVEL = 0.3
 """Metres that the floor of a place may be off its region's."""

@@ -5,6 +5,14 @@ is driven through the changed home: where it does not arrive, what it met is add
 again; where nothing helps, the next path is tried. What turns out not to be needed is left as it
 was, and in place of what is needed the cheapest that does it is kept. A mend stands only if the
 body fails in the home as it is and arrives in the changed one.
+
+What a link needs so that a body may use it, as far as its own figures tell.
+
+Furniture and room to turn are no figures of a link: driving finds what is missing of those.
+
+Where a platform lift could go through a floor: clear of walls, stairs and doors on both.
+
+What a proven mend can do without: changes left out, and cheaper ones in place of dear ones.
 """
 
 from __future__ import annotations
@@ -16,23 +24,295 @@ from itertools import islice, pairwise
 from typing import Any
 
 import networkx as nx
+import numpy as np
 import shapely
 from shapely import Polygon
+from shapely.geometry.base import BaseGeometry
 
 from navloom.errors import SceneError
 from navloom.scenes.bodies import Embodiment
 from navloom.scenes.distances import per_scene
+from navloom.scenes.parts import Link, Point2, Region
 from navloom.scenes.scene import Scene
 from navloom_worlds.geometry.owners import door_owner, owner_name
 from navloom_worlds.mend.blockers import blockers, cut_off
-from navloom_worlds.mend.changes import Change, merged, price, rebuilt, removing, sliding, widening
-from navloom_worlds.mend.cheaper import Cheaper
+from navloom_worlds.mend.changes import (
+    Change,
+    levelling,
+    lifting,
+    merged,
+    opening,
+    price,
+    ramping,
+    rebuilt,
+    removing,
+    sliding,
+    widening,
+)
 from navloom_worlds.mend.costs import Costs
-from navloom_worlds.mend.lift_sites import lift_sites
-from navloom_worlds.mend.link_needs import BESIDE, STEP, link_needs
-from navloom_worlds.mend.rebuild import widest
+from navloom_worlds.mend.rebuild import LIFT, ramp_over, standing_on, widest
 from navloom_worlds.mend.route_drive import Drive, drive, spot
 from navloom_worlds.motion.body_field import body_field
+
+WIDER = 0.05
+"""Metres between the widths that are tried for a doorway."""
+_MOST_PRUNED = 14
+_CHEAPER_EPS = 1e-6
+_Kept = tuple[tuple[Change, ...], Drive]
+
+
+@dataclass
+class Cheaper:
+    """Makes a mend that is proven cheaper, and proves it anew each time.
+
+    Attributes:
+        scene: the home as it is.
+        body: whose.
+        ends: the regions that it goes between.
+        costs: prices.
+        tried: homes that were changed and driven through.
+    """
+
+    scene: Scene
+    body: Embodiment
+    ends: tuple[str, str]
+    costs: Costs
+    tried: int = 0
+
+    def made(self, changes: tuple[Change, ...], after: Drive) -> _Kept:
+        """Changes that are enough, and the drive that proves it.
+
+        Args:
+            changes: after which the body arrives.
+            after: how it did.
+        """
+        changes, after = self._pruned(changes, after)
+        for change in sorted(changes, key=lambda each: -each.cost):
+            if change.link is not None:
+                changes, after = self._instead(changes, after, change, change.link)
+        return changes, after
+
+    def _drive(self, changes: Sequence[Change]) -> Drive | None:
+        self.tried += 1
+        try:
+            found = drive(rebuilt(self.scene, changes), self.body, *self.ends)
+        except SceneError:
+            return None
+        return found if found.arrived else None
+
+    def _pruned(self, changes: tuple[Change, ...], after: Drive) -> _Kept:
+        """The changes without those that need not be made: by halves, the dearest first."""
+        waiting = [sorted(changes, key=lambda each: -each.cost)]
+        while waiting and self.tried < _MOST_PRUNED:
+            part = waiting.pop(0)
+            fewer = tuple(each for each in changes if each not in part)
+            found = self._drive(fewer) if fewer else None
+            if found is not None:
+                changes, after = fewer, found
+            elif len(part) > 1:
+                half = (len(part) + 1) // 2
+                waiting += [part[:half], part[half:]]
+        return changes, after
+
+    def _instead(
+        self, changes: tuple[Change, ...], after: Drive, change: Change, link: int
+    ) -> _Kept:
+        """The changes with the cheapest in place of one that is made to a link."""
+        rest = tuple(each for each in changes if each is not change)
+        for other in self._others(link):
+            if other.cost < change.cost and other.what not in {each.what for each in rest}:
+                found = self._drive((*rest, other))
+                if found is not None:
+                    return merged((*rest, other)), found
+        if change.width is None:
+            return changes, after
+        widths = self._widths(link, change.width)
+        low, high = 0, len(widths)
+        while low < high:
+            middle = (low + high) // 2
+            slim = widening(self.scene, link, widths[middle], self.costs)
+            found = self._drive((*rest, slim))
+            if found is None:
+                low = middle + 1
+            else:
+                high, changes, after = middle, merged((*rest, slim)), found
+        return changes, after
+
+    def _others(self, link: int) -> list[Change]:
+        """All else that could be done to a link, the cheapest first."""
+        here = self.scene.links[link]
+        found = []
+        if here.door not in (None, "open"):
+            found.append(opening(self.scene, link, self.costs))
+        if here.threshold:
+            found.append(levelling(self.scene, link, self.costs))
+        if here.leaf not in (None, "sliding"):
+            found.append(sliding(self.scene, link, self.costs))
+        return sorted(found, key=lambda each: each.cost)
+
+    def _widths(self, link: int, most: float) -> list[float]:
+        """Widths of a doorway that are narrower than one, and no narrower than the body."""
+        now = self.scene.links[link].width or 0.0
+        widths = np.arange(now + WIDER, most - _CHEAPER_EPS, WIDER)
+        return [float(each) for each in widths if each > self.body.width - _CHEAPER_EPS]
+
+
+_STEP = 0.2
+_BEFORE = 0.7
+"""Metres before a doorway that a lift keeps free."""
+_CLEAR = 0.3
+"""Metres beside the platform that are to be free of things."""
+_MOST_SITES = 3
+_LAST = ("bathroom", "toilet", "bedroom", "nursery", "kids room")
+"""Rooms where nobody wants a lift."""
+_UNWANTED = 5_000.0
+Site = tuple[Change, tuple[Change, ...], float]
+
+
+def lift_sites(scene: Scene, body: Embodiment, costs: Costs) -> tuple[Site, ...]:
+    """Lifts that could be built, each with the things that are taken away for it.
+
+    Args:
+        scene: whose regions have outlines.
+        body: for whom; none for those who cannot operate one.
+        costs: what things cost.
+
+    Returns:
+        At most three between any two storeys, the best first: the lift, what is taken away for it,
+        and by how much a dearer one elsewhere is preferred; none for whoever uses stairs.
+    """
+    if not body.elevator or body.stairs:
+        return ()
+    key = f"mend:lifts:{costs.model_dump_json()}"
+    return per_scene(scene, key, lambda: tuple(_sites(scene, costs)))
+
+
+def _sites(scene: Scene, costs: Costs) -> Iterator[Site]:
+    floors = sorted(scene.floors, key=lambda floor: floor.height)
+    for low, high in pairwise(floors):
+        found = []
+        below = [(r, _open(scene, r)) for r in scene.regions if r.floor == low.id]
+        above = [(r, _open(scene, r)) for r in scene.regions if r.floor == high.id]
+        for a, first in below:
+            for b, second in above:
+                if (best := _best(scene, a, b, first.intersection(second), costs)) is not None:
+                    found.append(best)
+        found.sort(key=lambda each: each[0])
+        for _, site in found[:_MOST_SITES]:
+            yield site
+
+
+def _open(scene: Scene, region: Region) -> BaseGeometry:
+    """The floor of a region that no wall, door, stairs or lift needs."""
+    if region.outline is None or "elevator" in region.label.casefold():
+        return Polygon()
+    kept = []
+    for link in scene.links:
+        if region.id in (link.a, link.b):
+            kept += list(_lift_sites_needed(link))
+    for each in scene.openings:
+        if each.region == region.id and each.kind == "door":
+            kept.append(shapely.LineString(each.jambs).buffer(_BEFORE, cap_style="flat"))
+    for flight in scene.stairs:
+        if region.id in (flight.a, flight.b):
+            boxes = [Polygon(box.corners()) for box in (*flight.treads, *flight.landings)]
+            kept.append(shapely.union_all(boxes).buffer(_BEFORE))
+    return Polygon(region.outline).buffer(-0.02).difference(shapely.union_all(kept))
+
+
+def _lift_sites_needed(link: Link) -> Iterator[BaseGeometry]:
+    if link.jambs is not None:
+        yield shapely.LineString(link.jambs).buffer(_BEFORE, cap_style="flat")
+    if link.swing is not None:
+        yield Polygon(link.swing)
+
+
+def _best(
+    scene: Scene, low: Region, high: Region, free: BaseGeometry, costs: Costs
+) -> tuple[tuple[float, str, str], Site] | None:
+    """The place of a lift between two regions for which least is taken away."""
+    best: tuple[float, Point2, list[str]] | None = None
+    if free.is_empty:
+        return None
+    left, near, right, far = free.bounds
+    for wide, deep in (LIFT, LIFT[::-1]):
+        xs = np.arange(left + wide / 2, right - wide / 2 + 1e-6, _STEP)
+        zs = np.arange(near + deep / 2, far - deep / 2 + 1e-6, _STEP)
+        for x in xs.tolist():
+            for z in zs.tolist():
+                box = shapely.box(x - wide / 2, z - deep / 2, x + wide / 2, z + deep / 2)
+                if not free.covers(box):
+                    continue
+                about = box.buffer(_CLEAR, join_style="mitre")
+                gone = [item.id for r in (low, high) for item in standing_on(scene, about, r.id)]
+                cost = sum(removing(scene, each, costs).cost for each in gone)
+                if best is None or cost < best[0]:
+                    best = (cost, (round(x, 3), round(z, 3)), gone)
+                if cost == 0:
+                    break
+            if best is not None and best[0] == 0:
+                break
+    if best is None:
+        return None
+    cost, at, gone = best
+    unwanted = sum(_UNWANTED for each in (low, high) if each.label.casefold() in _LAST)
+    lift = lifting((low.id, high.id), at, costs)
+    taken = tuple(removing(scene, each, costs) for each in gone)
+    return (cost + unwanted, low.id, high.id), (lift, taken, unwanted)
+
+
+BESIDE = 0.15
+"""Metres that a doorway is made wider than a body: an open leaf and its handle take some."""
+STEP = 0.1
+"""Metres by which a doorway is made wider again where that is not enough."""
+_EPS = 1e-9
+
+
+def link_needs(
+    scene: Scene, link: int, body: Embodiment, costs: Costs
+) -> tuple[Change, ...] | None:
+    """The changes after which nothing that a link says keeps a body out.
+
+    Args:
+        scene: whose links say what they are.
+        link: a link's number.
+        body: whose.
+        costs: what changes cost.
+
+    Returns:
+        () where none is needed; None where no change that is known helps: stairs, a lift that the
+        body cannot operate, a wall too short, a lintel too low.
+    """
+    here = scene.links[link]
+    stopped = (here.kind == "stairs" and not body.stairs) or (
+        here.kind == "elevator" and not body.elevator
+    )
+    if stopped or (here.height is not None and here.height + _EPS < body.height):
+        return None
+    narrow = here.width is not None and here.width + _EPS < body.width
+    if narrow and widest(scene, here) < body.width + _EPS:
+        return None
+    try:
+        return merged(list(_needed(scene, link, body, costs)))
+    except SceneError:
+        return None
+
+
+def _needed(scene: Scene, link: int, body: Embodiment, costs: Costs) -> Iterator[Change]:
+    here = scene.links[link]
+    if here.door == "locked" or (here.door in ("ajar", "closed") and not body.doors):
+        yield opening(scene, link, costs)
+    if here.width is not None and here.width + _EPS < body.width:
+        yield widening(scene, link, min(body.width + BESIDE, widest(scene, here)), costs)
+    if here.threshold is not None and here.threshold > body.max_step + _EPS:
+        yield levelling(scene, link, costs)
+    stepped = here.kind in ("door", "opening") and here.step is not None
+    if stepped and abs(here.step or 0.0) > body.max_step + _EPS:
+        yield ramping(scene, link, costs)
+        ramp = ramp_over(scene, here)
+        for item in standing_on(scene, ramp.floor, ramp.low):
+            yield removing(scene, item.id, costs)
+
 
 _PATHS = 3
 _DRIVES = 8

@@ -3,25 +3,330 @@
 A body stands where nothing reaches into it between the height that it steps over and its own; that
 is said of a place alone, not of how it came there, so a way that was open is open backwards. It
 keeps half a millimetre from everything.
+
+One motion of a body: how far it comes, what it meets, and how it slides along it.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from navloom.errors import SceneError
 from navloom.scenes.bodies import Embodiment, Shape, shape_of
-from navloom.scenes.distances import per_scene
+from navloom.scenes.distances import per_scene, turn_between
 from navloom.scenes.parts import Point3
 from navloom.scenes.scene import Scene
-from navloom.scenes.terrain import NOBODY, Moved, Others, Stand
-from navloom_worlds.motion.met import Surroundings
-from navloom_worlds.motion.stands import finite
-from navloom_worlds.motion.walk import Walk
+from navloom.scenes.terrain import NOBODY, Bump, Moved, Others, Stand
+from navloom_worlds.geometry.owners import WALL
+from navloom_worlds.motion import sweep
+from navloom_worlds.motion.met import EDGE, PIECE, STEP, Near, Surroundings
+from navloom_worlds.motion.obstacles import Lines
+from navloom_worlds.motion.stands import Pose, finite, swung
+
+_STILL = 1e-4
+"""Radians: what it touches and meets within so small a turn, it meets at once."""
+_CHUNK = 0.04
+"""Metres that it goes at once where floors of several heights are near."""
+_SLIDES = 5
+_PARTS = 16
+"""Of a short motion, that are tried where there is no floor at its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Contact:
+    """What was met: whose it is, the direction away from it, and where."""
+
+    owner: int
+    nx: float
+    nz: float
+    point: Point3
+
+
+class Walk:
+    """One action: where the body is, what it met, and the way it came."""
+
+    def __init__(self, around: Surroundings, pose: Pose, others: Others) -> None:
+        self._around, self._others = around, others
+        self.pose = self._free = pose
+        self._metres = 0.0
+        self._bumps: dict[str, Bump] = {}
+        self._path = [pose.stand]
+        self._even = True
+        self.stopped = 0.0
+
+    def off(self, x: float, z: float) -> float:
+        """Metres from where it is to a place."""
+        return math.hypot(x - self.pose.x, z - self.pose.z)
+
+    def moved(self, x: float, z: float) -> Moved:
+        """What came of it, where (x, z) is where it would have ended freely."""
+        stand = self.pose.stand
+        self._around.ended = stand, self._even
+        return Moved(
+            stand, self._metres, self.off(x, z), tuple(self._bumps.values()), tuple(self._path)
+        )
+
+    def _bumped(self, contact: _Contact, displacement: float) -> None:
+        what = self._around.name(contact.owner, self._others)
+        known = self._bumps.get(what)
+        point = contact.point
+        if known is not None:
+            displacement, point = displacement + known.displacement, known.point
+        self._bumps[what] = Bump(what, displacement, point)
+
+    def straight(self, dx: float, dz: float, *, slide: bool) -> None:
+        """Go so far, or to what is met, and on along it."""
+        before: _Contact | None = None
+        wanted = (dx, dz)
+        for tries in range(_SLIDES):
+            if math.hypot(dx, dz) < 1e-9:
+                return
+            share, contact = self._glide(dx, dz)
+            self._path.append(self.pose.stand)
+            if contact is None:
+                return
+            dx, dz = dx * (1 - share), dz * (1 - share)
+            left = math.hypot(dx, dz)
+            into = min(dx * contact.nx + dz * contact.nz, 0.0)
+            ax, az = dx - into * contact.nx, dz - into * contact.nz
+            stuck = not slide or into >= 0 or ax * wanted[0] + az * wanted[1] <= 1e-12
+            # Between two things there is no way along either.
+            if before is not None and ax * before.nx + az * before.nz < -1e-12:
+                stuck = True
+            if stuck or tries == _SLIDES - 1:
+                self._bumped(contact, left)
+                return
+            self._bumped(contact, left - math.hypot(ax, az))
+            before, dx, dz = contact, ax, az
+
+    def _glide(self, dx: float, dz: float) -> tuple[float, _Contact | None]:
+        """Straight on until something is met: the share of it that was gone, and what."""
+        far = math.hypot(dx, dz)
+        pieces = max(1, math.ceil(far / PIECE - 1e-9))
+        way = dx / pieces, dz / pieces
+        for number in range(pieces):
+            share, contact = self._piece(way, None, far / pieces)
+            self._metres += far / pieces * share
+            if contact is not None:
+                return (number + share) / pieces, contact
+        return 1.0, None
+
+    def round(self, side: float, angle: float, *, on: bool = False) -> Pose:
+        """Turn about a point beside it; where it would have come without anything in the way.
+
+        Args:
+            side: metres from it to the point, to its right.
+            angle: radians.
+            on: whether it tries what is left in another way.
+        """
+        pose = self.pose
+        rx, rz = math.cos(pose.heading), math.sin(pose.heading)
+        pivot = pose.x + rx * side, pose.z + rz * side
+        end = swung(pose, pivot, angle)
+        shape = self._around.shape
+        self.stopped = 0.0
+        if shape.round and abs(side) < 1e-9:
+            self.pose = end
+            self._path.append(end.stand)
+            return end
+        reach = abs(side) + (0.0 if shape.round else shape.outer)
+        pieces = max(1, math.ceil(abs(angle) / 2), math.ceil(abs(angle * side) / PIECE - 1e-9))
+        for number in range(pieces):
+            part = angle / pieces
+            share, contact = self._piece(pivot, part, abs(part) * reach)
+            self._metres += abs(part * side) * share
+            if contact is not None:
+                self.stopped = 1 - (number + share) / pieces
+                away = math.hypot(contact.point[0] - pivot[0], contact.point[2] - pivot[1])
+                lost = 0.0 if on else abs(angle) * self.stopped * max(away, abs(side))
+                self._bumped(contact, lost)
+                break
+        self._path.append(self.pose.stand)
+        return end
+
+    def _piece(
+        self, way: tuple[float, float], angle: float | None, far: float
+    ) -> tuple[float, _Contact | None]:
+        """A motion among what one tile holds; in legs where floors of several heights are near.
+
+        Args:
+            way: as :meth:`_leg` takes it.
+            angle: likewise.
+            far: how many metres any point of the body goes.
+        """
+        near = self._around.tile(self.pose, self.pose.y, False)
+        if near.level:
+            return self._leg(way, angle, near, level=True)
+        legs = max(1, math.ceil(far / _CHUNK - 1e-9))
+        gone, share, contact = self._freely(way, angle, legs, near)
+        if contact is not None:
+            return share, contact
+        if angle is None:
+            way = way[0] / legs, way[1] / legs
+        else:
+            angle /= legs
+        for number in range(gone, legs):
+            near = self._around.tile(self.pose, self.pose.y, False)
+            share, contact = self._leg(way, angle, near, level=False)
+            if contact is not None:
+                return (number + share) / legs, contact
+        return 1.0, None
+
+    def _freely(
+        self, way: tuple[float, float], angle: float | None, legs: int, near: Near
+    ) -> tuple[int, float, _Contact | None]:
+        """Go as many legs as lead over one floor, past all that is in the way however it is lifted.
+
+        Returns:
+            How many; or the share of the motion that is gone and what ended it, where that is as
+            sure as among the lines of one leg.
+        """
+        around, pose, gone = self._around, self.pose, 0
+        end = _gone(pose, way, angle, 1.0)
+        if (angle is None or (pose.x, pose.z) == way) and near.even(pose, end):
+            gone = legs
+        while gone < legs:
+            there = _gone(pose, way, angle, (gone + 1) / legs)
+            if near.under(there.x, there.z) != pose.y:
+                break
+            gone += 1
+        if not gone:
+            return 0, 0.0, None
+        part = gone / legs
+        swept = ((way[0] * part, way[1] * part), None) if angle is None else (way, angle * part)
+        lines = around.tile(pose, pose.y, False, top=near.top).lines
+        lines = around.having(lines, pose, self._others)
+        share, k, how = sweep.meet(around.shape, lines, pose.at, *swept)
+        if how != sweep.FREE:
+            gone = 0 if how == sweep.INSIDE else int(share * gone)
+        there = _gone(pose, way, angle, gone / legs)
+        if angle is None and how in (sweep.MET, sweep.TOUCHED) and lines.owners[k] != EDGE:
+            share = share * part if how == sweep.MET else 0.0
+            stop = _gone(pose, way, angle, share)
+            # Not lifted there it meets the same.
+            if around.lift(there) == (pose.y, False) and near.under(stop.x, stop.z) == pose.y:
+                self.pose, self._even = stop, True
+                return 0, share, self._contact(lines, k, stop, way, angle)
+        if gone:
+            self.pose, self._even = there, True
+        return gone, 0.0, None
+
+    def _leg(
+        self, way: tuple[float, float], angle: float | None, under: Near, *, level: bool
+    ) -> tuple[float, _Contact | None]:
+        """A short motion: straight by ``way``, or by an angle about the point ``way``.
+
+        Args:
+            way: see above.
+            angle: radians; None where it goes straight.
+            under: what may be met around, if it is not lifted.
+            level: whether there is one floor alone all around.
+        """
+        around, pose, near = self._around, self.pose, under
+        end = _gone(pose, way, angle, 1.0)
+        floor, sure = near.under(end.x, end.z), True
+        if not level and floor is not None:
+            end = Pose(end.x, end.z, end.heading, floor)
+            lifts = around.lift(pose), around.lift(end)
+            band = Pose(pose.x, pose.z, pose.heading, min(pose.y, floor))
+            low, on_stairs = min(lifts[0][0], lifts[1][0]), lifts[0][1] and lifts[1][1]
+            near = around.tile(band, low, on_stairs, max(pose.y, floor))
+            sure = lifts[1][0] <= low
+        self._even = level
+        lines = around.having(near.lines, pose, self._others)
+        share, k, how = sweep.meet(around.shape, lines, pose.at, way, angle)
+        if how == sweep.FREE and floor is not None:
+            return self._ended(end, 1.0, None, sure=sure)
+        if how == sweep.INSIDE:
+            self._even = False
+            return 0.0, self._contact(lines, k, pose, way, angle)
+        if how == sweep.TOUCHED:
+            if angle is None or abs(angle) * share < _STILL:
+                return 0.0, self._contact(lines, k, pose, way, angle)
+            # It comes away first: what is left is asked from where it is away.
+            away = swung(pose, way, angle * share / 2)
+            gone, contact = self._ended(away, share / 2, None, sure=level)
+            if contact is None:
+                under = around.tile(self.pose, self.pose.y, False)
+                rest, contact = self._leg(way, angle * (1 - gone), under, level=level)
+                gone += (1 - gone) * rest
+            return gone, contact
+        for part in range(_PARTS, -1, -1):
+            stop = _gone(pose, way, angle, share * part / _PARTS)
+            floor = under.under(stop.x, stop.z)
+            if floor is not None or part == 0:
+                break
+        stop = Pose(stop.x, stop.z, stop.heading, pose.y if level or floor is None else floor)
+        contact = _Contact(EDGE, 0.0, 0.0, (end.x, pose.y, end.z))
+        if part == _PARTS:
+            contact = self._contact(lines, k, stop, way, angle)
+        return self._ended(stop, share * part / _PARTS, contact, sure=level)
+
+    def _ended(
+        self, pose: Pose, share: float, contact: _Contact | None, *, sure: bool
+    ) -> tuple[float, _Contact | None]:
+        """End a leg there; where it began if, lifted as it is there, it is in something.
+
+        Args:
+            pose: where it would end.
+            share: of the leg that is gone there.
+            contact: what ended it.
+            sure: whether the leg was swept among all that is met there.
+        """
+        if not sure:
+            lines = self._around.met(pose, self._others)
+            still = (0.0, 0.0)
+            _, k, how = sweep.meet(self._around.shape, lines, pose.at, still, None)
+            if how == sweep.INSIDE:
+                return 0.0, contact or self._contact(lines, k, self.pose, still, None)
+        self.pose = pose
+        return share, contact
+
+    def _contact(
+        self, lines: Lines, k: int, pose: Pose, way: tuple[float, float], angle: float | None
+    ) -> _Contact:
+        way = way if angle is None else (0.0, 0.0)
+        nx, nz, px, pz = sweep.touch(self._around.shape, lines.ends[k], pose.at, way)
+        owner = int(lines.owners[k])
+        if owner == STEP and not self._around.is_riser(lines, (px, pose.y, pz), (nx, nz)):
+            owner = WALL
+        return _Contact(owner, nx, nz, (px, pose.y, pz))
+
+    def struggle(self, metres: float, angle: float) -> None:
+        """The rest of an arc on which something was met: a little of each motion by turns."""
+        rest = self.stopped
+        count = min(
+            16, max(1, math.ceil(abs(metres * rest) / 0.05), math.ceil(abs(angle * rest) / 0.1))
+        )
+        for _ in range(count):
+            self.round(0.0, angle * rest / count)
+            _, _, ux, uz = self.pose.at
+            step = metres * rest / count
+            self.straight(ux * step, uz * step, slide=True)
+
+    def face(self, x: float, z: float) -> None:
+        """Turn to a place, as far as it can."""
+        for _ in range(3):
+            heading = math.atan2(x - self.pose.x, self.pose.z - z)
+            angle = turn_between(self.pose.heading, heading)
+            if abs(angle) < 1e-9:
+                return
+            self.round(self._around.aside(angle), angle)
+            if self.stopped or not self._around.body.turning_radius:
+                return
+
+
+def _gone(pose: Pose, way: tuple[float, float], angle: float | None, share: float) -> Pose:
+    """Where a share of a short motion ends."""
+    if angle is None:
+        return Pose(pose.x + way[0] * share, pose.z + way[1] * share, pose.heading, pose.y)
+    return swung(pose, way, angle * share)
+
 
 _TRIES = 4
 """Times that a body turns to the same point."""

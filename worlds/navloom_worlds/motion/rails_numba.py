@@ -1,6 +1,6 @@
 """Stretches of rails as numba compiles them; imported where numba is installed.
 
-This is what :func:`navloom_worlds.motion.rail_stretches.in_numpy` does, without keeping what
+This is what :func:`navloom_worlds.motion.rails.in_numpy` does, without keeping what
 lines take from a rail, which overlaps many times over. The arithmetic is that of numpy's way, in
 its order, so that what is left free is the same to the bit.
 """
@@ -303,7 +303,7 @@ def _compiled(
     swing: Any,
     turns: bool,
 ) -> Any:  # pragma: no cover - compiled
-    """The same as :func:`navloom_worlds.motion.rail_stretches.in_numpy`, as numbers.
+    """The same as :func:`navloom_worlds.motion.rails.in_numpy`, as numbers.
 
     Args:
         lines: (n, 4) that the box may not meet.

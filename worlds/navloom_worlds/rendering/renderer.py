@@ -1,29 +1,109 @@
 """Pictures of a mesh: what each pixel's ray meets, and how that looks.
 
 Colour, depth and ids of one camera share one cast of rays, and each is made when it is first read.
+
+Where a picture has edges: the only pixels for which more than one ray is worth its time.
+
+Light kept on disk by what it was worked out from: one npz file a mesh.
 """
 
 from __future__ import annotations
 
 import weakref
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any, Literal, Protocol
+from typing import IO, Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from navloom.disk_cache import LIGHT, content_key
 from navloom.errors import SimulatorError, did_you_mean
 from navloom_worlds.geometry.mesh import SceneMesh
 from navloom_worlds.geometry.rays import Hits
 from navloom_worlds.geometry.solids import Ints
 from navloom_worlds.rendering.atlas import DARK, Light, baked
 from navloom_worlds.rendering.camera import Camera
-from navloom_worlds.rendering.edges import edge_codes, edges
 from navloom_worlds.rendering.facets import Facets, facets_of
-from navloom_worlds.rendering.light_cache import kept
 from navloom_worlds.rendering.shading import Table, shaded, table_of
+
+FORMAT = 7
+"""Raised when light is worked out in another way."""
+
+
+def light_key(facets: Facets) -> str:
+    """The name of a mesh's light: a hash of all that it depends on."""
+    mesh = facets.mesh
+    parts = (mesh.vertices, mesh.faces, mesh.owners, mesh.smooth, facets.albedo, facets.glow)
+    return content_key(f"navloom light {FORMAT}", *parts)
+
+
+def kept(facets: Facets, make: Callable[[], Light]) -> Light:
+    """The light of a mesh from disk, or made and put there.
+
+    Args:
+        facets: the mesh.
+        make: works the light out.
+    """
+    faces = len(facets.area)
+    return LIGHT.kept(f"{light_key(facets)}.npz", make, _save, lambda file: _load(file, faces))
+
+
+def _load(file: IO[bytes], faces: int) -> Light:
+    with np.load(file, allow_pickle=False) as parts:
+        light = Light(parts["texels"], int(parts["wide"]), parts["place"])
+    sound = (
+        light.texels.dtype == np.uint16
+        and light.texels.ndim == 2
+        and light.texels.shape[1] == 3
+        and light.place.dtype == np.float32
+        and light.place.shape == (faces, 6)
+        and light.wide > 0
+        and len(light.texels) % light.wide == 0
+    )
+    if not sound:
+        raise ValueError("not what was written")
+    return light
+
+
+def _save(file: IO[bytes], light: Light) -> None:
+    np.savez(file, texels=light.texels, wide=np.int64(light.wide), place=light.place)
+
+
+_STEP = np.float32(1.08)
+"""Neighbours whose distances differ by more have an edge between them."""
+
+
+def edge_codes(facets: Facets) -> Ints:
+    """(m,) a number for each owner, look and way of facing; faces of one have no edge between."""
+    mesh = facets.mesh
+    way = np.rint(facets.normal * 3).astype(np.int64) + 3
+    code = mesh.owners.astype(np.int64) * 65_537 + mesh.surface
+    code = ((code * 7 + way[:, 0]) * 7 + way[:, 1]) * 7 + way[:, 2]
+    numbers: Ints = np.unique(code, return_inverse=True)[1].astype(np.int32)
+    return numbers
+
+
+def edges(camera: Camera, hits: Hits, codes: Ints) -> NDArray[np.int64]:
+    """The pixels on either side of an edge, as rows of ``hits``, in order."""
+    shape = (camera.height, camera.width)
+    code = codes.take(hits.face, mode="clip")
+    code[hits.face < 0] = -1
+    code = code.reshape(shape)
+    far = hits.distance.reshape(shape)
+    found = np.zeros(shape, dtype=np.bool_)
+    for one, other in (
+        ((slice(1, None), slice(None)), (slice(None, -1), slice(None))),
+        ((slice(None), slice(1, None)), (slice(None), slice(None, -1))),
+    ):
+        apart = code[one] != code[other]
+        apart |= far[one] > far[other] * _STEP
+        apart |= far[other] > far[one] * _STEP
+        found[one] |= apart
+        found[other] |= apart
+    return np.flatnonzero(found)
+
 
 Lighting = Literal["baked", "unbaked"]
 LIGHTINGS: tuple[Lighting, ...] = ("baked", "unbaked")

@@ -6,6 +6,13 @@
 
 A rater walks one item at a time; one that another page of theirs begins takes the place of the one
 before. A walk that is left is kept, and goes on where it was.
+
+A walk that goes on: what a rater's keys say, in time, and what they see.
+
+The keys that are held are those that the page named last; one that was let go of before the next
+50 ms counts once. Where the page is not heard for a second, they are let go of; after some more the
+walk pauses, and its clock with it. Pictures are made on a thread of their own, so that poses keep
+their time.
 """
 
 from __future__ import annotations
@@ -13,10 +20,15 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Annotated, ClassVar, Literal
+from dataclasses import replace
+from io import BytesIO
+from typing import Annotated, Any, ClassVar, Literal
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -26,13 +38,265 @@ from navloom.errors import NavloomError, StoppedError, UsageError
 from navloom.evals.navigation.run import EvalPlan
 from navloom.evals.people.study_folder import WALKS
 from navloom.evals.session import Sample
+from navloom.graphs.navigation.driven_walk import TICK_S, nearest_seen
+from navloom.graphs.navigation.person import PersonWish, Standing
 from navloom.models.secrets import one_line
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
+from navloom.scenes.scene import Scene
+from navloom.scenes.terrain import SETTLE_M, Stand
 from navloom.scenes.uri import scene_of
+from navloom.sim.graph import floor_of
+from navloom.sim.protocol import Pose
+from navloom.sim.views import MARK_M
 from navloom.web.people_room import PeopleRoom, Seat
 from navloom.web.room import WebRoom, told
-from navloom_worlds.walks.live_walk import SIZES, LiveWalk
-from navloom_worlds.walks.walks import Walks, walk_plan
+from navloom_worlds.motion.mover import mover_of
+from navloom_worlds.rendering.camera import Camera
+from navloom_worlds.rendering.embedded import camera_of
+from navloom_worlds.rendering.lookout import renderer_of
+from navloom_worlds.rendering.sensors import Sensor
+from navloom_worlds.walks.walks import Motion, Walks, walk_plan
+
+MOST_SECONDS = 300.0
+"""Of one walk, pauses left out."""
+SIZES = ((480, 360), (400, 300), (320, 240))
+"""Pixels of a picture; the page asks for a smaller one where they come slowly."""
+_UNHEARD_S, _GONE_S = 1.0, 4.0
+_LATE_S = 0.25
+_EYES = ThreadPoolExecutor(1, thread_name_prefix="navloom.eyes")
+Phase = Literal["loading", "walking", "paused", "done", "broken"]
+
+
+class LiveWalk:
+    """One rater's walk, as a person whom the graph asks.
+
+    Args:
+        name: of the item; empty of the practice.
+        motion: how they move.
+        scene: where; it is loaded.
+        body: whose body it is.
+        seconds: that it has taken before.
+
+    Attributes:
+        phase: how far it is.
+        said: what went wrong, where it is broken.
+        task: the graph's.
+    """
+
+    def __init__(
+        self, name: str, motion: Motion, scene: Scene, body: Embodiment, seconds: float = 0.0
+    ) -> None:
+        self.name, self.motion, self.scene, self.body = name, motion, scene, body
+        self.phase: Phase = "loading"
+        self.said = ""
+        self.task: asyncio.Task[None] | None = None
+        self._standing: Standing | None = None
+        self._before, self._since = seconds, 0.0
+        self._forward = self._turn = 0.0
+        self._tapped = (0.0, 0.0)
+        self._wish: tuple[Literal["", "stop"], int] | None = None
+        self._due = 0.0
+        self._left = False
+        self._looking = 0
+        self._heard = time.monotonic()
+        self._told = asyncio.Event()
+        self._touched = ("", 0.0)
+
+    # What the page tells.
+
+    def hear(self) -> None:
+        """The page is there."""
+        self._heard = time.monotonic()
+
+    def hold(self, forward: float, turn: float) -> None:
+        """These keys are held from now on."""
+        self.hear()
+        self._forward, self._turn = forward, turn
+        self._tapped = (forward or self._tapped[0], turn or self._tapped[1])
+        self._go_on()
+
+    def choose(self, option: int) -> None:
+        """Hop to an option."""
+        self._wished("", option)
+
+    def stop(self) -> None:
+        """Here it ends."""
+        self._wished("stop", 0)
+
+    def _wished(self, said: Literal["", "stop"], option: int) -> None:
+        self.hear()
+        if self._standing is not None:
+            self._wish = (said, option)
+        self._go_on()
+        self._told.set()
+
+    def pause(self) -> None:
+        """The clock stands still until the page is used again."""
+        if self.phase == "walking":
+            self._before, self._since = self.seconds, 0.0
+            self._forward = self._turn = 0.0
+            self.phase = "paused"
+
+    def _go_on(self) -> None:
+        if self.phase == "paused":
+            self.phase, self._since = "walking", time.monotonic()
+            self._told.set()
+
+    def leave(self) -> None:
+        """End it as it is; what was walked is kept, and another goes on from there."""
+        self._left = True
+        self._told.set()
+
+    @property
+    def seconds(self) -> float:
+        """That it took, pauses left out."""
+        return self._before + (time.monotonic() - self._since if self._since else 0.0)
+
+    # What the graph asks.
+
+    async def wish(self, standing: Standing) -> PersonWish:
+        """See :class:`navloom.graphs.navigation.person.Person`."""
+        if standing.touched:
+            self._touched = (standing.touched, time.monotonic())
+        self._standing = standing
+        if self.phase == "loading":
+            self.phase, self._since = "walking", time.monotonic()
+        while True:
+            self._told.clear()
+            await self._wait()
+            if self._left:
+                raise StoppedError("the page was left")
+            if self.phase != "walking":
+                continue
+            if self.seconds >= MOST_SECONDS:
+                return PersonWish(self.seconds, "time")
+            if self._wish is not None:
+                (said, option), self._wish = self._wish, None
+                if said == "" and option not in [each.id for each in standing.options]:
+                    continue
+                return PersonWish(self.seconds, said, option)
+            if self.motion == "continuous":
+                return self._keys()
+
+    async def _wait(self) -> None:
+        """Until there may be something to do: the next 50 ms, or what the page tells."""
+        unheard = time.monotonic() - self._heard
+        if unheard > _UNHEARD_S:
+            self._forward = self._turn = 0.0
+        # A picture that is being made is not the page's fault.
+        if unheard > _GONE_S and not self._looking:
+            self.pause()
+        wait = 1.0
+        if self.phase == "walking" and self.motion == "continuous":
+            now = time.monotonic()
+            if now - self._due > _LATE_S:
+                self._due = now
+            wait = self._due - now
+            if wait <= 0:
+                await asyncio.sleep(0)
+                return
+            await asyncio.sleep(wait)
+            return
+        try:
+            async with asyncio.timeout(wait):
+                await self._told.wait()
+        except TimeoutError:
+            return
+
+    def _keys(self) -> PersonWish:
+        self._due += TICK_S
+        forward, turn = self._forward or self._tapped[0], self._turn or self._tapped[1]
+        self._tapped = (0.0, 0.0)
+        return PersonWish(self.seconds, forward=forward, turn=turn)
+
+    # What the page shows.
+
+    def prepare(self, start: str) -> None:
+        """Make what pictures and motion need, which may take seconds the first time.
+
+        Args:
+            start: the viewpoint where it begins.
+        """
+        place = floor_of(self.scene.viewpoint_by_id[start])
+        _jpeg(self.scene, self._camera(Pose(place, 0.0, 0.0, start), 0, 0.0))
+        if self.motion == "continuous":
+            mover = mover_of(self.scene, self.body)
+            stand = mover.settled(Stand(place, 0.0), reach=SETTLE_M)
+            if stand is not None:
+                mover.drive(stand, self.body.speed, self.body.turn_speed, TICK_S)
+            nearest_seen(self.scene, place, start)
+
+    def _camera(self, pose: Pose, size: int, tilt: float) -> Camera:
+        width, height = SIZES[size]
+        sensor = Sensor("rgb", width=width, height=height, fov=math.pi / 2, elevation=tilt)
+        return camera_of(self.scene, pose, sensor, self.body.height)
+
+    def record(self) -> dict[str, Any]:
+        """How far it is, as JSON."""
+        standing, (touched, when) = self._standing, self._touched
+        return {
+            "item": self.name,
+            "phase": self.phase,
+            "motion": self.motion,
+            "said": self.said,
+            "seconds": round(self.seconds, 2),
+            "steps": standing.steps if standing else 0,
+            "heading": round(standing.pose.heading, 4) if standing else 0.0,
+            "touched": touched if time.monotonic() - when < 1.0 else "",
+        }
+
+    async def picture(
+        self, size: int, heading: float | None, tilt: float
+    ) -> tuple[bytes, dict[str, Any]]:
+        """What is seen now.
+
+        Args:
+            size: which of ``SIZES``.
+            heading: where the rater looks, in radians; None: where the body does.
+            tilt: radians upwards.
+
+        Returns:
+            A JPEG, and what :meth:`record` says beside ``marks``: of the ways on in the picture
+            their number, from the left and from the top, 0 to 1, and metres.
+        """
+        standing = self._standing
+        if standing is None:
+            return b"", self.record()
+        pose = standing.pose if heading is None else replace(standing.pose, heading=heading)
+        camera = self._camera(pose, size, tilt)
+        told = {**self.record(), "marks": list(_marks(self.scene, standing, camera))}
+        loop = asyncio.get_running_loop()
+        self._looking += 1
+        try:
+            return await loop.run_in_executor(_EYES, _jpeg, self.scene, camera), told
+        finally:
+            self._looking -= 1
+            self.hear()
+
+
+def _jpeg(scene: Scene, camera: Camera) -> bytes:
+    from PIL import Image
+
+    pixels, file = renderer_of(scene).frame(camera).read("rgb"), BytesIO()
+    Image.fromarray(pixels).save(file, "JPEG", quality=82)
+    return file.getvalue()
+
+
+def _marks(scene: Scene, standing: Standing, camera: Camera) -> Iterator[list[float]]:
+    """The ways on that are in a picture."""
+    half = math.tan(camera.fov / 2)
+    for option in standing.options:
+        x, y, z = floor_of(scene.viewpoint_by_id[option.viewpoint])
+        way = np.array([x, y + MARK_M, z]) - np.array(camera.position)
+        right, up, ahead = (float(way @ axis) for axis in camera.axes)
+        if ahead < 0.1:
+            continue
+        u = 0.5 + right / ahead / half / 2
+        v = 0.5 - up / ahead / half / 2 * camera.width / camera.height
+        if 0 < u < 1:
+            metres = math.hypot(way[0], way[2])
+            yield [option.id, round(u, 4), round(min(max(v, 0.0), 0.96), 4), round(metres, 2)]
+
 
 MOST_WALKS = 12
 """Walks at once: more than a machine has time for."""

@@ -17,7 +17,7 @@ from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene
 from navloom_worlds.geometry import SceneMesh, mesh, scene_mesh
 from navloom_worlds.geometry.solids import Surface
-from navloom_worlds.rendering import sight
+from navloom_worlds.rendering import seen as sight
 
 SMALL = load_scene("home:3?rooms=4&floors=1")
 

@@ -12,8 +12,7 @@ from navloom.disk_cache import HABITAT
 from navloom.errors import SimulatorError
 from navloom.scenes import load_scene
 from navloom_worlds.exporting.habitat_files import save_habitat
-from navloom_worlds.habitat.habitat_scenes import export_key, scene_files
-from navloom_worlds.habitat.scene_dataset import find_in_dataset
+from navloom_worlds.habitat.habitat_scenes import export_key, find_in_dataset, scene_files
 
 FLAT = load_scene("demo:flat")
 

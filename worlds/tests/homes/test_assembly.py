@@ -7,7 +7,6 @@ import pytest
 
 from navloom.scenes.floor_graph import BlockedError
 from navloom.scenes.scene import Item, Relation, Scene
-from navloom_worlds.homes.assembly import assemble
 from navloom_worlds.homes.floorplan import (
     Doorway,
     Flight,
@@ -17,6 +16,7 @@ from navloom_worlds.homes.floorplan import (
     Storey,
     Window,
 )
+from navloom_worlds.homes.maker import assemble
 
 # An L of a living room with stairs along its lower wall, a kitchen in its notch a step lower, and
 # a bedroom above.

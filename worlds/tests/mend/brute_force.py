@@ -31,10 +31,9 @@ from navloom_worlds.mend.changes import (
     widening,
 )
 from navloom_worlds.mend.costs import Costs
-from navloom_worlds.mend.lift_sites import lift_sites
 from navloom_worlds.mend.rebuild import widest
 from navloom_worlds.mend.route_drive import drive
-from navloom_worlds.mend.search import mend
+from navloom_worlds.mend.search import lift_sites, mend
 
 _WIDER = 0.05
 

@@ -24,13 +24,10 @@ from navloom_worlds.mend.changes import (
     sliding,
     widening,
 )
-from navloom_worlds.mend.cheaper import Cheaper
 from navloom_worlds.mend.costs import Costs, load_costs
-from navloom_worlds.mend.link_needs import link_needs
-from navloom_worlds.mend.manoeuvre import manoeuvred
-from navloom_worlds.mend.mend_plan import draw_mend, places_of
-from navloom_worlds.mend.route_drive import Drive, drive
-from navloom_worlds.mend.search import Mend, mend
+from navloom_worlds.mend.mend_report import draw_mend, places_of
+from navloom_worlds.mend.route_drive import Drive, drive, manoeuvred
+from navloom_worlds.mend.search import Cheaper, Mend, link_needs, mend
 from navloom_worlds.motion.mover import Mover, mover_of
 from tests.scenes.test_plan import texts
 
@@ -67,7 +64,7 @@ def test_a_width_is_no_more_than_it_takes(home: Scene, monkeypatch: pytest.Monke
         link = scene.links[door]
         return Drive((link.width or 0) >= 0.749 and not link.threshold)
 
-    monkeypatch.setattr("navloom_worlds.mend.cheaper.drive", driven)
+    monkeypatch.setattr("navloom_worlds.mend.search.drive", driven)
     cheaper = Cheaper(home, body, ("Living_room_1", "Bathroom_2"), costs)
     taken = removing(home, home.items[0].id, costs)
     kept, after = cheaper.made(merged([wide, levelling(home, door, costs), taken]), Drive(True))
@@ -75,7 +72,7 @@ def test_a_width_is_no_more_than_it_takes(home: Scene, monkeypatch: pytest.Monke
     assert [(each.kind, each.width) for each in kept] == [("level", None), ("widen", 0.75)]
     sill = Cheaper(home, body, ("Living_room_1", "Bathroom_2"), costs)
     monkeypatch.setattr(
-        "navloom_worlds.mend.cheaper.drive", lambda s, *_: Drive(s.links[door].threshold == 0)
+        "navloom_worlds.mend.search.drive", lambda s, *_: Drive(s.links[door].threshold == 0)
     )
     kept, _ = sill.made((sliding(home, door, costs),), Drive(True))
     assert [each.kind for each in kept] == ["level"]

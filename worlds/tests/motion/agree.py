@@ -24,8 +24,7 @@ from navloom.scenes.bodies import builtin_bodies
 from navloom.scenes.by_rule import BARRIERS, faults
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import list_scenes
-from navloom_worlds.motion.by_driving import Compared, compared
-from navloom_worlds.motion.driven import Driven, drive_edge
+from navloom_worlds.motion.by_driving import Compared, Driven, compared, drive_edge
 from worlds.tests.motion.agree_pictures import drawn
 
 _NO_KIND = "open"

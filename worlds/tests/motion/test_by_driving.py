@@ -8,7 +8,7 @@ from navloom.scenes import Scene, load_scene
 from navloom.scenes.bodies import Embodiment, get_body
 from navloom.scenes.by_rule import from_geometry
 from navloom_worlds.motion import by_driving
-from navloom_worlds.motion.driven import Driven, Result
+from navloom_worlds.motion.by_driving import Driven, Result
 
 pytestmark = pytest.mark.slow
 

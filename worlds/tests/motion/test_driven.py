@@ -16,11 +16,10 @@ from navloom.scenes.by_rule import faults, from_geometry
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene
 from navloom_worlds.motion.box_places import Shape as PlanShape
-from navloom_worlds.motion.by_driving import compared
-from navloom_worlds.motion.driven import Driven, drive_edge, drive_edges
+from navloom_worlds.motion.by_driving import Driven, compared, drive_edge, drive_edges
 from navloom_worlds.motion.lattice import GridFrame, Stretches, box_sums, corner_sums, stretches
+from navloom_worlds.motion.passing import FEW, fits
 from navloom_worlds.motion.rails import Grain, Rails
-from navloom_worlds.motion.turning_room import FEW, fits
 from worlds.tests.motion.agree import rows
 
 pytestmark = pytest.mark.slow

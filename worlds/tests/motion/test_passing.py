@@ -11,8 +11,8 @@ from navloom.scenes.bodies import get_body
 from navloom_worlds.geometry.solids import Surface, beam
 from navloom_worlds.geometry.wall_holes import WallHole
 from navloom_worlds.motion.box_places import Shape
+from navloom_worlds.motion.passing import EVERY, FEW, fits, straight
 from navloom_worlds.motion.rule_floor import _of_parts, strip
-from navloom_worlds.motion.turning_room import EVERY, FEW, fits, straight
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,9 @@ from navloom.scenes.bodies import Shape
 from navloom_worlds.motion import lattice, rails
 from navloom_worlds.motion.box_places import edges_of
 from navloom_worlds.motion.lattice import GridFrame, Plane, Stretches, box_sums, stretches
-from navloom_worlds.motion.rail_stretches import (
+from navloom_worlds.motion.rails import (
+    Grain,
+    Rails,
     _ahead,
     _between,
     _fewer,
@@ -21,7 +23,6 @@ from navloom_worlds.motion.rail_stretches import (
     in_numpy,
     stretches_of,
 )
-from navloom_worlds.motion.rails import Grain, Rails
 
 pytestmark = pytest.mark.slow
 

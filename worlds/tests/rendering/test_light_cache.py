@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from navloom_worlds.rendering import light_cache
+from navloom_worlds.rendering import renderer as light_cache
 from navloom_worlds.rendering.atlas import Light
 from navloom_worlds.rendering.facets import Facets, facets_of
 from worlds.tests.rendering.test_renderer import room

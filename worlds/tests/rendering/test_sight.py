@@ -14,9 +14,9 @@ from navloom.sim.graph import candidates_of
 from navloom.sim.protocol import MOST_DESCRIPTION
 from navloom.sim.viewer import can_look
 from navloom_worlds.geometry.owners import item_owner
-from navloom_worlds.rendering import lookout, sight
-from navloom_worlds.rendering.seen import SeenCaptions, seen
-from navloom_worlds.rendering.sight import RAYS, sight_of
+from navloom_worlds.rendering import lookout
+from navloom_worlds.rendering import seen as sight
+from navloom_worlds.rendering.seen import RAYS, SeenCaptions, seen, sight_of
 
 pytest.importorskip("embreex")
 
