@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from navloom.errors import SimulatorError
 from navloom.plugins import plugin, plugins
-from navloom.scenes.plan_building import FromAbove
+from navloom.scenes.plan_svg import FromAbove
 from navloom.scenes.scene import Scene
 from navloom.sim.protocol import CaptionSource, Simulator
 
