@@ -24,6 +24,7 @@ from navloom.evals import kinds
 from navloom.evals.kinds import Calls, Kind, Plan, Shown, get_kind
 from navloom.evals.one_sample import run_sample
 from navloom.evals.option import Opt
+from navloom.evals.report.blocks import Prose
 from navloom.evals.request import Model, Request, Seed
 from navloom.evals.run_folder import read_samples
 from navloom.evals.runner import run_kind
@@ -102,7 +103,8 @@ def plan(request: RhymeRequest, run: Path | None, note: kinds.Note) -> Plan:
 
 def report(runs: list[Path], out: Path | None) -> Shown:
     said = {str(run): [row["result"]["rhyme"] for row in read_samples(run)] for run in runs}
-    return Shown([f"{run}: {', '.join(found)}\n" for run, found in said.items()], record=said)
+    lines = [Prose(text=f"{run}: {', '.join(found)}") for run, found in said.items()]
+    return Shown(lines, whole=True, record=said)
 
 
 RHYME = Kind(

@@ -194,12 +194,14 @@ def carry_out(
 
 
 def show(shown: Shown) -> None:
-    """Print tables on stdout, and what belongs to them on stderr."""
-    for table in shown.tables:
-        if isinstance(table, str):
-            tell(table, end="")
+    """Print blocks on stdout, and what belongs to them on stderr."""
+    from navloom.evals.report.writers import markdown, screen
+
+    for part in [markdown(shown.blocks)] if shown.whole else screen(shown.blocks):
+        if isinstance(part, str):
+            tell(part, end="")
         else:
-            print_table(table)
+            print_table(part)
     for note in shown.notes:
         say(note)
 

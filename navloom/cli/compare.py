@@ -14,7 +14,7 @@ from navloom.evals.request import Seed, Spec
 from navloom.terminal import say, tell
 
 if TYPE_CHECKING:
-    from navloom.evals.likeness.home_figures import HomeFigures
+    from navloom.evals.likeness.two_sets import HomeFigures
 
 _SAID_EVERY = 50
 """Homes after which it is said how far a comparison is."""
@@ -42,8 +42,8 @@ def compare(
     home is said and skipped; the exit code is then 1.
     """
     from navloom.evals.likeness.pictures import likeness_picture
-    from navloom.evals.likeness.tables import figure_table, likeness_record, type_table
     from navloom.evals.likeness.two_sets import compare as hold_against
+    from navloom.evals.likeness.two_sets import figure_table, likeness_record, type_table
     from navloom.files import check_place
 
     if figure is not None:
@@ -67,7 +67,7 @@ def compare(
 def _figures_of(spec: str, tasks: int, seed: int) -> tuple[list[HomeFigures], int]:
     """The figures of the homes that can be loaded, and how many cannot."""
     from navloom.errors import SceneError
-    from navloom.evals.likeness.home_figures import home_figures
+    from navloom.evals.likeness.two_sets import home_figures
     from navloom.scenes.uri import list_scenes
 
     found, uris = [], list_scenes(spec)

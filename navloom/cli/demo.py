@@ -35,8 +35,8 @@ def demo(
     from navloom.errors import NavloomError
     from navloom.evals.navcraft.dataset import check_file
     from navloom.evals.navcraft.export import export_run
-    from navloom.evals.navcraft.report_blocks import shown
     from navloom.evals.navcraft.request import SynthRequest
+    from navloom.evals.navcraft.results import write_report
     from navloom.evals.progress import make_display
     from navloom.evals.runner import run_kind
     from navloom.evals.session import Session
@@ -56,7 +56,7 @@ def demo(
     if checked.findings:
         raise NavloomError(f"the dataset is not valid: {checked.findings[0].text(tasks)}")
     say("3. a report")
-    told = shown([run], out)
+    told = write_report([run], out)
     page = write_page([run], out, shown=told)
     show(told)
     say("look at:")

@@ -12,7 +12,7 @@ import typer
 
 from navloom.cli.common import counted
 from navloom.cli.options import takes
-from navloom.evals.capnav.release_request import Wanted
+from navloom.evals.capnav.request import Wanted
 from navloom.evals.option import Opt
 from navloom.evals.request import Spec
 from navloom.plugins import plugin

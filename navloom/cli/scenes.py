@@ -34,7 +34,7 @@ def list_(spec: Spec = "home:", as_json: Json = False) -> None:
     """
     from rich.table import Table
 
-    from navloom.evals.report.shown_scene import COUNTS, scene_sizes
+    from navloom.evals.report.scene_blocks import COUNTS, scene_sizes
     from navloom.scenes.uri import list_scenes
 
     uris = list_scenes(spec)
@@ -94,7 +94,7 @@ def show(
     if prompt:
         print_json(scene_prompt(scene))
     elif as_json:
-        from navloom.evals.report.shown_scene import scene_rooms, scene_sizes
+        from navloom.evals.report.scene_blocks import scene_rooms, scene_sizes
 
         said = {**scene_sizes(scene), "rooms": scene_rooms(scene), "notes": list(scene.notes)}
         print_json(said)
@@ -220,7 +220,7 @@ def _print_rooms(scene: Scene) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from navloom.evals.report.shown_scene import COUNTS, scene_rooms, scene_sizes
+    from navloom.evals.report.scene_blocks import COUNTS, scene_rooms, scene_sizes
 
     sizes = scene_sizes(scene)
     counts = (counted(sizes[name], name) for name in COUNTS)

@@ -94,7 +94,7 @@ def worth(
     without repair, blind picks from small lists, always the first of a list, and each model with
     the blind and with the ranked list. The same command on the same folder goes on.
     """
-    from navloom.evals.navcraft.comparison import study_worth
+    from navloom.evals.navcraft.studies import study_worth
     from navloom.scenes.uri import list_scenes
 
     n = len(list_scenes(spec)) if n_each is None else n_each

@@ -17,7 +17,7 @@ import json
 import os
 import sqlite3
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -26,8 +26,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from navloom.errors import RunError
-from navloom.evals.report.blocks import Block, Prose, Said, Transcript
+from navloom.errors import NavloomError, RunError
+from navloom.evals.report.blocks import Block, Prose, Said, Tone, Transcript
 from navloom.files import formed, open_file
 
 NAME = "calls.sqlite"
@@ -58,6 +58,11 @@ _WAIT_S = 5.0
 """For who writes, at most."""
 _WINDOW = 32 * 1024
 """Bytes that deflate looks back."""
+_MOST_TEXT = 3_000
+_MOST_SAID = 200
+_WHO = {"ai": "the model", "tool": "the tool", "human": "the checks"}
+
+Message = Mapping[str, Any]
 _NAMED = 120
 """Characters from which on a message that an earlier call had, too, is named and not repeated."""
 
@@ -514,3 +519,53 @@ def names_in(form: Any) -> list[str]:
     own = form.get("name") or form.get("title")
     inner = [form.get(key) for key in ("function", "json_schema", "schema")]
     return [str(own)] if own else [name for each in inner for name in names_in(each)]
+
+
+def talk_of(run: Path | str, sample: str) -> tuple[Said, ...]:
+    """The turns of a sample's conversations, without the prompts that begin them.
+
+    Args:
+        run: the run's folder.
+        sample: the sample's id.
+
+    Returns:
+        What the model said and called, what tools answered, what was sent back; empty where the
+        run keeps no calls, or they cannot be read.
+    """
+    try:
+        calls = calls_of(run, sample)
+    except NavloomError:
+        return ()
+    tried = max((call.tried for call in calls), default=0)
+    told: dict[str, list[tuple[str, str]]] = {}
+    said: list[Said] = []
+    for call in calls:
+        if call.tried != tried:
+            continue
+        before, now = told.get(call.node), [_key(each) for each in call.messages]
+        if before is not None:
+            grown = now[: len(before)] == before
+            said += _lines(call.messages[len(before) :] if grown else call.messages[-1:])
+        reply: Message = call.reply or {"role": "ai", "content": call.error}
+        said += _lines([reply])
+        told[call.node] = [*now, _key(reply)]
+    return tuple(said[:_MOST_SAID])
+
+
+def _key(message: Message) -> tuple[str, str]:
+    return str(message.get("role")), str(message.get("content"))
+
+
+def _lines(messages: Sequence[Message]) -> list[Said]:
+    found = []
+    for message in messages:
+        role, content = _key(message)
+        called = [
+            f"{each.get('name')}({json.dumps(each.get('args'), ensure_ascii=False)})"
+            for each in message.get("tool_calls") or ()
+        ]
+        text = "\n".join(filter(None, [content, *called]))
+        short = text if len(text) <= _MOST_TEXT else f"{text[: _MOST_TEXT - 1]}…"
+        tone: Tone = "bad" if role == "human" else "plain"
+        found.append(Said(who=_WHO.get(role, role), text=short, tone=tone))
+    return found

@@ -24,8 +24,7 @@ from typing import Any
 from navloom.errors import RunError, did_you_mean
 from navloom.evals.made_with import made_by_another
 from navloom.evals.progress import Summary
-from navloom.evals.report.blocks import Block, Detail
-from navloom.evals.report.line_columns import Column, Pairing
+from navloom.evals.report.blocks import Block, Column, Detail, Pairing
 from navloom.evals.request import Request
 from navloom.evals.run_folder import read_run
 from navloom.evals.session import Job, Sample
@@ -85,22 +84,24 @@ class Shown:
     """What a command shows of runs.
 
     Attributes:
-        tables: for a person, on stdout: text, or tables of rich's that fit the terminal.
+        blocks: what a person sees: in a terminal, and on a page of several runs.
+        whole: whether a terminal shows all of them, as markdown, and not one screen.
+        together: whether a page has the blocks as a report of several runs.
         notes: what is said on stderr beside them.
         lines: what is said on stderr, also where a program reads.
         record: the same for programs.
         files: what was written.
-        blocks: what a page shows of several runs together.
         details: what a page shows of some samples in place of :attr:`Kind.detail`, with pictures
             that were made for it, by run and id.
     """
 
-    tables: Sequence[Any] = ()
+    blocks: Sequence[Block] = ()
+    whole: bool = False
+    together: bool = True
     notes: Sequence[str] = ()
     lines: Sequence[str] = ()
     record: Mapping[str, Any] = field(default_factory=dict)
     files: Sequence[Path] = ()
-    blocks: Sequence[Block] = ()
     details: Mapping[tuple[Path, str], Detail] = field(default_factory=dict)
 
 
@@ -148,6 +149,21 @@ def reply_tokens(model: str) -> int:
 def later(where: str) -> Callable[..., Any]:
     """A function, ``module:name``, whose module is imported when it is called."""
     return partial(_called, where)
+
+
+def later_all(*modules: str) -> dict[str, Any]:
+    """Functions for the fields of a kind, imported when they are called.
+
+    Args:
+        modules: ``module:name name field=name``, a name alone where the field has it too.
+    """
+    found = {}
+    for each in modules:
+        module, _, names = each.partition(":")
+        for said in names.split():
+            field_name, _, name = said.rpartition("=")
+            found[field_name or name] = later(f"{module}:{name}")
+    return found
 
 
 def _called(where: str, *given: Any) -> Any:

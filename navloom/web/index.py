@@ -19,7 +19,7 @@ from typing import Any
 
 from navloom.disk_cache import VIEWS, content_key
 from navloom.errors import RunError
-from navloom.evals.report.line_columns import Cell, Column
+from navloom.evals.report.blocks import Cell, Column
 from navloom.line_file import ANY, Form, Place, line_at, parse_line, whole_lines
 
 MOST_BYTES = 16 * 1024 * 1024

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from navloom.errors import NavloomError, UsageError
 from navloom.evals.people.study_folder import is_people
-from navloom.evals.report.kept_report import NAME
+from navloom.evals.report.writers import NAME
 from navloom.web.run_source import RunSource
 from navloom.web.source import Source
 

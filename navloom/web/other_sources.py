@@ -13,10 +13,9 @@ from navloom.evals.navcraft.shown_dataset import (
     dataset_rows,
     dataset_tables,
 )
-from navloom.evals.report.blocks import Block, Detail
-from navloom.evals.report.kept_report import NAME, KeptReport, read_report
-from navloom.evals.report.line_columns import Column
-from navloom.evals.report.shown_scene import scene_blocks
+from navloom.evals.report.blocks import Block, Column, Detail
+from navloom.evals.report.scene_blocks import scene_blocks
+from navloom.evals.report.writers import NAME, KeptReport, read_report
 from navloom.line_file import Place
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import SceneNames, list_scenes, load_scene, scene_of

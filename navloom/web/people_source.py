@@ -7,11 +7,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from navloom.evals.people.answer_tables import rater_table
-from navloom.evals.people.beside_run import results_of
-from navloom.evals.people.question_results import asked
-from navloom.evals.people.rater_habits import habits
-from navloom.evals.people.results import RESULTS
+from navloom.evals.people.question_results import asked, habits
+from navloom.evals.people.results import RESULTS, rater_table, results_of
 from navloom.evals.people.study_folder import (
     PEOPLE,
     RATINGS,
@@ -21,9 +18,8 @@ from navloom.evals.people.study_folder import (
     Rating,
     read_people,
 )
-from navloom.evals.report.blocks import Block, Detail, Fact, Facts, Grid, Prose
+from navloom.evals.report.blocks import Block, Column, Detail, Fact, Facts, Grid, Line, Prose
 from navloom.evals.report.document import NOTHING, Table
-from navloom.evals.report.line_columns import Column, Line
 from navloom.line_file import Place
 from navloom.web.documents import Documents
 from navloom.web.index import Row, cells_of

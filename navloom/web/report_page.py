@@ -7,7 +7,7 @@ from pathlib import Path
 
 from navloom.evals.kinds import Shown
 from navloom.evals.report.document import named_apart
-from navloom.evals.report.kept_report import KeptReport
+from navloom.evals.report.writers import KeptReport
 from navloom.web.bundle import write_bundle
 from navloom.web.documents import Documents
 from navloom.web.opening import open_sources
@@ -42,7 +42,7 @@ def write_report_page(
     """
     shown = shown or Shown()
     sources = open_sources([str(each) for each in folders], note)
-    if shown.blocks and len(folders) > 1:
+    if shown.blocks and shown.together and len(folders) > 1:
         runs = dict(zip(named_apart(folders), folders, strict=True))
         said = KeptReport(title="Report", blocks=tuple(shown.blocks))
         sources.insert(0, ReportSource(folders[0].resolve().parent, said, runs))

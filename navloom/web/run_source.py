@@ -14,10 +14,9 @@ from navloom.errors import NavloomError
 from navloom.evals.calls import call_blocks, calls_of, latencies
 from navloom.evals.kinds import Kind, kind_of
 from navloom.evals.made_with import package_version
-from navloom.evals.people.beside_run import run_blocks, sample_blocks
-from navloom.evals.report.blocks import Block, Detail, Fact, Facts, Grid, Prose
+from navloom.evals.people.results import run_blocks, sample_blocks
+from navloom.evals.report.blocks import Block, Column, Detail, Fact, Facts, Grid, Line, Prose
 from navloom.evals.report.document import Table, number, percent
-from navloom.evals.report.line_columns import Column, Line
 from navloom.evals.run_folder import line_form, read_run
 from navloom.evals.run_scenes import run_scene
 from navloom.files import formed

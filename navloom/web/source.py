@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from navloom.evals.report.blocks import Block, Detail
-from navloom.evals.report.line_columns import Column, Line
+from navloom.evals.report.blocks import Block, Column, Detail, Line
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import scene_of
 from navloom.web.index import Row

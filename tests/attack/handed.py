@@ -175,9 +175,9 @@ def _chats() -> None:
 
 def synth_report(run: Path) -> object:
     """What a report says, without its pictures."""
-    from navloom.evals.navcraft.report import build_report, document
+    from navloom.evals.navcraft.results import tables
 
-    return document(build_report([run]))
+    return tables(run)
 
 
 def read_chat(path: Path) -> object:
@@ -355,7 +355,8 @@ HANDED: tuple[Handed, ...] = (
         ),
         (
             "navloom.evals.navigation.failure_examples:read_examples {top}",
-            "navloom.evals.navigation.report:build_nav_report {top}",
+            "navloom.evals.navigation.results:tables {top}",
+            "navloom.evals.navigation.results:failures {top}",
             "navloom.evals.judging.run:read_steps {top}",
             "navloom.evals.judging.labelling:read_failed {top}",
         ),

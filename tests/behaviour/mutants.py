@@ -54,9 +54,8 @@ RULES = {
     "evals/capnav": "collect official* rules scores",
     "evals/judging": "labelling scores",
     "evals/navcraft": "rules scores dataset",
-    "evals/people": "others_majority question_results rater_habits",
-    "evals/navigation": "failure_[bcfw]* failures metrics oracle_scores path_metrics scores"
-    " submission subset",
+    "evals/people": "question_results",
+    "evals/navigation": "failure_[bcfw]* failures metrics path_metrics scores submission subset",
     "judges": "fence traversability verdict",
     "models": "binding call failure usage",
     "scenes": "annotate bodies distances edit floor_graph box_graph freespace sightlines",

@@ -20,11 +20,16 @@ run.json goes without date, git state and versions; of databases and locks only 
 One sample is under way at a time unless a case says more, since the order in which samples end
 moves an evaluation's intervals. A recording quotes the data that it was made from, whose terms
 forbid passing it on: it belongs in no repository.
+
+``--compare`` compares what recordings say, not how it is laid out. Of a command's output and of
+markdown it takes the cells of each table row and the words of each paragraph, in any order; of a
+page and of report.json the words; of any other file the bytes. It leaves images out.
 """
 
 from __future__ import annotations
 
 import argparse
+import base64
 import difflib
 import json
 import os
@@ -36,6 +41,7 @@ import sys
 import tempfile
 import threading
 import time
+import zlib
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -354,28 +360,108 @@ def record(out: Path, only: list[str], jobs: int) -> int:
     return 0
 
 
+IMAGES = (".png", ".jpg", ".jpeg", ".svg", ".mp4")
+_CELLS = re.compile(r"(?<!\\)\||[│┃]|\s{2,}")
+_FRAME = re.compile(r"[\s│┃|:\-─━═┌┐└┘├┤┬┴┼┏┓┗┛┡┩╇┳┻╋╭╮╰╯+]+")
+_WHEN = re.compile(r"\d{4}-\d\d-\d\d(T\S+)?|\d\d:\d\d")
+"""When a run was made, as a page has it."""
+_ESCAPE = re.compile(r"\\([\\|`])")
+
+
+def said_by(name: str, data: bytes) -> list[str]:
+    """What a file says, however it is laid out, as lines whose order does not count.
+
+    Args:
+        name: of the file, whose ending says how it is read.
+        data: its content.
+    """
+    path = Path(name.removesuffix(".sha256"))
+    if path.suffix in IMAGES:
+        return []
+    text = data.decode()
+    if path.suffix == ".html" and (packs := re.findall(r'id="pack-\d+">([^<]+)<', text)):
+        documents = [json.loads(zlib.decompress(base64.b64decode(each))) for each in packs]
+        return sorted(_words(documents))
+    if path.name == "report.json":
+        return sorted(_words(json.loads(text)))
+    if path.name == "files.txt":
+        return [line for line in text.splitlines() if not line.endswith(IMAGES)]
+    if path.suffix == ".md" or (path.parent.name != "files" and re.match(r"\d\d-", path.name)):
+        return sorted(_rows(text))
+    return text.split("\n")
+
+
+def _words(value: Any) -> Iterator[str]:
+    """The words of a page: all texts in its documents, but names of blocks, images and drawings."""
+    if isinstance(value, dict):
+        for key, each in value.items():
+            if key != "block":
+                yield from _words(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _words(each)
+    elif isinstance(value, str) and not value.startswith(("data:image", "<svg")):
+        yield from (word for word in value.split() if not _WHEN.fullmatch(word))
+
+
+def _rows(text: str) -> Iterator[str]:
+    """Rows of tables, cell by cell, and paragraphs; a JSON value stays line by line."""
+    held: list[str] = []
+    row: list[str] = []
+    for line in [*text.split("\n"), ""]:
+        cells = [_plain(cell) for cell in _CELLS.split(line.strip())]
+        table = len(list(filter(None, cells))) > 1 and not line.lstrip().startswith('"')
+        drawn = line.lstrip()[:1] in ("│", "┃")
+        if row and not (drawn and table and not cells[1]):
+            yield " | ".join(filter(None, row))
+            row = []
+        if held and (table or not line.strip() or line.lstrip().startswith(('"', "$ ", "---"))):
+            yield " ".join(held)
+            held = []
+        if row:
+            # A wrapped cell of a drawn table goes on in a row without a name.
+            row = [f"{old} {new}".strip() for old, new in zip(row, cells, strict=False)]
+        elif table:
+            row = cells
+        elif not _FRAME.fullmatch(line):
+            held += _plain(re.sub(r"^#+ ", "", line)).split()
+
+
+def _plain(cell: str) -> str:
+    """A cell without what markdown escapes in it; a rule between rows is none."""
+    if _FRAME.fullmatch(cell):
+        return cell.strip() if cell.strip() in ("-", "–", "+") else ""
+    return " ".join(_ESCAPE.sub(r"\1", cell).replace("&lt;", "<").split())
+
+
 def compare(old: Path, new: Path) -> int:
-    """Print how two recordings differ; 1 if they do."""
+    """Print how two recordings differ in what they say; 1 if they do."""
     sides = [{str(p.relative_to(side)): p for p in side.rglob("*") if p.is_file()}
              for side in (old, new)]  # fmt: skip
+    names = sorted(
+        name for name in sides[0].keys() | sides[1].keys()
+        if not name.removesuffix(".sha256").endswith(IMAGES)
+    )  # fmt: skip
     differ = 0
-    for name in sorted(sides[0].keys() | sides[1].keys()):
+    for name in names:
         texts = [side[name].read_bytes() if name in side else None for side in sides]
-        if texts[0] != texts[1]:
+        if texts[0] == texts[1]:
+            continue
+        if texts[0] is None or texts[1] is None:
             differ += 1
-            there = [text for text in texts if text is not None]
-            where = f"not in {old if texts[0] is None else new}"
-            print(f"{name}: {'differs' if len(there) > 1 else where}")
-            if len(there) > 1:
-                print_difference(shown(there[0]), shown(there[1]))
-    same = len(sides[0].keys() | sides[1].keys()) - differ
-    print(f"{same} files the same, {differ} differ")
+            print(f"{name}: not in {old if texts[0] is None else new}")
+            continue
+        before, after = said_by(name, texts[0]), said_by(name, texts[1])
+        if before != after:
+            differ += 1
+            print(f"{name}: differs")
+            print_difference(shown(before), shown(after))
+    print(f"{len(names) - differ} files the same, {differ} differ; images are left out")
     return 1 if differ else 0
 
 
-def shown(text: bytes) -> list[str]:
+def shown(lines: list[str]) -> list[str]:
     """Lines short enough to look at: JSON in one line is broken at its keys."""
-    lines = text.decode().split("\n")
     return [part for line in lines for part in re.sub(r', (?=["{\[])', ",\n", line).split("\n")]
 
 

@@ -38,6 +38,7 @@ def test_floors_from_above_show_what_stands_there(tmp_path: Path) -> None:
     assert len(np.unique(_shown(above).reshape(-1, 3), axis=0)) > 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("typed", "said"),
     [

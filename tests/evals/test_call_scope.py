@@ -17,8 +17,8 @@ from navloom.cli.main import main
 from navloom.errors import RunError, UsageError
 from navloom.evals.dry import dry_run
 from navloom.evals.navcraft.request import SynthRequest
+from navloom.evals.navcraft.results import all_tables
 from navloom.evals.navcraft.scores import score_run
-from navloom.evals.navcraft.tables import all_tables
 from navloom.evals.one_sample import CallScope
 from navloom.evals.progress import NoDisplay, Summary
 from navloom.evals.run_folder import read_errors, read_samples

@@ -18,8 +18,9 @@ import pytest
 
 from navloom.cli.main import main
 from navloom.errors import RunError
+from navloom.evals.calls import talk_of
 from navloom.evals.capnav.data import load_benchmark
-from navloom.evals.capnav.passages_map import own_ground
+from navloom.evals.capnav.made_questions import own_ground
 from navloom.evals.capnav.scores import read_capnav
 from navloom.evals.kinds import KINDS, get_kind, kind_of
 from navloom.evals.navcraft.relay_map import placed_task, relay_map
@@ -31,8 +32,7 @@ from navloom.evals.navcraft.shown_dataset import (
     dataset_tables,
 )
 from navloom.evals.report import blocks as b
-from navloom.evals.report.shown_scene import scene_blocks
-from navloom.evals.report.talks import talk_of
+from navloom.evals.report.scene_blocks import scene_blocks
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.run_scenes import run_scene
 from navloom.scenes.plan_shapes import readable

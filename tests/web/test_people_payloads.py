@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from navloom.evals.people.assignment import assign
 from navloom.evals.people.form import Form, read_form
+from navloom.evals.people.people_study import assign
+from navloom.evals.people.rated_items import read_relays, relay_items
 from navloom.evals.people.ratings_file import RatingsFile
-from navloom.evals.people.relay_items import read_relays, relay_items
 from navloom.evals.people.study_folder import Item, People, Rating, make_people, read_people
 from navloom.web.people_file import write_forms
 from navloom.web.people_source import PeopleSource

@@ -21,7 +21,7 @@ from navloom.evals.report.blocks import (
     Variants,
 )
 from navloom.evals.report.document import Table
-from navloom.evals.report.kept_report import KeptReport, keep_report, read_report
+from navloom.evals.report.writers import KeptReport, keep_report, read_report
 from navloom.web.bundle import write_bundle
 from navloom.web.documents import Documents
 from navloom.web.opening import open_sources

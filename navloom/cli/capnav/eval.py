@@ -32,7 +32,7 @@ def capnav(
     else reasoning validity is unscored. The same command on the same folder goes on with a run that
     was stopped.
     """
-    from navloom.evals.capnav.run import ended
+    from navloom.evals.capnav.results import ended
 
     carry_out(
         request,
@@ -55,8 +55,7 @@ def capnav_truth(
     as_json: Json = False,
 ) -> None:
     """What is true in CapNav: how many questions each body can do, and what blocks the others."""
-    from navloom.evals.capnav.data import load_benchmark
-    from navloom.evals.capnav.tables import truth_record, truth_tables, why_not
+    from navloom.evals.capnav.data import load_benchmark, truth_record, truth_tables, why_not
 
     benchmark = load_benchmark(
         data_folder(data), compat_edges=compat_edges, scenes=scene, bodies=bodies

@@ -13,7 +13,7 @@ from navloom.cli.common import counted
 from navloom.terminal import say
 
 if TYPE_CHECKING:
-    from navloom.evals.capnav.release_request import Wanted
+    from navloom.evals.capnav.request import Wanted
 
 
 def write_release(

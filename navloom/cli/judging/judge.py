@@ -142,7 +142,7 @@ def prefer(
     but a leaning to a place, and that is a tie. How far a judge can be trusted with this:
     `navloom judge calibrate prefer`. OUT/preferred.* hold the tables.
     """
-    from navloom.evals.judging import preference_scores as scored
+    from navloom.evals.judging import scores as scored
     from navloom.evals.judging.task_pairs import read_tasks
 
     request = replace(request, of=str(first), against=str(second))
@@ -186,7 +186,7 @@ def calibrate_reasoning(
     how often an injected text turns it. Tables and picture are in OUT/calibration.*; the same
     command goes on.
     """
-    from navloom.evals.judging import calibration_tables as shown
+    from navloom.evals.judging import results as shown
     from navloom.evals.judging import scores as scored
     from navloom.evals.judging.calibration import default_spec, measured
 
@@ -226,7 +226,7 @@ def calibrate_trace(
     as_json: Json = False,
 ) -> None:
     """Measure a rubric judge on steps that were spoiled in known ways."""
-    from navloom.evals.judging import calibration_tables as shown
+    from navloom.evals.judging import results as shown
     from navloom.evals.judging import scores as scored
     from navloom.evals.judging.calibration import walked
     from navloom.evals.runner import run_kind
@@ -264,7 +264,7 @@ def calibrate_prefer(
     Accuracy, Cohen's kappa, and how far answers hang on the order in which tasks are shown. What a
     task was spoiled by stands in its line. Tables are in OUT/calibration.*.
     """
-    from navloom.evals.judging import preference_scores as scored
+    from navloom.evals.judging import scores as scored
 
     request = replace(request, of=where)
     out, summary = _carried_out(request, out, "preference", session, how)
@@ -328,7 +328,7 @@ def _measured(
     name: str = "calibration",
 ) -> None:
     """Write a measurement down, show it, and leave."""
-    from navloom.evals.judging.calibration_tables import write_calibration
+    from navloom.evals.judging.results import write_calibration
 
     write_calibration(out, record, tables, drawn, name=name)
     if as_json:

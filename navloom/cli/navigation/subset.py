@@ -121,9 +121,9 @@ def _hard(whole: TaskData, failed: Failed, runs: list[Path]) -> Subset:
 def _show(
     whole: TaskData, made: Subset, out: Path | None, picture: Path | None, *, as_json: bool
 ) -> None:
-    from navloom.evals.navigation.subset import save_subset
-    from navloom.evals.navigation.subset_table import (
+    from navloom.evals.navigation.subset import (
         axes_of,
+        save_subset,
         shares_table,
         spread_table,
         spreads_of,
@@ -146,7 +146,7 @@ def _show(
         print_table(shares_table(axes))
         print_table(spread_table(spreads))
     if picture is not None:
-        from navloom.evals.navigation.subset_table import draw_subset
+        from navloom.evals.navigation.subset import draw_subset
 
         title = f"{made.task} {made.split}: {len(part)} of {len(whole.episodes)} episodes"
         say(f"drew {draw_subset(axes, whole.episodes, part, picture, title=title)}")

@@ -4,37 +4,241 @@ The graph is :mod:`navloom.graphs.capnav.designer`; a sample is one conversation
 run is a folder like any other and survives a kill at any moment. What the conversations of one
 round leave missing is asked for in the next, at most ``max_rounds`` times; what is missing then is
 said.
+
+``n`` questions are shared out over the scenes evenly; a conversation asks for a few of them. What a
+round leaves missing is asked for in the next one, which knows every question of the rounds before.
+A round's plan is derived from the request and the finished samples of earlier rounds alone, so that
+a run which was killed goes on with the same plan.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from navloom.evals.capnav.collect import BALANCE, Collected, collect, read_balance, write_questions
-from navloom.evals.capnav.design_plan import (
-    DesignPlan,
-    first_round,
-    fit_scenes,
-    next_round,
-    places_at,
+from navloom.errors import SceneError, UsageError
+from navloom.evals.capnav.collect import (
+    BALANCE,
+    Collected,
+    Facts,
+    Steer,
+    candidates,
+    collect,
+    read_balance,
+    write_questions,
 )
 from navloom.evals.capnav.request import CapnavSynthRequest
-from navloom.evals.kinds import RESULT_TOKENS, Calls, Note, Shown, reply_tokens
+from navloom.evals.kinds import RESULT_TOKENS, Calls, Note, Plan, Shown, reply_tokens
 from navloom.evals.progress import Summary
-from navloom.evals.report.document import percent
+from navloom.evals.report.blocks import Block, Grid, Prose
+from navloom.evals.report.document import Table, percent
 from navloom.evals.run_folder import read_samples
-from navloom.evals.session import Job, Sample
-from navloom.evals.video import check_video, sample_frames
+from navloom.evals.session import Job, Sample, make_id, sample_seed
+from navloom.evals.video import check_video, sample_frames, video_digest
 from navloom.files import write_whole
 from navloom.graphs.capnav import designer as capnav_tasks
 from navloom.models.binding import cannot
 from navloom.models.registry import model_of
-from navloom.scenes.uri import scene_of
+from navloom.scenes.distances import per_scene
+from navloom.scenes.uri import list_scenes, scene_of
+from navloom.tools.capnav.named_places import Places, truth_of
+
+_VIDEO_ENDINGS = (".mp4", ".mkv", ".webm", ".mov", ".avi")
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The scenes that questions can be asked about.
+
+    Attributes:
+        scenes: the URI each is loaded by, by its portable name.
+        skipped: why others are left out.
+        videos: the video of each scene that has one.
+    """
+
+    scenes: dict[str, str]
+    skipped: dict[str, str] = field(default_factory=dict)
+    videos: dict[str, Path] = field(default_factory=dict)
+
+    def lines(self, *, wanted: bool) -> list[str]:
+        """What a person should read; with ``wanted`` also which scenes have no video."""
+        said = [f"left out {name}: {why}" for name, why in self.skipped.items()]
+        lacking = [name for name in self.scenes if name not in self.videos] if wanted else []
+        said += [f"no video of {name}: asked without pictures" for name in lacking]
+        return said
+
+    def record(self) -> dict[str, Any]:
+        """What ``run.json`` keeps of the videos: another content is another request."""
+        if not self.videos:
+            return {}
+        whole = sha256()
+        for name, path in sorted(self.videos.items()):
+            whole.update(f"{name}\0{video_digest(path)}\n".encode())
+        return {"videos": {"count": len(self.videos), "sha256": whole.hexdigest()}}
+
+
+@dataclass(kw_only=True)
+class DesignPlan(Plan):
+    """What a run does, round by round.
+
+    Attributes:
+        fit: the scenes.
+        quotas: how many questions each is asked for.
+        routes: what each conversation is told to prefer, by sample id.
+        taken: questions of its scene that each is told of, by sample id.
+        rounds: how many rounds there are.
+    """
+
+    fit: Fit
+    quotas: dict[str, int]
+    routes: dict[str, list[list[str]]] = field(default_factory=dict)
+    taken: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    rounds: int = 0
+
+
+def places_at(uri: str) -> Places:
+    """The places of a scene, made once for as long as it is kept."""
+    scene = scene_of(uri)
+    return per_scene(scene, "capnav_places", lambda: Places(scene, truth_of(uri)))
+
+
+def fit_scenes(spec: str, video: str | None = None, note: Note = lambda _: None) -> Fit:
+    """Look at every scene of a spec.
+
+    Args:
+        spec: as :func:`navloom.scenes.uri.list_scenes` takes it.
+        video: a folder of videos.
+        note: told what is going on.
+
+    Raises:
+        SceneError: there are no scenes, the only one is broken, or none has a route.
+        UsageError: the folder of videos is not there, or has none of any scene.
+    """
+    uris, found = list_scenes(spec), Fit({})
+    note(f"looking for routes in {len(uris)} scenes of {spec}")
+    for uri in uris:
+        try:
+            places = places_at(uri)
+        except SceneError as error:
+            if len(uris) == 1:
+                raise
+            found.skipped[uri] = str(error)
+            continue
+        name = places.scene.uri
+        if name in found.scenes or name in found.skipped:
+            raise SceneError(f"{spec} holds two scenes named {name}: rename one")
+        named = {place for place in places.ids if places.called(place)}
+        if any(a in named and b in named for a, b in places.truth.edges):
+            found.scenes[name] = uri
+        else:
+            found.skipped[name] = "no way joins two named places: it has no graph to ask about"
+    if not found.scenes:
+        why = "; ".join(f"{name}: {said}" for name, said in list(found.skipped.items())[:3])
+        raise SceneError(f"no question is possible in any scene of {spec} ({why})")
+    if video is not None:
+        _find_videos(found, Path(video))
+    return found
+
+
+def _find_videos(found: Fit, folder: Path) -> None:
+    if not folder.is_dir():
+        raise UsageError(f"--video {folder}: there is no such folder; expected ID.mp4 in it")
+    for name, uri in found.scenes.items():
+        stem = scene_of(uri).id
+        there = (folder / f"{stem}{ending}" for ending in _VIDEO_ENDINGS)
+        path = next((path for path in there if path.is_file()), None)
+        if path is not None:
+            found.videos[name] = path
+    if not found.videos:
+        example = scene_of(min(found.scenes.values())).id
+        raise UsageError(f"--video {folder} has no video of any scene: expected {example}.mp4")
+
+
+def first_round(request: CapnavSynthRequest, fit: Fit) -> DesignPlan:
+    """The first round: every scene is asked for its share of ``n``."""
+    names = sorted(fit.scenes)
+    share, more = divmod(request.questions, len(names))
+    quotas = {name: share + (place < more) for place, name in enumerate(names)}
+    plan = DesignPlan(
+        request=request,
+        samples=[],
+        record=fit.record(),
+        notes=fit.lines(wanted=request.video is not None),
+        fit=fit,
+        quotas={name: quota for name, quota in quotas.items() if quota},
+    )
+    _add_round(plan, plan.quotas, {}, ())
+    return plan
+
+
+def next_round(plan: DesignPlan, collected: Collected) -> bool:
+    """Add what is missing after the rounds so far; False where nothing is.
+
+    Args:
+        plan: gets the new samples.
+        collected: what the finished samples hold; every sample of the plan has to be finished.
+    """
+    missing = collected.missing(plan.quotas, plan.request.questions)
+    if not missing:
+        return False
+    _add_round(plan, missing, collected.by_scene, collected.facts())
+    return True
+
+
+def _add_round(
+    plan: DesignPlan,
+    wanted: Mapping[str, int],
+    known: Mapping[str, Sequence[Any]],
+    before: Sequence[Facts],
+) -> None:
+    request = plan.request
+    plan.rounds += 1
+    attempts = {name: sum(s.scene == name for s in plan.samples) for name in wanted}
+    most, new = request.min_questions, []
+    for name, count in wanted.items():
+        sizes = [most] * (count // most) + ([count % most] if count % most else [])
+        for place, size in enumerate(sizes):
+            sample_id = make_id(name, attempts[name] + place)
+            seed = sample_seed(request.seed, sample_id)
+            columns = {"asked": size, "round": plan.rounds}
+            new.append(Sample(sample_id, seed, name, attempts[name] + place, columns))
+            plan.taken[sample_id] = [each.question for each in known.get(name, ())]
+    if request.balance:
+        _steer(plan, new, before)
+    plan.samples += new
+
+
+def _steer(plan: DesignPlan, new: Sequence[Sample], before: Sequence[Facts]) -> None:
+    """Give each conversation routes whose truth is rare so far, scene after scene in turn."""
+    steer = Steer(before)
+    among: dict[str, list[Facts]] = {}
+    taken: dict[str, set[tuple[str, str]]] = {}
+    for sample in new:
+        name = sample.scene
+        if name not in among:
+            among[name] = candidates(places_at(plan.fit.scenes[name]), plan.request.seed)
+            ends = (question["nodes_involved"] for question in plan.taken[sample.id])
+            taken[name] = {(end["start"], end["end"]) for end in ends}
+            for other in plan.samples:
+                if other.scene == name:
+                    taken[name] |= {(a, b) for a, b in plan.routes.get(other.id, ())}
+        plan.routes[sample.id] = []
+    most = max(sample.columns["asked"] for sample in new)
+    for turn in range(most):
+        for sample in sorted(new, key=lambda each: (each.attempt, each.scene)):
+            if turn >= sample.columns["asked"]:
+                continue
+            name = sample.scene
+            best = steer.pick(among[name], taken[name], sample.seed + turn)
+            if best is not None:
+                taken[name].add((best.start, best.end))
+                plan.routes[sample.id].append([best.start, best.end])
+
 
 _VIDEOS_KEPT = 4
 
@@ -153,41 +357,40 @@ def ended(_: Path, summary: Summary) -> Shown:
         named = ", ".join(f"{name} {count}" for name, count in list(short.items())[:5])
         more = f" and {len(short) - 5} more scenes" if len(short) > 5 else ""
         lines.append(f"  {said['short']} are missing: {named}{more}")
-    return Shown(tables, notes, lines)
+    return Shown(tables, whole=True, notes=notes, lines=lines)
 
 
-def _tables(said: dict[str, Any]) -> tuple[list[Any], list[str]]:
+def _tables(said: dict[str, Any]) -> tuple[list[Block], list[str]]:
     """What questions add up to, as tables and a line below them."""
-    from rich.table import Table
-
     balance = said["balance"]
-    bodies = Table("body", "feasible", "infeasible", "unknown", "feasible of the known")
-    for body, counted in balance["bodies"].items():
+    bodies, lengths, kinds = balance["bodies"], balance["lengths"], balance["kinds"]
+    rows = []
+    for body, counted in bodies.items():
         yes, no = counted["feasible"], counted["infeasible"]
         share = percent(yes / (yes + no) if yes + no else None)
-        bodies.add_row(body, str(yes), str(no), str(counted["unknown"]), share)
-    lengths = Table("passages of the shortest route", *balance["lengths"])
-    lengths.add_row("questions", *map(str, balance["lengths"].values()))
-    tables = [bodies, lengths]
-    if balance["kinds"]:
-        kinds = Table("kind of barrier", "questions and bodies")
-        for kind, count in balance["kinds"].items():
-            kinds.add_row(kind, str(count))
-        tables.append(kinds)
-    if balance["imbalance"] is None:
-        return tables, []
-    return tables, [
-        f"imbalance {balance['imbalance']:.2f} (0: each body can do half of what is known)"
+        rows.append((body, str(yes), str(no), str(counted["unknown"]), share))
+    header = ("body", "feasible", "infeasible", "unknown", "feasible of the known")
+    counts = (("questions", *map(str, lengths.values())),)
+    tables = [
+        Table("", "", header, tuple(rows)),
+        Table("", "", ("passages of the shortest route", *lengths), counts),
     ]
+    if kinds:
+        cells = tuple((kind, str(count)) for kind, count in kinds.items())
+        tables.append(Table("", "", ("kind of barrier", "questions and bodies"), cells))
+    even = balance["imbalance"]
+    said_of = f"imbalance {even or 0:.2f} (0: each body can do half of what is known)"
+    return [Grid(table=table) for table in tables], [] if even is None else [said_of]
 
 
 def report(runs: list[Path], _: Path | None) -> Shown:
     """What the questions of runs add up to, a set of tables a run."""
     said = {str(run): read_balance(run) for run in runs}
-    tables: list[Any] = []
+    blocks: list[Block] = []
     notes: list[str] = []
     for run, record in said.items():
         own, below = _tables(record)
-        tables += [f"{run}: {record['accepted']} of {record['asked']} questions\n", *own]
+        counted = f"{run}: {record['accepted']} of {record['asked']} questions"
+        blocks += [Prose(text=counted), *own]
         notes += below
-    return Shown(tables, notes, record={"runs": said})
+    return Shown(blocks, whole=True, together=False, notes=notes, record={"runs": said})

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from navloom.errors import SceneError
 from navloom.evals.report.blocks import Block, Grid, Picture, Prose
-from navloom.evals.report.document import Document, Table
-from navloom.evals.report.kept_report import KeptReport, keep_report
+from navloom.evals.report.document import Table
+from navloom.evals.report.writers import KeptReport, keep_report, write_markdown
 from navloom.files import make_folder, write_whole
 from navloom.scenes.formats.scene_json import save
 from navloom.scenes.mend.changes import mended_copy
@@ -57,16 +57,12 @@ def write_mends(scene: Scene, found: Sequence[Mend], folder: Path) -> list[str]:
             save(copy, folder / f"mend-{number}.json")
         except SceneError as error:
             said.append(f"mend {number}: no copy of the home is written: {error}")
-    document = _document(scene, found)
-    document.write(folder)
-    blocks: tuple[Block, ...] = (
-        Prose(title=document.title, text=document.headline),
-        *(Grid(table=table) for table in document.tables),
-        *pictures,
+    blocks: list[Block] = [_summary(scene, found), Grid(table=mends_table(found)), *pictures]
+    write_markdown(folder, blocks)
+    said_of = KeptReport(
+        title="Ways to mend", what="mends", blocks=tuple(blocks), scenes=(scene.uri,)
     )
-    keep_report(
-        folder, KeptReport(title=document.title, what="mends", blocks=blocks, scenes=(scene.uri,))
-    )
+    keep_report(folder, said_of)
     record = {"scene": scene.uri, "mends": [each.record() for each in found]}
     write_whole(folder / "mends.json", (json.dumps(record, indent=1) + "\n").encode())
     return said
@@ -91,11 +87,11 @@ def mends_table(found: Sequence[Mend]) -> Table:
     return Table("Mends", note, ("rooms", "body", "cost", "what is done"), tuple(rows))
 
 
-def _document(scene: Scene, found: Sequence[Mend]) -> Document:
+def _summary(scene: Scene, found: Sequence[Mend]) -> Prose:
     blocked = [each for each in found if not each.before.arrived]
     headline = (
         f"{scene.uri}: of {len(found)} pairs of rooms {len(blocked)} are blocked, and for"
         f" {len(_proven(found))} of these a mend was found and proven: the body fails in the home"
         " as it is and arrives in the changed one, driven by its exact shape. Costs are a table's."
     )
-    return Document("Ways to mend", headline, (mends_table(found),))
+    return Prose(title="Ways to mend", text=headline)

@@ -24,7 +24,7 @@ from typing import Any
 
 from navloom.errors import NavloomError, SceneError, SimulatorError
 from navloom.evals.capnav.collect import Balance, Facts, Steer, candidates
-from navloom.evals.capnav.release_request import Wanted
+from navloom.evals.capnav.request import Wanted
 from navloom.evals.video import write_video
 from navloom.scenes.exporting.capnav_files import as_json, capnav_files, save_profiles
 from navloom.scenes.exporting.capnav_nodes import nodes_of

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from navloom.errors import UsageError
 from navloom.evals.option import Opt
@@ -24,6 +26,9 @@ from navloom.evals.request import (
     Spec,
 )
 from navloom.evals.video import MOST_FRAMES
+
+if TYPE_CHECKING:
+    from navloom.scenes.bodies import Embodiment
 
 _QUESTIONS = 5
 """How many a conversation is asked for."""
@@ -206,3 +211,37 @@ class CapnavSynthRequest(Request):
     def where(self) -> dict[str, str]:
         """Where this machine has what the request names by its content."""
         return {name: str(Path(at).absolute()) for name, at in super().where().items()}
+
+
+Truth = Literal["rule", "driven"]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be written of each scene.
+
+    Attributes:
+        truth: whose word on traversability it is.
+        bodies: for whom.
+        questions: how many of each scene at most.
+        seed: of what is left to chance in them.
+        tours: whether each is filmed.
+    """
+
+    truth: Annotated[
+        Truth,
+        Opt(
+            "capnav: rule reads rooms, links and things; driven has each body drive every link"
+            " besides, and where the two differ its word counts.",
+            env="",
+        ),
+    ] = "rule"
+    bodies: tuple[Embodiment, ...] = ()
+    questions: Annotated[int, Opt("capnav: questions a home.", min=0, max=500, env="")] = 12
+    seed: Annotated[int, Opt("capnav: of what is left to chance in them.", min=0, env="")] = 0
+    tours: Annotated[bool, Opt("capnav: film ID.mp4 of each, a frame a second.", env="")] = True
+
+    def record(self) -> dict[str, Any]:
+        """As JSON; of the bodies a hash."""
+        bodies = json.dumps([body.model_dump() for body in self.bodies], sort_keys=True)
+        return {**asdict(self), "bodies": sha256(bodies.encode()).hexdigest()}

@@ -28,6 +28,8 @@ from navloom.tools.capnav.answers import Answer
 from navloom.tools.capnav.feasible import kinds_of
 
 Bucket = Literal["TP", "FP", "FN", "TN"]
+TRUTH = {True: "yes", False: "no", None: "unknown"}
+"""Whether a body gets there, in words."""
 NO_ROUTE = "no route"
 """The kind of barrier of two places that nothing joins."""
 

@@ -26,9 +26,7 @@ from navloom.evals.capnav.request import CapnavRequest
 from navloom.evals.capnav.rules import Scorer
 from navloom.evals.capnav.scores import read_capnav
 from navloom.evals.judging.rows import ANSWERS
-from navloom.evals.kinds import Calls, Note, Plan, Shown, reply_tokens
-from navloom.evals.progress import Summary
-from navloom.evals.report.blocks import Grid, Prose
+from navloom.evals.kinds import Calls, Note, Plan, reply_tokens
 from navloom.evals.run_folder import each_sample
 from navloom.evals.session import Job, Sample, check_id, sample_seed
 from navloom.evals.video import check_video, sample_frames, video_digest
@@ -293,27 +291,4 @@ def calls(made: CapnavPlan) -> Calls:
         each=frames + request.max_reasks * reply_tokens(request.model),
         beside=graded,
         in_all=graded * _JUDGE_TOKENS,
-    )
-
-
-def ended(run: Path, summary: Summary, *, official: bool = False) -> Shown:
-    """The run's row of scores; ``official`` as the public scorer has them."""
-    from navloom.evals.capnav.tables import run_table
-
-    if not summary.scores["answers"]:
-        return Shown()
-    found = read_capnav(run)
-    return Shown([run_table({found.model: found}, official=official).markdown() + "\n\n"])
-
-
-def report(runs: list[Path], out: Path | None) -> Shown:
-    """Runs in one table."""
-    from navloom.evals.capnav.tables import write_capnav_report
-
-    said, files = write_capnav_report(runs, out)
-    return Shown(
-        tables=said.screen(),
-        record={"runs": [read_capnav(run).record() for run in runs]},
-        files=files,
-        blocks=[Prose(title=said.title, text=""), *(Grid(table=table) for table in said.tables)],
     )

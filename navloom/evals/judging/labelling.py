@@ -25,7 +25,7 @@ from navloom.evals.kinds import Note, Plan
 from navloom.evals.navigation.failure_account import account
 from navloom.evals.navigation.failure_cause import MEANS
 from navloom.evals.navigation.failures import analyse
-from navloom.evals.navigation.report import RunScenes
+from navloom.evals.navigation.walked import RunScenes
 from navloom.evals.request import HEURISTIC
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.session import Job, Sample, sample_seed

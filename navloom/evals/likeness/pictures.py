@@ -9,8 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from navloom.evals.likeness.home_figures import SPREADS, HomeFigures
-from navloom.evals.likeness.two_sets import Line, log_odds, type_mix
+from navloom.evals.likeness.two_sets import SPREADS, HomeFigures, Line, log_odds, type_mix
 from navloom.scenes.bodies import body_names
 
 _COLOURS = ("#0b62a8", "#e2a10c")

@@ -5,21 +5,187 @@ have: the second set is split at random again and again, three sevenths against 
 homes against 20), and the bound is the 95th percentile of those splits' distances, or `CLOSE` where
 that is larger. Values are pooled over homes, as rooms, pairs of rooms or tasks: a large home counts
 for more.
+
+Real homes come as boxes, so a room's area is that of its box, or of the box around its outline, and
+metres are walked as they are there: within the boxes, from one to the next where they are
+nearest, through walls and furniture. On a home's true floor ways are longer.
+``structure`` is left out everywhere: what a source counts as a thing differs most there. A label
+that fits several of the paper's room types (``kitchen/living room``) counts as a part of each.
 """
 
 from __future__ import annotations
 
 import math
+import random
 import statistics
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
+import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
+from rich.table import Table
 
-from navloom.evals.likeness.home_figures import SPREADS, HomeFigures
+from navloom.evals.report.document import NOTHING
 from navloom.scenes.bodies import builtin_bodies
+from navloom.scenes.box_graph import place_in_boxes
+from navloom.scenes.distances import hop_table
+from navloom.scenes.formats.hm3d import crossing
+from navloom.scenes.lexicon import listed_name, room_types
+from navloom.scenes.prompt import item_names
+from navloom.scenes.scene import Box, Region, Scene
+from navloom.scenes.traverse.by_rule import from_geometry
+from navloom.tools.navcraft.errand import admissible_triples
+from navloom.tools.navcraft.optimum import all_relays
+from navloom.tools.navcraft.task import RelayTask
+
+SPREADS = {
+    "rooms": "rooms a home",
+    "areas": "area of a room, m²",
+    "degrees": "doors of a room (degree of H)",
+    "cycles": "cycles a home",
+    "hops": "hops between two rooms",
+    "room_things": "things a room",
+    "things": "things a home",
+    "portable": "share of things that are portable",
+    "alpha": "alpha of a task's best relay",
+    "makespan": "makespan of a task's best relay, s",
+}
+"""What is compared by its whole distribution -> in words."""
+_MOST_TRIPLES = 200_000
+
+
+@dataclass(frozen=True)
+class HomeFigures:
+    """A home in figures.
+
+    Attributes:
+        scene: its URI.
+        spreads: key of :data:`SPREADS` -> a value each, of the home or of all of its rooms, pairs
+            of rooms or sampled tasks.
+        types: room type -> how many rooms; fractions of compounds.
+        holding: (name, room type) -> in how many rooms of that type such a thing is.
+        bodies: CapNav's body -> the share of ordered pairs of rooms that it can travel between;
+            empty for a home of one room.
+        door_widths: clear widths of doors, in metres, where they are known.
+    """
+
+    scene: str
+    spreads: dict[str, tuple[float, ...]]
+    types: dict[str, float] = field(default_factory=dict)
+    holding: dict[tuple[str, str], float] = field(default_factory=dict)
+    bodies: dict[str, float] = field(default_factory=dict)
+    door_widths: tuple[float, ...] = ()
+
+
+def home_figures(scene: Scene, *, tasks: int = 10, seed: int = 0) -> HomeFigures:
+    """The figures of a home.
+
+    Args:
+        scene: the home.
+        tasks: of how many tasks, drawn by ``seed``, to find the best relays.
+        seed: of that draw.
+    """
+    graph = scene.region_graph()
+    things = {
+        room.id: [i for i in scene.items_in(room.id) if i.kind != "structure"]
+        for room in scene.regions
+    }
+    every = [item for found in things.values() for item in found]
+    hops = hop_table(scene).hops
+    parts = nx.number_connected_components(graph)
+    alpha, makespan = _best_relays(_on_boxes(scene), tasks, seed)
+    spreads: dict[str, tuple[float, ...]] = {
+        "rooms": (len(scene.regions),),
+        "areas": tuple(area for room in scene.regions if (area := box_area(room)) is not None),
+        "degrees": tuple(degree for _, degree in graph.degree()),
+        "cycles": (graph.number_of_edges() - graph.number_of_nodes() + parts,),
+        "hops": tuple(hops[hops > 0].tolist()),
+        "room_things": tuple(len(found) for found in things.values()),
+        "things": (len(every),),
+        "portable": (sum(i.kind == "object" for i in every) / len(every),) if every else (),
+        "alpha": alpha,
+        "makespan": makespan,
+    }
+    types: defaultdict[str, float] = defaultdict(float)
+    holding: defaultdict[tuple[str, str], float] = defaultdict(float)
+    for room in scene.regions:
+        names = {name for i in things[room.id] if (name := listed_name(i.name)) is not None}
+        fitting = room_types(room.label)
+        for kind in sorted(fitting):
+            types[kind] += 1 / len(fitting)
+            for name in names:
+                holding[name, kind] += 1 / len(fitting)
+    widths = tuple(link.width for link in scene.links if link.kind == "door" and link.width)
+    return HomeFigures(scene.uri, spreads, types, holding, body_shares(scene), widths)
+
+
+def box_area(room: Region) -> float | None:
+    """Square metres of a room's box, or of the box around its outline; None where it has none."""
+    box = _upright(room)
+    return None if box is None else box.size[0] * box.size[2]
+
+
+def _upright(room: Region) -> Box | None:
+    if room.box is not None and not room.box.yaw:
+        return room.box
+    if (outline := room.outline) is None:
+        return None
+    xs, zs = [x for x, _ in outline], [z for _, z in outline]
+    middle = ((min(xs) + max(xs)) / 2, room.center[1], (min(zs) + max(zs)) / 2)
+    return Box(center=middle, size=(max(xs) - min(xs), 0.0, max(zs) - min(zs)))
+
+
+def _on_boxes(scene: Scene) -> Scene:
+    """The scene with the graph that is made where no more than boxes is known, if they are."""
+    boxes = {room.id: box for room in scene.regions if (box := _upright(room)) is not None}
+    if len(boxes) < len(scene.regions):
+        return scene
+    rooms = [room.model_copy(update={"box": boxes[room.id]}) for room in scene.regions]
+    links = [
+        link.model_copy(update={"point": crossing(boxes[link.a], boxes[link.b])})
+        for link in scene.links
+    ]
+    viewpoints, edges = place_in_boxes(rooms, links)
+    return scene.replace(viewpoints=viewpoints, edges=edges)
+
+
+def body_shares(scene: Scene) -> dict[str, float]:
+    """Of each of CapNav's bodies the share of ordered pairs of rooms that it can travel between."""
+    rooms = len(scene.regions)
+    if rooms < 2:
+        return {}
+    table = from_geometry(scene)
+    shares = {}
+    for body in table.bodies:
+        open_: nx.Graph[str] = nx.Graph()
+        open_.add_nodes_from(table.nodes)
+        open_.add_edges_from((p.a, p.b) for p in table.passages(body) if p.traversable)
+        sizes = [len(part) for part in nx.connected_components(open_)]
+        shares[body] = sum(n * (n - 1) for n in sizes) / (rooms * (rooms - 1))
+    return shares
+
+
+def _best_relays(
+    scene: Scene, count: int, seed: int
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """The least alpha and the least makespan (seconds) of some tasks that have a relay."""
+    if not count:
+        return (), ()
+    draw = random.Random(f"{seed}/{scene.uri}")
+    triples = [t for t, _ in zip(admissible_triples(scene), range(_MOST_TRIPLES), strict=False)]
+    alphas, makespans = [], []
+    for start, target, end in draw.sample(triples, min(count, len(triples))):
+        thing = draw.choice(item_names(scene, target, "object"))
+        asset = draw.choice(item_names(scene, end, "asset"))
+        relays = all_relays(RelayTask(scene, start, target, thing, end, asset))
+        if len(relays) and math.isfinite(best := float(relays.alpha.min())):
+            alphas.append(best)
+            makespans.append(float(relays.makespan.min()))
+    return tuple(alphas), tuple(makespans)
+
 
 Floats = NDArray[np.float64]
 Measure = Literal["KS", "total variation", "rank correlation", "share"]
@@ -241,3 +407,81 @@ def _width_line(first: Sequence[HomeFigures], second: Sequence[HomeFigures]) -> 
 
     words = f"doors within {100 * NEAR_BODY:.0f} cm of a body's width"
     return Line(words, near(first), near(second), "share", near(first), LEAST_NEAR)
+
+
+QUANTILES = (0, 5, 25, 50, 75, 95, 100)
+_MOST_PAIRS = 400
+
+
+def figure_table(lines: Sequence[Line], first: str, second: str) -> Table:
+    """Every figure: both sets' medians or shares, how far apart, and whether that holds."""
+    grid = Table("figure", box=None, header_style="bold", padding=(0, 2, 0, 0))
+    for heading in (first, second, "compared by", "value", "bound", ""):
+        grid.add_column(heading, justify="left" if heading in ("compared by", "") else "right")
+    for line in lines:
+        holds = {None: NOTHING, True: "holds", False: "does not"}[line.holds]
+        bounds = [f">= {line.least:.2f}"] if line.least is not None else []
+        bounds += [f"<= {line.most:.2f}"] if line.most is not None else []
+        shown = holds if bounds else ""
+        cells = [_number(each) for each in (line.first, line.second)]
+        value = _number(line.value)
+        grid.add_row(line.figure, *cells, line.measure, value, ", ".join(bounds), shown)
+    return grid
+
+
+def type_table(
+    homes: Sequence[HomeFigures], others: Sequence[HomeFigures], first: str, second: str
+) -> Table:
+    """The share of each room type in both sets, the most frequent of the second first."""
+    grid = Table("room type", box=None, header_style="bold", padding=(0, 2, 0, 0))
+    for heading in (first, second):
+        grid.add_column(heading, justify="right")
+    mixes = type_mix(homes), type_mix(others)
+    for kind in sorted({*mixes[0], *mixes[1]}, key=lambda k: (-mixes[1].get(k, 0.0), k)):
+        grid.add_row(kind, *(f"{100 * mix.get(kind, 0.0):.1f} %" for mix in mixes))
+    return grid
+
+
+def likeness_record(
+    lines: Sequence[Line], homes: Sequence[HomeFigures], others: Sequence[HomeFigures]
+) -> dict[str, Any]:
+    """The same for programs, with quantiles, and the things whose rooms differ most."""
+    odds = log_odds(homes), log_odds(others)
+    pairs = sorted(set(odds[0]) & set(odds[1]), key=lambda p: (-abs(odds[0][p] - odds[1][p]), p))
+    return {
+        "homes": [len(homes), len(others)],
+        "figures": [
+            {
+                "figure": line.figure,
+                "first": line.first,
+                "second": line.second,
+                "measure": line.measure,
+                "value": line.value,
+                "least": line.least,
+                "most": line.most,
+                "holds": line.holds if (line.least, line.most) != (None, None) else None,
+            }
+            for line in lines
+        ],
+        "percents": QUANTILES,
+        "quantiles": {
+            key: {"first": _quantiles(homes, key), "second": _quantiles(others, key)}
+            for key in SPREADS
+        },
+        "room_types": {"first": type_mix(homes), "second": type_mix(others)},
+        "log_odds": [
+            {"thing": pair[0], "room": pair[1], "first": odds[0][pair], "second": odds[1][pair]}
+            for pair in pairs[:_MOST_PAIRS]
+        ],
+    }
+
+
+def _quantiles(homes: Sequence[HomeFigures], key: str) -> list[float]:
+    values = [value for home in homes for value in home.spreads[key]]
+    return [round(float(v), 4) for v in np.percentile(values, QUANTILES)] if values else []
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return NOTHING
+    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.2f}"

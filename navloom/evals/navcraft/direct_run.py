@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from navloom.evals.kinds import RESULT_TOKENS, Calls, Note, Plan, Shown, reply_tokens
+from navloom.evals.kinds import RESULT_TOKENS, Calls, Note, Plan, reply_tokens
 from navloom.evals.navcraft.direct_request import DirectRequest
-from navloom.evals.navcraft.direct_scores import direct_tables, score_direct
+from navloom.evals.navcraft.direct_results import score_direct
 from navloom.evals.navcraft.survey import SURVEY, read_survey, survey
-from navloom.evals.progress import Summary
 from navloom.evals.session import Job, Sample, make_id, sample_seed
 from navloom.graphs.navcraft import direct as navcraft_direct
 from navloom.models.registry import model_of
@@ -90,27 +89,3 @@ def finish(made: DirectPlanOfRun, run: Path) -> dict[str, Any]:
     """What the summary has of the attempts."""
     del made
     return {"direct": score_direct(run).record()}
-
-
-def ended(run: Path, _: Summary) -> Shown:
-    """The run's tables once more."""
-    from navloom.evals.report.document import Document
-
-    score = score_direct(run)
-    told = Document(f"{score.name}: {score.model}", "", (*direct_tables({score.name: score}),))
-    return Shown(tables=told.screen())
-
-
-def report(runs: list[Path], out: Path | None) -> Shown:
-    """The tables of several runs, a row each."""
-    from navloom.evals.report.blocks import Grid
-    from navloom.evals.report.document import Document
-
-    del out
-    scores = {str(run): score_direct(run) for run in runs}
-    made = direct_tables(scores)
-    return Shown(
-        tables=Document("Tasks made in one answer", "", (*made,)).screen(),
-        record={"runs": [score.record() for score in scores.values()]},
-        blocks=[Grid(table=table) for table in made],
-    )

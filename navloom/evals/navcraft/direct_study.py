@@ -14,11 +14,11 @@ from typing import Any
 
 from navloom.errors import UsageError, did_you_mean
 from navloom.evals.navcraft.direct_request import DirectRequest
-from navloom.evals.navcraft.direct_scores import DirectScore, direct_tables, score_direct
+from navloom.evals.navcraft.direct_results import DirectScore, direct_tables, score_direct
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.navcraft.scores import PUBLISHED
 from navloom.evals.report.document import NOTHING, Table, percent
-from navloom.evals.report.kept_report import keep_study
+from navloom.evals.report.writers import keep_study
 from navloom.evals.request import Request
 from navloom.evals.runner import run_kind
 from navloom.evals.session import Session

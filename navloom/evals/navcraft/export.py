@@ -4,23 +4,91 @@ A line is ``{"scene", "profile", "phase_1", "phase_2", "navloom"}``. The phases 
 output keys of CoNavBench A.10.1 and A.11.1; ``navloom`` holds the rest. Lines are sorted by sample
 id, keys have a fixed order, floats have six decimals and nothing in a line tells when it was made,
 so that a run gives the same bytes however often it was interrupted.
+
+A condition is ``NAME>=NUMBER`` (also ``<=``, ``>``, ``<``, ``=``), such as ``plausible>=0.6``. What
+was not measured of a task, as the doors of a home that names none, fulfils no condition on it.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import math
+import operator
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from navloom.errors import RunError, UsageError, did_you_mean
 from navloom.evals.kinds import read_run_of
 from navloom.evals.made_with import homes_of
-from navloom.evals.navcraft.filters import Condition
 from navloom.evals.run_folder import read_samples
 from navloom.files import make_folder, write_whole
 from navloom.tools.navcraft.errand import ErrandAnswer
 from navloom.tools.navcraft.relay import RelayAnswer
+
+_WORTH = ("plausible", "carry", "room", "on", "unambiguous", "namesakes", "doors", "storeys")
+_RECORDED = ("alpha", "g_rate", "best_alone", "regret_alpha", "regret_g")
+MEASURES = (*_WORTH, "hops", "metres", *_RECORDED)
+"""What a condition may name; docs/dataset.md says what each is. ``unambiguous`` is 1 or 0."""
+_COMPARED: dict[str, Callable[[float, float], bool]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+    "=": operator.eq,
+}
+_CONDITION = re.compile(r"\s*([a-z_0-9]+)\s*(>=|<=|>|<|=)\s*(-?\d*\.?\d+)\s*")
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One condition; :meth:`read` it from a line."""
+
+    measure: str
+    sign: str
+    number: float
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """A condition from ``plausible>=0.6``.
+
+        Raises:
+            UsageError: it is of another form, or names nothing that is measured.
+        """
+        match = _CONDITION.fullmatch(text[:100])
+        if match is None:
+            raise UsageError(f"--keep {text[:60]!r} is no condition: write plausible>=0.6")
+        name, sign, number = match.groups()
+        if name not in MEASURES:
+            near = did_you_mean(name, MEASURES)
+            known = ", ".join(MEASURES)
+            raise UsageError(f"--keep {text!r}: nothing measures '{name}': choose {known}.{near}")
+        return cls(name, sign, float(number))
+
+    def holds(self, record: Mapping[str, Any]) -> bool:
+        """Whether a task fulfils it.
+
+        Args:
+            record: the ``navloom`` part of a line or of a sample's result.
+        """
+        value = _measured(self.measure, record)
+        if value is None:
+            return False
+        close = self.sign == "=" and math.isclose(value, self.number, abs_tol=1e-6)
+        return close or _COMPARED[self.sign](value, self.number)
+
+
+def _measured(name: str, record: Mapping[str, Any]) -> float | None:
+    value = {
+        "hops": sum(record.get("legs") or ()) or None,
+        "metres": record.get("solo_metres"),
+        **{each: record.get(each) for each in _RECORDED},
+        **{each: (record.get("worth") or {}).get(each) for each in _WORTH},
+    }[name]
+    return None if value is None else float(value)
+
 
 FORMATS = ("navcraft",)
 
@@ -71,7 +139,7 @@ def export_run(
             there.
         format: the only one there is so far: ``navcraft``.
         keep: conditions that each task fulfils, such as ``plausible>=0.6``
-            (:mod:`navloom.evals.navcraft.filters`).
+            (:mod:`navloom.evals.navcraft.export`).
 
     Returns:
         How many tasks were written; 0 leaves an empty file.

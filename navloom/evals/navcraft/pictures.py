@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from navloom.errors import SceneError
-from navloom.evals.navcraft.task_words import task_story
+from navloom.evals.navcraft.task_results import task_story
 from navloom.scenes.plan import Mark, Route, Sheet, Spot, draw_legend, draw_plan, legend_entries
 from navloom.scenes.plan_look import MarkKind
 from navloom.scenes.plan_shapes import readable

@@ -14,13 +14,11 @@ from typing import Any
 
 from navloom.errors import RunError
 from navloom.evals.navcraft.dataset import checked_lines
-from navloom.evals.navcraft.merits import merits
-from navloom.evals.navcraft.shown_tasks import found_block, task_detail
-from navloom.evals.navcraft.tables import variety_table, worth_table
-from navloom.evals.navcraft.task_columns import columns
-from navloom.evals.report.blocks import Block, Detail, Fact, Facts, Grid, to_sample
+from navloom.evals.navcraft.results import variety_table, worth_table
+from navloom.evals.navcraft.scores import merits
+from navloom.evals.navcraft.task_results import columns, found_block, task_detail
+from navloom.evals.report.blocks import Block, Column, Detail, Fact, Facts, Grid, to_sample
 from navloom.evals.report.document import Table
-from navloom.evals.report.line_columns import Column
 from navloom.evals.session import is_id
 from navloom.files import formed
 from navloom.scenes.scene import Scene

@@ -1,41 +1,470 @@
-"""One episode as a person looks at it (VLN-MME E.1): scores, what went wrong, the walk by steps."""
+"""One episode on a page: its map, its facts, its steps and what was seen at each."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from navloom.errors import NavloomError, RunError
-from navloom.evals.navigation.episode_facts import score_facts, score_meanings, tag_grid
-from navloom.evals.navigation.episode_map import (
-    FAULT,
-    Stands,
-    driven_of,
-    goal_marks,
-    parted_words,
-    truth_of,
-    walk_marks,
-)
-from navloom.evals.navigation.episode_steps import map_options, step_blocks, transcript
+from navloom.evals.navigation.episode_columns import BEHAVED, score_columns
 from navloom.evals.navigation.episode_strip import Eyes
-from navloom.evals.navigation.failure_behaviour import metres_to_goal, reference_of
+from navloom.evals.navigation.failure_behaviour import RADIUS, metres_to_goal, reference_of, spelled
+from navloom.evals.navigation.failure_cause import MEANS
+from navloom.evals.navigation.failures import Analysis
+from navloom.evals.navigation.metrics import METRICS
+from navloom.evals.navigation.path_metrics import METRES
+from navloom.evals.navigation.posed import stood_at
+from navloom.evals.navigation.scores import COUNTS, spoken
 from navloom.evals.navigation.shown_episodes import (
     Case,
+    Note,
     action_of,
+    notes_of,
     pointed_notes,
     read_case,
     tags_of,
 )
 from navloom.evals.navigation.walked import walked_by
-from navloom.evals.report.blocks import Block, Detail, Frame, Grid, MapRoute, Prose, SceneMap, Track
+from navloom.evals.report.blocks import (
+    Block,
+    Detail,
+    Fact,
+    Facts,
+    Frame,
+    Grid,
+    MapMark,
+    MapOption,
+    MapRoute,
+    Prose,
+    Said,
+    SceneMap,
+    Spot,
+    Timed,
+    Tone,
+    Track,
+    Transcript,
+    meaning_of,
+    meanings,
+)
 from navloom.evals.report.document import NOTHING, Table
+from navloom.evals.report.scene_blocks import spot_of, spots_of
 from navloom.evals.run_folder import read_run
 from navloom.evals.run_scenes import run_scene
-from navloom.scenes.scene import Scene
-from navloom.tools.navigation.steps import Walk
+from navloom.scenes.distances import up_or_down
+from navloom.scenes.scene import Point3, Scene
+from navloom.tools.navigation.options import Option, bearing
+from navloom.tools.navigation.steps import Step, Walk, points_of
+
+MOST_BUMPS = 200
+_EVERY = 5
+"""Of poses every 50 ms one in so many is drawn."""
+FAULT = "first deviation"
+_ALIKE = 1e-6
+
+
+def bumps_of(scene: Scene, bumps: Sequence[Point3]) -> dict[Spot, int]:
+    """Where something was touched, and the number of the first touch there.
+
+    Who bumps into one thing again and again does so in one place.
+    """
+    found: dict[Spot, int] = {}
+    for number, point in enumerate(bumps[:MOST_BUMPS]):
+        floor, x, z = spot_of(scene, point)
+        found.setdefault((floor, round(x, 1), round(z, 1)), number)
+    return found
+
+
+@dataclass(frozen=True)
+class Stands:
+    """Where a body stood, and from which step on.
+
+    Attributes:
+        spots: in order; those that the scene lacks are left out.
+        times: as many: the number of the step, from 0, before which it stood there first; hops of
+            one jump are fractions between two.
+        names: the viewpoint of each.
+    """
+
+    spots: tuple[Spot, ...]
+    times: tuple[float, ...]
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, walk: Walk, scene: Scene) -> Stands:
+        """The stands of a walk."""
+        known = scene.viewpoint_by_id
+        names = [viewpoint for viewpoint, _ in walk.poses]
+        points = stood_at(names, walk.points, scene)
+        kept = [
+            (
+                spots_of(scene, [name])[0] if points is None else spot_of(scene, points[k]),
+                when,
+                name,
+            )
+            for k, (name, when) in enumerate(zip(names, _times(walk), strict=True))
+            if name in known
+        ]
+        return cls(*(tuple(each) for each in zip(*kept, strict=True))) if kept else cls((), (), ())
+
+    @property
+    def line(self) -> tuple[Spot, ...]:
+        """The way, places at which it stayed once each."""
+        return tuple(spot for spot, _ in groupby(self.spots))
+
+    def track(self) -> tuple[Timed, ...]:
+        """The way in time: it waits until the step that moves it."""
+        timed: list[Timed] = []
+        for spot, when in zip(self.spots, self.times, strict=True):
+            if timed and when - timed[-1][0] > 1 and timed[-1][1:] != spot:
+                timed.append((float(int(when - 1e-9)), *timed[-1][1:]))
+            timed.append((when, *spot))
+        return tuple(timed)
+
+    def at(self, step: int) -> Spot | None:
+        """Where it stood before a step."""
+        found = [s for s, when in zip(self.spots, self.times, strict=True) if when <= step + 1e-9]
+        return found[-1] if found else None
+
+    def again(self) -> dict[str, int]:
+        """How often it came to each place that it came to more than once."""
+        counts = Counter(name for name, _ in groupby(self.names))
+        return {name: count for name, count in counts.items() if count > 1}
+
+
+def _times(walk: Walk) -> list[float]:
+    """When each pose was taken."""
+    hops = [
+        (number, next((o.hops for o in step.options if o.id == step.action.option), 1))
+        for number, step in enumerate(walk.steps)
+        if step.action.kind == "move"
+    ]
+    if 1 + sum(count for _, count in hops) == len(walk.poses):
+        return [0.0, *(n + (k + 1) / count for n, count in hops for k in range(count))]
+    # By other hands, or turned on the spot: as its hops say.
+    found, hop, last = [0.0] if walk.poses else [], 0, walk.poses[0][0] if walk.poses else ""
+    for name, _ in walk.poses[1:]:
+        if name != last:
+            found.append(max(found[-1], float(walk.step_at(hop) + 1)))
+            hop, last = hop + 1, name
+        else:
+            found.append(found[-1])
+    return found
+
+
+def parted_words(case: Case) -> str:
+    """What it is to have left the given way: of a success no fault, but another way."""
+    if not case.tagged.success:
+        return FAULT
+    scores = case.result.get("scores")
+    spl = scores.get("SPL") if isinstance(scores, Mapping) else None
+    short = isinstance(spl, int | float) and spl >= 1 - _ALIKE
+    return "another way, equally short" if short else "another way"
+
+
+def truth_of(case: Case, walk: Walk, scene: Scene) -> MapRoute | None:
+    """The right way, dashed; None where there is none of two points."""
+    points = spots_of(scene, reference_of(walk, case.episode, scene))
+    return MapRoute(name="ground truth", style="true", points=points) if len(points) > 1 else None
+
+
+def driven_of(case: Case, scene: Scene) -> MapRoute | None:
+    """Where the body of a person went who drove, thin; None where nobody drove."""
+    told = case.result.get("poses")
+    rows = told[::_EVERY] if isinstance(told, list) else []
+    stands = [["", 0.0, 0.0, *each[1:4]] for each in rows if isinstance(each, list)]
+    spots = [spot_of(scene, point) for point in points_of(stands) if point is not None]
+    line = tuple(spot for spot, _ in groupby(spots))
+    return MapRoute(name="driven", style="other", points=line) if len(line) > 1 else None
+
+
+def goal_marks(case: Case, scene: Scene) -> Iterator[MapMark]:
+    """The start, and each goal with what counts as there."""
+    for spot in spots_of(scene, [case.episode.start]):
+        yield MapMark(kind="start", at=spot)
+    for spot in spots_of(scene, case.episode.goals):
+        yield MapMark(kind="goal", at=spot, radius=RADIUS)
+
+
+def walk_marks(case: Case, walk: Walk, stands: Stands, scene: Scene) -> Iterator[MapMark]:
+    """What happened where: the end, the first deviation, revisits, contacts, the nearest place."""
+    last = len(walk.steps)
+    if stands.spots:
+        yield MapMark(kind="stop", at=stands.spots[-1], to=to_step(case.id, last))
+    fork = case.tagged.deviation
+    for spot in spots_of(scene, [fork.at]) if fork is not None else ():
+        words = parted_words(case)
+        kind = "deviation" if words == FAULT else "other_way"
+        label = words.partition(", ")[2]
+        to = to_step(case.id, fork.step if fork else 0)
+        yield MapMark(kind=kind, at=spot, label=label, to=to)
+    near = case.tagged.evidence.get("missed_stop")
+    step = near.get("nearest_step") if isinstance(near, Mapping) else None
+    if isinstance(step, int) and (there := stands.at(step + 1)) is not None:
+        yield MapMark(kind="oracle", at=there, to=to_step(case.id, min(step + 1, last)))
+    for name, count in stands.again().items():
+        for spot in spots_of(scene, [name]):
+            yield MapMark(kind="revisit", at=spot, label=f"{count}x")
+    yield from _contacts(case, walk, scene)
+
+
+def _contacts(case: Case, walk: Walk, scene: Scene) -> Iterator[MapMark]:
+    told = case.result.get("contacts")
+    said = [each for each in told if isinstance(each, Mapping)] if isinstance(told, list) else []
+    for (floor, x, z), number in bumps_of(scene, walk.bumps).items():
+        contact = said[number] if len(said) == len(walk.bumps) else {}
+        step = contact.get("step")
+        to = to_step(case.id, step - 1) if isinstance(step, int) else ""
+        yield MapMark(
+            kind="contact", at=(floor, x, z), label=str(contact.get("what", ""))[:60], to=to
+        )
+
+
+def to_step(name: str, step: int) -> str:
+    """The address of a step that is counted from 0; addresses say it as pages do, from 1."""
+    return f"sample/{quote(name, safe='')}?step={step + 1}"
+
+
+def map_options(scene: Scene | None, step: Step, right: str | None) -> Iterator[MapOption]:
+    """The ways on at a step, on the plan."""
+    for option in step.options if scene is not None else ():
+        for spot in spots_of(scene, [option.viewpoint]) if scene is not None else ():
+            yield MapOption(
+                number=str(option.id),
+                at=spot,
+                chosen=option.viewpoint == step.goes_to,
+                right=option.viewpoint == right,
+            )
+
+
+def step_blocks(step: Step, right: str | None, of: str = "") -> tuple[Block, ...]:
+    """What is shown of a step beside the map.
+
+    Args:
+        step: the step.
+        right: the viewpoint that the right way goes to, where it is left here.
+        of: whose step, where two are seen at once: " of A".
+    """
+    blocks: list[Block] = [Facts(facts=tuple(_action(step)))]
+    if step.options:
+        blocks.append(_options(step, right, of))
+    if step.reply:
+        blocks.append(Prose(title="Reply", text=step.reply, exact=True, private=True))
+    notes = list(notes_of(step, whole=True))
+    if step.plan:
+        notes.append(Note("plan", step.plan))
+    if notes:
+        blocks.append(transcript(notes))
+    return tuple(blocks)
+
+
+def transcript(notes: Sequence[Note]) -> Transcript:
+    """What was said, as a transcript."""
+    said = tuple(
+        Said(who=note.who, text=note.words, tone="bad" if note.bad else "plain") for note in notes
+    )
+    return Transcript(title="Said", said=said, private=True)
+
+
+def _action(step: Step) -> Iterator[Fact]:
+    chosen = next((o for o in step.options if o.id == step.action.option), None)
+    if step.action.kind != "move" or chosen is None:
+        yield Fact(name="action", value=action_of(step))
+    else:
+        yield Fact(name="action", value=f"{action_of(step)}: {_turned(chosen)}")
+    if step.viewpoint is not None:
+        yield Fact(name="stands on", value=step.viewpoint)
+    if step.heading is not None:
+        yield Fact(name="looks", value=f"{math.degrees(step.heading):.0f}° from -z, clockwise")
+    if step.bumped:
+        yield Fact(name="bumped into", value=step.bumped, tone="bad")
+
+
+def _turned(option: Option) -> str:
+    """A hop as turn and metres."""
+    if option.turn is None or option.distance is None:
+        return "a jump back" if option.hops > 1 else "its way is not known"
+    way = up_or_down(option.elevation)
+    slope = f", {abs(math.degrees(option.elevation)):.0f}° {way}" if way else ""
+    jump = f", {option.hops} hops" if option.hops > 1 else ""
+    return (
+        f"{bearing(option.turn)} ({math.degrees(option.turn):+.1f}°),"
+        f" {option.distance:.2f} m{slope}{jump}"
+    )
+
+
+def _options(step: Step, right: str | None, of: str) -> Grid:
+    rows = tuple(
+        (
+            str(option.id),
+            ", ".join(
+                word
+                for word, is_so in (
+                    ("chosen", option.viewpoint == step.goes_to),
+                    ("right way", option.viewpoint == right),
+                )
+                if is_so
+            ),
+            option.direction,
+            NOTHING if option.turn is None else f"{math.degrees(option.turn):+.0f}°",
+            NOTHING if option.distance is None else f"{option.distance:.2f}",
+            option.description,
+        )
+        for option in step.options
+    )
+    head = ("option", "which", "where", "turn", "metres", "what lies there")
+    return Grid(table=Table(f"Options{of}", "", head, rows), private=True)
+
+
+_MOST_SAID = 300
+_SUCCESSES = ("SR", "SR_stopped", "SR_end", "OSR", "SR_visible", "RGS", "SR_strict", "SR_telhop")
+
+
+def score_meanings(case: Case) -> Grid:
+    """What the scores and counts of an episode are, folded."""
+    found = (_mapping(case.result.get(key)) for key in ("scores", "counts"))
+    return meanings(map(meaning_of, score_columns(*found)))
+
+
+def score_facts(case: Case) -> Facts:
+    """What an episode scored, and what it took."""
+    scores, counts = _mapping(case.result.get("scores")), _mapping(case.result.get("counts"))
+    why = _mapping(scores.get("undefined"))
+    facts = [
+        Fact(
+            name=name,
+            value=_spoken(name, scores[name]),
+            tone=_tone(name, scores[name]),
+            note=_short(why.get(name, "")),
+        )
+        for name in METRICS
+        if name in scores
+    ]
+    for name in COUNTS:
+        if isinstance(counts.get(name), int) and (counts[name] or name == "steps"):
+            facts.append(Fact(name=name.replace("_", " "), value=f"{counts[name]:,}"))
+    invalid = scores.get("invalid")
+    if isinstance(invalid, Mapping):
+        facts.append(Fact(name="invalid", value=_short(invalid.get("message")), tone="bad"))
+    return Facts(title="Scores", facts=tuple(facts))
+
+
+def _spoken(name: str, value: Any) -> str:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not math.isfinite(value):
+        return NOTHING
+    return spoken(name, float(value)) + (" m" if name in METRES else "")
+
+
+def _tone(name: str, value: Any) -> Tone:
+    if name not in _SUCCESSES or value not in (0, 1):
+        return "plain"
+    return "good" if value else "bad"
+
+
+def tag_grid(case: Case) -> Grid | None:
+    """What went wrong, with its evidence, each row leading to its step; None where nothing is."""
+    tagged = case.tagged
+    rows: list[tuple[str, str, str]] = []
+    for kind in tagged.behaviours:
+        proof = _mapping(tagged.evidence.get(kind))
+        if kind != "none":
+            rows.append((_tag(kind, proof), _meant(kind, proof), _first_step(case, proof)))
+    if tagged.cause != "none":
+        rows.append((f"cause: {tagged.cause.replace('_', ' ')}", _why(tagged), ""))
+    fork = tagged.deviation
+    if fork is not None:
+        went = f"went to {_place(fork.taken)}" if fork.taken else f"ended ({fork.end or 'stop'})"
+        right = (
+            f"the right way goes to {_place(fork.expected)}" if fork.expected else "it ends here"
+        )
+        if (words := parted_words(case)) != FAULT:
+            right = (
+                f"the way that was given goes to {_place(fork.expected)}"
+                if fork.expected
+                else right
+            )
+        told = f"step {fork.step + 1}, at {_place(fork.at)}: {went}; {right}"
+        rows.append((words, told, to_step(case.id, fork.step)))
+    if not rows:
+        return None
+    note = (
+        "What it did, why it left the right way, and where, by rules; scores stand above. Steps are"
+        " counted from 1."
+    )
+    table = Table("Tags", note, ("tag", "evidence"), tuple(row[:2] for row in rows))
+    return Grid(table=table, to=tuple(row[2] for row in rows))
+
+
+def _tag(kind: str, proof: Mapping[str, Any]) -> str:
+    """A behaviour's name; where an early stop was is said with what it means."""
+    return spelled(kind, {} if kind == "early_stop" else proof)
+
+
+def _meant(kind: str, proof: Mapping[str, Any]) -> str:
+    """What a behaviour is, and its evidence."""
+    said = [BEHAVED.get(kind, ""), evidence({k: v for k, v in proof.items() if k != "where"})]
+    left = {
+        "short": "it had not left the right way",
+        "elsewhere": "it had left the right way before",
+    }
+    said.insert(1, left.get(str(proof.get("where")), ""))
+    return "; ".join(filter(None, said)) or NOTHING
+
+
+def _why(tagged: Analysis) -> str:
+    """A cause in words, its evidence, and what else held."""
+    causes = _mapping(tagged.evidence.get("causes"))
+    proof = evidence(_mapping(causes.get(tagged.cause)))
+    others = [name.replace("_", " ") for name in causes if name != tagged.cause]
+    said = "no rule holds" if tagged.cause == "unknown" else MEANS[tagged.cause]
+    parts = (said, proof, f"also: {', '.join(map(_short, others))}" if others else "")
+    return _short("; ".join(filter(None, parts)), 3 * _MOST_SAID)
+
+
+def evidence(proof: Mapping[str, Any]) -> str:
+    """A rule's evidence in a line; steps are counted from 1, as everywhere a person reads."""
+    return _short("; ".join(_evident(str(key), value) for key, value in proof.items() if value))
+
+
+def _evident(name: str, value: Any) -> str:
+    words = name.replace("_", " ")
+    if name in ("visits", "counts") and isinstance(value, Mapping):
+        return f"{words}: {', '.join(f'{_place(str(k))} {n}x' for k, n in value.items())}"
+    if isinstance(value, Mapping):
+        return f"{words} ({evidence(value)})"
+    if name == "within":
+        return f"looked {value} {'hop' if value == 1 else 'hops'} ahead"
+    if name in ("step", "nearest_step") and isinstance(value, int):
+        value = value + 1
+    if name == "steps" and isinstance(value, list):
+        value = [each + 1 for each in value if isinstance(each, int)]
+    return f"{words}: {', '.join(map(str, value)) if isinstance(value, list) else value}"
+
+
+def _place(name: str) -> str:
+    """A viewpoint's name; of Matterport's long ones the beginning, which tells them apart."""
+    return name if len(name) <= 12 else f"{name[:8]}…"
+
+
+def _first_step(case: Case, proof: Mapping[str, Any]) -> str:
+    steps = proof.get("steps")
+    step = steps[0] if isinstance(steps, list) and steps else proof.get("step")
+    return to_step(case.id, step) if isinstance(step, int) else ""
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _short(value: Any, most: int = _MOST_SAID) -> str:
+    text = "" if value is None else str(value)
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 @dataclass(frozen=True)

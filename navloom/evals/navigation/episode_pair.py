@@ -9,10 +9,18 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from navloom.evals.navigation.episode_detail import Looked, look
-from navloom.evals.navigation.episode_facts import tag_grid
-from navloom.evals.navigation.episode_map import goal_marks, truth_of
-from navloom.evals.navigation.episode_steps import map_options, step_blocks
+from navloom.evals.navigation.episode_columns import LESS, NEITHER
+from navloom.evals.navigation.episode_detail import (
+    Looked,
+    goal_marks,
+    look,
+    map_options,
+    step_blocks,
+    tag_grid,
+    truth_of,
+)
+from navloom.evals.navigation.metrics import METRICS
+from navloom.evals.navigation.scores import EFFORT, effort_of, spoken
 from navloom.evals.navigation.shown_episodes import action_of
 from navloom.evals.report.blocks import (
     Block,
@@ -21,17 +29,60 @@ from navloom.evals.report.blocks import (
     Fact,
     Facts,
     Frame,
+    Line,
     MapMark,
     MapOption,
     MapRoute,
+    Pairing,
     Prose,
     Said,
     SceneMap,
     Track,
     Transcript,
 )
-from navloom.evals.report.maps import spots_of
+from navloom.evals.report.scene_blocks import spots_of
 from navloom.tools.navigation.steps import Step
+
+_COUNTED = (
+    *("SR", "SR_stopped", "SR_end", "OSR", "early_stop", "late_stop"),
+    *("SR_visible", "RGS", "collided", "SR_strict", "SR_telhop"),
+)
+_IDENTITY = ("scene", "start", "goals", "instruction")
+_DRAWN = ("SPL", "NE", "nDTW", "steps")
+
+
+def pairing() -> Pairing:
+    """Episodes by id: one scene, start, goals and instruction, and paths are drawn whole."""
+    return Pairing(
+        identity=_identity,
+        scores=_scores,
+        what="an episode",
+        less=LESS,
+        neither=NEITHER,
+        effort=frozenset({*EFFORT, "contacts"}),
+        counted=frozenset(_COUNTED),
+        cluster=_path,
+        cluster_name="path",
+        order=(*METRICS, *EFFORT),
+        drawn=_DRAWN,
+        said=spoken,
+        holds="episode and scores",
+        beside=beside,
+    )
+
+
+def _identity(line: Line) -> Any:
+    episode = line["result"]["episode"]
+    return {key: episode[key] for key in _IDENTITY}
+
+
+def _scores(line: Line) -> Mapping[str, float | None]:
+    scores = line["result"]["scores"]
+    return {**{name: scores[name] for name in METRICS if name in scores}, **effort_of(line)}
+
+
+def _path(line: Line) -> Any:
+    return line["result"]["scores"].get("cluster")
 
 
 def beside(a: Path, first: Mapping[str, Any], b: Path, second: Mapping[str, Any]) -> Detail:

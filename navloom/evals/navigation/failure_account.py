@@ -12,7 +12,7 @@ from itertools import pairwise
 from string import ascii_uppercase
 
 from navloom.evals.navigation.failure_behaviour import metres_to_goal, reference_of
-from navloom.evals.navigation.failure_fork import foot_of
+from navloom.evals.navigation.failure_cause import foot_of
 from navloom.evals.tasks.episode import Episode
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.distances import per_scene, turn_between

@@ -11,30 +11,354 @@ there, at the next three, since two ways often part a little before the door or 
 them apart. ``within`` in the evidence says how many. ``unknown`` is left: nothing of the kind.
 
 How far the rules agree with two readings of the same walks, ``docs/errors.md`` says.
+
+Texts come from datasets, captions and people: they are cut to a bounded length and every pattern
+runs in linear time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import pairwise
 from typing import Any, Literal, get_args
 
-from navloom.evals.navigation.failure_behaviour import RADIUS
-from navloom.evals.navigation.failure_fork import AHEAD, Fork, leans_of, slope_of, way_of
-from navloom.evals.navigation.failure_words import (
-    Way,
-    later_part,
-    near_part,
-    one_of_several,
-    rooms,
-    speaks_of_leaving,
-    speaks_of_stairs,
-    things,
-    ways_at,
+from navloom.evals.navigation.failure_behaviour import (
+    RADIUS,
+    Deviation,
+    metres_along,
+    metres_to_goal,
 )
+from navloom.evals.tasks.episode import Episode
 from navloom.scenes.distances import heading_to, per_scene, turn_between
-from navloom.scenes.lexicon import room_types
+from navloom.scenes.lexicon import classify, room_types
 from navloom.scenes.scene import UNKNOWN, Scene, Viewpoint, distance_2d
 from navloom.tools.navigation.options import without_notes
+from navloom.tools.navigation.steps import Walk
+
+Way = Literal["left", "right", "straight", "around"]
+
+_MOST_CHARACTERS = 4000
+_ROOM_WORDS = 3
+"""Words in the longest name of a room."""
+_WORD = re.compile(r"[a-z]+")
+_NOT_A_ROOM = frozenset(
+    _WORD.findall(
+        "bar bath game garden outdoor passage rec stairs staircase stairwell storage toilet tv"
+        " wardrobe workout"
+    )
+)
+"""Labels of rooms that in a sentence mean a thing, a way or a deed more often than a room."""
+_NOT_A_THING = frozenset(
+    _WORD.findall(
+        "bath can case closet drawer glass letter light range rest scale seat shower stand step"
+        " throw top weight wine"
+    )
+)
+"""Names of things that in an instruction are mostly verbs, rooms or matter."""
+
+_BREAK = re.compile(r"[.,;:!?\n]|\b(?:and|then)\b")
+_STAIRS = re.compile(
+    r"\b(?:stairs?|staircases?|stairways?|stairwells?|steps|upstairs|downstairs|escalators?"
+    r"|elevators?|ladders?|(?:first|second|third|top|bottom|ground|upper|lower) (?:floor|level))\b"
+)
+_LEAVE = re.compile(
+    r"\b(?:exit|leave|leaving|exiting"
+    r"|(?:walk|go|get|come|step|head|move)(?:\s+\w+)?\s+out(?:side)?\b(?!\s+to the)"
+    r"|out (?:of|the|through)|through the (?:door|doorway)|outside)\b"
+)
+_ORDINAL = re.compile(
+    r"\b(?:first|second|third|fourth|next|last|other|farthest|furthest|closest|nearest|1st|2nd|3rd)"
+    r"(?:\s+\w+){0,2}?\s+"
+    r"(?:doors?|doorways?|left|right|rooms?|openings?|hallways?|halls?|entrances?|archways?|arch)\b"
+)
+_VERB = (
+    r"\b(?:turn|turning|take|make|go|head|veer|bear|walk|hang|move|exit|step|enter|face|continue)"
+)
+_FILL = (
+    r"(?:\s+(?:a|an|the|to|your|slight|slightly|sharp|hard|quick|immediate|immediately|first"
+    r"|second|next|toward|towards)){0,4}"
+)
+_WAYS: tuple[tuple[Way, re.Pattern[str]], ...] = (
+    ("left", re.compile(_VERB + _FILL + r"\s+left\b(?!\s+of\b)")),
+    ("right", re.compile(_VERB + _FILL + r"\s+right\b(?!\s+of\b)")),
+    (
+        "around",
+        re.compile(
+            r"\bturn(?:ing)?\s+(?:all the way\s+|completely\s+)?(?:around|back)\b|\bu-?turn"
+        ),
+    ),
+    ("straight", re.compile(r"\b(?:straight|forward|ahead)\b")),
+)
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A part of an instruction between two breaks.
+
+    Attributes:
+        text: its words, in lower case.
+        ways: which ways it says to go, each at most once.
+    """
+
+    text: str
+    ways: tuple[Way, ...]
+
+
+@lru_cache(maxsize=4096)
+def clauses(instruction: str) -> tuple[Clause, ...]:
+    """The parts of an instruction, in order.
+
+    >>> [(c.text, c.ways) for c in clauses("Turn left, then walk past the bed.")]
+    [('turn left', ('left',)), ('walk past the bed', ())]
+    """
+    parts = [part.strip() for part in _BREAK.split(_folded(instruction))]
+    return tuple(
+        Clause(part, tuple(way for way, says in _WAYS if says.search(part)))
+        for part in parts
+        if part
+    )
+
+
+def ways_at(instruction: str, progress: float, around: int = 1) -> tuple[Way, ...]:
+    """Which ways an instruction says to go about some point of the way.
+
+    Args:
+        instruction: the whole of it.
+        progress: the part of the way that is done, 0 to 1.
+        around: how many clauses on either side of the one at that point count, too.
+
+    Returns:
+        The ways of these clauses, in order.
+    """
+    return _ways(_around(instruction, progress, around, around))
+
+
+def later_part(instruction: str, progress: float) -> str:
+    """What an instruction says from about some point of the way on."""
+    return ". ".join(part.text for part in _around(instruction, progress, 0, len(instruction)))
+
+
+def near_part(instruction: str, progress: float) -> str:
+    """What an instruction says about some point of the way."""
+    return ". ".join(part.text for part in _around(instruction, progress, 1, 2))
+
+
+def one_of_several(instruction: str) -> str | None:
+    """The words by which an instruction says which of several ways its first clauses mean.
+
+    >>> one_of_several("Take the second door on the left.")
+    'second door'
+    """
+    said = _ORDINAL.search(". ".join(part.text for part in clauses(instruction)[:2]))
+    return said.group() if said else None
+
+
+def _around(instruction: str, progress: float, before: int, after: int) -> Sequence[Clause]:
+    """The clause at a point of the way, with so many before and after it."""
+    parts = clauses(instruction)
+    here = min(int(progress * len(parts)), len(parts) - 1)
+    return parts[max(0, here - before) : here + after + 1] if parts else ()
+
+
+def _ways(parts: Sequence[Clause]) -> tuple[Way, ...]:
+    return tuple(dict.fromkeys(way for part in parts for way in part.ways))
+
+
+def speaks_of_leaving(instruction: str, progress: float) -> bool:
+    """Whether about some point of the way an instruction says to leave where one is.
+
+    >>> speaks_of_leaving("Exit the bedroom. Turn left.", 0.0)
+    True
+    """
+    return any(_LEAVE.search(part.text) for part in _around(instruction, progress, 1, 1))
+
+
+def speaks_of_stairs(instruction: str) -> bool:
+    """Whether an instruction speaks of stairs or of another storey."""
+    return _STAIRS.search(_folded(instruction)) is not None
+
+
+@lru_cache(maxsize=16_384)
+def rooms(text: str) -> frozenset[str]:
+    """The room types a text names, as :func:`navloom.scenes.lexicon.room_types` has them.
+
+    >>> sorted(rooms("Leave the bedroom by the living room, wait on the stairs"))
+    ['Bedroom', 'Living Room']
+    """
+    return frozenset(kind for name in _room_names(_words(text)) for kind in room_types(name))
+
+
+def _room_names(words: Sequence[str]) -> Iterator[str]:
+    at = 0
+    while at < len(words):
+        for size in range(_ROOM_WORDS, 0, -1):
+            name = " ".join(words[at : at + size])
+            if name not in _NOT_A_ROOM and room_types(name):
+                yield name
+                at += size - 1
+                break
+        at += 1
+
+
+@lru_cache(maxsize=16_384)
+def things(text: str) -> frozenset[str]:
+    """The assets and objects a text names, each by one word in the singular.
+
+    >>> sorted(things("Stand between the two couches and the coffee table"))
+    ['couch', 'table']
+    """
+    return frozenset(
+        one
+        for word in _words(text)
+        if (one := _singular(word)) not in _NOT_A_THING and classify(one) in ("asset", "object")
+    )
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(_folded(text))
+
+
+def _folded(text: str) -> str:
+    return text[:_MOST_CHARACTERS].casefold()
+
+
+def _singular(word: str) -> str:
+    for ending, instead in (("ves", "f"), ("ies", "y"), ("es", ""), ("s", "")):
+        one = word.removesuffix(ending) + instead
+        if word.endswith(ending) and len(one) > 1 and classify(one) is not None:
+            return one
+    return word
+
+
+_LEAN = math.radians(30)
+"""From here on a hop of the right way is a turn that may have been meant."""
+_RISE = 0.3
+"""Metres of height that a way must win or lose to go up or down."""
+AHEAD, _BEHIND = math.radians(45), math.radians(135)
+"""What lies nearer than the first is straight on; what lies beyond the second, around."""
+
+
+@dataclass(frozen=True)
+class Fork:
+    """The point where an agent left the right way, with all that the rules look at.
+
+    Attributes:
+        at: where it stood; None where the scene does not know the place.
+        right: where the ground truth goes on, hop by hop to its end; empty where that was to stop.
+        chosen: where the agent went, likewise; empty where it did not go on.
+        heading: radians as it stood there.
+        progress: the part of the ground truth that was behind it, 0 to 1.
+        end: where the episode ended.
+        goal: where it should have ended.
+        options: each offered viewpoint's description.
+        stopped: whether the agent said stop in the end.
+        to_goal: metres over the graph from there to the goal.
+        left: metres over the graph from where the episode ended to the goal.
+    """
+
+    at: Viewpoint | None
+    right: tuple[Viewpoint, ...]
+    chosen: tuple[Viewpoint, ...]
+    heading: float | None
+    progress: float
+    end: Viewpoint | None
+    goal: Viewpoint | None
+    options: Mapping[str, str]
+    stopped: bool = False
+    to_goal: float = math.inf
+    left: float = math.inf
+
+    def within(self, hops: int) -> Fork:
+        """The same with no more than so many hops of either way."""
+        return replace(self, right=self.right[:hops], chosen=self.chosen[:hops])
+
+
+def fork_of(
+    walk: Walk, deviation: Deviation, reference: tuple[str, ...], episode: Episode, scene: Scene
+) -> Fork:
+    """Put together what is known about a deviation; viewpoints the scene lacks are left out."""
+    known, on = scene.viewpoint_by_id, deviation.hop + 1
+    done = metres_along(reference[:on], scene)
+    whole = metres_along(reference, scene)
+    return Fork(
+        at=known.get(deviation.at),
+        right=_known(reference[on:], scene),
+        chosen=_known(walk.viewpoints[on:], scene),
+        heading=_heading(walk, deviation.hop, episode, scene),
+        progress=done / whole if whole > 0 else 1.0,
+        end=known.get(walk.viewpoints[-1]) if walk.viewpoints else None,
+        goal=known.get(reference[-1]) if reference else None,
+        options=_descriptions(walk, deviation),
+        stopped=walk.stopped,
+        to_goal=metres_to_goal(deviation.at, episode, scene),
+        left=metres_to_goal(walk.viewpoints[-1], episode, scene),
+    )
+
+
+def _known(names: Sequence[str], scene: Scene) -> tuple[Viewpoint, ...]:
+    at = scene.viewpoint_by_id
+    return tuple(at[name] for name in names if name in at)
+
+
+def _heading(walk: Walk, hop: int, episode: Episode, scene: Scene) -> float | None:
+    """Where it looked: as recorded, else the way the hop before went."""
+    said = walk.headings[hop] if 0 <= hop < len(walk.headings) else None
+    if said is not None or hop == 0:
+        return episode.heading if said is None else said
+    before = _known(walk.viewpoints[hop - 1 : hop + 1], scene)
+    return heading_to(before[0].position, before[1].position) if len(before) == 2 else None
+
+
+def _descriptions(walk: Walk, deviation: Deviation) -> dict[str, str]:
+    if deviation.step >= len(walk.steps):
+        return {}
+    return {option.viewpoint: option.description for option in walk.steps[deviation.step].options}
+
+
+def slope_of(a: Viewpoint | None, way: Sequence[Viewpoint]) -> Literal["up", "down", "level"]:
+    """Whether the last place of a way lies higher than a viewpoint, or lower."""
+    if a is None or not way:
+        return "level"
+    rise = foot_of(way[-1]) - foot_of(a)
+    return "level" if abs(rise) < _RISE else "up" if rise > 0 else "down"
+
+
+def foot_of(viewpoint: Viewpoint) -> float:
+    """How high the floor is at a viewpoint, metres."""
+    return viewpoint.position[1] - viewpoint.eye_height
+
+
+def way_of(fork: Fork, way: Sequence[Viewpoint]) -> Way | None:
+    """Which way a stretch leads for somebody who stands at the fork."""
+    if fork.at is None or not way or fork.heading is None:
+        return None
+    return _quarter(turn_between(fork.heading, heading_to(fork.at.position, way[-1].position)))
+
+
+def _quarter(turn: float) -> Way:
+    if abs(turn) <= AHEAD:
+        return "straight"
+    if abs(turn) >= _BEHIND:
+        return "around"
+    return "right" if turn > 0 else "left"
+
+
+def leans_of(fork: Fork, way: Sequence[Viewpoint]) -> list[Way]:
+    """Which side each hop leans to for somebody who walks them; "straight" where to neither."""
+    if fork.at is None or fork.heading is None:
+        return []
+    looks, stands = fork.heading, (fork.at, *way)
+    found: list[Way] = []
+    for here, there in pairwise(stands):
+        bearing = heading_to(here.position, there.position)
+        turn, looks = turn_between(looks, bearing), bearing
+        found.append("straight" if abs(turn) < _LEAN else "right" if turn > 0 else "left")
+    return found
+
 
 Cause = Literal[
     "premature_stop",

@@ -27,8 +27,7 @@ from navloom.evals.navigation.failure_behaviour import (
     metres_to_goal,
     reference_of,
 )
-from navloom.evals.navigation.failure_cause import CAUSES, Cause, find_causes
-from navloom.evals.navigation.failure_fork import fork_of
+from navloom.evals.navigation.failure_cause import CAUSES, Cause, find_causes, fork_of
 from navloom.evals.report.document import Table, percent
 from navloom.evals.tasks.episode import Episode
 from navloom.scenes.distances import per_scene

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from navloom.evals.navigation.failure_behaviour import BEHAVIOURS
 from navloom.evals.navigation.failure_cause import CAUSES, Cause
-from navloom.evals.navigation.failures import Analysis, FailureTally, tallies_of
+from navloom.evals.navigation.failures import FailureTally, Tallies
 
 CAUSE_COLOURS: dict[Cause, str] = {
     "premature_stop": "#8c3b2f",
@@ -35,13 +33,12 @@ _SMALLEST_LABEL = 0.035
 """A segment narrower than this part of the axis gets no number."""
 
 
-def errors_picture(tagged: Iterable[Analysis]) -> Figure | None:
+def errors_picture(counted: Tallies) -> Figure | None:
     """Behaviours as bars, coloured by cause: failures above, successes below.
 
     Returns:
         None where there is no episode at all.
     """
-    counted = tallies_of(tagged)
     parts = counted.parts
     if not parts:
         return None

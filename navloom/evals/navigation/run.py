@@ -16,24 +16,20 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from hashlib import sha256
+from hashlib import blake2b, sha256
 from pathlib import Path
 from typing import Any
 
 from navloom.errors import ModelError, SceneError, UsageError
 from navloom.evals.captions.run import caption_file
-from navloom.evals.kinds import Calls, Note, Plan, Shown, reply_tokens
+from navloom.evals.kinds import Calls, Note, Plan, reply_tokens
 from navloom.evals.navigation.failure_examples import Example, choose, read_examples
-from navloom.evals.navigation.order import spread
 from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.navigation.scores import read_scores, scored
 from navloom.evals.navigation.subset import load_subset
 from navloom.evals.navigation.walked import physics_of, standing, walked_of
-from navloom.evals.progress import Summary
-from navloom.evals.run_folder import read_run
 from navloom.evals.session import Job, Sample, sample_seed
 from navloom.evals.tasks.episode import Episode, TaskData
-from navloom.files import make_folder
 from navloom.graphs.navigation import navigator
 from navloom.graphs.navigation.context import Context
 from navloom.graphs.navigation.person import Person
@@ -49,6 +45,34 @@ from navloom.sim.media import FolderMedia
 from navloom.sim.protocol import Simulator
 from navloom.sim.registry import backend_module, get_simulator, seeing_simulator, simulator_name
 from navloom.tools.navigation.things import Thing
+
+
+def spread(episodes: Sequence[Episode], seed: int) -> list[Episode]:
+    """Episodes in an order whose beginnings are fair samples: the first N of it are N of all.
+
+    Scenes take turns, in an order drawn by the seed; each scene's paths come in an order drawn
+    likewise, and none a second time before all of its scene have come.
+    """
+
+    def drawn(*what: Any) -> bytes:
+        said = json.dumps([seed, *what]).encode()
+        return blake2b(said, digest_size=8).digest()
+
+    paths: dict[tuple[str, str], list[Episode]] = {}
+    for episode in sorted(episodes, key=lambda each: drawn(each.id)):
+        path = str(episode.columns.get("path_id", episode.id))
+        paths.setdefault((episode.scene, path), []).append(episode)
+    scenes: dict[str, list[tuple[int, bytes, Episode]]] = {}
+    for (scene, path), told in paths.items():
+        ranked = [(again, drawn(scene, path), each) for again, each in enumerate(told)]
+        scenes.setdefault(scene, []).extend(ranked)
+    turns = [
+        (turn, drawn(scene), episode)
+        for scene, ranked in scenes.items()
+        for turn, (*_, episode) in enumerate(sorted(ranked, key=lambda each: each[:2]))
+    ]
+    return [episode for *_, episode in sorted(turns, key=lambda each: each[:2])]
+
 
 _COPIED = (
     "cot",
@@ -393,37 +417,3 @@ def calls(made: EvalPlan) -> Calls:
 def finish(_: EvalPlan, run: Path) -> dict[str, Any]:
     """The scores that ``summary.json`` has."""
     return {"scores": read_scores(run).record()}
-
-
-def ended(run: Path, summary: Summary) -> Shown:
-    """The run's row of scores, beside the published one of its agent."""
-    from navloom.evals.navigation.published import published_line
-    from navloom.evals.navigation.tables import score_table
-
-    scores = summary.scores
-    if not scores["episodes"]:
-        return Shown([])
-    parts = [score_table(scores).markdown(), published_line(read_run(run)["request"])]
-    return Shown(["\n\n".join(filter(None, parts)) + "\n\n"])
-
-
-def report(runs: list[Path], out: Path | None) -> Shown:
-    """A report of each run."""
-    from navloom.evals.navigation.report import details, document, write_nav_report
-
-    if out is not None:
-        if len(runs) > 1:
-            raise UsageError("--out goes with one run of `navloom eval`: each has its own report")
-        make_folder(out)
-    made = [write_nav_report(run, out) for run in runs]
-    files = [file for _, written in made for file in written]
-    return Shown(
-        tables=[part for said, _ in made for part in document(said).screen()],
-        record={"runs": [said.scores for said, _ in made]},
-        files=files,
-        details={
-            name: found
-            for run, (said, _) in zip(runs, made, strict=True)
-            for name, found in details(said, run)
-        },
-    )

@@ -13,7 +13,7 @@ Each arm is an ordinary run in a folder of its own; the same call on the same fo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,13 +21,12 @@ from typing import Any
 from navloom.errors import UsageError, did_you_mean
 from navloom.evals.navigation.published import physics_rows
 from navloom.evals.navigation.request import EvalRequest
+from navloom.evals.navigation.results import ends_of
 from navloom.evals.navigation.scores import spoken
 from navloom.evals.navigation.subset import failed_by, save_subset, whole_subset
-from navloom.evals.navigation.tables import runs_table
-from navloom.evals.report.document import Table
-from navloom.evals.report.kept_report import keep_study
-from navloom.evals.report.paired_runs import compare_runs
-from navloom.evals.report.paired_scores import Paired
+from navloom.evals.report.document import NOTHING, Table, percent
+from navloom.evals.report.paired_runs import Paired, compare_runs
+from navloom.evals.report.writers import keep_study
 from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
 from navloom.evals.study import Study, check_free
@@ -68,6 +67,90 @@ PHYSICS_ARMS: dict[str, dict[str, Any]] = {
 """What each arm of the study of bodies changes of the request."""
 _SCORED = ("SR", "SPL", "OSR", "NE", "TL", "nDTW", "collision_rate", "contacts", "collided")
 BASE, HARD = "base", "hard.json"
+
+
+_SHOWN = ("SR", "SR_visible", "RGS", "SPL", "OSR", "NE", "GP", "nDTW")
+"""Those of a table of several runs."""
+_PAIRED = ("SR", "SPL")
+
+
+def runs_table(
+    title: str,
+    note: str,
+    runs: Mapping[str, Mapping[str, Any]],
+    differences: Mapping[str, Sequence[Paired]] | None = None,
+) -> Table:
+    """Several runs, a row each.
+
+    Args:
+        title: of the table.
+        note: how to read it.
+        runs: by name, the ``scores`` of each one's ``summary.json``.
+        differences: by name, how a run differs from the one it is held against.
+    """
+    paired = differences or {}
+    shown = [name for name in _SHOWN if any(name in run["metrics"] for run in runs.values())]
+    rows = tuple(
+        (
+            name,
+            str(run["episodes"]),
+            *(_cell(metric, run["metrics"].get(metric)) for metric in shown),
+            *(_difference(metric, paired.get(name, ())) for metric in _PAIRED if paired),
+            *_helped(run, paired.get(name, ())),
+        )
+        for name, run in runs.items()
+    )
+    more = [f"{metric}, paired" for metric in _PAIRED if paired]
+    helped = ("knows", "asked", "told", "SR an answer", "gives away", "withheld", "steps")
+    record = {
+        name: {
+            **run,
+            "paired": {each.metric: each.record() for each in paired.get(name, ())},
+            "SR_an_answer": _an_answer(run, paired.get(name, ())),
+        }
+        for name, run in runs.items()
+    }
+    return Table(title, note, ("run", "n", *shown, *more, *helped), rows, record=record)
+
+
+def _helped(run: Mapping[str, Any], paired: Sequence[Paired]) -> Iterator[str]:
+    """Who helped, how often, what that gained and what it gave away."""
+    took, oracle = run["an_episode"], run.get("oracle") or {}
+    gained = _an_answer(run, paired)
+    told = [f"{kind} {percent(share)}" for kind, share in oracle.get("told", {}).items() if share]
+    yield str(oracle.get("knows", NOTHING))
+    yield f"{took.get('questions', 0):.2f}"
+    yield f"{took.get('oracle_calls', 0):.2f}"
+    yield NOTHING if gained is None else spoken("SR", gained, "+")
+    yield ", ".join(told) or NOTHING
+    yield f"{took.get('leaks', 0):.3f}"
+    yield f"{took.get('steps', 0):.1f}"
+
+
+def _an_answer(run: Mapping[str, Any], paired: Sequence[Paired]) -> float | None:
+    """Success gained for each answer or word of an oracle; None where there were none."""
+    said = sum(run["an_episode"].get(key, 0) for key in ("questions", "oracle_calls"))
+    found = next((each for each in paired if each.metric == "SR"), None)
+    mean = found and found.difference.mean
+    return mean / said if said and mean is not None else None
+
+
+def _cell(name: str, measured: Mapping[str, Any] | None) -> str:
+    return NOTHING if measured is None else _said(name, measured["mean"], measured["interval"])
+
+
+def _difference(metric: str, paired: Sequence[Paired]) -> str:
+    found = next((each for each in paired if each.metric == metric), None)
+    if found is None:
+        return NOTHING
+    words = _said(metric, found.difference.mean, found.difference.interval, "+")
+    return words if found.shown else f"{words}: no difference shown"
+
+
+def _said(name: str, mean: float | None, interval: Sequence[float] | None, sign: str = "") -> str:
+    """A mean with its interval."""
+    ends = f" [{ends_of(name, interval, ', ', sign)}]" if interval and mean is not None else ""
+    return f"{spoken(name, mean, sign)}{ends}"
 
 
 def compare_dialogue(request: EvalRequest, out: Path, session: Session | None = None) -> Table:

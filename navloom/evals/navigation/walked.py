@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from navloom.errors import DataError, RunError
 from navloom.evals.navigation.request import EvalRequest
+from navloom.evals.run_scenes import names_of
 from navloom.evals.tasks.episode import Episode, Stands, TaskData, Walked
 from navloom.evals.tasks.registry import load_task, makes_episodes
 from navloom.scenes.bodies import Embodiment
@@ -137,3 +138,22 @@ def _fitted(episode: Episode, scene: Scene, stands: Stands | None) -> Episode | 
     seen_from = tuple(place for place in episode.visible_from if place in known)
     told = {"goals": goals, "path": path, "visible_from": seen_from}
     return episode.model_copy(update=told)
+
+
+class RunScenes:
+    """The scenes of a run, each loaded once."""
+
+    def __init__(self, run: Mapping[str, Any]) -> None:
+        self._names = next(names_of(run))
+        self._walked = walked_by(run.get("request") or {})
+        self._loaded: dict[str, Scene] = {}
+
+    def load(self, name: str) -> Scene:
+        """A scene by its portable name.
+
+        Raises:
+            SceneError: it cannot be found or loaded.
+        """
+        if name not in self._loaded:
+            self._loaded[name] = self._walked(self._names.load(name))
+        return self._loaded[name]

@@ -7,7 +7,6 @@ made anew of homes.
 
 from __future__ import annotations
 
-import json
 import random
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,12 +17,13 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from navloom.errors import NavloomError, UsageError
-from navloom.evals.navcraft.dataset import MOST_BYTES as MOST_TASK
 from navloom.evals.navcraft.export import export_lines
 from navloom.evals.navigation.walked import walked_by
 from navloom.evals.people.form import Form
-from navloom.evals.people.shown_parts import (
+from navloom.evals.people.rated_items import (
+    Note,
     examples_block,
+    lines_of,
     passed_block,
     places_of,
     records,
@@ -37,7 +37,6 @@ from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.run_scenes import run_scene
 from navloom.evals.tasks.episode import Episode
 from navloom.evals.tasks.registry import load_task
-from navloom.files import open_file
 from navloom.plugins import plugin
 from navloom.scenes.checked_files import first_problem
 from navloom.scenes.distances import metre_table
@@ -48,7 +47,6 @@ BY_PEOPLE = frozenset(("r2r", "r4r", "reverie", "dialogue"))
 """Datasets whose instructions people wrote."""
 _EXAMPLES = 3
 Maker = Literal["person", "model"]
-Note = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -169,29 +167,6 @@ def _of_file(path: Path, note: Note) -> Iterator[Instruction]:
         else:
             name, author = read.id or str(number), read.author or path.stem
             yield Instruction(name, scene, read.instruction, read.path, author, read.maker)
-
-
-def lines_of(path: Path, note: Note) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of a file of JSON lines, each with its number; of others it is said so.
-
-    Raises:
-        UsageError: it cannot be read.
-    """
-    try:
-        with open_file(path) as file:
-            for number, raw in enumerate(iter(lambda: file.readline(MOST_TASK + 1), b""), 1):
-                line = None
-                if len(raw) <= MOST_TASK:
-                    try:
-                        line = json.loads(raw) if raw.strip() else {}
-                    except (ValueError, RecursionError):
-                        line = None
-                if not isinstance(line, dict):
-                    note(f"{path} line {number} is left out: it is no JSON object")
-                elif line:
-                    yield number, line
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from error
 
 
 def _of_task(

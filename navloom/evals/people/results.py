@@ -1,32 +1,315 @@
-"""What came of a people's study, as blocks: agreement, the judge beside the people, raters.
-
-Raters go by their pseudonyms; no link and no address is in any of it, for none is read.
-"""
+"""What came of a people's study: tables, blocks, the report, and the same beside a rated run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from navloom.errors import NavloomError
 from navloom.evals.kinds import Shown
-from navloom.evals.people.answer_tables import (
-    agreement_table,
-    apart_table,
-    beside_tables,
-    chance_tables,
-    cohen_tables,
-    mean_tables,
-    rater_table,
+from navloom.evals.navigation.scores import RunScores, scores_for, spoken
+from navloom.evals.people.question_results import (
+    LEAST_ITEMS,
+    WITHIN_SHARE,
+    WITHIN_STEPS,
+    Against,
+    Asked,
+    Habits,
+    QuestionResult,
+    asked,
+    habits,
+    result_of,
 )
-from navloom.evals.people.question_results import Asked, QuestionResult, asked, result_of
-from navloom.evals.people.rater_habits import Habits, habits
-from navloom.evals.people.study_folder import People, read_people
-from navloom.evals.people.walk_scores import walk_table
+from navloom.evals.people.study_folder import (
+    BY_LOT,
+    ITEMS,
+    PEOPLE,
+    RATINGS,
+    WALKS,
+    People,
+    is_people,
+    read_people,
+)
 from navloom.evals.report.blocks import Bars, Block, Fact, Facts, Grid, Prose, Segment, to_sample
-from navloom.evals.report.document import Document
-from navloom.evals.report.kept_report import KeptReport, keep_report
+from navloom.evals.report.document import NOTHING, Table, number, percent, rate_cell
+from navloom.evals.report.writers import KeptReport, keep_report, write_markdown
+from navloom.evals.run_folder import read_run, read_samples
+
+MOST_APART = 30
+_MOST_PAIRS = 200
+_INTERVALS = "Brackets: 95 % intervals, by bootstrap over items."
+
+
+def agreement_table(questions: Sequence[QuestionResult]) -> Table:
+    """A row a question."""
+    rows = []
+    for each in questions:
+        held = each.agreed
+        cohen = [one.value for one in held.cohen.values() if one.value is not None]
+        spread = f"{min(cohen):.2f} to {max(cohen):.2f}" if cohen else NOTHING
+        rows.append(
+            (
+                each.name,
+                held.level,
+                str(held.answers),
+                str(held.paired),
+                str(held.share),
+                held.alpha.coefficient if not held.why else f"{NOTHING} {held.why}",
+                held.fleiss.coefficient,
+                spread,
+                str(each.majorities),
+                str(each.ties),
+            )
+        )
+    note = (
+        f"{_INTERVALS} Items: with two answers or more. Alpha is Krippendorff's, of the level; a"
+        " scale is ordinal. Fleiss' and Cohen's kappa know no order; Cohen's is the least and the"
+        " most of two raters. A tie: several values were said most."
+    )
+    header = (
+        *("question", "level", "answers", "items", "same", "alpha", "Fleiss' kappa"),
+        *("Cohen's kappa", "majorities", "ties"),
+    )
+    return Table("How far people agree", note, header, tuple(rows))
+
+
+def mean_tables(questions: Sequence[QuestionResult]) -> Iterator[Table]:
+    """Means of scales: of all items, and by what items are grouped by."""
+    scales = [each for each in questions if each.means and each.agreed.answers]
+    groups = dict.fromkeys(group for each in scales for group in each.means)
+    if not groups:
+        return
+    rows = []
+    for tag, value in groups:
+        cells = [each.means.get((tag, value)) for each in scales]
+        items = max(many for _, many in filter(None, cells))
+        means = (NOTHING if cell is None else _steps(cell[0]) for cell in cells)
+        rows.append((f"{tag}: {value}" if tag else "all items", str(items), *means))
+    header = ("", "items", *(each.name for each in scales))
+    yield Table("Means of scales", _INTERVALS, header, tuple(rows))
+
+
+def _steps(mean: Any) -> str:
+    if mean.value is None or mean.interval is None:
+        return NOTHING if mean.value is None else f"{mean.value:.2f}"
+    return f"{mean.value:.2f} [{mean.low:.2f}, {mean.high:.2f}]"
+
+
+def cohen_tables(questions: Sequence[QuestionResult]) -> Iterator[Table]:
+    """Each two raters who share an item."""
+    rows = [
+        (f"{one} and {two}", each.name, str(each.agreed.shared[one, two]), kappa.coefficient)
+        for each in questions
+        for (one, two), kappa in each.agreed.cohen.items()
+    ]
+    if rows:
+        left = f" {len(rows) - _MOST_PAIRS} more are not listed." if len(rows) > _MOST_PAIRS else ""
+        note = f"{_INTERVALS} Where both say one and the same throughout, kappa is undefined.{left}"
+        header = ("raters", "question", "items", "Cohen's kappa")
+        title, folded = "Cohen's kappa of two raters", "each two raters"
+        yield Table(title, note, header, tuple(rows[:_MOST_PAIRS]), folded=folded)
+
+
+def beside_tables(questions: Sequence[QuestionResult]) -> Iterator[Table]:
+    """Each judge beside all people, and beside each of them."""
+    note = (
+        f"{_INTERVALS} Against all: with the majority of all people; ties have none. Then each"
+        " person is left out in turn, and that person and the judge are held against the majority"
+        " of the others, the same for both; where they have none, nothing is. Of a scale it is the"
+        " others' median, and what counts is steps away from it: less is better. Better or worse:"
+        " the interval of the difference does not reach 0. As good: all of it is within"
+        f" {100 * WITHIN_SHARE:g} % or {WITHIN_STEPS:g} steps. Else, and with fewer than"
+        f" {LEAST_ITEMS} items, the study cannot tell."
+    )
+    header = (
+        *("who", "question", "items", "against all", "ties", "against the others"),
+        *("people", "difference", "it is"),
+    )
+    whole = [(each, one) for each in questions for one in each.beside if not one.person]
+    rows = []
+    for each, one in whole:
+        all_of_them = each.judges[one.judge]
+        rows.append((
+            one.judge, each.name, str(one.items), _mean(each, all_of_them.mean),
+            str(all_of_them.ties), _mean(each, one.its), _mean(each, one.theirs),
+            _signed(each, one.difference), one.verdict,
+        ))  # fmt: skip
+    if rows:
+        yield Table("The judge beside the people", note, header, tuple(rows))
+    yield from _person_tables(questions)
+
+
+def _person_tables(questions: Sequence[QuestionResult]) -> Iterator[Table]:
+    rows = []
+    for each in questions:
+        for name, person in each.persons.items():
+            rows.append((name, each.name, *_against(each, person), NOTHING, NOTHING, NOTHING))
+            for one in each.beside:
+                if one.person == name:
+                    cells = (str(one.items), "", _mean(each, one.theirs), _mean(each, one.its))
+                    told = (_signed(each, one.difference), one.verdict)
+                    rows.append((f"{name}, {one.judge}", each.name, *cells, *told))
+    if rows:
+        note = "Each person against the majority of the others, and whoever else on the same items."
+        header = (
+            *("person", "question", "answers", "ties", "the person", "it"),
+            *("difference", "it is"),
+        )
+        title, folded = "Each person against the others", "each person"
+        yield Table(title, note, header, tuple(rows), folded=folded)
+
+
+def _against(each: QuestionResult, held: Against) -> tuple[str, str, str]:
+    return str(held.answers), str(held.ties), _mean(each, held.mean)
+
+
+def _mean(each: QuestionResult, mean: Any) -> str:
+    """A share, or steps away."""
+    return _steps(mean) if each.steps else str(mean)
+
+
+def _signed(each: QuestionResult, mean: Any) -> str:
+    if mean.value is None:
+        return NOTHING
+    scale = 1 if each.steps else 100
+    said = f"{scale * mean.value:+.{2 if each.steps else 1}f}"
+    ends = mean.interval
+    if ends is None:
+        return said
+    digits = 2 if each.steps else 1
+    return f"{said} [{scale * ends[0]:+.{digits}f}, {scale * ends[1]:+.{digits}f}]"
+
+
+def chance_tables(questions: Sequence[QuestionResult]) -> Iterator[Table]:
+    """What is true, against guessing."""
+    rows = [
+        (each.name, one.who, rate_cell(one.right), percent(one.guess), _p(one.p))
+        for each in questions
+        for one in each.chance
+    ]
+    if rows:
+        note = (
+            "How often people are right. Brackets: Wilson's 95 % interval. p: exact binomial test"
+            " against guessing, two-sided. All answers together are no independent tries where"
+            " several are of one item; the majority and each person are one try an item."
+        )
+        header = ("question", "who", "right", "guessing", "p")
+        yield Table("Against chance", note, header, tuple(rows))
+
+
+def _p(p: float) -> str:
+    return "under 0.0001" if p < 0.0001 else f"{p:.4f}"
+
+
+def apart_table(questions: Sequence[QuestionResult]) -> Table:
+    """Items that people differ on most, over all questions."""
+    every = sorted(
+        (one for each in questions for one in each.apart),
+        key=lambda one: (-one.apart, -sum(many for _, many in one.said), one.item, one.question),
+    )
+    rows = []
+    for one in every[:MOST_APART]:
+        said = ", ".join(f"{many} × {value}" for value, many in one.said)
+        most = str(one.majority[0]) if len(one.majority) == 1 else "a tie"
+        rows.append((one.item, one.question, said, percent(one.apart), most))
+    left = f" {len(every) - MOST_APART} more are not listed." if len(every) > MOST_APART else ""
+    note = (
+        "Apart: the share of pairs that differ, of a scale the mean distance of two people in parts"
+        f" of its length. An item opens.{left}"
+    )
+    header = ("item", "question", "said", "apart", "majority")
+    return Table("Items that people differ on most", note, header, tuple(rows))
+
+
+def rater_table(raters: Sequence[Habits]) -> Table:
+    """A row a rater."""
+    rows = tuple(
+        (
+            each.name,
+            each.state,
+            f"{each.answered} of {each.asked}",
+            str(each.skipped),
+            NOTHING if each.seconds is None else number(each.seconds),
+            str(each.fast),
+            each.warning or NOTHING,
+        )
+        for each in raters
+    )
+    note = (
+        "Seconds: the median an item. Fast: answers in under a third of the median of all. One"
+        " answer throughout is said where the others' answers make it unlikely (under 1 %)."
+    )
+    header = ("rater", "state", "answered", "skipped", "seconds", "fast", "look at")
+    return Table("Raters", note, header, rows)
+
+
+_SHOWN = ("SR", "OSR", "SPL", "nDTW", "NE", "TL")
+
+
+def walk_table(people: People) -> Table | None:
+    """Scores of all walks, of each rater's, of blind picks and of the agent; None before any walk.
+
+    Raises:
+        RunError: a run of the study is broken.
+    """
+    run = people.path / WALKS
+    lines = read_samples(run) if (run / "run.json").is_file() else []
+    if not lines:
+        return None
+    asked, walked = read_run(run)["request"], {line["id"] for line in lines}
+    episodes = {str(line["result"]["episode"]["id"]) for line in lines}
+    raters = list(dict.fromkeys(str(line["rater"]) for line in lines))
+    found = [("people", _scores(asked, lines))]
+    if len(raters) > 1:
+        mine = ([line for line in lines if line["rater"] == rater] for rater in raters)
+        found += [(rater, _scores(asked, some)) for rater, some in zip(raters, mine, strict=True)]
+    found += _run_row(people.path / BY_LOT, "blind picks", walked)
+    source = Path(str(people.file.request.get("sources", [""])[0]))
+    found += _run_row(source, "", episodes)
+    note = (
+        "Over the episodes that were walked; 95 % bootstrap intervals. Success: it ended strictly"
+        " within 3 m of a goal; NE and TL are metres. Blind picks are a draw among the ways on at"
+        " each hop (`by-lot` in the study)."
+    )
+    header = ("who", "walks", *_SHOWN)
+    rows = tuple(_row(name, scores) for name, scores in found)
+    return Table("Walks", note, header, rows, record={name: each.record() for name, each in found})
+
+
+def _scores(asked: dict[str, Any], lines: Iterable[dict[str, Any]]) -> RunScores:
+    found = scores_for(asked)
+    for line in lines:
+        found.add(line)
+    return found
+
+
+def _run_row(run: Path, name: str, ids: set[str]) -> Iterator[tuple[str, RunScores]]:
+    """A run's scores over some of its samples; nothing where it has none of them."""
+    try:
+        asked = read_run(run)["request"] if (run / "run.json").is_file() else None
+        lines = [line for line in read_samples(run) if line["id"] in ids] if asked else []
+    except NavloomError:
+        return
+    if asked and lines:
+        yield name or f"agent {asked.get('agent')} ({run.name})", _scores(asked, lines)
+
+
+def _row(name: str, scores: RunScores) -> tuple[str, ...]:
+    measured = scores.record()["metrics"]
+    cells = [_cell(metric, measured.get(metric)) for metric in _SHOWN]
+    return name, str(scores.episodes), *cells
+
+
+def _cell(name: str, measured: dict[str, Any] | None) -> str:
+    if measured is None or measured["mean"] is None:
+        return NOTHING
+    said, ends = spoken(name, measured["mean"]), measured["interval"] or ()
+    between = ", ".join(spoken(name, end).removesuffix("%") for end in ends)
+    return f"{said} [{between}]" if between else said
+
 
 _SCALE = 11
 
@@ -147,18 +430,6 @@ RESULTS: Mapping[str, Callable[[PeopleResults], list[Block]]] = {
 """What came out, by name."""
 
 
-def document_of(found: PeopleResults) -> Document:
-    """The same in words."""
-    held = found.questions
-    tables = [agreement_table(held), *beside_tables(held), *chance_tables(held)]
-    tables += [*mean_tables(held), apart_table(held), rater_table(found.raters)]
-    tables += cohen_tables(held)
-    if walked := walk_table(found.people):
-        tables.insert(0, walked)
-    facts = [f"{each.name} {each.value}" for each in _counts(found).facts]
-    return Document(title=found.people.form.title, headline=", ".join(facts), tables=tuple(tables))
-
-
 def _counts(found: PeopleResults) -> Facts:
     raters = found.raters
     began = sum(each.answered + each.skipped > 0 for each in raters)
@@ -195,11 +466,111 @@ def report_people(folder: Path, out: Path) -> Shown:
         RunError: it is no study, a file of it is broken, or nothing can be written.
     """
     found = people_results(folder)
-    document = document_of(found)
-    apart = Grid(table=apart_table(found.questions))
-    raters = Grid(table=rater_table(found.raters))
+    title, held = found.people.form.title, found.questions
     walks = walk_blocks(found) if found.people.form.items == "walks" else []
-    blocks = (*walks, *agreement_blocks(found), *judge_blocks(found), apart, raters)
-    said = KeptReport(title=found.people.form.title, blocks=tuple(blocks))
-    files = (document.write(out), keep_report(out, said))
-    return Shown(tables=document.screen(), record=found.record(), files=files)
+    tables = [Grid(table=apart_table(held)), Grid(table=rater_table(found.raters))]
+    blocks = [*walks, *agreement_blocks(found), *judge_blocks(found), *tables]
+    # A document begins with its title and what was counted.
+    counted = next(each for each in blocks if isinstance(each, Facts))
+    told = [counted, *(each for each in blocks if each is not counted)]
+    kept = KeptReport(title=title, blocks=tuple(blocks))
+    files = [write_markdown(out, told), keep_report(out, kept)]
+    return Shown(told, record=found.record(), files=files)
+
+
+_MOST_FOLDERS, _MOST_STUDIES = 500, 5
+OF = "of"
+"""The tag of an item that says which sample of its source it is."""
+
+
+def studies_of(run: Path) -> tuple[Path, ...]:
+    """Folders of studies of people over a run: in its folder, or beside it."""
+    found = []
+    for place in (run, run.resolve().parent):
+        try:
+            folders = sorted(each for each in place.iterdir() if each.is_dir())[:_MOST_FOLDERS]
+        except OSError:
+            continue
+        found += [each for each in folders if is_people(each) and _is_over(each, run)]
+    return tuple(dict.fromkeys(found))[:_MOST_STUDIES]
+
+
+def _is_over(folder: Path, run: Path) -> bool:
+    """Whether a study's source is this run; a folder may have been moved with both in it."""
+    try:
+        sources = _read(folder, state_of(folder)).file.request.get("sources")
+    except NavloomError:
+        return False
+    name = run.resolve().name
+    return isinstance(sources, list) and any(Path(str(each)).name == name for each in sources)
+
+
+def state_of(folder: Path) -> tuple[Any, ...]:
+    """What is another as soon as somebody has answered."""
+    found = []
+    for name in (PEOPLE, ITEMS, RATINGS):
+        try:
+            said = (folder / name).stat()
+        except OSError:
+            found.append((0, 0))
+        else:
+            found.append((said.st_size, said.st_mtime_ns))
+    return tuple(found)
+
+
+@lru_cache(maxsize=8)
+def _read(folder: Path, state: tuple[Any, ...]) -> People:
+    del state
+    return read_people(folder)
+
+
+@lru_cache(maxsize=4)
+def _results(folder: Path, state: tuple[Any, ...]) -> PeopleResults:
+    return people_results(_read(folder, state))
+
+
+def results_of(folder: Path) -> PeopleResults:
+    """What came of a study so far; worked out once for as long as nobody answers.
+
+    Raises:
+        RunError: it is no study, or broken.
+    """
+    return _results(folder, state_of(folder))
+
+
+def run_blocks(run: Path) -> list[Block]:
+    """How people's answers agree with each other and with what the run said."""
+    blocks: list[Block] = []
+    for folder in studies_of(run):
+        held = results_of(folder)
+        blocks.append(Prose(title=f"People: {held.people.form.title}", text=f"From {folder.name}."))
+        blocks += [Grid(table=agreement_table(held.questions))]
+        blocks += [Grid(table=table) for table in beside_tables(held.questions)]
+    return blocks
+
+
+def sample_blocks(run: Path, sample: str) -> list[Block]:
+    """What people said of one sample, beside what is known of it; empty where nobody was asked."""
+    found = []
+    for folder in studies_of(run):
+        people = _read(folder, state_of(folder))
+        names = [name for name, item in people.items.items() if item.tags.get(OF) == sample]
+        found += [Grid(table=_said(people, folder, name)) for name in names]
+    return list(found)
+
+
+def _said(people: People, folder: Path, name: str) -> Table:
+    questions, _ = asked(people)
+    rows = []
+    for each in questions:
+        said = [value for (_, item), value in each.said.items() if item == name]
+        counts = sorted({(-said.count(value), str(value)) for value in said})
+        words = ", ".join(f"{-many} × {value}" for many, value in counts)
+        top = [value for many, value in counts if many == counts[0][0]]
+        majority = (top[0] if len(top) == 1 else "a tie") if top else NOTHING
+        known = {who: of[name] for who, of in each.known.items() if name in of}
+        others = ", ".join(f"{who}: {value}" for who, value in known.items())
+        rows.append((each.name, words or NOTHING, majority, others or NOTHING))
+    note = f"From the study of people in {folder.name}, where it is {name}."
+    header = ("question", "people", "majority", "known")
+    return Table("What people said", note, header, tuple(rows))

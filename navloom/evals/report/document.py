@@ -1,7 +1,6 @@
-"""A report in words: tables of plain text, as markdown and in a terminal.
+"""Tables of plain text, and numbers and pictures as every report has them.
 
-What a page shows of the same are blocks (:mod:`navloom.evals.report.blocks`). Whatever a model, a
-person or a dataset said is a cell, escaped, never markup.
+Whatever a model, a person or a dataset said is a cell, escaped, never markup.
 """
 
 from __future__ import annotations
@@ -10,12 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
-from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from navloom.evals.report.intervals import Interval, Rate
-from navloom.files import make_folder, write_whole
-from navloom.terminal import harmless
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,8 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from PIL.Image import Image as Picture
 
-_WIDTH, _ROWS = 80, 18
-"""Columns and rows of what is told in a terminal."""
 NOTHING = "–"
 """A cell without a number."""
 
@@ -55,7 +49,8 @@ class Table:
         """The table as markdown; cells are escaped."""
         lines = [self.header, tuple("---" if i == 0 else "---:" for i in range(len(self.header)))]
         body = "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in [*lines, *self.rows])
-        return f"## {self.title}\n\n{body}\n\n{self.note}"
+        title = f"## {self.title}" if self.title else ""
+        return "\n\n".join(filter(None, [title, body, self.note]))
 
 
 def _cell(text: str) -> str:
@@ -104,74 +99,6 @@ def number(value: float, sign: str = "") -> str:
     if abs(value) < 0.01:
         return f"{value:{sign}.6f}".rstrip("0")
     return f"{value:{sign}.2f}"
-
-
-@dataclass(frozen=True)
-class Document:
-    """What a report says, however it is shown.
-
-    Attributes:
-        title: its first heading.
-        headline: what happened, in a sentence or two; may be empty.
-        tables: the tables, in their order.
-        cases_title: the heading above what is looked at one by one.
-        cases: a name and a sentence each.
-    """
-
-    title: str
-    headline: str
-    tables: tuple[Table, ...]
-    cases_title: str = ""
-    cases: tuple[tuple[str, str], ...] = ()
-
-    def markdown(self) -> str:
-        """As markdown, without pictures."""
-        parts = [f"# {escaped(self.title)}", self.headline]
-        parts += [table.markdown() for table in self.tables]
-        if self.cases:
-            parts.append(f"## {self.cases_title}")
-            parts += [f"{n}. {escaped(a)}: {escaped(b)}" for n, (a, b) in enumerate(self.cases, 1)]
-        return "\n\n".join(filter(None, parts)) + "\n"
-
-    def screen(self) -> list[Any]:
-        """What is told of it in a terminal, on one screen: what it is and its first open table.
-
-        Rows of others stay in the file. Where there are more columns than rows, these stand up.
-        """
-        from rich.markup import escape as rich_escaped
-        from rich.table import Table as RichTable
-
-        paragraphs = [fill(part, _WIDTH) for part in (self.title, self.headline) if part]
-        said: list[Any] = ["".join(f"{each}\n\n" for each in paragraphs)]
-        first = next((table for table in self.tables if not table.folded and table.rows), None)
-        if first is None:
-            return said
-        lines = [first.header, *first.rows[: len(first.rows) - first.pale]]
-        if len(lines) < len(first.header):
-            columns = zip(*lines, strict=True)
-            lines = [each for each in columns if set(each[1:]) != {NOTHING}]
-
-        def plain(text: str) -> str:
-            return rich_escaped(harmless(text))
-
-        shown = RichTable(*map(plain, lines[0]), title=plain(first.title), title_justify="left")
-        shown.box, shown.pad_edge, shown.title_style = None, False, "bold"
-        for column in shown.columns[1:]:
-            column.justify = "right"
-        for line in lines[1 : 1 + _ROWS]:
-            shown.add_row(*map(plain, line))
-        if len(lines) > 1 + _ROWS:
-            shown.add_row(f"{len(lines) - 1 - _ROWS} rows more in the file")
-        return [*said, shown]
-
-    def write(self, folder: Path) -> Path:
-        """Write ``report.md``; the folder is made where there is none.
-
-        Raises:
-            RunError: it cannot be written.
-        """
-        make_folder(folder)
-        return write_whole(folder / "report.md", self.markdown().encode(errors="replace"))
 
 
 def png(figure: Figure, dpi: int = 110) -> bytes:

@@ -21,24 +21,27 @@ from navloom.evals.report.blocks import (
     Fact,
     Facts,
     Grid,
+    Line,
+    Pairing,
     Prose,
     Scatter,
     Variants,
+    meaning_of,
+    meanings,
 )
 from navloom.evals.report.document import NOTHING, Table, named_apart
 from navloom.evals.report.intervals import columns_of
-from navloom.evals.report.line_columns import Line, Pairing, meaning_of, meanings
 from navloom.evals.report.paired_runs import (
     GROUPS,
     Comparison,
     Half,
+    Paired,
     check_same,
     compare_runs,
     half_of,
     names_of,
     pairing_of,
 )
-from navloom.evals.report.paired_scores import Paired
 from navloom.evals.run_folder import each_sample, read_run
 
 _MOST_NAME = 60

@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import SceneError, UsageError
-from navloom.evals.kinds import RESULT_TOKENS, Calls, Note, Plan, Shown, reply_tokens
+from navloom.evals.kinds import RESULT_TOKENS, Calls, Note, Plan, reply_tokens
 from navloom.evals.navcraft.survey import SURVEY, Survey, read_survey, survey
-from navloom.evals.progress import Summary
 from navloom.evals.session import Job, Sample, make_id, sample_seed
+from navloom.evals.teams.results import score_teams
 from navloom.evals.teams.team_request import TeamRequest
-from navloom.evals.teams.team_scores import score_teams, team_tables
 from navloom.graphs.teams import team_planner
 from navloom.models.registry import model_of
 from navloom.scenes.bodies import body_of
@@ -122,27 +121,3 @@ def finish(made: TeamPlanOfRun, run: Path) -> dict[str, Any]:
     """What the summary has of the plans."""
     del made
     return {"team": score_teams(run).record()}
-
-
-def ended(run: Path, _: Summary) -> Shown:
-    """The run's table once more."""
-    from navloom.evals.report.document import Document
-
-    score = score_teams(run)
-    told = Document(f"{score.name}: {score.model}", "", (*team_tables({score.name: score}),))
-    return Shown(tables=told.screen())
-
-
-def report(runs: list[Path], out: Path | None) -> Shown:
-    """The tables of several runs, a row each."""
-    from navloom.evals.report.blocks import Grid
-    from navloom.evals.report.document import Document
-
-    del out
-    scores = {str(run): score_teams(run) for run in runs}
-    made = team_tables(scores)
-    return Shown(
-        tables=Document("Plans for teams", "", (*made,)).screen(),
-        record={"runs": [score.record() for score in scores.values()]},
-        blocks=[Grid(table=table) for table in made],
-    )

@@ -56,6 +56,7 @@ def test_qa_goes_where_it_is_told_to(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_what_is_missing_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     typed = ["synth", "capnav", "demo:villa", "--questions", "8", "--model", "builtin/random"]
     assert main([*typed, "--max-rounds", "1", "--out", str(tmp_path / "run")]) == 0
@@ -64,6 +65,7 @@ def test_what_is_missing_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "detail_not_there" in said
 
 
+@pytest.mark.slow
 def test_a_dry_run_writes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -89,9 +91,9 @@ def test_a_dry_run_writes_nothing(
     ("words", "said"),
     [
         (["capnav:nowhere/X"], "there is no folder"),
-        (["demo:", "--video", "nowhere"], "there is no such folder"),
-        (["demo:", "--model-role", "judge=builtin/random"], "no role 'judge'"),
-        (["demo:", "--questions", "0"], "--questions"),
+        (["demo:flat", "--video", "nowhere"], "there is no such folder"),
+        (["demo:flat", "--model-role", "judge=builtin/random"], "no role 'judge'"),
+        (["demo:flat", "--questions", "0"], "--questions"),
         (["demo:flat", "--sample-id", "nothing"], "no sample 'nothing'"),
     ],
 )

@@ -110,6 +110,7 @@ def test_calibration_of_the_rubric_judge_takes_a_run(
     assert "| denies_history: history |" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_dry_run_shows_what_a_judge_would_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -239,6 +239,7 @@ def test_a_role_of_the_environment_is_for_commands_that_have_it(
     assert run("eval r2r --data data --agent random --out r --limit 1") == 0
 
 
+@pytest.mark.slow
 def test_the_oracle_study_looks_for_failures_in_a_part(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("study oracle r2r --data data --agent random --limit 1 --arm bound --out o") == 0
     assert len(read_samples("o/base")) == 1

@@ -26,6 +26,7 @@ def typed(*words: object) -> str:
     return result.output
 
 
+@pytest.mark.slow
 def test_a_subset_is_written_and_shown(tmp_path: Path) -> None:
     out, picture = tmp_path / "s.json", tmp_path / "s.png"
     said = typed("scene", "--n", 6, "--kind", "object", "--out", out, "--picture", picture)

@@ -11,7 +11,7 @@ import pytest
 from navloom.errors import SceneError, UsageError
 from navloom.evals.capnav.collect import Balance, Facts, Steer, collect
 from navloom.evals.capnav.data import load_benchmark
-from navloom.evals.capnav.design_plan import first_round, fit_scenes, next_round
+from navloom.evals.capnav.design_run import first_round, fit_scenes, next_round
 from navloom.evals.capnav.request import CapnavSynthRequest
 from navloom.evals.progress import Summary
 from navloom.evals.run_folder import read_run, read_samples
@@ -34,6 +34,7 @@ def files_of(folder: Path, name: str = "qa") -> dict[str, list[dict[str, Any]]]:
     return {path.name: json.loads(path.read_text()) for path in sorted((folder / name).iterdir())}
 
 
+@pytest.mark.slow
 def test_n_questions_in_all_spread_evenly_and_each_grounded(tmp_path: Path) -> None:
     summary = run_kind(CapnavSynthRequest(spec="demo:", questions=20, seed=4), tmp_path)
     files = files_of(tmp_path)
@@ -253,6 +254,7 @@ def test_frames_of_the_scenes_video_reach_the_model_and_nothing_else_does(
     assert b"base64" not in (tmp_path / "run/samples.jsonl").read_bytes()
 
 
+@pytest.mark.slow
 async def test_a_run_that_is_cut_goes_on_to_the_same_questions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

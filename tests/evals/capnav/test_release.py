@@ -12,7 +12,7 @@ from navloom.errors import NavloomError
 from navloom.evals.capnav.data import Benchmark, load_benchmark
 from navloom.evals.capnav.official import OfficialScene
 from navloom.evals.capnav.release import Released, release_all
-from navloom.evals.capnav.release_request import Wanted
+from navloom.evals.capnav.request import Wanted
 from navloom.scenes import load_scene
 from navloom.scenes.bodies import builtin_bodies, get_body
 from navloom.scenes.exporting.told_apart import meant_by

@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 
 from navloom.errors import DataError, SceneError, UsageError
-from navloom.evals.capnav.data import Benchmark, load_benchmark
+from navloom.evals.capnav.data import Benchmark, load_benchmark, truth_record, why_not
 from navloom.evals.capnav.rules import AnswerScore, Scorer, path_faults
 from navloom.evals.capnav.scores import totals
-from navloom.evals.capnav.tables import truth_record, why_not
 from navloom.scenes.bodies import builtin_bodies
 from navloom.tools.capnav.answers import Answer
 from navloom.tools.capnav.feasible import KINDS, barrier_kinds

@@ -11,10 +11,10 @@ import pytest
 from navloom.cli.main import main
 from navloom.errors import RunError, UsageError
 from navloom.evals.capnav.request import CapnavRequest
+from navloom.evals.capnav.results import group_tables, report, run_table
 from navloom.evals.capnav.rules import AnswerScore
 from navloom.evals.capnav.run import ANSWERS, CapnavJob, plan
 from navloom.evals.capnav.scores import CapnavScores, Measure, read_capnav
-from navloom.evals.capnav.tables import group_tables, run_table, write_capnav_report
 from navloom.evals.progress import Summary
 from navloom.evals.run_folder import read_errors, read_run, read_samples
 from navloom.evals.runner import run_kind
@@ -228,9 +228,10 @@ def test_tables(world: Path, tmp_path: Path) -> None:
     assert "unscored" in text
     assert "the mean of F1 + PV + RTA" in text
     assert "no language models" in text
-    said, pages = write_capnav_report([tmp_path / name for name in runs], tmp_path / "out")
+    told = report([tmp_path / name for name in runs], tmp_path / "out")
+    said = told.blocks[0]
     assert said.title.startswith("CapNav · builtin/heuristic, builtin/always-yes · n = ")
-    page = pages[0].read_text()
+    page = told.files[0].read_text()
     for title in ("By the public scorer's rules", "heuristic: By body", "By what is in the way"):
         assert title in page
     assert "stairs" in page

@@ -33,6 +33,7 @@ from navloom.testing.wire import Call, brain
 REQUEST = CaptionRequest(spec="demo:flat", seed=5)
 
 
+@pytest.mark.slow
 def test_a_run_that_was_stopped_goes_on_to_the_same_file(tmp_path: Path) -> None:
     scene = load_scene("demo:flat")
     whole = run_kind(REQUEST, tmp_path / "whole")
@@ -83,6 +84,7 @@ def test_a_file_for_every_scene(tmp_path: Path) -> None:
     assert (asked["job"], asked["prompts"][0]["name"]) == (["summary"], "viewpoint_summary")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "eyes"), [("gpt-4o-mini", True), ("gpt-3.5-turbo", False)])
 def test_who_has_eyes_is_sent_the_strip_with_markers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, eyes: bool

@@ -11,8 +11,8 @@ import pytest
 
 from navloom.errors import DataError, RunError
 from navloom.evals.judging.calibration import measured
-from navloom.evals.judging.calibration_tables import picture, reasoning_tables, write_calibration
 from navloom.evals.judging.request import JudgeRequest
+from navloom.evals.judging.results import picture, reasoning_tables, write_calibration
 from navloom.evals.judging.rows import read_answers, sample_name
 from navloom.evals.judging.scores import agreement, flips, score_reasoning, totals
 from navloom.evals.run_folder import read_samples
@@ -147,6 +147,7 @@ def test_the_symbolic_judge_reads_the_sets_it_was_written_with(tmp_path: Path) -
     assert json.loads((tmp_path / "r" / "calibration.json").read_text())["sets"]["a"]["items"]
 
 
+@pytest.mark.slow
 def test_sentences_without_a_verdict_are_listed(tmp_path: Path) -> None:
     scripted.register("prosaic-judge", lambda _: "I think it is fine.")
     model = "scripted/prosaic-judge"
@@ -173,7 +174,8 @@ def test_a_tossed_coin_is_worth_nothing(tmp_path: Path) -> None:
     assert found.sets["all"].unscored == 0
 
 
-@pytest.mark.parametrize("n", [24, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [24, 100])
 def test_gullible_judges_turn_only_without_the_defences(n: int, tmp_path: Path) -> None:
     request = JudgeRequest(kind="calibrate_injections", of="demo:", n=n)
     run_kind(request, tmp_path / "r")

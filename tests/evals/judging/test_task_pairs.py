@@ -9,8 +9,8 @@ import pytest
 
 from navloom.cli.main import main
 from navloom.errors import DataError, RunError, UsageError
-from navloom.evals.judging.preference_scores import score_calibration, score_preferred
 from navloom.evals.judging.request import JudgeRequest
+from navloom.evals.judging.scores import score_calibration, score_preferred
 from navloom.evals.judging.task_pairs import read_tasks
 from navloom.evals.navcraft.export import export_run
 from navloom.evals.navcraft.request import SynthRequest
@@ -18,6 +18,8 @@ from navloom.evals.run_folder import read_samples
 from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
 from navloom.models import scripted
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +68,6 @@ def test_two_sets_of_tasks_are_compared_home_by_home(
         run_kind(moved, tmp_path / "r")
 
 
-@pytest.mark.slow
 def test_the_rules_find_most_spoiled_tasks_and_a_coin_half(tmp_path: Path) -> None:
     rules = calibrated("demo:", "builtin/heuristic", tmp_path / "h", 100)
     assert rules.pairs.accuracy.value > 0.75

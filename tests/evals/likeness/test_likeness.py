@@ -10,8 +10,17 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 
-from navloom.evals.likeness.home_figures import HomeFigures, _on_boxes, box_area, home_figures
-from navloom.evals.likeness.two_sets import CLOSE, Line, compare, log_odds, type_mix
+from navloom.evals.likeness.two_sets import (
+    CLOSE,
+    HomeFigures,
+    Line,
+    _on_boxes,
+    box_area,
+    compare,
+    home_figures,
+    log_odds,
+    type_mix,
+)
 from navloom.scenes.scene import Box, Floor, Item, Link, Region, Scene
 from navloom.scenes.uri import iter_scenes, load_scene
 

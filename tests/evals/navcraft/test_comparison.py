@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from navloom.errors import UsageError
-from navloom.evals.navcraft.comparison import CONTROLS, against_blind, arms_of, study_worth
-from navloom.evals.navcraft.merits import MOST_COMPARED, entropy, merits, self_bleu
 from navloom.evals.navcraft.request import SynthRequest
-from navloom.evals.report.kept_report import read_report
+from navloom.evals.navcraft.scores import MOST_COMPARED, entropy, merits, self_bleu
+from navloom.evals.navcraft.studies import CONTROLS, against_blind, arms_of, study_worth
+from navloom.evals.report.writers import read_report
 from navloom.evals.run_folder import read_samples
 
 
@@ -73,6 +73,7 @@ def test_entropy_of_equal_shares() -> None:
     assert entropy("") == 0
 
 
+@pytest.mark.slow
 def test_of_many_sentences_an_even_share_is_compared() -> None:
     many = merits([result("cup", "Office_1"), result("hat", "Hall_1")] * MOST_COMPARED)
     few = self_bleu(many.sentences[::2])
@@ -92,6 +93,7 @@ def test_an_unknown_arm_is_refused_before_any_run(tmp_path: Path) -> None:
     assert not (tmp_path / "study").exists()
 
 
+@pytest.mark.slow
 def test_the_study_on_the_homes_that_ship(tmp_path: Path) -> None:
     """A builtin in a model's place: it reads the blind list as the blind picks do."""
     request = SynthRequest(kind="collab", spec="demo:", n=6, seed=3)

@@ -13,11 +13,11 @@ from navloom.cli.main import main
 from navloom.errors import RunError, UnfinishedError, UsageError
 from navloom.evals.navcraft import direct_study
 from navloom.evals.navcraft.direct_request import DirectRequest
-from navloom.evals.navcraft.direct_scores import direct_tables, score_direct
+from navloom.evals.navcraft.direct_results import direct_tables, score_direct
 from navloom.evals.navcraft.direct_study import ARMS, DirectStudy, published_table, study_direct
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.report.intervals import wilson
-from navloom.evals.report.kept_report import read_report
+from navloom.evals.report.writers import read_report
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.runner import run_kind
 from navloom.evals.session import Session, Stop
@@ -40,6 +40,7 @@ def folders(out: Path) -> list[str]:
     return sorted(each.name for each in out.iterdir() if (each / "run.json").exists())
 
 
+@pytest.mark.slow
 def test_five_arms_and_the_random_baseline_beside_each(tmp_path: Path) -> None:
     tables = study_direct(asked(), tmp_path)
     named = [*ARMS, *(f"{arm}, random" for arm in ARMS)]

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from navloom.errors import UsageError
-from navloom.evals.navcraft.export import export_run
-from navloom.evals.navcraft.filters import MEASURES, Condition
+from navloom.evals.navcraft.export import MEASURES, Condition, export_run
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.runner import run_kind
 

@@ -14,12 +14,12 @@ from navloom.cli.main import main
 from navloom.errors import RunError, SceneError
 from navloom.evals.kinds import kind_of
 from navloom.evals.navcraft.pictures import contact_sheet, task_routes
-from navloom.evals.navcraft.report import build_report, document, write_report
-from navloom.evals.navcraft.report_blocks import report_blocks, shown, tables
+from navloom.evals.navcraft.results import build_report, report_blocks, tables, write_report
 from navloom.evals.navcraft.scores import PUBLISHED, score_run
-from navloom.evals.navcraft.task_words import pick_tasks, task_story
+from navloom.evals.navcraft.task_results import pick_tasks, task_story
 from navloom.evals.report.blocks import Bars, Columns, Prose, Variants
 from navloom.evals.report.intervals import bootstrap_mean, wilson
+from navloom.evals.report.writers import markdown
 from navloom.evals.run_folder import read_samples
 from navloom.web.index import cells_of
 from tests.evals import tiny
@@ -95,7 +95,7 @@ def test_an_unknown_price_makes_the_cost_unknown(tmp_path):
     samples = [tiny.sample(tiny.relay_a1(), 0, cost_usd=None), tiny.sample(tiny.relay_a2(), 1)]
     run = tiny.run_folder(tmp_path / "r", samples, model="vllm/x")
     assert score_run(run).cost_usd is None
-    assert "| unknown |" in document(build_report([run])).markdown()
+    assert "| unknown |" in markdown(tables(run))
 
 
 def test_diversity_by_profile(tmp_path):
@@ -133,7 +133,7 @@ def test_the_bootstrap_interval_lies_among_the_values_and_never_varies(values):
 
 
 def test_markdown_says_the_figures_and_names_baselines(collab):
-    said = document(build_report([collab])).markdown()
+    said = markdown(tables(collab))
     row = next(line for line in said.splitlines() if line.startswith("| collab:"))
     assert "builtin/heuristic, baseline (rule-based)" in row
     assert "66.7% (4/6)" in row
@@ -147,12 +147,11 @@ def test_markdown_says_the_figures_and_names_baselines(collab):
 
 def test_a_run_without_a_valid_task_says_so(tmp_path):
     run = tiny.run_folder(tmp_path / "none", [tiny.failed("f", "not_json")])
-    report = build_report([run])
-    assert "No valid task in 1 attempts" in document(report).markdown()
+    assert "No valid task in 1 attempts" in markdown(tables(run))
     assert main(["report", str(run)]) == 0
     assert "No valid task in 1 attempts" in said_in(run / "report.html", "source/0/tab/scores")
     empty = tiny.run_folder(tmp_path / "empty", [])
-    _, written = write_report([empty])
+    written = write_report([empty]).files
     assert [path.name for path in written] == ["report.md"]
     assert main(["report", str(empty)]) == 0
     assert "There is no attempt to count." in said_in(empty / "report.html")
@@ -179,7 +178,7 @@ class _Page(HTMLParser):
 
 def test_the_page_needs_nothing_outside_it_and_shows_each_task(collab, tmp_path):
     run, out = _with_scene(tmp_path, collab), tmp_path / "out"
-    report, written = write_report([run], out)
+    report, written = build_report([run]), write_report([run], out).files
     assert [path.name for path in written] == ["report.md", "contact_sheet.png"]
     assert written[1].read_bytes().startswith(b"\x89PNG")
     assert main(["report", str(run), "--out", str(out)]) == 0
@@ -220,19 +219,19 @@ def test_hostile_names_are_text_in_page_and_markdown(tmp_path):
         tiny.failed("f", evil),
     ]
     run = _with_scene(tmp_path, tiny.run_folder(tmp_path / "run", samples, model=evil))
-    report = build_report([run])
     assert main(["report", str(run)]) == 0
     page = run / "report.html"
     assert "alert(1)" not in page.read_text()
     assert evil in said_in(page)
-    said = document(report).markdown()
+    said = markdown(tables(run))
     assert "<script>" not in said
     cells = {len(re.findall(r"(?<!\\)\|", line)) for line in said.splitlines() if "alert" in line}
     assert cells <= {0, 3, 7, 12}  # a pipe in a name opens no new column
 
 
 def test_a_home_that_is_gone_costs_the_picture_and_not_the_report(collab, tmp_path):
-    report, written = write_report([collab], tmp_path / "out")
+    report = build_report([collab])
+    written = write_report([collab], tmp_path / "out").files
     assert all(task.scene is None and task.problem for task in report.shown)
     assert [path.name for path in written] == ["report.md"]
     assert main(["report", str(collab), "--out", str(tmp_path / "out")]) == 0
@@ -380,7 +379,7 @@ def test_reports_of_several_runs_stand_side_by_side(collab, tmp_path):
     report = build_report([collab, other])
     assert [score.name for score in report.scores] == ["collab", "other"]
     assert report.valid == 3
-    told = shown([collab, other], tmp_path / "out")
+    told = write_report([collab, other], tmp_path / "out")
     assert isinstance(told.blocks[0], Prose)
     assert "3 valid tasks" in told.blocks[0].text
     assert main(["report", str(collab), str(other), "--out", str(tmp_path / "out")]) == 0

@@ -52,6 +52,7 @@ def test_all_profiles_over_few_homes(tmp_path: Path) -> None:
     assert sorted(shares.values()) == [2] * 6
 
 
+@pytest.mark.slow
 def test_relays_are_of_both_types_and_their_helpers_from_elsewhere(tmp_path: Path) -> None:
     run_kind(asked(kind="collab", n=24, compact=True), tmp_path / "r")
     made = [row["result"] for row in read_samples(tmp_path / "r") if row["result"]["phase_2"]]

@@ -22,7 +22,7 @@ from navloom.evals.navcraft.studies import (
     total_variation,
 )
 from navloom.evals.progress import Summary
-from navloom.evals.report.kept_report import read_report
+from navloom.evals.report.writers import read_report
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.session import Session
 from navloom.evals.study import Study
@@ -57,6 +57,7 @@ def test_total_variation_is_a_distance(a: dict[str, int], b: dict[str, int]) -> 
         assert total_variation(a, b) == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_study_of_profiles_makes_two_runs_and_two_tables(tmp_path: Path) -> None:
     request = SynthRequest(kind="single", spec="demo:", n=1)
     diversity, by_role = study_profiles(request, 2, tmp_path)

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from navloom.errors import RunError
 from navloom.evals.navigation.scores import spoken
-from navloom.evals.report.paired_runs import compare_runs
-from navloom.evals.report.paired_scores import discordant_of
+from navloom.evals.report.paired_runs import compare_runs, discordant_of
 from tests.evals.navigation.test_metrics import episode
 from tests.evals.navigation.test_rescore import line, run_with
 

@@ -14,14 +14,15 @@ import pytest
 
 from navloom.errors import RunError
 from navloom.evals.kinds import kind_of
-from navloom.evals.navigation.episode_map import Stands
+from navloom.evals.navigation.episode_columns import BEHAVED, COUNTED
+from navloom.evals.navigation.episode_detail import Stands
 from navloom.evals.navigation.failure_behaviour import BEHAVIOURS
-from navloom.evals.navigation.report import build_nav_report
-from navloom.evals.navigation.score_words import BEHAVED, COUNTED
+from navloom.evals.navigation.results import write_report
 from navloom.evals.navigation.scores import COUNTS
 from navloom.evals.report.blocks import (
     Bars,
     Block,
+    Column,
     Detail,
     Facts,
     Grid,
@@ -31,7 +32,6 @@ from navloom.evals.report.blocks import (
     Variants,
     record_of,
 )
-from navloom.evals.report.line_columns import Column
 from navloom.evals.run_folder import each_sample
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.sim.protocol import Pose
@@ -105,14 +105,17 @@ def wrong(run: Path) -> list[Block]:
     return list(failures(run))
 
 
-def test_tables_are_the_report(run: Path) -> None:
+def test_tables_are_the_report(run: Path, tmp_path: Path) -> None:
     blocks = [*kind_of(run).tables(run), *wrong(run)]
     shown = [block.table for block in blocks if isinstance(block, Grid)]
-    report = build_nav_report(run)
-    assert shown[:-1] == list(report.tables[1:])
-    assert [row[:2] for row in shown[-1].rows] == [(s.case.id, s.case.title) for s in report.shown]
+    report = write_report(run, tmp_path).blocks
+    tables = [block.table for block in report if isinstance(block, Grid)]
+    assert tables[0].title == "Request"
+    assert shown == tables[1:]
     assert isinstance(blocks[0], Prose)
-    assert (blocks[0].title, blocks[0].text) == (report.title, report.headline)
+    assert blocks[0] == report[0]
+    said = (tmp_path / "report.md").read_text()
+    assert all(f"## {table.title}" in said for table in tables)
 
 
 def _terms(to: str) -> dict[str, str]:
@@ -293,6 +296,7 @@ def _broken(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
         yield from _broken(each, (*path, key))
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("junk", [None, "x", 7, math.inf, [], {}, ["x", None], {"step": {}}])
 def test_whatever_a_line_holds_it_is_shown_or_refused_in_a_line(run: Path, junk: Any) -> None:
     told = next(each for each in each_sample(run) if each["id"] == "s2")

@@ -76,6 +76,7 @@ def test_a_picture_that_is_gone_leaves_the_words(tmp_path: Path) -> None:
     assert [view.words for view in views] == ["", "", "Option 3.", "Option 4."]
 
 
+@pytest.mark.slow
 def test_panoramas_have_their_markers_beside_them(tmp_path: Path) -> None:
     pytest.importorskip("embreex")
     render_scenes(["demo:flat"], tmp_path / "p", Asked(size=48, light="unbaked"))

@@ -13,9 +13,7 @@ from navloom.evals.navigation.failure_behaviour import (
     metres_to_goal,
     reference_of,
 )
-from navloom.evals.navigation.failure_cause import find_causes
-from navloom.evals.navigation.failure_fork import Fork, fork_of
-from navloom.evals.navigation.failure_words import ways_at
+from navloom.evals.navigation.failure_cause import Fork, find_causes, fork_of, ways_at
 from navloom.scenes.scene import Edge, Floor, Item, Region, Scene, Viewpoint
 from navloom.tools.navigation.steps import Step, Walk
 from tests.evals.navigation.walks import episode, scene

@@ -6,9 +6,15 @@ from pathlib import Path
 import pytest
 
 import navloom
-from navloom.evals.navigation.failure_cause import CAUSES, MEANS, find_causes
-from navloom.evals.navigation.failure_fork import Fork
-from navloom.evals.navigation.failure_words import one_of_several, speaks_of_leaving, ways_at
+from navloom.evals.navigation.failure_cause import (
+    CAUSES,
+    MEANS,
+    Fork,
+    find_causes,
+    one_of_several,
+    speaks_of_leaving,
+    ways_at,
+)
 from navloom.scenes.scene import Floor, Region, Scene, Viewpoint
 
 HALL, ROOM = "Hall_1", "Room_2"

@@ -8,8 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from navloom.evals.navigation.failure_behaviour import BEHAVIOURS, metres_to_goal
-from navloom.evals.navigation.failure_cause import CAUSES
-from navloom.evals.navigation.failure_words import clauses, rooms, speaks_of_stairs, things, ways_at
+from navloom.evals.navigation.failure_cause import (
+    CAUSES,
+    clauses,
+    rooms,
+    speaks_of_stairs,
+    things,
+    ways_at,
+)
 from navloom.evals.navigation.failures import analyse, read_tags
 from tests.evals.navigation.walks import PATH, SAID, episode, result, scene
 

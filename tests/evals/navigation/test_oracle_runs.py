@@ -9,12 +9,11 @@ import pytest
 
 from navloom.errors import UsageError
 from navloom.evals.dry import dry_run
-from navloom.evals.navigation.oracle_scores import OracleScores, oracle_of
-from navloom.evals.navigation.report import build_nav_report
 from navloom.evals.navigation.request import EvalRequest
-from navloom.evals.navigation.scores import RunScores, read_scores
-from navloom.evals.navigation.studies import ORACLE_ARMS, compare_dialogue, study_oracle
-from navloom.evals.navigation.tables import runs_table
+from navloom.evals.navigation.results import write_report
+from navloom.evals.navigation.scores import OracleScores, RunScores, oracle_of, read_scores
+from navloom.evals.navigation.studies import ORACLE_ARMS, compare_dialogue, runs_table, study_oracle
+from navloom.evals.report.blocks import Grid
 from navloom.evals.report.paired_runs import compare_runs
 from navloom.evals.run_folder import read_run
 from navloom.evals.runner import run_kind
@@ -78,7 +77,8 @@ def test_a_run_says_what_its_oracle_knows_and_gave_away(data: Path, tmp_path: Pa
     assert oracle["answers"] > 0
     # What the rules say of the path names a direction, or that it has arrived.
     assert oracle["told"]["direction"] + oracle["told"]["arrival"] >= 1
-    tables = {table.title: table.markdown() for table in build_nav_report(out).tables}
+    blocks = write_report(out).blocks
+    tables = {b.table.title: b.table.markdown() for b in blocks if isinstance(b, Grid)}
     assert "The oracle knows: path." in tables["What the oracle gave away"]
     assert "| oracle_knows | path |" in tables["Request"]
 

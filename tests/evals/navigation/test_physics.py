@@ -14,14 +14,14 @@ from navloom.cli.main import main
 from navloom.errors import RunError, SceneError, SimulatorError, UsageError
 from navloom.evals.navigation import walked
 from navloom.evals.navigation.metrics import score_episodes
-from navloom.evals.navigation.report import write_nav_report
 from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.navigation.rescore import score_run
+from navloom.evals.navigation.results import write_report
 from navloom.evals.navigation.run import plan
 from navloom.evals.navigation.studies import study_bodies
 from navloom.evals.report.blocks import Grid
-from navloom.evals.report.kept_report import read_report
 from navloom.evals.report.paired_runs import compare_runs
+from navloom.evals.report.writers import read_report
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
@@ -257,7 +257,7 @@ def test_on_hops_of_its_own_a_body_touches_nothing(
         row for row in table.rows if row[0].startswith("map-history w/ CoT") and "42.2%" in row
     ]
     assert line[-3:] == ("", "", "")
-    assert write_nav_report(tmp_path / "s" / arms[0])
+    assert write_report(tmp_path / "s" / arms[0]).blocks
     (said,) = read_report(tmp_path / "s").blocks
     assert isinstance(said, Grid)
     assert (said.table.rows, said.table.pale) == (table.rows, table.pale)

@@ -11,9 +11,10 @@ from navloom.evals.navigation.episode_detail import detail
 from navloom.evals.navigation.failure_examples import MOST_CHARACTERS, choose, mine, read_examples
 from navloom.evals.navigation.failures import analyse, read_tags, tallies_of
 from navloom.evals.navigation.pictures import errors_picture
-from navloom.evals.navigation.report import build_nav_report, document, write_nav_report
+from navloom.evals.navigation.results import failures, tables, write_report
 from navloom.evals.navigation.shown_episodes import pick_cases, pointed_notes, read_case
 from navloom.evals.report.blocks import Grid, SceneMap, Transcript
+from navloom.evals.report.writers import markdown
 from navloom.evals.run_folder import read_samples
 from navloom.scenes.plan_data import plan_data
 from navloom.scenes.plan_svg import plan_drawing
@@ -72,8 +73,9 @@ def test_the_last_step_says_which_thing_was_named(named, words, bad, tmp_path):
     assert [each.text for each in told if each.who == "which thing"] == [words]
 
 
+@pytest.mark.slow
 def test_the_page_says_what_happened(run):
-    assert [file.name for file in write_nav_report(run)[1]] == ["report.md", "errors.png"]
+    assert [file.name for file in write_report(run).files] == ["report.md", "errors.png"]
     assert main(["report", str(run)]) == 0
     page = run / "report.html"
     scores = said_in(page, "source/0/tab/scores")
@@ -112,6 +114,7 @@ def test_what_was_said_is_text_and_never_markup(run):
     assert "<script" not in (run / "report.md").read_text()
 
 
+@pytest.mark.slow
 def test_equal_runs_make_equal_reports(run, tmp_path):
     pages = []
     for name in ("one", "two"):
@@ -121,7 +124,9 @@ def test_equal_runs_make_equal_reports(run, tmp_path):
 
 
 def test_tables_count_each_episode_once(run):
-    tables = {table.title: table for table in build_nav_report(run).tables}
+    tables = {
+        each.table.title: each.table for each in write_report(run).blocks if isinstance(each, Grid)
+    }
     wrong = tables["What went wrong"]
     assert [row[0] for row in wrong.rows] == [
         "generation error (refusal 1)",
@@ -145,7 +150,7 @@ def test_a_run_without_episodes_is_a_page_too(tmp_path):
 
 def test_a_folder_that_is_no_run_says_so(tmp_path):
     with pytest.raises(RunError, match="not a run"):
-        write_nav_report(tmp_path)
+        write_report(tmp_path)
 
 
 def test_a_scene_that_is_gone_costs_its_plans_alone(tmp_path):
@@ -160,8 +165,12 @@ def test_a_scene_that_is_gone_costs_its_plans_alone(tmp_path):
 def test_tags_that_are_missing_are_worked_out(tmp_path):
     (plain,) = some(KITCHEN)
     plain["result"]["tags"] = {"behaviour": ["none"], "cause": "a ghost"}
-    report = build_nav_report(run_folder(tmp_path / "run", [plain]))
-    assert report.tagged[0].cause == "region"
+    (wrong,) = [
+        each.table
+        for each in failures(run_folder(tmp_path / "run", [plain]))
+        if isinstance(each, Grid) and each.table.title == "What went wrong"
+    ]
+    assert wrong.rows[0][wrong.header.index("region")] == "1"
 
 
 def test_twelve_episodes_are_of_every_kind():
@@ -206,6 +215,7 @@ def test_an_episode_is_drawn(walk, tmp_path):
     assert len(walked.points) == sum(name != "no such place" for name in walk)
 
 
+@pytest.mark.slow
 def test_floors_and_scenes_without_walls_are_drawn(tmp_path):
     up = ("2_0", "2_3", "9_5", "9_11")
     climbed = line(episode(path=up, scene="demo:villa"), result(*up), "s")
@@ -216,10 +226,10 @@ def test_floors_and_scenes_without_walls_are_drawn(tmp_path):
 
 
 def test_the_errors_picture_needs_an_episode():
-    assert errors_picture([]) is None
+    assert errors_picture(tallies_of([])) is None
     assert list(tallies_of([]).tables()) == []
     seen = read_tags(analyse(result(*LOOP), episode(), scene()).tags)
-    assert len(errors_picture([seen]).axes) == 1
+    assert len(errors_picture(tallies_of([seen])).axes) == 1
     assert tallies_of([seen]).failed.of("loop") == 1
 
 
@@ -313,6 +323,5 @@ def test_a_real_building_is_drawn(data_dir):
 
 
 def test_markdown_escapes_names(tmp_path):
-    report = build_nav_report(run_folder(tmp_path / "a", some(KITCHEN)))
-    named = replace(report, title="a<b")
-    assert document(named).markdown().startswith("# a&lt;b\n")
+    first, *others = tables(run_folder(tmp_path / "a", some(KITCHEN)))
+    assert markdown([replace(first, title="a<b"), *others]).startswith("# a&lt;b\n")

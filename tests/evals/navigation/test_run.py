@@ -15,9 +15,8 @@ import pytest
 from navloom.errors import DataError, RunError, SceneError, SimulatorError, UsageError
 from navloom.evals.captions.request import CaptionRequest
 from navloom.evals.dry import dry_run
-from navloom.evals.navigation.order import spread
 from navloom.evals.navigation.request import EvalRequest
-from navloom.evals.navigation.run import plan
+from navloom.evals.navigation.run import plan, spread
 from navloom.evals.navigation.scores import scored
 from navloom.evals.navigation.subset import build_subset, save_subset
 from navloom.evals.run_folder import read_errors, read_run, read_samples
@@ -257,6 +256,7 @@ def test_models_that_stop_at_once_or_never(
     assert summary.scores["ends"] == {end: 1}
 
 
+@pytest.mark.slow
 def test_a_question_is_answered_and_paid_for_as_the_oracle(tmp_path: Path, said: Any) -> None:
     asked = Counter[str]()
 
@@ -277,6 +277,7 @@ def test_a_question_is_answered_and_paid_for_as_the_oracle(tmp_path: Path, said:
     }
 
 
+@pytest.mark.slow
 def test_failures_of_an_earlier_run_are_shown_but_no_ones_own(tmp_path: Path) -> None:
     run_kind(homes(agent="random", options={"spec": "demo:", "n": 12}), tmp_path / "first")
     request = homes(few_shot_failures=2, failures_from=str(tmp_path / "first"))
@@ -463,6 +464,7 @@ async def test_a_notebook_awaits_the_same(tmp_path: Path) -> None:
 CUTS = 4
 
 
+@pytest.mark.slow
 async def test_cut_again_and_again_it_ends_as_if_nothing_had_happened(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

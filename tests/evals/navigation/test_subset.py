@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from navloom.errors import DataError, RunError, UsageError
 from navloom.evals.navigation.subset import (
     Subset,
+    axes_of,
     bin_edges,
     build_subset,
     failed_by,
@@ -22,9 +23,9 @@ from navloom.evals.navigation.subset import (
     length_of,
     load_subset,
     save_subset,
+    spreads_of,
     whole_subset,
 )
-from navloom.evals.navigation.subset_table import axes_of, spreads_of
 from navloom.evals.quota import balanced, proportional
 from navloom.evals.run_folder import RunFolder
 from navloom.evals.tasks.episode import Episode, TaskData

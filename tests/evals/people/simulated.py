@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from navloom.evals.agreement import Answers
-from navloom.evals.people.assignment import assign
 from navloom.evals.people.form import Answer, Form, Question
-from navloom.evals.people.others_majority import Others
+from navloom.evals.people.people_study import assign
+from navloom.evals.people.question_results import Others
 from navloom.evals.people.study_folder import (
     RATINGS,
     Item,

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 from navloom.evals.judging.request import JudgeRequest
-from navloom.evals.people.beside_run import sample_blocks, studies_of
 from navloom.evals.people.form import Question
+from navloom.evals.people.results import sample_blocks, studies_of
 from navloom.evals.people.study_folder import Item, People
 from navloom.evals.runner import run_kind
 from navloom.web.documents import Documents

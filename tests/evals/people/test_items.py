@@ -19,6 +19,8 @@ from navloom.evals.run_folder import read_samples
 from navloom.scenes.uri import load_scene
 from navloom.tools.navcraft.relay import check_collab_path_efficient
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:

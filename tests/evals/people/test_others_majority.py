@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from navloom.evals.agreement import Answers
-from navloom.evals.people.others_majority import Others
+from navloom.evals.people.question_results import Others
 from tests.evals.people.simulated import simulated
 
 STUDIES = 40
@@ -21,6 +21,7 @@ def _verdicts(judge: float, items: int) -> Counter[str]:
     return found
 
 
+@pytest.mark.slow
 def test_judges_better_and_worse_than_people_are_told_apart() -> None:
     # People are right in 80 %, three an item of 150; each study is another.
     better, worse = _verdicts(0.95, 150), _verdicts(0.65, 150)

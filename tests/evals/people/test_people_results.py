@@ -20,7 +20,7 @@ from navloom.evals.people.results import (
 )
 from navloom.evals.people.study_folder import LINKS, Item, People, read_links
 from navloom.evals.report.blocks import SceneMap, record_of
-from navloom.evals.report.kept_report import read_report
+from navloom.evals.report.writers import read_report
 from navloom.web.documents import Documents
 from navloom.web.opening import open_sources
 from tests.evals.people.simulated import CLARITY, VERDICT, make_study, said_of, say

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from navloom.errors import RunError, UsageError
-from navloom.evals.people.assignment import assign
 from navloom.evals.people.form import form_names, read_form
+from navloom.evals.people.people_study import assign
 from navloom.evals.people.ratings_file import RatingsFile
 from navloom.evals.people.study_folder import (
     LINKS,

@@ -12,9 +12,8 @@ import pytest
 from navloom.errors import RunError, StoppedError
 from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.navigation.rescore import score_run
-from navloom.evals.people.results import people_results
+from navloom.evals.people.results import people_results, walk_table
 from navloom.evals.people.study_folder import WALKS, People
-from navloom.evals.people.walk_scores import walk_table
 from navloom.evals.people.walks import Walks, draw_lots, walk_plan
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.runner import run_kind

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from navloom.evals.people.assignment import assign
 from navloom.evals.people.form import read_form
+from navloom.evals.people.people_study import assign
 from navloom.evals.people.study_folder import Item, People, make_people
 from navloom.evals.people.walks import Motion
 from navloom.evals.tasks.episode import Episode

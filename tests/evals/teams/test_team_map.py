@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from navloom.evals.teams.team_map import team_map
+from navloom.evals.teams.results import team_map
 from navloom.graphs.teams.team_planner import task_of
 from navloom.scenes.plan_look import MARKS, ROUTES
 from navloom.scenes.uri import load_scene

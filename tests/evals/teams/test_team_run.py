@@ -11,8 +11,7 @@ import pytest
 from navloom.cli.main import main
 from navloom.evals.report.blocks import SceneMap
 from navloom.evals.run_folder import read_run, read_samples
-from navloom.evals.teams.shown_teams import detail, pairing
-from navloom.evals.teams.team_scores import score_teams
+from navloom.evals.teams.results import detail, pairing, score_teams
 
 WORDS = ["synth", "team", "demo:house", "--n", "6", "--display", "none"]
 

@@ -11,10 +11,9 @@ import pytest
 
 from navloom.cli.main import main
 from navloom.errors import RunError, SceneError, UsageError
-from navloom.evals.report.kept_report import read_report
+from navloom.evals.report.writers import read_report
 from navloom.evals.teams import team_study
-from navloom.evals.teams.regimes import Regime, measured, sooner
-from navloom.evals.teams.team_study import LINES, TeamStudy, study_teams
+from navloom.evals.teams.team_study import LINES, Regime, TeamStudy, measured, sooner, study_teams
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene
 from navloom.tools.navcraft.paths import metric_graph
@@ -49,6 +48,7 @@ def test_what_is_drawn_is_apart_reachable_and_the_same_again(home: Scene) -> Non
     assert draw(home, 99, 1, 0, 0) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "regime",
     [

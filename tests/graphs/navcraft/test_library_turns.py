@@ -10,7 +10,7 @@ from langchain_core.messages import ToolMessage
 
 from navloom.errors import UsageError
 from navloom.evals.navcraft.request import SynthRequest
-from navloom.evals.navcraft.task_columns import pairing
+from navloom.evals.navcraft.task_results import pairing
 from navloom.graphs.navcraft import collab as navcraft_collab
 from navloom.models.scripted import ScriptedChatModel
 from navloom.tools.teams.library_tools import LIBRARY

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from navloom.evals.navigation.failure_account import account, looks_along, seen_from
-from navloom.evals.navigation.order import spread
+from navloom.evals.navigation.run import spread
 from navloom.evals.run_folder import read_samples
 from navloom.evals.tasks.episode import Episode
 from navloom.evals.tasks.registry import load_task

@@ -1,4 +1,4 @@
-"""What a page shows of a home, or of any scene: its plan, rooms, links, items, the loader's notes.
+"""A scene on a page: points on its plan, its rooms, links, items and the loader's notes.
 
 All but the counts is what a scene's licence keeps: its blocks are private.
 """
@@ -6,15 +6,48 @@ All but the counts is what a scene's licence keeps: its blocks are private.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 import networkx as nx
 from shapely.geometry import Polygon
 
-from navloom.evals.report.blocks import Bars, Block, Fact, Facts, Grid, Prose, SceneMap, Segment
+from navloom.evals.report.blocks import (
+    Bars,
+    Block,
+    Fact,
+    Facts,
+    Grid,
+    Prose,
+    SceneMap,
+    Segment,
+    Spot,
+)
 from navloom.evals.report.document import NOTHING, Table
 from navloom.scenes.prompt import item_names
-from navloom.scenes.scene import Item, Link, Region, Scene
+from navloom.scenes.scene import Item, Link, Point3, Region, Scene
+from navloom.sim.graph import nearest_viewpoint
+
+
+def spot_of(scene: Scene, point: Point3) -> Spot:
+    """A point of the floor on a plan; its floor is that of the nearest viewpoint.
+
+    Args:
+        scene: it must have viewpoints.
+        point: (x, y, z) in metres.
+    """
+    nearest, _ = nearest_viewpoint(scene, point)
+    return scene.floor_of(scene.viewpoint_by_id[nearest]), point[0], point[2]
+
+
+def spots_of(scene: Scene, names: Iterable[str]) -> tuple[Spot, ...]:
+    """Viewpoints on a plan; those that the scene lacks are left out, never guessed.
+
+    Lines of a run may be older than its scene.
+    """
+    known = [scene.viewpoint_by_id[name] for name in names if name in scene.viewpoint_by_id]
+    return tuple((scene.floor_of(v), v.position[0], v.position[2]) for v in known)
+
 
 COUNTS = ("floors", "regions", "links", "objects", "assets", "viewpoints", "edges", "components")
 """What :func:`scene_sizes` counts, in the order of tables."""

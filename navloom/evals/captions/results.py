@@ -1,4 +1,4 @@
-"""What a page shows of captions: a viewpoint, what is seen from it, and the words for it."""
+"""Captions in blocks: a viewpoint, what is seen from it, and the words for it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from navloom.errors import NavloomError
 from navloom.evals.report.blocks import (
     Bars,
     Block,
+    Column,
     Detail,
     Fact,
     Facts,
     Frame,
     Grid,
+    Line,
     MapMark,
     MapOption,
+    Pairing,
     Picture,
     Prose,
     Said,
@@ -26,8 +29,7 @@ from navloom.evals.report.blocks import (
     to_samples,
 )
 from navloom.evals.report.document import NOTHING, Table, photo
-from navloom.evals.report.line_columns import Column, Line, Pairing
-from navloom.evals.report.maps import spots_of
+from navloom.evals.report.scene_blocks import spots_of
 from navloom.evals.run_folder import read_samples
 from navloom.evals.run_scenes import run_scene
 from navloom.files import formed
@@ -52,22 +54,12 @@ def columns(run: Mapping[str, Any]) -> list[Column]:
     return [
         Column(name="viewpoint", of=lambda line: line["viewpoint"], form="text"),
         Column(name="ways", of=lambda line: len(_told(line).get("towards") or {}), form="count"),
-        Column(
-            name="missing",
-            of=lambda line: line["result"]["missing"],
-            form="count",
-            better="less",
-            help="questions without an answer",
-        ),
-        Column(
-            name="reasks",
-            of=lambda line: line["result"]["reasks"],
-            form="count",
-            better="less",
-            help="replies that were sent back",
-        ),
+        Column(name="missing", of=lambda line: line["result"]["missing"], form="count",
+               better="less", help="questions without an answer"),
+        Column(name="reasks", of=lambda line: line["result"]["reasks"], form="count", better="less",
+               help="replies that were sent back"),
         Column(name="words", of=_words, form="count", help="in all captions of the viewpoint"),
-    ]
+    ]  # fmt: skip
 
 
 def _words(line: Line) -> int:

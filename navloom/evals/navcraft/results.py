@@ -1,16 +1,52 @@
-"""A report's tables: the paper's Table 4 for some runs, regret, diversity, what went wrong."""
+"""One or several runs of NavCraft in blocks: scores beside the paper's, gain, regret, tasks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from math import floor
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
+from navloom.errors import NavloomError, UsageError
+from navloom.evals.kinds import Shown
 from navloom.evals.navcraft.driven_relays import driven_table
-from navloom.evals.navcraft.merits import Merits
-from navloom.evals.navcraft.scores import PUBLISHED, RunScore
-from navloom.evals.report.document import NOTHING, Table, percent, rate_cell
+from navloom.evals.navcraft.export import export_lines
+from navloom.evals.navcraft.scores import PUBLISHED, Merits, RunScore, score_run
+from navloom.evals.navcraft.task_results import (
+    detail,
+    pick_tasks,
+    rest_of,
+    result_of,
+    task_story,
+    task_things,
+)
+from navloom.evals.report.blocks import (
+    Bars,
+    Block,
+    Columns,
+    Detail,
+    Dot,
+    Grid,
+    Picture,
+    Prose,
+    Scatter,
+    Segment,
+    Variants,
+    in_run,
+    to_sample,
+)
+from navloom.evals.report.document import NOTHING, Table, named_apart, percent, photo, rate_cell
 from navloom.evals.report.intervals import Spread
+from navloom.evals.report.writers import write_markdown
+from navloom.evals.run_folder import read_samples
+from navloom.evals.run_scenes import run_scene
+from navloom.files import formed, write_whole
+from navloom.scenes.scene import Scene
 
 _MOST_REASONS = 30
 _SPREADS = (
@@ -354,3 +390,257 @@ def score_json(score: RunScore) -> dict[str, Any]:
         "merits": score.merits.record(),
         **({} if score.driven is None else {"driven": score.driven.record()}),
     }
+
+
+SHOWN = 10
+"""Tasks that are shown."""
+
+
+@dataclass(frozen=True)
+class ShownTask:
+    """One task as a person looks at it.
+
+    Attributes:
+        run: the folder of its run.
+        row: its exported line.
+        story: what happens, in plain sentences.
+    """
+
+    run: Path | str
+    row: Mapping[str, Any]
+    story: str
+
+    @property
+    def scene(self) -> Scene | None:
+        """Its scene; None where it could not be loaded."""
+        return self._loaded[0]
+
+    @property
+    def problem(self) -> str | None:
+        """Why there is no picture; None where there is one."""
+        return self._loaded[1]
+
+    @cached_property
+    def _loaded(self) -> tuple[Scene | None, str | None]:
+        try:
+            return run_scene(self.run, self.row["scene"]), None
+        except NavloomError as error:
+            return None, str(error)
+
+    @property
+    def name(self) -> str:
+        """What stands above it."""
+        two = self.row.get("phase_2")
+        return f"{self.row['scene']} · {two['Collaborative type'] if two else 'one robot'}"
+
+
+@dataclass(frozen=True)
+class Report:
+    """What is said of some runs."""
+
+    scores: tuple[RunScore, ...]
+    tables: tuple[Table, ...]
+    valid: int
+    """Valid tasks in all runs."""
+    shown: tuple[ShownTask, ...]
+
+
+def build_report(runs: Sequence[Path | str]) -> Report:
+    """Read runs and work out what to say of them.
+
+    Raises:
+        RunError: a folder is no run, or is broken.
+        UsageError: one is given twice.
+    """
+    whole = [Path(run).resolve() for run in runs]
+    for run, path in zip(runs, whole, strict=True):
+        if whole.count(path) > 1:
+            raise UsageError(f"{run} is given twice: its tasks would count twice")
+    scores = tuple(
+        replace(score_run(run), name=name)
+        for run, name in zip(runs, named_apart(runs), strict=True)
+    )
+    valid, shown = 0, []
+    for run in runs:
+        with formed(f"{run}: a sample", "a NavCraft task"):
+            rows = export_lines(run)
+            valid += len(rows)
+            # Several runs share the ten places.
+            picked = pick_tasks(rows, max(1, SHOWN // len(runs)))
+            shown += [ShownTask(run, row, task_story(row)) for row in picked]
+    return Report(scores, tuple(all_tables(scores)), valid, tuple(shown[:SHOWN]))
+
+
+_MOST_BARS = 20
+_COUNTED = (
+    ("Gain: 1 − alpha", "gain_alpha", "gain"),
+    ("Sooner: 1 − g_rate", "gain_g", "sooner"),
+    ("Regret of g_rate", "regret_g", "regret_g"),
+)
+"""What relays are counted by: its title, of a score, and the column of a sample."""
+
+
+def tables(run: Path) -> list[Block]:
+    """What is seen of one run.
+
+    Raises:
+        RunError: the folder is no run, or is broken.
+    """
+    return report_blocks([run], build_report([run]))
+
+
+def write_report(runs: Sequence[Path], out: Path | None = None) -> Shown:
+    """Write a report of runs: ``report.md`` and ``contact_sheet.png``.
+
+    Args:
+        runs: their folders.
+        out: the folder to write to; the first run's own unless given.
+
+    Returns:
+        What is seen of them, the scores, the files, and of each named task what robots see.
+
+    Raises:
+        RunError: a folder is no run or is broken, or nothing can be written.
+        UsageError: a run is given twice.
+    """
+    from navloom.evals.navcraft.pictures import contact_sheet
+
+    report = build_report(runs)
+    blocks = report_blocks(runs, report)
+    folder = runs[0] if out is None else out
+    files = [write_markdown(folder, blocks)]
+    drawn = {task.row["scene"]: task.scene for task in report.shown if task.scene is not None}
+    rows = [task.row for task in report.shown if task.scene is not None]
+    # A task that cannot be drawn says so, and why, on its page.
+    with suppress(NavloomError):
+        if rows:
+            what = f"{title(report.scores)} · {len(rows)} shown"
+            sheet = contact_sheet(rows, drawn, title=what).png()
+            files.append(write_whole(folder / "contact_sheet.png", sheet))
+    record = {"runs": [*map(score_json, report.scores)]}
+    return Shown(blocks=blocks, record=record, files=files, details=dict(_details(report)))
+
+
+def report_blocks(runs: Sequence[Path | str], report: Report) -> list[Block]:
+    """What is seen of one run, or of several together.
+
+    Args:
+        runs: their folders, in the report's order.
+        report: what is said of them. Of several, addresses lead into runs by their names.
+    """
+    names = [score.name if len(runs) > 1 else "" for score in report.scores]
+    with_relays = [
+        each for each in zip(runs, names, report.scores, strict=True) if _relays(each[2])
+    ]
+    drawn = [
+        (score.name, tuple(_spreads(run, name, score, [each[2] for each in with_relays])))
+        for run, name, score in with_relays
+    ]
+    spreads = [block for _, blocks in drawn for block in blocks]
+    if len(drawn) > 1:
+        spreads = [Variants(title="Gain and regret", variants=tuple(drawn))]
+    return [
+        Prose(title=title(report.scores), text=headline(report.scores, report.valid)),
+        *spreads,
+        *(Grid(table=table) for table in report.tables),
+        *_tasks(report, dict(zip(map(str, runs), names, strict=True))),
+    ]
+
+
+def _relays(score: RunScore) -> bool:
+    return bool(score.gain_alpha.values)
+
+
+def _spreads(
+    run: Path | str, name: str, score: RunScore, beside: Sequence[RunScore]
+) -> Iterator[Block]:
+    """Relays as dots, and counted by gain and by regret."""
+    dots = tuple(
+        Dot(
+            x=rest["gain_alpha"],
+            y=rest["gain_g"],
+            name=f"{line['id']}: {result_of(line)['phase_2']['Collaborative type']}",
+            to=in_run(name, to_sample(line["id"])),
+        )
+        for line in read_samples(run)
+        if (rest := rest_of(line)).get("gain_g") is not None
+    )
+    yield Scatter(
+        title="What relays spare",
+        note="A dot a relay: what robot_1 is spared of its way, and what both are of its time.",
+        x="gain: 1 − alpha",
+        y="sooner: 1 − g_rate",
+        dots=dots,
+    )
+    bars = []
+    for words, key, column in _COUNTED:
+        every = [value for each in beside for value in getattr(each, key).values]
+        if every:
+            bars.append((_counted(words, getattr(score, key), every, column, name),))
+    yield Columns(
+        title="Relays by gain and by regret",
+        note="How many relays lie between two values; a click shows them.",
+        columns=tuple(bars),
+    )
+
+
+def _counted(words: str, spread: Spread, every: Sequence[float], column: str, name: str) -> Bars:
+    """A histogram: 0 is an edge, so that no bar holds gains and losses."""
+    # Cells of a page have six digits: a bar counts what its filter finds.
+    low, high = (floor(round(10 * each, 5)) for each in (min(every), max(every)))
+    wide = next(n for n in (1, 2, 5, 10, 20, 50, 100, 10**9) if (high - low) / n < _MOST_BARS)
+    counts = Counter(floor(round(10 * value, 5)) // wide for value in spread.values)
+    bars = []
+    for at in range(low // wide, high // wide + 1):
+        ends = [f"{each * wide / 10:g}" for each in (at, at + 1)]
+        words_of = quote(f"{column}>={ends[0]} {column}<{ends[1]}", safe="")
+        to = in_run(name, f"samples?filter={words_of}")
+        parts = (Segment(name="relays", count=counts[at], to=to),) if counts[at] else ()
+        bars.append((f"{ends[0]} to {ends[1]}", parts))
+    mean = "" if spread.mean is None else f"mean {spread.mean:.3f}, median {spread.median:.3f}"
+    return Bars(title=words, note=mean, bars=tuple(bars), unit="relays")
+
+
+def _tasks(report: Report, names: dict[str, str]) -> Iterator[Grid]:
+    """The tasks to look at, and where each is."""
+    rows = tuple((f"{n}. {task.name}", task.story) for n, task in enumerate(report.shown, 1))
+    if rows:
+        note = (
+            "Of relays, those that end sooner than robot_1 alone would, where there are any. A row"
+            " leads to its plan and to who is told what."
+        )
+        to = (in_run(names[str(task.run)], to_sample(_id(task))) for task in report.shown)
+        table = Table("Tasks to look at", note, ("task", "what happens"), rows)
+        yield Grid(table=table, to=tuple(to))
+
+
+def _id(task: ShownTask) -> str:
+    return str(task.row["navloom"]["id"])
+
+
+def _details(report: Report) -> Iterator[tuple[tuple[Path, str], Detail]]:
+    """The tasks to look at, with what they are about as robots see it."""
+    for run in dict.fromkeys(task.run for task in report.shown):
+        lines = {line["id"]: line for line in read_samples(run)}
+        for task in report.shown:
+            if task.run == run and (sights := _sights(task)):
+                whole = detail(Path(run), lines[_id(task)])
+                blocks = (*whole.blocks[:1], *sights, *whole.blocks[1:])
+                yield (
+                    (Path(run), _id(task)),
+                    Detail(title=whole.title, headline=whole.headline, blocks=blocks),
+                )
+
+
+def _sights(task: ShownTask) -> list[Block]:
+    """What a task is about, as robots see it; nothing without geometry."""
+    from navloom.sim.viewer import can_look, portrait
+
+    if task.scene is None or not can_look(task.scene):
+        return []
+    found = tuple(
+        (Picture(data=photo(seen.pixels), alt=f"{words}, as a robot sees it", note=words),)
+        for words, item in task_things(task.row)
+        if (seen := portrait(task.scene, item)) is not None
+    )
+    return [Columns(title="As a robot sees them", columns=found, private=True)] if found else []

@@ -1,7 +1,9 @@
-"""A report of no single run as a file: ``report.json``, the blocks that a page shows of a folder.
+"""Blocks in words and in a file: markdown, one screen of a terminal, and ``report.json``.
 
-A study writes it beside its runs, and ``navloom scenes mend`` beside the changed homes. Whoever
-opens such a folder reads it as any file of other hands: bounded, by the blocks' own classes.
+A page draws the same blocks (:func:`navloom.evals.report.blocks.record_of`). ``report.json`` is the
+report of no single run: a study writes it beside its runs, and ``navloom scenes mend`` beside the
+changed homes. Whoever opens such a folder reads it as any file of other hands: bounded, by the
+blocks' own classes.
 """
 
 from __future__ import annotations
@@ -9,9 +11,10 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import fill
 from typing import Any, Literal, get_args
 
 from pydantic import TypeAdapter, ValidationError
@@ -31,8 +34,119 @@ from navloom.evals.report.blocks import (
     in_run,
     record_of,
 )
-from navloom.evals.report.document import Table
-from navloom.files import open_file, write_whole
+from navloom.evals.report.document import NOTHING, Table, escaped, number
+from navloom.files import make_folder, open_file, write_whole
+from navloom.terminal import harmless
+
+_WIDTH, _ROWS = 80, 18
+"""Columns and rows of what is shown in a terminal."""
+
+
+def markdown(blocks: Sequence[Block]) -> str:
+    """Write blocks as markdown; points, maps and pictures are left to the page.
+
+    A text in the first place gives the document its title.
+    """
+    parts = [*_parts(blocks)]
+    if blocks and isinstance(blocks[0], Prose) and blocks[0].title:
+        parts[0] = parts[0].removeprefix("#")
+    return "\n\n".join(parts) + "\n"
+
+
+def _parts(blocks: Sequence[Block], of: str = "") -> Iterator[str]:
+    """Each block as markdown; ``of`` begins the titles of those that stand within a variant."""
+    for each in blocks:
+        if isinstance(each, Columns):
+            for column in each.columns:
+                yield from _parts(column, of)
+        elif isinstance(each, Variants):
+            for name, inner in each.variants:
+                yield from _parts(inner, f"{of}{name}: ")
+        elif isinstance(each, Grid):
+            yield each.table.markdown()
+        elif isinstance(each, Prose | Transcript):
+            heading = f"## {escaped(of + each.title)}" if each.title else ""
+            said = [each.text] if isinstance(each, Prose) else _lines(each)
+            yield "\n\n".join(filter(None, [heading, *map(escaped, said), each.note]))
+        elif isinstance(each, Facts | Bars):
+            yield _table(each, of).markdown()
+
+
+def _lines(said: Transcript) -> list[str]:
+    return [f"{each.who}: {each.text}" for each in said.said]
+
+
+def _table(block: Facts | Bars, of: str) -> Table:
+    """Facts as a row each, and bars as a row each with their parts in columns."""
+    if isinstance(block, Facts):
+        rows = [(f.name, f"{f.value} ({f.note})" if f.note else f.value) for f in block.facts]
+        return Table(of + block.title, block.note, ("", "value"), tuple(rows))
+    names = dict.fromkeys(part.name for _, parts in block.bars for part in parts)
+    counts = [(bar, {part.name: number(part.count) for part in parts}) for bar, parts in block.bars]
+    cells = ((bar, *(held.get(name, "0") for name in names)) for bar, held in counts)
+    return Table(of + block.title, block.note, (block.unit, *names), tuple(cells))
+
+
+def write_markdown(folder: Path, blocks: Sequence[Block]) -> Path:
+    """Write ``report.md``; the folder is made where there is none.
+
+    Raises:
+        RunError: it cannot be written.
+    """
+    make_folder(folder)
+    return write_whole(folder / "report.md", markdown(blocks).encode(errors="replace"))
+
+
+def screen(blocks: Sequence[Block]) -> list[Any]:
+    """What a terminal shows on one screen: each titled text, and the first open table after it.
+
+    Rows of others stay in the file. Where there are more columns than rows, these stand up.
+
+    Returns:
+        Texts, and tables of rich's.
+    """
+    shown: list[Any] = []
+    due = True
+    for at, each in enumerate(blocks):
+        if isinstance(each, Facts) and not at:
+            text = ", ".join(f"{fact.name} {fact.value}" for fact in each.facts)
+        elif isinstance(each, Grid) and due and each.table.rows and not each.table.folded:
+            shown.append(rich_table(each.table))
+            due = False
+            continue
+        elif isinstance(each, Prose) and (each.title or not at):
+            text = each.text
+        else:
+            continue
+        paragraphs = [fill(part, _WIDTH) for part in (each.title, text) if part]
+        shown.append("".join(f"{part}\n\n" for part in paragraphs))
+        due = True
+    return shown
+
+
+def rich_table(table: Table) -> Any:
+    """A table for a terminal, without its note and without the rows of others."""
+    from rich.markup import escape as rich_escaped
+    from rich.table import Table as RichTable
+
+    lines = [table.header, *table.rows[: len(table.rows) - table.pale]]
+    if len(lines) < len(table.header):
+        columns = zip(*lines, strict=True)
+        lines = [each for each in columns if set(each[1:]) != {NOTHING}]
+
+    def plain(text: str) -> str:
+        return rich_escaped(harmless(text))
+
+    shown = RichTable(*map(plain, lines[0]), title=plain(table.title), title_justify="left")
+    shown.box, shown.pad_edge, shown.title_style = None, False, "bold"
+    for column in shown.columns[1:]:
+        column.justify = "right"
+    for line in lines[1 : 1 + _ROWS]:
+        shown.add_row(*map(plain, line))
+    if len(lines) > 1 + _ROWS:
+        shown.add_row(f"{len(lines) - 1 - _ROWS} rows more in the file")
+    return shown
+
 
 NAME = "report.json"
 _VERSION = 1

@@ -1,29 +1,33 @@
-"""What a page shows of a CapNav run: one question of one body, and the report's tables."""
+"""A CapNav run in blocks: its columns, its scores and reports, and one question of one body."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 from navloom.errors import NavloomError
-from navloom.evals.capnav.answer_columns import TRUTH, columns, score_of
 from navloom.evals.capnav.data import Benchmark, Question, load_benchmark
-from navloom.evals.capnav.passages_map import Ground, ground_of, must_open, passages_map
-from navloom.evals.capnav.rules import AnswerScore
-from navloom.evals.capnav.scores import read_capnav
-from navloom.evals.capnav.tables import report_tables
+from navloom.evals.capnav.made_questions import Ground, ground_of, must_open, passages_map
+from navloom.evals.capnav.rules import TRUTH, AnswerScore
+from navloom.evals.capnav.scores import CapnavScores, Measure, Totals, read_capnav
 from navloom.evals.judging.rows import ANSWERS
+from navloom.evals.kinds import Shown
+from navloom.evals.progress import Summary
 from navloom.evals.report.blocks import (
     Bars,
     Block,
+    Cell,
+    Column,
     Detail,
     Fact,
     Facts,
     Grid,
+    Line,
+    Pairing,
     Prose,
     Said,
     SceneMap,
@@ -31,15 +35,259 @@ from navloom.evals.report.blocks import (
     Tone,
     Transcript,
     Variants,
+    meaning_of,
+    meanings,
     to_samples,
 )
-from navloom.evals.report.document import NOTHING, Table, percent
-from navloom.evals.report.line_columns import meaning_of, meanings
+from navloom.evals.report.document import NOTHING, Table, named_apart, percent
+from navloom.evals.report.intervals import wilson
+from navloom.evals.report.writers import write_markdown
 from navloom.evals.run_folder import read_run
 from navloom.evals.run_scenes import run_scene
 from navloom.files import formed
+from navloom.models.spec import read_spec
 from navloom.scenes.traverse.traverse_table import Passage
 from navloom.tools.capnav.feasible import Feasibility
+
+
+def score_of(line: Line) -> AnswerScore:
+    """What an answer is worth."""
+    return AnswerScore.read(line["result"]["score"])
+
+
+def _scored(take: Callable[[AnswerScore], Cell]) -> Callable[[Line], Cell]:
+    return lambda line: take(score_of(line))
+
+
+def _as_number(value: float | bool | None) -> float | None:
+    return None if value is None else float(value)
+
+
+def columns(run: Mapping[str, Any]) -> list[Column]:
+    """What a line of a run of CapNav has of its own."""
+    del run
+    return [
+        Column(name="body", of=_scored(lambda s: s.body), form="text", facet=True),
+        Column(name="answer", of=_scored(lambda s: s.answer or "unparsed"), form="text", facet=True,
+               help="yes, no, or a reply that could not be read"),
+        Column(name="truth", of=_scored(lambda s: TRUTH[s.truth]), form="text", facet=True,
+               help="unknown: it hangs on a passage that nobody labelled"),
+        Column(name="outcome", of=_scored(lambda s: s.bucket or "unknown"), form="text", facet=True,
+               shown=False, help="TP, FP, FN, TN; yes is positive"),
+        Column(name="right", of=_scored(lambda s: _as_number(s.right)), form="share",
+               better="more"),
+        Column(
+            name="PV",
+            of=_scored(lambda s: _as_number(s.valid)),
+            form="share",
+            better="more",
+            help="path validity: 100 % where the answered path goes along passages that are there,"
+            " no place twice, from start to goal",
+        ),
+        Column(name="RTA", of=_scored(lambda s: _as_number(s.traversable)), form="share",
+               better="more",
+               help="of a yes with a valid path, the share of its passages that the body can use"),
+        Column(name="RV", of=_scored(lambda s: _as_number(s.reason_valid)), form="share",
+               better="more", help="of a no, whether its reason is right, as the judge has it"),
+        Column(name="barrier", of=_scored(lambda s: list(s.barriers)), form="tags", facet=True,
+               help="the kinds of barrier that every way meets, by the notes on a minimum cut"),
+        Column(name="passages", of=_scored(lambda s: s.hops), form="count", facet=True,
+               help="of the shortest route, whatever body"),
+        Column(name="fault", of=_scored(lambda s: [each.replace("_", " ") for each in s.faults]),
+               form="tags", facet=True, help="what is wrong with the path"),
+        Column(name="question", of=_scored(lambda s: s.question_id), form="text", shown=False),
+    ]  # fmt: skip
+
+
+def _spoken(name: str, value: float | None, sign: str) -> str:
+    """Every score is a share."""
+    del name
+    if value is None:
+        return NOTHING
+    return f"{100 * value:+.1f}" if sign else percent(value)
+
+
+def pairing() -> Pairing:
+    """Two runs by question and body."""
+
+    def scores(line: Line) -> dict[str, float | None]:
+        found = score_of(line)
+        return {
+            "right": _as_number(found.right),
+            "yes": None if found.answer is None else float(found.answer == "yes"),
+            "PV": _as_number(found.valid),
+            "RTA": _as_number(found.traversable),
+            "RV": _as_number(found.reason_valid),
+        }
+
+    return Pairing(
+        identity=lambda line: [score_of(line).question_id, score_of(line).body],
+        scores=scores,
+        what="a question of one body",
+        neither=frozenset({"yes"}),
+        said=_spoken,
+        counted=frozenset({"right", "yes", "PV"}),
+        cluster=lambda line: score_of(line).question_id,
+        cluster_name="question",
+    )
+
+
+_SHOWN = ("F1", "precision", "recall", "accuracy", "balanced", "PV", "RTA", "RV", "composite")
+_RULES = ("builtin/heuristic", "builtin/random", "builtin/always-yes", "builtin/always-no")
+_OF_GROUPS = ("F1", "PV", "RTA", "RV", "composite")
+_OF_YES = ("feasible", "F1")
+"""Columns that say nothing where every pair is infeasible."""
+_TITLES = {
+    "body": "By body",
+    "barrier": "By what is in the way (infeasible pairs)",
+    "passages": "By passages of the shortest route",
+}
+_OF_ALL_GROUPS = (
+    "Brackets: 95 % intervals, Wilson's for right and PV, bootstrap over questions for the others,"
+    " which have none where a group has one question. composite: the mean of {over}; a part that an"
+    " answerer gives no occasion for is 0 in it."
+)
+_NOTES = {
+    "body": "",
+    "barrier": " A pair stands under every kind that the notes of its blocking passages name, so"
+    " rows overlap. Right: the answer was no. No pair is feasible, so F1 is 0 in the composite and"
+    " is left out.",
+    "passages": " Whatever the body; a longer route has more places to be wrong about.",
+}
+
+
+def run_table(runs: Mapping[str, CapnavScores], *, official: bool = False) -> Table:
+    """Several runs, a row each.
+
+    Args:
+        runs: by name.
+        official: by the public scorer's rules.
+    """
+    made = {n: (s.official_totals() if official else s.totals()) for n, s in runs.items()}
+    over = sorted({" + ".join(each.over) for each in made.values()})
+    title = "By the public scorer's rules" if official else "CapNav"
+    note = (
+        "Brackets: 95 % bootstrap intervals over questions. balanced: the mean of the shares of"
+        " feasible and infeasible pairs answered rightly, 50% for whoever always says the same."
+        f" composite: the mean of {' or of '.join(over)}; a part that an answerer gives no occasion"
+        " for is 0 in it. RV without a judge is unscored; `navloom judge reasoning RUN` grades"
+        " the reasons."
+    )
+    if any(read_spec(scores.model).bare in _RULES for scores in runs.values()):
+        note += " builtin models are baselines: rules, no language models."
+    left = sum(each.not_counted for each in made.values())
+    if left:
+        each = ", ".join(f"{t.not_counted} of {n}" for n, t in made.items() if t.not_counted)
+        note += f" Not counted by these rules (docs/capnav.md): {each}."
+    rows = []
+    for name, found in made.items():
+        model, counted = runs[name].model, found.answers - found.not_counted
+        shown = (_cell(found.measures[key], found, key) for key in _SHOWN)
+        label = name if model in name else f"{name}: {model}"
+        said = _part(found.said_yes, counted)
+        rows.append((label, str(counted), str(found.unparsed), said, *shown))
+    header = ("run", "n", "unparsed", "said yes", *_SHOWN)
+    return Table(title, note, header, tuple(rows))
+
+
+def _cell(measure: Measure, found: Totals, key: str) -> str:
+    if measure.value is None:
+        return "unscored" if key == "RV" and found.unscored else NOTHING
+    low, high = measure.low, measure.high
+    return percent(measure.value, None if low is None or high is None else (low, high))
+
+
+def _part(hits: int, of: int) -> str:
+    return percent(hits / of) if of else NOTHING
+
+
+def group_tables(scores: CapnavScores) -> Iterator[Table]:
+    """One run's answers by body, by barrier, by length of the route."""
+    for kind, title in _TITLES.items():
+        groups = list(scores.by(kind))
+        rows = tuple(_group_row(name, found) for name, found in groups)
+        if rows:
+            over = " + ".join(groups[0][1].over)
+            note = _OF_ALL_GROUPS.format(over=over) + _NOTES[kind]
+            header = (kind, "n", "feasible", "said yes", "right", *_OF_GROUPS)
+            kept = [k for k, name in enumerate(header) if kind != "barrier" or name not in _OF_YES]
+            yield Table(title, note, _of(header, kept), tuple(_of(row, kept) for row in rows))
+    if scores.faults:
+        most = sorted(scores.faults.items(), key=lambda item: (-item[1], item[0]))
+        parsed = sum(score.answer is not None for score in scores.scores)
+        faults = tuple((n.replace("_", " "), str(c), _part(c, parsed)) for n, c in most)
+        note = "Of answers that could be read; a path may have several."
+        yield Table("What is wrong with paths", note, ("fault", "answers", "share"), faults)
+
+
+def _of(row: Sequence[str], columns: Sequence[int]) -> tuple[str, ...]:
+    return tuple(row[k] for k in columns)
+
+
+def _group_row(name: str, found: Totals) -> tuple[str, ...]:
+    right = found.confusion["TP"] + found.confusion["TN"]
+    known = sum(found.confusion.values())
+    feasible = found.confusion["TP"] + found.confusion["FN"]
+    return (
+        name,
+        str(found.answers),
+        _part(feasible, known),
+        _part(found.said_yes, found.answers),
+        _wilson(right, known),
+        *(_group_cell(found.measures[key], found, key) for key in _OF_GROUPS),
+    )
+
+
+def _group_cell(measure: Measure, found: Totals, key: str) -> str:
+    if key == "PV" and measure.value is not None:
+        return _wilson(round(measure.value * measure.n), measure.n)
+    return _cell(measure, found, key)
+
+
+def _wilson(hits: int, of: int) -> str:
+    return percent(hits / of, wilson(hits, of)) if of else NOTHING
+
+
+def report_tables(read: Mapping[str, CapnavScores]) -> list[Table]:
+    """All tables of some runs' report, by the runs' names."""
+    tables = [run_table(read), run_table(read, official=True)]
+    for name, scores in read.items():
+        tables += [
+            table if len(read) == 1 else replace(table, title=f"{name}: {table.title}")
+            for table in group_tables(scores)
+        ]
+    return tables
+
+
+def ended(run: Path, summary: Summary, *, official: bool = False) -> Shown:
+    """The run's row of scores; ``official`` as the public scorer has them."""
+    if not summary.scores["answers"]:
+        return Shown()
+    found = read_capnav(run)
+    return Shown([Grid(table=run_table({found.model: found}, official=official))], whole=True)
+
+
+def report(runs: Sequence[Path], out: Path | None = None) -> Shown:
+    """Runs in one table; ``report.md`` is written.
+
+    Args:
+        runs: their folders.
+        out: where to; the first run's folder unless given.
+
+    Raises:
+        RunError: a folder is no run of this evaluation, or cannot be written.
+    """
+    read = {name: read_capnav(run) for name, run in zip(named_apart(runs), runs, strict=True)}
+    models = ", ".join(dict.fromkeys(scores.model for scores in read.values()))
+    counts = " + ".join(str(len(scores.scores)) for scores in read.values())
+    blocks: list[Block] = [
+        Prose(title=f"CapNav · {models} · n = {counts}", text=""),
+        *(Grid(table=table) for table in report_tables(read)),
+    ]
+    files = [write_markdown(runs[0] if out is None else out, blocks)]
+    record = {"runs": [scores.record() for scores in read.values()]}
+    return Shown(blocks, record=record, files=files)
+
 
 _KEPT = 8
 _MOST_ANSWERS = 200_000_000

@@ -1,36 +1,39 @@
-"""What a page shows of a NavCraft task, of a run or of a file."""
+"""A task of NavCraft: its column in a table of samples, its story, and what a page shows of it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from navloom.errors import NavloomError, SceneError
+from navloom.evals.calls import talk_of
 from navloom.evals.navcraft.dataset import findings_of
 from navloom.evals.navcraft.export import task_line
 from navloom.evals.navcraft.relay_map import driven_map, placed_task, relay_map, solo_map
 from navloom.evals.navcraft.rules import TOLERANCE
-from navloom.evals.navcraft.task_columns import MEANS, rest_of, result_of
-from navloom.evals.navcraft.task_words import task_story
 from navloom.evals.report.blocks import (
     Block,
+    Cell,
+    Column,
     Detail,
     Fact,
     Facts,
     Grid,
+    Line,
+    Pairing,
     Prose,
     Said,
     SceneMap,
     Tone,
     Transcript,
     Variants,
+    meanings,
 )
 from navloom.evals.report.document import Table, number, percent
-from navloom.evals.report.line_columns import Line, meanings
-from navloom.evals.report.talks import talk_of
 from navloom.evals.run_folder import read_run
 from navloom.evals.run_scenes import run_scene
 from navloom.files import formed
@@ -40,6 +43,210 @@ from navloom.tools.navcraft.optimum import Relay, all_relays
 from navloom.tools.navcraft.relay import RelayAnswer, RelayChoice
 from navloom.tools.navcraft.task import RelayTask
 from navloom.tools.navcraft.wish import Wish
+from navloom.tools.navcraft.worth import SENSIBLE
+
+
+def result_of(line: Line) -> Mapping[str, Any]:
+    """What came of an attempt; empty where it gave nothing."""
+    return line.get("result") or {}
+
+
+def rest_of(line: Line) -> Mapping[str, Any]:
+    """What is recorded beside the phases."""
+    return result_of(line).get("navloom") or {}
+
+
+def _of(key: str) -> Callable[[Line], Cell]:
+    return lambda line: rest_of(line).get(key)
+
+
+def repairs_of(rest: Mapping[str, Any]) -> int:
+    """How often a choice or an answer had to be mended: what the checks sent back."""
+    sent = (*rest.get("violations_mended", ()), *rest.get("relay_violations_mended", ()))
+    return sum(int(count) for count in (rest.get("repairs") or {}).values()) + len(sent)
+
+
+def _told_of(line: Line) -> str:
+    """The instruction of the whole errand."""
+    return str(result_of(line)["phase_1"]["Task instruction"])
+
+
+MEANS: Mapping[str, tuple[str, str]] = {
+    "alone": ("m", "How far robot_1 walks where it does all of it alone."),
+    "alpha": ("", "robot_1's metres in the relay over those of its way alone. Less is better;"
+              " at 1 or more the relay spares it nothing."),
+    "gain": ("%", "1 − alpha: the part of its way that robot_1 is spared. More is better."),
+    "g_rate": ("", "The time until both are done over that of robot_1 alone. Less is better; above"
+               " 1 the relay takes longer."),
+    "sooner": ("%", "1 − g_rate: the part of the time that is spared. Below 0 it is later."),
+    "best_alone": ("", "g_rate where whichever robot stands better does all of it alone. A relay"
+                   " above it is no gain in time."),
+    "best_alpha": ("", "The least alpha of any relay of this task that the rules allow, robot_2"
+                   " starting wherever it may."),
+    "best_g_rate": ("", "The least g_rate of any such relay."),
+    "regret of alpha": ("%", "alpha less the best alpha. 0 is the best there is; less is better."),
+    "regret of g_rate": ("%", "How much longer it takes than the soonest relay. Less is better."),
+    "regret as asked": ("%", "alpha less the best alpha of relays that are as was asked for."),
+    "done after": ("s", "Until the object lies at its end, both robots walking at 1 m/s."),
+    "together": ("s", "How long both robots are in one place."),
+    "waits": ("s", "Which robot waits by the transfer asset, and how long."),
+}  # fmt: skip
+"""What a relay's numbers are: unit and words."""
+
+
+def columns(run: Mapping[str, Any]) -> list[Column]:
+    """What a line of a run of NavCraft, or of a dataset, has of its own.
+
+    Args:
+        run: what ``run.json`` says; of a dataset ``{}``.
+    """
+    relays = run.get("kind", "collab") == "collab"
+    made = [
+        Column(name="verdict", of=lambda line: result_of(line)["verdict"], form="text", facet=True,
+               help="relay, or that none is worth it"),
+        Column(
+            name="type",
+            of=lambda line: result_of(line)["phase_2"]["Collaborative type"].removeprefix("Type-"),
+            form="text",
+            facet=True,
+            help="A1: robot_2 fetches, robot_1 delivers. A2: the other way round",
+        ),
+        Column(name="alpha", of=_of("alpha"), form="share", better="less",
+               help="robot_1's metres over those of its way alone"),
+        Column(name="gain", of=_of("gain_alpha"), form="share", better="more", help="1 − alpha"),
+        Column(name="sooner", of=_of("gain_g"), form="share", better="more",
+               help="1 − g_rate: what the relay spares in time; below 0 it is later"),
+        Column(name="regret", of=_of("regret_alpha"), form="share", better="less",
+               help="alpha minus the least alpha that a guarded relay of this task has"),
+        Column(name="regret_g", of=_of("regret_g"), form="share", better="less", shown=False,
+               help="g_rate over the best g_rate, minus 1"),
+        Column(name="driven", of=lambda line: ("no", "yes")[bool(rest_of(line)["driven"]["done"])],
+               form="text", facet=True, shown=False, help="whether two bodies carried it out"),
+    ]  # fmt: skip
+    return [
+        *(made if relays else ()),
+        Column(name="repairs", of=lambda line: repairs_of(rest_of(line)) if rest_of(line) else None,
+               form="count", better="less",
+               help="how often a choice or an answer had to be mended"),
+        Column(name="instruction", of=_told_of, form="text", help="of the whole errand"),
+        Column(name="object", of=lambda line: result_of(line)["phase_1"]["Target object"],
+               form="text", facet=True, help="what is to be taken"),
+        Column(name="onto", of=_of("end_asset"), form="text", shown=False, help="the end asset"),
+        Column(name="metres", of=_of("solo_metres"), form="metres", help="robot_1's way alone"),
+        Column(name="plausible", of=lambda line: rest_of(line)["worth"]["plausible"], form="share",
+               shown=False, better="more", help="would a person ask for it: 0 to 1"),
+    ]  # fmt: skip
+
+
+def pairing() -> Pairing:
+    """Two runs over the same homes, attempt by attempt."""
+    rates = ("alpha", "gain_alpha", "g_rate", "gain_g")
+    regrets = ("regret_alpha", "regret_asked", "regret_g")
+    effort = ("tool_calls", "model_calls", "tokens")
+
+    def scores(line: Line) -> dict[str, float | None]:
+        rest, paid = rest_of(line), line.get("usage") or {}
+        task, plan = result_of(line).get("phase_1"), result_of(line).get("phase_2")
+        return {
+            "task": float(bool(task)),
+            "relay": float(bool(plan) and line.get("status") == "ok"),
+            "repairs": float(repairs_of(rest)) if rest else None,
+            **{name: rest.get(name) for name in (*rates, *regrets)},
+            "plausible": (rest.get("worth") or {}).get("plausible"),
+            "tool_calls": rest.get("tool_calls"),
+            "model_calls": paid.get("calls"),
+            "tokens": sum(paid.get(f"{side}_tokens", 0) for side in ("input", "output"))
+            if paid
+            else None,
+        }
+
+    return Pairing(
+        identity=lambda line: [line["scene"], line["attempt"], line.get("seed")],
+        scores=scores,
+        what="an attempt",
+        less=frozenset({"repairs", "alpha", "g_rate", *regrets, *effort}),
+        effort=frozenset(effort),
+        counted=frozenset({"task", "relay"}),
+        cluster=lambda line: line["scene"],
+        cluster_name="home",
+    )
+
+
+def task_story(row: Mapping[str, Any]) -> str:
+    """One line of a dataset as two or three plain sentences."""
+    one, two, rest = row["phase_1"], row.get("phase_2"), row["navloom"]
+    start = readable(one["Single robot start region"]["robot_1"])
+    target = readable(one["Single robot target object region"]["robot_1"])
+    thing = f"the {readable(one['Target object'])}"
+    end_region = readable(one["Single robot end region"]["robot_1"])
+    goal = f"the {readable(rest['end_asset'])} in {end_region}"
+    solo = rest.get("solo_metres")
+    if two is None:
+        how_far = f": {solo:.0f} m in all" if solo is not None else ""
+        return f"robot_1 goes from {start} to {target}, takes {thing} to {goal}{how_far}."
+    place = f"the {readable(rest['transfer_asset'])} in {readable(two['Transfer region'])}"
+    helper = readable(two["Collaborative robot start region"]["robot_2"])
+    starts = {"robot_1": start, "robot_2": helper}
+    first, second = (
+        ("robot_2", "robot_1") if two["Collaborative type"] == "Type-A1" else ("robot_1", "robot_2")
+    )
+    return (
+        f"{_fetches(first, starts[first], target, thing)} and brings it to {place}. "
+        f"{second} comes from {starts[second]}, takes it from there and carries it on to {goal}. "
+        f"{_merit(rest)}"
+    )
+
+
+def _fetches(robot: str, start: str, target: str, thing: str) -> str:
+    if start == target:
+        return f"{robot} takes {thing} in {target}, where it starts,"
+    return f"{robot} goes from {start} to {target}, takes {thing} there"
+
+
+def _merit(rest: Mapping[str, Any]) -> str:
+    alpha, g_rate, solo = rest["alpha"], rest["g_rate"], rest["solo_metres"]
+    sooner = f"{1 - g_rate:.0%} sooner" if g_rate <= 1 else f"{g_rate - 1:.0%} later"
+    return (
+        f"robot_1 walks {alpha * solo:.0f} m instead of {solo:.0f} m ({1 - alpha:.0%} less); "
+        f"together they are done {sooner} than it alone."
+    )
+
+
+def task_things(row: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The things that a task is about, in its order: what each is, and its id."""
+    one, two, rest = row["phase_1"], row.get("phase_2"), row["navloom"]
+    things = [(f"the object: {readable(one['Target object'])}", rest["object_id"])]
+    if two is not None:
+        place = f"the handoff: {readable(rest['transfer_asset'])}"
+        things.append((place, rest["transfer_asset_id"]))
+    return [*things, (f"the goal: {readable(rest['end_asset'])}", rest["end_asset_id"])]
+
+
+def pick_tasks(rows: Sequence[Mapping[str, Any]], most: int = 10) -> list[Mapping[str, Any]]:
+    """Choose tasks to show: spread over the scenes, in their order, always the same.
+
+    Relays that end sooner than robot_1 alone would; where there are none, errands for one robot;
+    slower relays only where there is nothing else. Of these what a person would ask for, if any is.
+    """
+    best = min(map(_rank, rows), default=(0, False))
+    by_scene: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        if _rank(row) == best:
+            by_scene.setdefault(row["scene"], []).append(row)
+    names = list(by_scene)
+    if len(names) > most:
+        names = [names[i * len(names) // most] for i in range(most)]
+    turns = zip_longest(*(by_scene[name] for name in names))
+    return [row for turn in turns for row in turn if row is not None][:most]
+
+
+def _rank(row: Mapping[str, Any]) -> tuple[int, bool]:
+    rest = row["navloom"]
+    odd = rest.get("worth", {}).get("plausible", 1.0) < SENSIBLE
+    if row.get("phase_2") is None:
+        return 1, odd
+    return (0 if rest["g_rate"] < 1 else 2), odd
+
 
 Load = Callable[[str], Scene]
 _GRADES = {

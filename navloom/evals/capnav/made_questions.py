@@ -1,0 +1,456 @@
+"""Questions that were made (synth capnav): passages on a map, what is true of each, totals.
+
+A benchmark's scene is a graph of places, and its plan is no more than that. One that was written
+from a home (``navloom scenes export home:7 --format capnav``) says so in ``notes/ID.json``, and
+its plan is the home's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from navloom.errors import NavloomError, SceneError
+from navloom.evals.calls import talk_of
+from navloom.evals.capnav.collect import read_balance
+from navloom.evals.capnav.rules import TRUTH
+from navloom.evals.report.blocks import (
+    Bars,
+    Block,
+    Column,
+    Detail,
+    Fact,
+    Facts,
+    Grid,
+    Line,
+    MapMark,
+    MapRoute,
+    Pairing,
+    Prose,
+    RouteStyle,
+    Said,
+    SceneMap,
+    Segment,
+    Spot,
+    Tone,
+    Transcript,
+    Variants,
+)
+from navloom.evals.report.document import NOTHING, Table, number
+from navloom.evals.report.scene_blocks import spots_of
+from navloom.evals.run_scenes import run_scene
+from navloom.files import formed
+from navloom.scenes.exporting.capnav_nodes import nodes_of
+from navloom.scenes.plan_shapes import readable
+from navloom.scenes.scene import Scene
+from navloom.scenes.traverse.traverse_table import Passage, Traversability
+from navloom.tools.capnav.feasible import (
+    Feasibility,
+    barrier_kinds,
+    feasible,
+    kinds_of,
+    way_once_open,
+)
+from navloom.tools.capnav.named_places import truth_of
+
+_MOST_NOTES = 20_000_000
+_NAMES = {True: "open", False: "blocked", None: "unlabelled"}
+_STYLES: dict[bool | None, RouteStyle] = {True: "other", False: "cut", None: "unknown"}
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What a question's map stands on.
+
+    Attributes:
+        scene: the plan's.
+        spots: where each node is on it.
+        doors: where one goes from one node to another, in both orders, as far as it is known.
+        names: each node as the plan has it: a page calls it so wherever it speaks itself.
+    """
+
+    scene: str
+    spots: dict[str, Spot]
+    doors: Mapping[tuple[str, str], Spot] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def name(self, node: object) -> str:
+        """A node as the plan has it; as it is where the plan has none."""
+        return self.names.get(str(node), str(node))
+
+    def between(self, a: str, b: str) -> tuple[Spot, ...]:
+        """The way from node to node: straight, or through the door that is on their floor."""
+        here, there = self.spots[a], self.spots[b]
+        door = self.doors.get((a, b))
+        return (here, there) if door is None or here[0] != there[0] else (here, door, there)
+
+
+def ground_of(folder: Path, scene: Scene, load: Callable[[str], Scene]) -> Ground:
+    """The plan on which a benchmark scene's nodes stand: of the home it was made from, if any.
+
+    Args:
+        folder: the benchmark's.
+        scene: as :mod:`navloom.scenes.formats.capnav` loads it.
+        load: gives a scene by its portable name, or raises a SceneError.
+    """
+    own = own_ground(scene)
+    made_from = _made_from(str(folder), scene.id)
+    if made_from is None:
+        return own
+    try:
+        home = load(made_from)
+    except SceneError:
+        return own
+    by_region = own_ground(home)
+    name_of = {region: node.id for region, node in nodes_of(home).items()}
+    found = {name: by_region.spots[region] for region, name in name_of.items()}
+    # Notes may be another home's by now: all nodes must stand where the graph has them.
+    same = all(
+        name in found and abs(found[name][1] - x) + abs(found[name][2] - z) < 1e-3
+        for name, (_, x, z) in own.spots.items()
+    )
+    doors = {(name_of[a], name_of[b]): spot for (a, b), spot in by_region.doors.items()}
+    names = {name_of[region]: name for region, name in by_region.names.items()}
+    return Ground(home.uri, found, doors, names) if same else own
+
+
+def own_ground(scene: Scene) -> Ground:
+    """Where the places that questions name are in a scene: a benchmark's nodes, else regions."""
+    if scene.source == "capnav":
+        places = {v.id: spot for v in scene.viewpoints for spot in spots_of(scene, [v.id])}
+        names = {v.id: readable(v.region) for v in scene.viewpoints if v.region is not None}
+        return Ground(scene.uri, places, names=names)
+    spots = {
+        region: (scene.region_by_id[region].floor, node.position[0], node.position[2])
+        for region, node in nodes_of(scene).items()
+    }
+    doors = {
+        pair: (scene.region_by_id[link.a].floor, link.point[0], link.point[2])
+        for link in scene.links
+        if link.point is not None
+        for pair in ((link.a, link.b), (link.b, link.a))
+    }
+    return Ground(scene.uri, spots, doors, {region: readable(region) for region in spots})
+
+
+@lru_cache(maxsize=64)
+def _made_from(folder: str, scene: str) -> str | None:
+    """The home that a benchmark's scene was written from, as its notes say; None: none."""
+    file = Path(folder) / "notes" / f"{scene}.json"
+    try:
+        if file.stat().st_size > _MOST_NOTES:
+            return None
+        name = json.loads(file.read_bytes())["asked"]["scene"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return name if isinstance(name, str) and name.startswith(("home:", "demo:")) else None
+
+
+def passages_map(
+    ground: Ground,
+    truth: Traversability,
+    body: str,
+    found: Feasibility,
+    ends: tuple[str, str],
+    answered: Sequence[str | None] = (),
+) -> SceneMap:
+    """What a body can use of a scene, what bars it, and the ways that matter.
+
+    Args:
+        ground: where nodes are.
+        truth: every passage.
+        body: whose.
+        found: whether it can get from the question's start to its end.
+        ends: those two nodes.
+        answered: the nodes of the path that was answered, None for what is no node.
+    """
+    spots = ground.spots
+    routes = [
+        MapRoute(name=f"{_NAMES[can]} to {body}", style=_STYLES[can], points=ground.between(a, b))
+        for a, b, can in _both_ways(truth, body)
+        if a in spots and b in spots
+    ]
+    if found.path:
+        name = {True: "the way there is", None: "a way, if what is unlabelled is open"}.get(
+            found.answer, "a way"
+        )
+        routes += _way(ground, found.path, name, "true")
+    must, way = must_open(truth, body, found, ends)
+    routes += _way(ground, way, "the way, once these are open", "true")
+    said = [node for node in answered if node is not None]
+    routes += _way(ground, said, "the way that was answered", "walk")
+    marks = [
+        MapMark(kind=kind, at=spots[node])
+        for kind, node in (("start", ends[0]), ("goal", ends[1]))
+        if node in spots
+    ]
+    marks += _barred(ground, found, must)
+    return SceneMap(scene=ground.scene, routes=tuple(routes), marks=tuple(marks))
+
+
+def must_open(
+    truth: Traversability, body: str, found: Feasibility, ends: tuple[str, str]
+) -> tuple[tuple[Passage, ...], tuple[str, ...]]:
+    """The fewest blocked passages that make a way once all are open, as one meets them; the way."""
+    fewest = found.alternatives[0] if found.alternatives else ()
+    way = way_once_open(truth, body, *ends, fewest) if fewest else ()
+    steps = list(pairwise(way))
+    return tuple(sorted(fewest, key=lambda p: steps.index((p.a, p.b)))), way
+
+
+def _barred(ground: Ground, found: Feasibility, must: Sequence[Passage]) -> Iterator[MapMark]:
+    """What must open, numbered as beside the map; of the minimum cut what is not among it."""
+
+    def at(passage: Passage) -> Iterator[Spot]:
+        if passage.a in ground.spots and passage.b in ground.spots:
+            yield _middle(ground.between(passage.a, passage.b))
+
+    for at_number, passage in enumerate(must, 1):
+        kinds = ", ".join(barrier_kinds(passage.note))
+        yield from (
+            MapMark(kind="barrier", at=spot, label=f"{at_number}: {kinds}") for spot in at(passage)
+        )
+    for passage in found.blocking:
+        if passage not in must:
+            yield from (MapMark(kind="cut", at=spot) for spot in at(passage))
+
+
+def _both_ways(truth: Traversability, body: str) -> Iterator[tuple[str, str, bool | None]]:
+    """Each passage once: blocked where it is in one direction."""
+    for a, b in truth.edges:
+        there, back = (truth.passage(body, *pair).traversable for pair in ((a, b), (b, a)))
+        both = {there, back}
+        yield a, b, False if False in both else None if None in both else True
+
+
+def _way(ground: Ground, nodes: Sequence[str], name: str, style: RouteStyle) -> Iterator[MapRoute]:
+    known = [node for node in nodes if node in ground.spots]
+    legs = [ground.between(a, b) for a, b in pairwise(known)]
+    if legs:
+        points = (legs[0][0], *(spot for leg in legs for spot in leg[1:]))
+        yield MapRoute(name=name, style=style, points=points)
+
+
+def _middle(way: Sequence[Spot]) -> Spot:
+    """At the door, else half way; between two floors where the first is left."""
+    a, b = way[0], way[-1]
+    if len(way) > 2 or a[0] != b[0]:
+        return way[len(way) - 2]
+    return a[0], (a[1] + b[1]) / 2, (a[2] + b[2]) / 2
+
+
+_COUNTS = (
+    *("asked", "accepted", "short", "spare", "duplicates_dropped"),
+    *("verified", "unverifiable", "told_apart"),
+)
+
+
+def columns(run: Mapping[str, Any]) -> list[Column]:
+    """What a conversation about a scene has of its own."""
+    del run
+    return [
+        Column(name="questions", of=lambda line: len(line["result"]["questions"]), form="count"),
+        Column(name="asked", of=lambda line: line["asked"], form="count", help="asked for"),
+        Column(name="round", of=lambda line: line["round"], form="count", facet=True),
+        Column(name="rejected", of=lambda line: line["result"]["rejected_in_all"], form="count",
+               better="less", help="questions that broke a rule"),
+        Column(
+            name="rule",
+            of=lambda line: sorted(
+                {
+                    str(fault["code"])
+                    for each in line["result"]["rejected"]
+                    for fault in each["violations"]
+                }
+            ),
+            form="tags",
+            facet=True,
+            help="the rules that were broken",
+        ),
+        Column(name="repairs", of=lambda line: line["result"]["repairs"], form="count",
+               better="less"),
+        Column(name="turns", of=lambda line: line["result"]["turns"], form="count", shown=False),
+        Column(name="first", of=lambda line: line["result"]["questions"][0]["question"],
+               form="text", help="its first question"),
+    ]  # fmt: skip
+
+
+def detail(run: Path, line: Mapping[str, Any]) -> Detail:
+    """One conversation: its questions, each with its map by body, and what was sent back.
+
+    Raises:
+        RunError: the line has not the form of a conversation.
+    """
+    name = str(line.get("id"))
+    with formed(f"{run}: sample {name}", "a conversation about questions"):
+        result, said = line.get("result") or {}, list[Block]()
+        if line.get("status") != "ok":
+            why = " · ".join(str(line[key]) for key in ("reason", "message") if line.get(key))
+            said.append(Prose(title="Ended badly", text=why or "nothing is said", tone="bad"))
+        ground: Ground | None = None
+        truth: Traversability | None = None
+        try:
+            scene = run_scene(run, str(line["scene"]))
+            ground, truth = own_ground(scene), truth_of(scene)
+        except NavloomError as error:
+            said.append(Prose(title="Map", text=f"The map is missing: {error}", tone="bad"))
+        shown = [
+            (f"question {k}", tuple(_question(each, about, ground, truth)))
+            for k, (each, about) in enumerate(
+                zip(result.get("questions", ()), result.get("grounding", ()), strict=True), 1
+            )
+        ]
+        if shown:
+            said.append(Variants(title="Questions", variants=tuple(shown)))
+        said += [*_rejected(result), _made(line, result)]
+        if talk := talk_of(run, name):
+            said.append(Transcript(said=talk, folded="what was said in turn", private=True))
+        count = f"{len(shown)} questions of {line.get('asked', '?')} that were asked for"
+        return Detail(title=name, headline=count, blocks=tuple(said))
+
+
+def _question(
+    question: Mapping[str, Any],
+    grounding: Mapping[str, Any],
+    ground: Ground | None,
+    truth: Traversability | None,
+) -> list[Block]:
+    ends = question["nodes_involved"]
+    words = [Said(who="the question", text=str(question["question"]))]
+    words += [Said(who="why it", text=str(question["reason"]))] if question.get("reason") else []
+    name = str if ground is None else ground.name
+    facts = [
+        Fact(name="from", value=f"{name(ends['start'])}: {ends['start_detail']}"),
+        Fact(name="by", value=", ".join(map(name, ends["intermediate"])) or NOTHING),
+        Fact(name="to", value=f"{name(ends['end'])}: {ends['end_detail']}"),
+    ]
+    for key in ("start_detail", "end_detail"):
+        found = grounding[key]
+        fits = f"fits {found['fits']} things" if found.get("fits") is not None else ""
+        value = str(found["status"])
+        tone: Tone = "good" if value == "verified" else "plain"
+        facts.append(Fact(name=key.replace("_", " "), value=value, tone=tone, note=fits))
+    blocks: list[Block] = [Transcript(said=tuple(words)), Facts(facts=tuple(facts))]
+    if ground is None or truth is None:
+        return blocks
+    pair = str(ends["start"]), str(ends["end"])
+    try:
+        found_for = {body: feasible(truth, body, *pair) for body in truth.bodies}
+    except NavloomError as error:
+        return [*blocks, Prose(title="What is true", text=str(error), tone="bad")]
+    rows = tuple(
+        (
+            body,
+            TRUTH[found.answer],
+            " → ".join(map(name, found.path)) or NOTHING,
+            " and ".join(
+                f"{name(p.a)} → {name(p.b)}: {p.note or 'no note'}"
+                for p in must_open(truth, body, found, pair)[0]
+            )
+            or NOTHING,
+            ", ".join(kinds_of(found.blocking)) or NOTHING,
+        )
+        for body, found in found_for.items()
+    )
+    header = ("body", "can", "by way of", "must open", "every way meets")
+    maps = tuple(
+        (f"{body}: {TRUTH[found.answer]}", (passages_map(ground, truth, body, found, pair),))
+        for body, found in found_for.items()
+    )
+    note = (
+        "Must open: the fewest blocked passages that make a way once all of them are open. Every"
+        " way meets: the kinds of barrier of a minimum cut, of which each way crosses one."
+    )
+    return [
+        *blocks,
+        Grid(table=Table("What is true of it", note, header, rows), private=True),
+        Variants(title="Passages, by body", variants=maps),
+    ]
+
+
+def _rejected(result: Mapping[str, Any]) -> list[Block]:
+    """Questions that broke a rule, and what was said of each."""
+    said: list[Said] = []
+    for each in result.get("rejected") or ():
+        words = each["said"]
+        text = words.get("question") if isinstance(words, Mapping) else words
+        said.append(Said(who="the model", text=str(text).strip("'")))
+        said += [
+            Said(
+                who=f"the checks: {fault['code']}", text=str(fault.get("message") or ""), tone="bad"
+            )
+            for fault in each["violations"]
+        ]
+    return [Transcript(title="Sent back", said=tuple(said))] if said else []
+
+
+def _made(line: Line, result: Mapping[str, Any]) -> Facts:
+    keys = ("turns", "tool_calls", "repairs", "rejected_in_all", "frames", "why")
+    facts = [Fact(name="round", value=str(line.get("round", NOTHING)))]
+    facts += [
+        Fact(name=key.replace("_", " "), value=str(result[key]))
+        for key in keys
+        if result.get(key) is not None
+    ]
+    return Facts(title="How it was made", facts=tuple(facts))
+
+
+def tables(run: Path) -> list[Block]:
+    """What the questions of a run add up to.
+
+    Raises:
+        RunError: the folder has no ``balance.json``, or a broken one.
+    """
+    said = read_balance(run)
+    with formed(f"{run}/balance.json", "a balance of questions"):
+        balance, numbers = said["balance"], {**said, **said["details"]}
+        facts = tuple(
+            Fact(name=key.replace("_", " "), value=number(numbers[key])) for key in _COUNTS
+        )
+        even = balance["imbalance"]
+        note = "0: each body can do half of what is known; 1: each can do all or nothing."
+        worth = Fact(name="imbalance", value=NOTHING if even is None else f"{even:.2f}", note=note)
+        blocks: list[Block] = [
+            Facts(title="Questions", facts=(*facts, worth)),
+            _bars("Who can do them", balance["bodies"], "questions"),
+            _bars("Passages of the shortest route", {"questions": balance["lengths"]}, "questions"),
+        ]
+        if balance["kinds"]:
+            kinds = {kind: {"pairs": count} for kind, count in balance["kinds"].items()}
+            blocks.append(_bars("What is in the way", kinds, "questions and bodies"))
+        broken: Sequence[tuple[str, int]] = sorted(said["rules_broken"].items())
+        if broken:
+            rows = tuple((code.replace("_", " "), str(count)) for code, count in broken)
+            blocks.append(Grid(table=Table("Rules broken", "", ("rule", "questions"), rows)))
+        return blocks
+
+
+def _bars(title: str, counted: Mapping[str, Mapping[str, int]], unit: str) -> Bars:
+    bars = tuple(
+        (str(name), tuple(Segment(name=str(k), count=n) for k, n in of.items() if n))
+        for name, of in counted.items()
+    )
+    return Bars(title=title, bars=bars, unit=unit)
+
+
+def pairing() -> Pairing:
+    """Two runs by scene and conversation."""
+
+    def scores(line: Line) -> dict[str, float | None]:
+        result = line["result"]
+        keys = ("rejected_in_all", "repairs", "turns", "tool_calls")
+        return {"questions": float(len(result["questions"]))} | {k: result.get(k) for k in keys}
+
+    return Pairing(
+        identity=lambda line: [line["scene"], line["attempt"], line["asked"]],
+        scores=scores,
+        what="a conversation",
+        less=frozenset({"rejected_in_all", "repairs", "turns", "tool_calls"}),
+        cluster=lambda line: line["scene"],
+        cluster_name="scene",
+    )

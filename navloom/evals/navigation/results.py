@@ -1,0 +1,639 @@
+"""A navigation run in blocks: scores, what they took, what went wrong, and its report."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from sys import intern
+from typing import Any
+from urllib.parse import quote
+
+from navloom.errors import NavloomError, UsageError
+from navloom.evals.kinds import Shown, read_run_of
+from navloom.evals.navigation.episode_detail import to_step
+from navloom.evals.navigation.failure_behaviour import BEHAVIOURS
+from navloom.evals.navigation.failure_cause import CAUSES
+from navloom.evals.navigation.failures import FailureTally, Tallies
+from navloom.evals.navigation.published import published_line, published_table
+from navloom.evals.navigation.scores import scores_for, spoken
+from navloom.evals.navigation.shown_episodes import ended_as, pick_cases, place_of, tags_of
+from navloom.evals.navigation.walked import walked_by
+from navloom.evals.progress import Summary, Tally
+from navloom.evals.report.blocks import (
+    Bars,
+    Block,
+    Detail,
+    Grid,
+    MapMark,
+    Prose,
+    SceneMap,
+    Segment,
+    Variants,
+    to_sample,
+)
+from navloom.evals.report.document import NOTHING, Table, number, percent, png
+from navloom.evals.report.scene_blocks import spots_of
+from navloom.evals.report.writers import write_markdown
+from navloom.evals.run_folder import each_sample, fold_samples, read_errors, read_run
+from navloom.evals.run_scenes import run_scene
+from navloom.files import formed, write_whole
+from navloom.models.spec import read_spec
+from navloom.scenes.scene import Scene
+
+ORDER = (
+    *("SR", "SR_visible", "RGS", "RGSPL", "SPL", "SoftSPL", "OSR", "SR_stopped", "SR_end"),
+    *("early_stop", "late_stop", "NE", "DTS", "GP", "TL", "nDTW", "SDTW", "CLS", "SPL_gt"),
+    *("SR_strict", "SR_telhop", "collided", "contacts", "collision_rate"),
+)
+"""The metrics as tables give them."""
+_COUNTS = {
+    "steps": "steps",
+    "input_tokens": "tokens in",
+    "output_tokens": "tokens out",
+    "seconds": "seconds",
+    "reprompts": "re-prompts",
+    "unparsed": "replies that are no action",
+    "invalid_option": "replies that name no option",
+    "refusal": "refusals",
+    "revisions": "revisions",
+    "questions": "questions asked",
+    "oracle_calls": "times the oracle spoke",
+    "leaks": "answers that gave a place away",
+}
+_RULES = {
+    "builtin/heuristic": "R2R-tuned rules: their weights were fitted on R2R's train split, and they"
+    " know how many hops its paths have; a model is told neither",
+    "builtin/heuristic-no-length": "R2R-tuned rules: their weights were fitted on R2R's train"
+    " split, without the length of its paths; a model is told nothing of it",
+    "builtin/random": "a draw among the options",
+}
+"""What is said of the baselines."""
+_ALWAYS = ("steps", "input_tokens", "output_tokens", "seconds")
+
+
+def score_table(scores: Mapping[str, Any]) -> Table:
+    """What one run scores and what an episode takes, a row a number.
+
+    Args:
+        scores: the ``scores`` of a run's ``summary.json``.
+    """
+    rules = _RULES.get(read_spec(scores["model"]).bare)
+    baseline = f", a baseline and no language model ({rules})" if rules else ""
+    named = scores.get("rooms_named")
+    truth = (
+        f" Rooms that prompts name are the scene's own labels, the truth, in {named} scenes."
+        if named
+        else ""
+    )
+    note = (
+        f"{scores['agent']} with {scores['model']}{baseline}.{truth} 95 %: bootstrap intervals,"
+        " over paths. Success: it ended strictly within 3 m of a goal; NE, DTS, GP and TL are"
+        " metres. docs/metrics.md defines each."
+    )
+    title = f"{scores['task']}: {scores['episodes']} episodes"
+    return Table(title, note, ("measure", "mean", "95 %"), tuple(_rows(scores)))
+
+
+def _rows(scores: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    metrics, took = scores["metrics"], scores["an_episode"]
+    for name in ORDER:
+        if name in metrics:
+            yield name, *_cells(name, metrics[name])[:2]
+    for key, words in _COUNTS.items():
+        if key in _ALWAYS or took.get(key):
+            yield f"{words}, an episode", number(took.get(key, 0)), ""
+    cost = scores["cost_usd"]
+    yield "cost in $, in all", "unknown" if cost is None else number(cost), ""
+    episodes = max(1, scores["episodes"])
+    for kind, count in _most(scores["ends"]):
+        yield f"ended by: {kind.replace('_', ' ')}", str(count), percent(count / episodes)
+    for kind, count in _most(scores["behaviours"]):
+        if kind != "none":
+            yield f"showed: {kind.replace('_', ' ')}", str(count), percent(count / episodes)
+    if scores["invalid"]:
+        yield "trajectories nobody can have walked", str(scores["invalid"]), ""
+    yield from _given_away(scores.get("oracle") or {})
+
+
+def _given_away(oracle: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """What an oracle's answers gave away, a row a kind that any did."""
+    for kind, share in oracle.get("told", {}).items():
+        if share:
+            yield f"oracle's answers that give away: {kind}", percent(share), ""
+
+
+def _most(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+
+
+def ends_of(name: str, interval: Sequence[float], between: str, sign: str = "") -> str:
+    """Both ends of an interval, as tables have the score."""
+    return between.join(spoken(name, end, sign).removesuffix("%") for end in interval)
+
+
+_MOST_CELL = 300
+_EFFORTS = (
+    ("steps", "steps"),
+    ("reprompts", "re-prompts"),
+    ("unparsed", "unparsed replies"),
+    ("invalid_option", "invalid options"),
+    ("refusal", "refusals"),
+    ("revisions", "revisions"),
+    ("questions", "questions"),
+    ("oracle_calls", "oracle calls"),
+    ("leaks", "leaked answers"),
+    ("contacts", "contacts"),
+)
+
+
+def title(run: Mapping[str, Any], episodes: int) -> str:
+    """What a run is: task and split, agent, model, and how many episodes have ended."""
+    request = run["request"]
+    task = str(request.get("task") or "navigation")
+    part = str(request.get("split") or "")
+    if task == "scene":
+        task, part = "Generated instructions", str((request.get("options") or {}).get("kind") or "")
+    named = {"r2r": "R2R", "r4r": "R4R", "reverie": "REVERIE", "objectnav": "ObjectNav"}
+    said = [f"{named.get(task, task)} {part}".rstrip()]
+    said += [str(request[key]) for key in ("agent", "model") if request.get(key)]
+    return " · ".join([*said, f"n = {episodes}"])
+
+
+def headline(run: Mapping[str, Any], ended: int, well: int, errors: int) -> str:
+    """What happened, in a sentence or two.
+
+    Args:
+        run: what ``run.json`` says.
+        ended: how many episodes have ended.
+        well: how many of them succeeded.
+        errors: how many broke, and count for nothing.
+    """
+    request = run["request"]
+    what = " ".join(str(request[key]) for key in ("task", "split") if request.get(key))
+    if not ended:
+        return f"{what}: no episode has ended."
+    said = f"{what}: {well} of {ended} episodes succeeded ({well / ended:.1%})."
+    if errors:
+        said += f" {errors} ended in an error of the machinery and count for nothing."
+    if rules := _RULES.get(str(request.get("model", ""))):
+        said += f" The navigator is a baseline and no language model: {rules}."
+    return said
+
+
+def request_table(run: Mapping[str, Any]) -> Table:
+    """What was asked for, key by key; what was left at nothing is left out."""
+    rows = [
+        (str(key)[:_MOST_CELL], _short(value))
+        for key, value in sorted(run["request"].items())
+        if value not in (None, "", [], {}, False)
+    ]
+    rows.append(("seed", str(run.get("seed"))))
+    return Table(
+        "Request",
+        "As run.json has it.",
+        ("key", "value"),
+        tuple(dict.fromkeys(rows)),
+        folded="What was asked for",
+    )
+
+
+def _short(value: Any) -> str:
+    text = _flat(value)
+    return text if len(text) <= _MOST_CELL else text[: _MOST_CELL - 1] + "…"
+
+
+def _flat(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}: {_flat(part)}" for key, part in value.items())
+    return "; ".join(map(_flat, value)) if isinstance(value, list) else str(value)
+
+
+def ended(run: Path, summary: Summary) -> Shown:
+    """The run's row of scores, beside the published one of its agent."""
+    scores = summary.scores
+    if not scores["episodes"]:
+        return Shown()
+    beside = published_line(read_run(run)["request"])
+    below = [Prose(text=beside)] if beside else []
+    return Shown([Grid(table=score_table(scores)), *below], whole=True)
+
+
+def run_tables(
+    request: Mapping[str, Any], scores: Mapping[str, Any], took: Took
+) -> Iterator[Table]:
+    """Scores and what they took; nothing where no episode has ended.
+
+    Args:
+        request: what was asked, as ``run.json`` has it.
+        scores: as ``RunScores.record`` has them.
+        took: what all finished episodes took.
+    """
+    if took.episodes:
+        yield _scores(scores)
+        yield from published_table(request, scores)
+        yield took.table()
+        if rows := tuple(_given_away(scores["oracle"] or {})):
+            note = (
+                f"Shares of {scores['oracle']['answers']} answers, withheld or not;"
+                " docs/oracles.md defines the kinds. The oracle knows:"
+                f" {scores['oracle']['knows']}."
+            )
+            yield Table(
+                "What the oracle gave away", note, ("", "answers"), tuple(r[:2] for r in rows)
+            )
+
+
+def _scores(said: Mapping[str, Any]) -> Table:
+    rows = [(name, *_cells(name, measured)) for name, measured in said["metrics"].items()]
+    note = (
+        "Means over episodes with 95 % bootstrap intervals, the instructions of one path drawn"
+        " together. Success: it ended strictly within 3 m of a goal. TL, NE, DTS and GP are metres"
+        " and the collision rate is contacts an action."
+    )
+    if said["invalid"]:
+        note += f" {said['invalid']} trajectories that nobody can have walked count as failed."
+    return Table("Scores", note, ("metric", "mean", "95 % interval", "episodes"), tuple(rows))
+
+
+def _cells(name: str, measured: Mapping[str, Any]) -> tuple[str, str, str]:
+    interval = measured.get("interval")
+    ends = ends_of(name, interval, " to ") if interval else NOTHING
+    return spoken(name, measured["mean"]), ends, str(measured["n"])
+
+
+@dataclass
+class Took:
+    """What the finished episodes of a run took, line by line."""
+
+    episodes: int = 0
+    tally: Tally = field(default_factory=Tally)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def add(self, line: Mapping[str, Any]) -> None:
+        """Add a line of ``samples.jsonl``."""
+        self.episodes += 1
+        self.tally.add(dict(line))
+        result = line.get("result")
+        counts = result.get("counts") if isinstance(result, Mapping) else None
+        if isinstance(counts, Mapping):
+            known = {key: counts.get(key) for key, _ in _EFFORTS}
+            self.counts.update({k: each for k, each in known.items() if isinstance(each, int)})
+
+    def table(self) -> Table:
+        """In all, and an episode."""
+        many, tally = self.episodes, self.tally
+        rows = [
+            (words, f"{total:,}", f"{total / many:.2f}")
+            for key, words in _EFFORTS
+            if (total := self.counts[key])
+        ]
+        for key, words in (
+            ("calls", "model calls"),
+            ("input_tokens", "input tokens"),
+            ("output_tokens", "output tokens"),
+        ):
+            rows.append((words, f"{tally.usage[key]:,}", f"{tally.usage[key] / many:.1f}"))
+        rows.append(("seconds", f"{tally.seconds:.1f}", f"{tally.seconds / many:.2f}"))
+        if tally.cost_usd is None:
+            rows.append(("cost in $", "unknown", "–"))
+        else:
+            rows.append(("cost in $", f"{tally.cost_usd:.3f}", f"{tally.cost_usd / many:.4f}"))
+        note = "Episodes run side by side: their seconds add up to more than the clock's."
+        return Table("What it took", note, ("", "in all", "an episode"), tuple(rows))
+
+
+_SCENES = 6
+"""Scenes on whose plans it is shown where episodes went wrong."""
+_STEPS = 20
+"""Steps that have a bar of their own."""
+_STATUS = {"failed": "failed", "succeeded": "ok"}
+_NONE = Prose(text="No episode has ended yet.", tone="quiet")
+
+
+@dataclass
+class _Fork:
+    """A viewpoint at which failed episodes first left the right way: how many, the first of them.
+
+    Attributes:
+        first: an episode's id.
+        step: at which it left.
+        count: how many left there.
+    """
+
+    first: str
+    step: int
+    count: int = 0
+
+
+@dataclass(slots=True)
+class _Episode:
+    """What it takes to name some of a run's episodes.
+
+    Attributes:
+        id: the sample's.
+        scene: where.
+        place: where it was to lead.
+        ended: in a few words.
+        behaviour: the first of its behaviours.
+        cause: of it.
+        success: whether it succeeded.
+    """
+
+    id: str
+    scene: str
+    place: str
+    ended: str
+    behaviour: str
+    cause: str
+    success: bool
+
+
+@dataclass
+class _Wrong:
+    """What went wrong in a run, counted of its lines one after another.
+
+    Attributes:
+        run: its folder.
+        request: what was asked.
+        tallies: behaviours and causes.
+        steps: how many first left the right way at a step, by whether they succeeded.
+        forks: by scene and viewpoint, where those that failed left it.
+        episodes: of which some are named.
+    """
+
+    run: Path
+    request: dict[str, Any]
+    tallies: Tallies = field(default_factory=Tallies)
+    steps: Counter[tuple[int, bool]] = field(default_factory=Counter)
+    forks: dict[str, dict[str, _Fork]] = field(default_factory=dict)
+    episodes: list[_Episode] = field(default_factory=list)
+
+    def add(self, line: dict[str, Any]) -> None:
+        """Count a line of ``samples.jsonl``."""
+        tagged = tags_of(line, self.load)
+        if tagged is None:
+            return
+        self.tallies.add(tagged)
+        scene, place = str(line["result"]["episode"]["scene"]), place_of(line["result"])
+        # Of ten thousand episodes most of these are the same few texts.
+        where, ended = (intern(scene), intern(place)), intern(ended_as(tagged))
+        behaviour, cause, success = tagged.behaviour, tagged.cause, tagged.success
+        self.episodes.append(_Episode(line["id"], *where, ended, behaviour, cause, success))
+        left = tagged.deviation
+        if left is None:
+            return
+        self.steps[min(left.step, _STEPS), tagged.success] += 1
+        if not tagged.success:
+            forks = self.forks.setdefault(scene, {})
+            forks.setdefault(left.at, _Fork(line["id"], left.step)).count += 1
+
+    def load(self, name: str) -> Scene:
+        """A scene with the hops that the run goes by."""
+        return walked_by(self.request)(run_scene(self.run, name))
+
+
+def tables(run: Path) -> list[Block]:
+    """What is seen of a run: its scores, and what they took.
+
+    Args:
+        run: its folder; the lines are read one after another.
+
+    Raises:
+        RunError: the folder is no run of an evaluation, or is broken.
+    """
+    return _scored(run, every=True)[0]
+
+
+def _scored(run: Path, *, every: bool) -> tuple[list[Block], dict[str, Any]]:
+    """A title with a headline, then scores; and the scores for programs.
+
+    Args:
+        run: its folder.
+        every: whether all published rows of the task stand below.
+    """
+    said = read_run_of(run, "navigate")
+    request, ended = said["request"], dict[str, bool]()
+    scores, took = scores_for(request), Took()
+
+    def add(line: dict[str, Any]) -> None:
+        scores.add(line)
+        took.add(line)
+        ended[line["id"]] = line.get("status") == "ok"
+
+    fold_samples(run, add, "a navigated episode")
+    errors = sum(each["id"] not in ended for each in read_errors(run))
+    told = headline(said, len(ended), sum(ended.values()), errors)
+    first = Prose(title=title(said, len(ended)), text=told)
+    with formed(f"{run}: a sample", "a navigated episode"):
+        record = scores.record()
+    made = [*run_tables(request, record, took)] if ended else []
+    if ended and every:
+        made += published_table(request, record, every=True)
+    return [first, *(Grid(table=table) for table in made)], record
+
+
+def failures(run: Path) -> list[Block]:
+    """What went wrong: behaviour by cause, at which step and where (VLN-MME E.2).
+
+    Args:
+        run: its folder; the lines are read one after another.
+
+    Raises:
+        RunError: the folder is no run of an evaluation, or is broken.
+    """
+    return [*_failures(_wrong(run))] or [_NONE]
+
+
+def _wrong(run: Path) -> _Wrong:
+    read = _Wrong(run, read_run_of(run, "navigate")["request"])
+    fold_samples(run, read.add, "a navigated episode")
+    return read
+
+
+def _failures(read: _Wrong) -> Iterator[Block]:
+    """Nothing where no episode has ended."""
+    if read.tallies.episodes:
+        yield from _behaviours(read.tallies)
+        yield from (Grid(table=table) for table in read.tallies.tables())
+        yield from _steps(read.steps)
+        yield from _places(read)
+        yield from _to_look_at(read.episodes)
+
+
+def _to_look_at(episodes: Sequence[_Episode]) -> Iterator[Grid]:
+    """Failures of each kind and some successes, as the report names them."""
+    picked = pick_cases(episodes)
+    if picked:
+        rows = tuple((each.id, each.ended, each.scene) for each in picked)
+        note = "Failures of each kind and some successes; a row leads to the episode, step by step."
+        table = Table("Episodes to look at", note, ("episode", "how it ended", "scene"), rows)
+        yield Grid(table=table, to=tuple(to_sample(each.id) for each in picked))
+
+
+def found(*terms: tuple[str, str]) -> str:
+    """The address of the samples that all terms hold of: (``cause:``, ``region``)."""
+    words = " ".join(f"{name}{_quoted(value)}" for name, value in terms)
+    return f"samples?filter={quote(words, safe='')}"
+
+
+def _quoted(value: str) -> str:
+    plain = value.replace('"', "")
+    return f'"{plain}"' if not plain or any(letter.isspace() for letter in plain) else plain
+
+
+def _behaviours(counted: Tallies) -> Iterator[Bars]:
+    """Behaviours by cause, of failures and then of successes, on one scale."""
+    bars = [
+        (f"{words}: {kind.replace('_', ' ')}", tuple(_segments(tally, kind, words)))
+        for words, tally in counted.parts
+        for kind in BEHAVIOURS
+        if tally.of(kind)
+    ]
+    said = [f"{tally.episodes} {words}" for words, tally in counted.parts]
+    if bars:
+        yield Bars(
+            title=f"Behaviours by cause: of {counted.episodes} episodes {', '.join(said)}",
+            note="Each once, under the first of its behaviours. A click shows its episodes.",
+            bars=tuple(bars),
+            unit="episodes",
+        )
+
+
+def _segments(tally: FailureTally, kind: Any, words: str) -> Iterator[Segment]:
+    for cause in CAUSES:
+        count = tally.first[kind, cause]
+        if count:
+            to = found(("behaviour:", kind), ("cause:", cause), ("status:", _STATUS[words]))
+            yield Segment(name=cause.replace("_", " "), count=count, to=to)
+
+
+def _steps(counts: Counter[tuple[int, bool]]) -> Iterator[Bars]:
+    """At which step the right way was first left."""
+    if not counts:
+        return
+    bars = []
+    for step in range(max(step for step, _ in counts) + 1):
+        term = ("deviation>", str(_STEPS)) if step == _STEPS else ("deviation=", str(step + 1))
+        segments = tuple(
+            Segment(name=words, count=count, to=found(term, ("status:", _STATUS[words])))
+            for success, words in ((False, "failed"), (True, "succeeded"))
+            if (count := counts[step, success])
+        )
+        name = f"after step {_STEPS}" if step == _STEPS else f"step {step + 1}"
+        bars.append((name, segments))
+    yield Bars(
+        title="At which step the right way was first left",
+        note="An episode that succeeded may have left it too, and come back or taken another.",
+        bars=tuple(bars),
+        unit="episodes",
+    )
+
+
+def _places(read: _Wrong) -> Iterator[Variants]:
+    """Where on the plan failed episodes left the right way, of the scenes with the most of them."""
+    most = sorted(read.forks.items(), key=lambda item: (-_count(item[1]), item[0]))[:_SCENES]
+    if most:
+        more = f" The {_SCENES} scenes with the most of them." if len(read.forks) > _SCENES else ""
+        yield Variants(
+            title="Where failed episodes left the right way",
+            note=f"A mark leads to the episodes that first left it there.{more}",
+            variants=tuple(
+                (f"{name} ({_count(forks)})", (_plan_of(read, name, forks),))
+                for name, forks in most
+            ),
+        )
+
+
+def _count(forks: Mapping[str, _Fork]) -> int:
+    return sum(each.count for each in forks.values())
+
+
+def _plan_of(read: _Wrong, name: str, forks: Mapping[str, _Fork]) -> Block:
+    try:
+        scene = read.load(name)
+    except NavloomError as error:
+        return Prose(text=f"There is no plan of {name}: {error}", tone="quiet")
+    marks = [
+        MapMark(
+            kind="deviation", at=spot, label=str(fork.count), to=_to_those(viewpoint, name, fork)
+        )
+        for viewpoint, fork in forks.items()
+        for spot in spots_of(scene, [viewpoint])
+    ]
+    return SceneMap(scene=name, marks=tuple(marks))
+
+
+def _to_those(viewpoint: str, scene: str, fork: _Fork) -> str:
+    """The episode itself where there is one, else all that first went wrong there."""
+    if fork.count == 1:
+        return to_step(fork.first, fork.step)
+    return found(("left_at=", viewpoint), ("scene=", scene), ("status:", "failed"))
+
+
+SHOWN = 12
+"""Episodes that are named, to be looked at step by step."""
+
+
+def report(runs: Sequence[Path], out: Path | None) -> Shown:
+    """What ``navloom report`` shows of runs: each has a report of its own; as :func:`write_report`.
+
+    Raises:
+        UsageError: ``out`` is given, and several runs.
+    """
+    if out is not None and len(runs) > 1:
+        raise UsageError("--out goes with one run of `navloom eval`: each has its own report")
+    made = [write_report(run, out) for run in runs]
+    return Shown(
+        blocks=[block for each in made for block in each.blocks],
+        together=False,
+        record={"runs": [each.record for each in made]},
+        files=[file for each in made for file in each.files],
+        details={name: found for each in made for name, found in each.details.items()},
+    )
+
+
+def write_report(run: Path, out: Path | None = None) -> Shown:
+    """Write the report of a run: ``report.md`` and, of episodes that went wrong, ``errors.png``.
+
+    Args:
+        run: its folder.
+        out: the folder to write to; the run's own unless given.
+
+    Returns:
+        Its blocks, its scores, the files, and of the named episodes what was seen at each step.
+
+    Raises:
+        RunError: the folder is no run or is broken, or nothing can be written.
+    """
+    from navloom.evals.navigation.pictures import errors_picture
+
+    request = request_table(read_run_of(run, "navigate"))
+    (first, *blocks), scores = _scored(run, every=False)
+    read = _wrong(run)
+    blocks = [first, Grid(table=request), *blocks, *(_failures(read) if read.episodes else ())]
+    folder = run if out is None else out
+    files = [write_markdown(folder, blocks)]
+    drawn = errors_picture(read.tallies)
+    if drawn is not None:
+        files.append(write_whole(folder / "errors.png", png(drawn)))
+    details = dict(_details(run, read))
+    return Shown(blocks=blocks, record=scores, files=files, details=details)
+
+
+def _details(run: Path, read: _Wrong) -> Iterator[tuple[tuple[Path, str], Detail]]:
+    """The episodes to look at with what there was to see at each step, where that can be made."""
+    from navloom.evals.navigation.episode_detail import detail
+    from navloom.sim.viewer import can_look
+
+    named = {each.id: each.scene for each in pick_cases(read.episodes, SHOWN)}
+    for line in each_sample(run):
+        if line["id"] not in named:
+            continue
+        try:
+            seen = can_look(read.load(named[line["id"]]))
+        except NavloomError:
+            continue
+        if seen:
+            yield (run, line["id"]), detail(run, line, renders=True)

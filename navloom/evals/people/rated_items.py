@@ -1,0 +1,449 @@
+"""What raters are shown of runs: what an item says and where it is, grades of steps, and relays.
+
+The questions come from the judged run: right or wrong of an explanation, the criteria of the
+rubric of a step, the causes of VLN-MME E.2 of a failed walk, the better of two tasks.
+
+Given are both robots' starts, the thing and its end; asked are the transfer region with an asset,
+and who does what. What the generator chose and what is best with these starts is kept beside: the
+optimum is over all guarded relays of robot_2's given start.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import ValidationError
+
+from navloom.errors import NavloomError, UsageError
+from navloom.evals.navcraft.dataset import MOST_BYTES as MOST_TASK
+from navloom.evals.navcraft.export import export_lines
+from navloom.evals.navcraft.relay_map import placed_task
+from navloom.evals.people.form import Answer, Form, Option, Question
+from navloom.evals.people.study_folder import Item
+from navloom.evals.report.blocks import (
+    Block,
+    Grid,
+    MapMark,
+    MapRoute,
+    Picture,
+    Prose,
+    Said,
+    SceneMap,
+    Transcript,
+    record_of,
+)
+from navloom.evals.report.document import NOTHING, Table, photo
+from navloom.evals.report.scene_blocks import scene_rooms, spots_of
+from navloom.evals.run_folder import read_run, read_samples
+from navloom.evals.run_scenes import run_scene
+from navloom.files import open_file
+from navloom.models.spec import read_spec
+from navloom.scenes.distances import heading_to
+from navloom.scenes.plan_shapes import readable
+from navloom.scenes.prompt import item_names
+from navloom.scenes.scene import Scene
+from navloom.scenes.uri import SceneNames
+from navloom.tools.navcraft.optimum import Relay, all_relays
+from navloom.tools.navcraft.paths import spot_of
+from navloom.tools.navcraft.task import RelayTask
+
+_VIEWS = 3
+"""Views along a way: at its start, in its middle, at its end."""
+_WIDE = 1024
+"""Pixels of a view's longer side."""
+
+
+Note = Callable[[str], None]
+
+
+def lines_of(path: Path, note: Note) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of a file of JSON lines, each with its number; of others it is said so.
+
+    Raises:
+        UsageError: it cannot be read.
+    """
+    try:
+        with open_file(path) as file:
+            for number, raw in enumerate(iter(lambda: file.readline(MOST_TASK + 1), b""), 1):
+                line = None
+                if len(raw) <= MOST_TASK:
+                    try:
+                        line = json.loads(raw) if raw.strip() else {}
+                    except (ValueError, RecursionError):
+                        line = None
+                if not isinstance(line, dict):
+                    note(f"{path} line {number} is left out: it is no JSON object")
+                elif line:
+                    yield number, line
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+
+
+def told_block(text: str, title: str = "Instruction") -> Prose:
+    """Words that are asked about, as they are."""
+    return Prose(title=title, text=text)
+
+
+def way_block(scene: Scene, path: Sequence[str]) -> SceneMap:
+    """A way on its plan, from its start to its goal; viewpoints that the scene lacks are left out.
+
+    Args:
+        scene: where.
+        path: viewpoints.
+    """
+    spots = spots_of(scene, path)
+    marks = []
+    if spots:
+        marks = [MapMark(kind="start", at=spots[0]), MapMark(kind="goal", at=spots[-1])]
+    route = (MapRoute(name="the way", style="walk", points=spots),) if len(spots) > 1 else ()
+    return SceneMap(title="The way", scene=scene.uri, routes=route, marks=tuple(marks))
+
+
+def passed_block(scene: Scene, path: Sequence[str]) -> Prose:
+    """The rooms of a way, in their order."""
+    known = scene.viewpoint_by_id
+    regions = (known[name].region for name in path if name in known)
+    rooms = [readable(each) for each, _ in groupby(regions) if each is not None]
+    return Prose(title="Rooms on the way", text=" → ".join(rooms) or "not known")
+
+
+def view_blocks(scene: Scene, path: Sequence[str]) -> list[Block]:
+    """What is seen along a way, on from there; none where the scene cannot be seen."""
+    from navloom.sim.viewer import look_from
+
+    known = [name for name in path if name in scene.viewpoint_by_id]
+    if len(known) < 2:
+        return []
+    places = sorted({0, len(known) // 2, len(known) - 1})[:_VIEWS]
+    names = dict(zip(places, ("at the start", "half-way", "at the end"), strict=False))
+    blocks: list[Block] = []
+    for place in places:
+        here, there = known[min(place, len(known) - 2)], known[min(place, len(known) - 2) + 1]
+        found = scene.viewpoint_by_id
+        heading = math.degrees(heading_to(found[here].position, found[there].position))
+        try:
+            image = look_from(scene, f"{known[place]},{heading:.1f}")
+        except NavloomError:
+            return []
+        said = f"What is seen {names[place]}: to the left, in front, to the right and behind"
+        blocks.append(Picture(data=photo(image, _WIDE), alt=said, note=f"{said}."))
+    return blocks
+
+
+def rooms_block(scene: Scene) -> Grid:
+    """The graph of rooms as models read it: where each leads, and the things in it."""
+    rows = tuple(
+        (
+            readable(room["region"]),
+            str(room["floor"]),
+            ", ".join(map(readable, room["leads_to"])) or NOTHING,
+            ", ".join(map(readable, room["assets"])) or NOTHING,
+        )
+        for room in scene_rooms(scene)
+    )
+    header = ("room", "floor", "leads to", "things to put something on, and others")
+    return Grid(table=Table("", "", header, rows, folded="The rooms in words"))
+
+
+def places_of(scene: Scene, form: Form) -> dict[str, tuple[str, ...]]:
+    """The rooms that hold something, with the things in each; none where no place is asked for."""
+    if all(each.kind != "place" for each in form.questions):
+        return {}
+    found = ((room.id, item_names(scene, room.id, "asset")) for room in scene.regions)
+    return {room: tuple(names) for room, names in found if names}
+
+
+def examples_block(writers: Sequence[tuple[str, Iterable[str]]]) -> Transcript:
+    """Other texts of each writer."""
+    said = [Said(who=name, text=text) for name, texts in writers for text in texts]
+    return Transcript(title="Other texts of both", said=tuple(said))
+
+
+def records(blocks: Iterable[Block]) -> tuple[dict[str, Any], ...]:
+    """Blocks as an item keeps them."""
+    return tuple(record_of(each) for each in blocks)
+
+
+_REASONS = ("judge_reasoning", "calibrate_reasoning", "calibrate_injections")
+_STEPS = ("judge_trace", "calibrate_trace")
+_PAIRS = ("judge_prefer", "calibrate_prefer")
+_WALKS = "judge_failures"
+_KINDS = (*_REASONS, *_STEPS, _WALKS, *_PAIRS)
+_ASIDE = re.compile(r"^(Job|Random seed): .*\n", re.MULTILINE)
+_MOST_TEXT = 24_000
+
+
+def read_judged(run: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """What ``run.json`` of a judging says, and its lines.
+
+    Raises:
+        UsageError: it is no judging; RunError: it is no run.
+    """
+    said = read_run(run)
+    if said.get("kind") not in _KINDS:
+        raise UsageError(
+            f"{run} is a run of '{str(said.get('kind'))[:40]}': expected one of `navloom judge`"
+        )
+    return said, read_samples(run)
+
+
+def grade_form(form: Form, said: Mapping[str, Any]) -> Form:
+    """The form with the questions of a judged run, where it has none of its own.
+
+    Raises:
+        UsageError: the run does not say what was graded.
+    """
+    if form.questions:
+        return form
+    return form.model_copy(update={"questions": tuple(_questions(said))})
+
+
+def _questions(said: Mapping[str, Any]) -> Iterator[Question]:
+    kind, request = str(said["kind"]), said.get("request") or {}
+    try:
+        if kind in _REASONS:
+            options = {"correct": "it is right", "wrong": "it is wrong"}
+            text = "Does the explanation name what really blocks the path?"
+            yield _choice("verdict", text, options)
+        elif kind in _STEPS:
+            for each in request["rubric"]["criteria"]:
+                options = {key: f"{key}: {each[f'if_{key}']}" for key in ("yes", "no", "na")}
+                yield _choice(str(each["id"]), str(each["question"]), options)
+        elif kind == _WALKS:
+            causes = {str(name): f"{name}: {means}" for name, means in request["causes"].items()}
+            yield _choice("cause", "Why did the walk leave the right way?", causes)
+        else:
+            options = {"a": "task A", "b": "task B", "tie": "neither"}
+            yield _choice("choice", "Which task would a person sooner give?", options)
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise UsageError(
+            f"the judged run does not say what was graded ({type(error).__name__}: {error}): it was"
+            " made by another version or changed by other hands"
+        ) from error
+
+
+def _choice(name: str, text: str, options: Mapping[str, str]) -> Question:
+    made = tuple(Option(name=key, text=words[:600]) for key, words in options.items())
+    return Question(name=name, kind="choice", text=text, options=made)
+
+
+def grade_items(
+    said: Mapping[str, Any], lines: Sequence[Mapping[str, Any]], note: Note
+) -> Iterator[Item]:
+    """What a judge graded as items; what it was not shown, or gave no grade, has no reference."""
+    kind, model = str(said["kind"]), (said.get("request") or {}).get("model")
+    judge = f"judge:{read_spec(str(model)).bare}" if model else "judge"
+    number = 0
+    for line in lines:
+        blocks = list(_shown(kind, line))
+        if not blocks:
+            note(f"{str(line.get('id'))[:80]} is left out: its line does not say what was judged")
+            continue
+        references = {name: answers for name, answers in _known(kind, line, judge) if answers}
+        yield Item(
+            id=f"i{number:04}",
+            scene="",
+            blocks=records(blocks),
+            references=references,
+            tags={"of": str(line.get("id"))[:400], "home": str(line.get("scene") or "")[:400]},
+        )
+        number += 1
+
+
+def _shown(kind: str, line: Mapping[str, Any]) -> Iterator[Block]:
+    """What the judge was shown, without what is for machines."""
+    if kind in _PAIRS:
+        for key in ("a", "b"):
+            if isinstance(line.get(key), str):
+                yield told_block(line[key][:_MOST_TEXT], f"Task {key.upper()}")
+        return
+    result = line.get("result")
+    prompt = result.get("prompt") if isinstance(result, Mapping) else None
+    if isinstance(prompt, list) and prompt and isinstance(prompt[-1], str):
+        text = _ASIDE.sub("", prompt[-1]).strip()[:_MOST_TEXT]
+        yield Prose(title="What is to be graded", text=text, exact=True)
+
+
+def _known(
+    kind: str, line: Mapping[str, Any], judge: str
+) -> Iterator[tuple[str, dict[str, Answer]]]:
+    """What the judge said, and what is known to be so."""
+    found = line.get("result")
+    result: Mapping[str, Any] = found if isinstance(found, Mapping) else {}
+    words = {True: "correct", False: "wrong"}
+    if kind in _REASONS:
+        yield judge, _one("verdict", words.get(result.get("correct")))  # type: ignore[arg-type]
+        yield "truth", _one("verdict", words.get(line.get("deserves")))  # type: ignore[arg-type]
+    elif kind in _STEPS:
+        criteria = result.get("criteria")
+        grades = criteria if isinstance(criteria, Mapping) else {}
+        yield (
+            judge,
+            {
+                str(name): str(each["grade"])
+                for name, each in grades.items()
+                if isinstance(each, Mapping) and each.get("grade") in ("yes", "no", "na")
+            },
+        )
+        due = line.get("deserves")
+        yield "truth", {str(k): str(v) for k, v in due.items()} if isinstance(due, Mapping) else {}
+    elif kind == _WALKS:
+        yield judge, _one("cause", result.get("cause"))
+        yield "rules", _one("cause", result.get("rules"))
+    else:
+        yield judge, _one("choice", result.get("choice"))
+        yield "truth", _one("choice", line.get("better"))
+
+
+def _one(name: str, answer: Any) -> dict[str, Answer]:
+    return {name: answer} if isinstance(answer, str) and answer else {}
+
+
+RULES = (
+    ("A1", "Robot 2 fetches the thing and brings it to the place in between; robot 1 takes it on"
+           " from there to its end."),
+    ("A2", "Robot 1 fetches the thing and brings it to the place in between; robot 2 takes it on"
+           " from there to its end."),
+)  # fmt: skip
+
+
+def read_relays(source: str, note: Note) -> list[tuple[Mapping[str, Any], Scene]]:
+    """The relays of a run of ``synth collab`` or of a dataset, each with its scene.
+
+    Raises:
+        UsageError: it holds none; NavloomError: it cannot be read.
+    """
+    path = Path(source)
+    found: list[tuple[Mapping[str, Any], Scene]] = []
+    load: Callable[[str], Scene]
+    if path.is_dir():
+        lines = export_lines(path)
+        load = partial(run_scene, path)
+    else:
+        lines = [line for _, line in lines_of(path, note)]
+        load = SceneNames(None).load
+    for line in lines:
+        if not line.get("phase_2"):
+            continue
+        try:
+            found.append((line, load(str(line.get("scene")))))
+        except NavloomError as error:
+            note(f"{_name(line)} is left out: {error}")
+    if not found:
+        raise UsageError(
+            f"{source}: no relay is in it: name a run of `navloom synth collab`, or what `navloom"
+            " export` made of one"
+        )
+    return found
+
+
+def _name(line: Mapping[str, Any]) -> str:
+    rest = line.get("navloom")
+    return str((rest.get("id") if isinstance(rest, Mapping) else None) or "a relay")[:200]
+
+
+def relay_items(
+    form: Form, relays: list[tuple[Mapping[str, Any], Scene]], note: Note
+) -> Iterator[Item]:
+    """Relays as items; one that is no relay of its home is left out."""
+    number = 0
+    for line, scene in relays:
+        try:
+            task = placed_task(scene, line)
+            item = _item(f"i{number:04}", form, task, line)
+        except (NavloomError, ValidationError, KeyError, TypeError) as error:
+            note(f"{_name(line)} is left out: {str(error).partition(chr(10))[0][:200]}")
+            continue
+        number += 1
+        yield item
+
+
+def _item(name: str, form: Form, task: RelayTask, line: Mapping[str, Any]) -> Item:
+    plan, rest = line["phase_2"], line.get("navloom") or {}
+    helper = str(plan["Collaborative robot start region"]["robot_2"])
+    made: dict[str, Callable[[], Block]] = {
+        "task": lambda: _errand(task, helper),
+        "rules": _rules,
+        "plan": lambda: _map(task, helper),
+        "rooms": lambda: rooms_block(task.scene),
+    }
+    chosen = _answer(
+        plan["Transfer region"], rest.get("transfer_asset"), plan["Collaborative type"]
+    )
+    references = {"generator": chosen, **_optima(task, helper)}
+    return Item(
+        id=name,
+        scene=task.scene.uri,
+        blocks=records(made[part]() for part in form.shows),
+        places=_places(task),
+        references=references,
+        tags={"of": _name(line), "home": task.scene.uri, "author": str(rest.get("model") or "")},
+    )
+
+
+def _places(task: RelayTask) -> dict[str, tuple[str, ...]]:
+    """Where the guards let the thing change hands: what a generator may choose, and no more."""
+    found: dict[str, tuple[str, ...]] = {}
+    for region, name in task.fit_transfers:
+        found[region] = (*found.get(region, ()), name)
+    return found
+
+
+def _answer(region: Any, asset: Any, kind: Any) -> dict[str, Answer]:
+    place: dict[Any, str] = {"region": str(region)}
+    if asset:
+        place["asset"] = str(asset)
+    return {"transfer": place, "type": str(kind).removeprefix("Type-")}
+
+
+def _optima(task: RelayTask, helper: str) -> dict[str, dict[str, Answer]]:
+    """The best relays from these starts: by robot_1's share of the way, and by time."""
+    relays = all_relays(task)
+    here = np.array([start.region == helper for start in relays.starts], dtype=bool)
+    found: dict[str, dict[str, Answer]] = {}
+    for name, by in (("optimum", "alpha"), ("optimum in time", "g_rate")):
+        ranked = relays.ranking(by)  # type: ignore[arg-type]
+        ours = ranked[here[relays.start[ranked]]] if len(relays) else ranked
+        if len(ours):
+            best: Relay = relays.relay(int(ours[0]))
+            found[name] = _answer(best.transfer_region, best.transfer_asset, best.collab_type)
+    return found
+
+
+def _errand(task: RelayTask, helper: str) -> Prose:
+    thing, end = readable(task.object_item.name), readable(task.end_item.name)
+    start, there = readable(task.start_region), readable(task.target_region)
+    return Prose(
+        title="The errand",
+        text=f"Take the {thing} from {there} to the {end} in {readable(task.end_region)}."
+        f" Robot 1 starts in {start}, robot 2 in {readable(helper)}.",
+    )
+
+
+def _rules() -> Transcript:
+    note = "Both robots are equally fast. The thing is put down at the place in between."
+    said = tuple(Said(who=name, text=text) for name, text in RULES)
+    return Transcript(title="Two ways to share it", said=said, note=note)
+
+
+def _map(task: RelayTask, helper: str) -> SceneMap:
+    anchors = (
+        ("start_1", task.start_anchor, ""),
+        ("start_2", task.helpers[helper].anchor, ""),
+        ("object", task.object_anchor, readable(task.object_item.name)),
+        ("end", task.end_anchor, readable(task.end_item.name)),
+    )
+    marks = tuple(
+        MapMark(kind=kind, at=spot_of(task.scene, anchor.node), label=label)
+        for kind, anchor, label in anchors
+        if anchor is not None
+    )
+    return SceneMap(title="The home from above", scene=task.scene.uri, marks=marks)
