@@ -72,7 +72,8 @@ def read_names(words: str) -> list[str]:
 
 def load(folder: Path, scene_id: str) -> Any:
     """One scene of the scheme below."""
-    return load_scene(f"demo:{scene_id}")
+    # A copy, for a scene is told by what it was loaded.
+    return load_scene(f"demo:{scene_id}").replace(id=scene_id)
 
 
 def test_a_scheme_of_another_package(install: list[EntryPoint]) -> None:
