@@ -121,8 +121,13 @@ def _packages() -> Iterator[Finding]:
     from packaging.requirements import Requirement
 
     lines = [Requirement(line) for line in requires("navloom") or ()]
-    needed = [line.name for line in lines if line.marker is None or line.marker.evaluate()]
-    for name in ("navloom", *needed):
+    world = requires("navloom-worlds") or () if _version("navloom-worlds") else ()
+    needed = [
+        line.name
+        for line in (*lines, *map(Requirement, world))
+        if line.marker is None or line.marker.evaluate()
+    ]
+    for name in dict.fromkeys(("navloom", *needed)):
         if found := _version(name):
             yield Finding(name, "ok", found)
         else:

@@ -1,7 +1,7 @@
-"""The shape of the house: no import circle, subjects apart, and names that mean one thing.
+"""The structure of the code: no import circles, names that mean one thing, sizes in a budget.
 
-Floors and subjects are import-linter's contracts (``pyproject.toml``, run by ``make lint``); what
-it has no contract for is checked here.
+Sizes are in ``tests/budget.toml``. Layers and subjects are import-linter's contracts
+(``pyproject.toml``, run by ``make lint``). What it has no contract for is checked here.
 """
 
 from __future__ import annotations
@@ -10,19 +10,23 @@ import ast
 import importlib
 import re
 import sys
+import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import grimp
 import networkx as nx
 import pytest
 
 import navloom
+from tests.behaviour import files_entered
 
 REPOSITORY = Path(navloom.__file__).parents[1]
 PACKAGES = (REPOSITORY / "navloom", REPOSITORY / "worlds" / "navloom_worlds")
 CONTRIBUTING = REPOSITORY / "CONTRIBUTING.md"
+BUDGET = tomllib.loads((REPOSITORY / "tests" / "budget.toml").read_text(encoding="utf-8"))
 _COMMANDS_FOLDER = "cli"
 _REGISTERED = {("navloom.evals.kinds", "KINDS")}
 
@@ -137,12 +141,8 @@ def test_a_stranger_among_the_basenames_would_be_seen(tmp_path: Path) -> None:
     assert repeated(tmp_path) == {"helpers": ["graphs/two/helpers.py", "tools/one/helpers.py"]}
 
 
-def test_no_file_and_no_function_outgrows_a_reader() -> None:
-    """A file that passes 800 lines holds two ideas, and a function of 110 is no screen."""
-    long = [
-        str(f) for p in PACKAGES for f in p.rglob("*.py") if len(f.read_text().splitlines()) > 800
-    ]
-    assert long == []
+def test_no_function_outgrows_a_reader() -> None:
+    """A function of over 110 lines does not fit on a screen."""
     assert [f"{name}: {lines}" for name, lines in _functions() if lines > 110] == []
 
 
@@ -162,3 +162,85 @@ def test_every_folder_says_what_it_is_for() -> None:
         if not ast.get_docstring(ast.parse(file.read_text(encoding="utf-8")))
     ]
     assert silent == []
+
+
+def sources() -> list[Path]:
+    """The .py files of all packages."""
+    return sorted(file for package in PACKAGES for file in package.rglob("*.py"))
+
+
+def lines_of(files: Iterable[Path]) -> dict[Path, int]:
+    """How many lines each file has."""
+    return {file: len(file.read_text(encoding="utf-8").splitlines()) for file in files}
+
+
+def over_size(lines: Mapping[Path, int], budget: Mapping[str, Any]) -> list[str]:
+    """What of the sizes of files breaks the budget, in words."""
+    files, most = budget["files"], budget["lines"]
+    agents = sum(n for file, n in lines.items() if PACKAGES[0] in file.parents)
+    mean = sum(lines.values()) / len(lines)
+    found = [f"{file}: {n} lines" for file, n in lines.items() if n > files["most_lines"]]
+    if mean < files["mean_lines"]:
+        found.append(f"mean lines per file: {mean:.1f}, at least {files['mean_lines']}")
+    if sum(lines.values()) > most["total"]:
+        found.append(f"lines in all: {sum(lines.values())}, at most {most['total']}")
+    if agents > most["navloom"]:
+        found.append(f"lines in navloom: {agents}, at most {most['navloom']}")
+    return found
+
+
+def repeated_classes(files: Iterable[Path], budget: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Class names that more files define than the budget allows, each with its files."""
+    places = defaultdict(list)
+    for file in files:
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                places[node.name].append(file.name)
+    allowed = budget["classes"]
+    return {
+        name: found
+        for name, found in places.items()
+        if len(found) > allowed["places"] and name not in allowed["repeated"]
+    }
+
+
+def test_files_and_packages_keep_to_their_sizes() -> None:
+    assert over_size(lines_of(sources()), BUDGET) == []
+
+
+def test_data_files_keep_to_their_size() -> None:
+    data = [f for p in PACKAGES for end in ("yaml", "json", "js") for f in p.rglob(f"*.{end}")]
+    assert sum(lines_of(data).values()) <= BUDGET["data"]["total"]
+
+
+def test_no_class_name_means_three_things() -> None:
+    assert repeated_classes(sources(), BUDGET) == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", sorted(BUDGET["entered"]))
+def test_one_command_enters_few_files(case: str) -> None:
+    assert len(files_entered.measure(case)) <= BUDGET["entered"][case]
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"files": {"mean_lines": 1, "most_lines": 10}}, "11 lines"),
+        ({"files": {"mean_lines": 12, "most_lines": 800}}, "mean lines per file: 11.0"),
+        ({"lines": {"total": 10, "navloom": 91_000}}, "lines in all: 11, at most 10"),
+        ({"lines": {"total": 140_000, "navloom": 10}}, "lines in navloom: 11, at most 10"),
+    ],
+)
+def test_each_size_would_be_seen(changed: dict[str, Any], words: str) -> None:
+    plain = {"files": {"mean_lines": 1, "most_lines": 800}, "lines": BUDGET["lines"]}
+    found = over_size({PACKAGES[0] / "one.py": 11}, {**plain, **changed})
+    assert len(found) == 1
+    assert words in found[0]
+
+
+def test_a_class_name_of_three_files_would_be_seen(tmp_path: Path) -> None:
+    files = [tmp_path / f"{name}.py" for name in ("one", "two", "three")]
+    for file in files:
+        file.write_text("class Place: ...\nclass State: ...\n")
+    assert repeated_classes(files, BUDGET) == {"Place": ["one.py", "two.py", "three.py"]}
