@@ -3,9 +3,9 @@
 A file counts when a function, method, lambda or comprehension that stands in a file of a package
 (``navloom/``, ``worlds/navloom_worlds/``) is called, in any thread. Import bodies are left out:
 module and class bodies, and whatever is called while the body of a module of Navloom runs
-(decorators, tables made once). What ``dataclass`` and pydantic generate stands in no file. Each case has a process and a home of its
-own, no cache of replies, as in the tests, and its homes, meshes and sights in the cache, for it is
-done once before. It comes in by the command line alone:
+(decorators, tables made once). What ``dataclass`` and pydantic generate stands in no file. Each
+case has a process and a home of its own, no cache of replies, as in the tests, and its homes,
+meshes and sights in the cache, for it is done once before. It comes in by the command line alone:
 
 - synth: one sample of ``navloom synth single demo:house``, from the words typed to the exit code;
 - eval: one episode of ``navloom eval scene demo:house``, likewise;
