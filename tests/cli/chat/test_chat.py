@@ -463,6 +463,7 @@ def test_what_can_be_no_file_is_one_line(spoken: Spoken) -> None:
     assert spoken.code == 0
 
 
+@pytest.mark.worlds
 def test_what_the_robot_sees_is_saved(spoken, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     out = spoken("/look here", "go to the kitchen", "/look there", "/look here")

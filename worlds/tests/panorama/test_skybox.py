@@ -24,7 +24,7 @@ from navloom.sim.panorama.skybox import FACES, pose_turn, resampled, view_rays
 from navloom_worlds.geometry import scene_mesh
 from navloom_worlds.rendering.camera import Camera
 from navloom_worlds.rendering.renderer import Renderer
-from tests.sim.panorama.skybox_export import drawn, export
+from worlds.tests.panorama.skybox_export import drawn, export
 
 SIZE, FACE = 64, 128
 Walk = tuple[Path, Scene, Renderer]

@@ -10,7 +10,7 @@ from navloom.errors import SimulatorError, UsageError
 from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.runner import run_kind
 from navloom_worlds.rendering.sensors import RIGS
-from tests.sim.panorama.same_walks import both, seen_at
+from worlds.tests.panorama.same_walks import both, seen_at
 
 
 @pytest.mark.slow

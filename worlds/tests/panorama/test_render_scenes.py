@@ -19,7 +19,7 @@ from navloom.scenes.formats.scene_json import save
 from navloom.sim import get_simulator
 from navloom.sim.panorama.manifest import RenderRequest, read_manifest
 from navloom_worlds.rendering.render_scenes import Outcome, render_scenes
-from tests.sim.panorama.conftest import ASKED, HOME
+from worlds.tests.panorama.conftest import ASKED, HOME
 
 SMALL = RenderRequest(size=16, light="unbaked")
 

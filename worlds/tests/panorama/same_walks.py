@@ -1,6 +1,6 @@
 """An evaluation with ``embedded`` and with its panoramas from disk, held against each other.
 
-    python -m tests.sim.panorama.same_walks home:0-9 --n 30 [--size 96] [--out DIR]
+    python -m worlds.tests.panorama.same_walks home:0-9 --n 30 [--size 96] [--out DIR]
 
 renders the panoramas (PNG), runs both and says how many prompts, pictures and walks are equal to
 the byte; 1 where any is not. Prompts are what reaches the model, pictures included.

@@ -24,7 +24,7 @@ from navloom.sim.conformance import check
 from navloom.sim.panorama.panorama_cache import LAST, LastPictures
 from navloom.sim.views import hidden_ways, strip
 from navloom_worlds.rendering.sensors import RIGS
-from tests.sim.panorama.conftest import ASKED, HOME
+from worlds.tests.panorama.conftest import ASKED, HOME
 
 
 @pytest.fixture(scope="module")
