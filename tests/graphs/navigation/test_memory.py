@@ -158,6 +158,7 @@ def test_every_agent_is_a_setting_of_the_one_graph(name: str) -> None:
     assert agent.description
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "made", "how"),
     [("navigator-switches.md", page, ""), ("navigator-prompts.md", variants, " variants")],
