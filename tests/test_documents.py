@@ -109,7 +109,11 @@ def test_commands_run(
                     pytest.fail(f"a document names a command that no test knows: {words}")
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=[pytest.mark.slow] if path != PAGES[0] else []) for path in PAGES],
+    ids=[str(path.relative_to(ROOT)) for path in PAGES],
+)
 def test_python_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The blocks of a page run one after another, as a reader would type them."""
     monkeypatch.chdir(tmp_path)

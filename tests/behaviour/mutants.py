@@ -46,7 +46,7 @@ PACKAGES = {"navloom": "navloom", "navloom_worlds": "worlds/navloom_worlds"}
 RULES = {
     "navloom/tools": "forms",
     "navloom/tools/capnav": "[a-s]*",
-    "worlds/navloom_worlds/exporting": "detail_cells question_sampler",
+    "worlds/navloom_worlds/exporting": "capnav_release question_sampler",
     "navloom/tools/navcraft": "errand optimum paths relay schedule task",
     "navloom/tools/navigation": "giveaways guide leaks options parse_action steps triggers",
     "navloom/graphs/captions": "captioner",
@@ -61,7 +61,7 @@ RULES = {
     " submission subset",
     "navloom/judges": "fence traversability verdict",
     "navloom/models": "binding call failure usage",
-    "navloom/scenes": "annotate bodies distances floor_graph box_graph sightlines",
+    "navloom/scenes": "annotate bodies distances floor_graph box_graph",
     "worlds/navloom_worlds/mend": "edit",
     "worlds/navloom_worlds/homes": "freespace",
     "navloom/sim": "words",

@@ -346,6 +346,7 @@ def test_a_broken_home_does_not_stop_the_annotation_of_others(
     assert "skipped hm3d:mixed/bad: mixed/bad.json" in err
 
 
+@pytest.mark.slow
 def test_from_lifts_every_valid_task(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("synth single demo:flat --n 23 --out many --display none") == 0
     assert run("synth collab --from many --out lifted --display none") == 0
@@ -418,6 +419,7 @@ def test_a_dataset_that_is_none_has_its_findings(capsys: pytest.CaptureFixture[s
     assert "nothing.jsonl is empty: there was nothing to check" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_report_of_what_has_not_ended(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("synth single demo:flat --n 5 --limit 2 --out part --display none") == 0
     assert "3 samples are left for another session" in capsys.readouterr().err

@@ -71,6 +71,7 @@ def test_a_model_that_does_not_manage_is_counted_as_failed(
     assert read_errors(f"model-{name}") == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "fault", "said"),
     [

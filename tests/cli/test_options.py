@@ -252,6 +252,7 @@ def completed(shell: str, words: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.some(1)
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
 def test_completion(shell: str) -> None:

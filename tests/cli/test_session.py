@@ -229,6 +229,7 @@ def test_a_dry_run_makes_no_cache_and_believes_no_address(
     assert "base_url is no address" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["captions", "reasons", "reasons of known truth"])
 def test_retry_needs_no_word_about_runs_of_any_kind(
     kind: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

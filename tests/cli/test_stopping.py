@@ -56,6 +56,7 @@ def stopped(words: list[str], moment: str, number: int) -> tuple[int, list[str]]
     return process.wait(30), said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["term", "int"])
 @pytest.mark.parametrize(
     "moment",

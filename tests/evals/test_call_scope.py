@@ -201,6 +201,7 @@ def test_retries_of_a_call_that_failed_for_good_count_too(
 # --- limits --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flight", [1, 3])
 @pytest.mark.parametrize("kind", ["single", "collab"])
 def test_a_token_limit_ends_the_session_and_a_higher_one_goes_on(
@@ -385,6 +386,7 @@ def written(folder: Path) -> str:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*FAULTS, "refused", "said", "raised"])
 def test_a_canary_is_in_nothing_that_is_written(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]

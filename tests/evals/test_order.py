@@ -21,6 +21,7 @@ RUNS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", RUNS)
 def test_a_report_is_the_same_for_any_order_of_lines(
     words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]

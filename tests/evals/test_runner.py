@@ -104,6 +104,7 @@ async def test_a_finished_run_does_nothing_more(tmp_path: Path) -> None:
     assert summary.ok + summary.failed == 6
 
 
+@pytest.mark.slow
 async def test_checkpoints_of_finished_samples_are_gone(tmp_path: Path) -> None:
     await finish(tmp_path, 30)
     assert threads(tmp_path) == set()
@@ -226,6 +227,7 @@ async def test_a_broken_checkpoint_file_is_set_aside_and_said(tmp_path: Path) ->
     assert (tmp_path / "checkpoints.sqlite.broken-1").read_bytes().startswith(b"this is no")
 
 
+@pytest.mark.slow
 async def test_flipped_bytes_cost_what_was_under_way_and_nothing_that_is_finished(
     tmp_path: Path,
 ) -> None:

@@ -79,6 +79,7 @@ def test_what_an_entry_names_is_there() -> None:
             assert callable(getattr(import_module(module), function)), each
 
 
+@pytest.mark.slow
 def test_every_line_of_every_kind_turns_into_json(made: Made) -> None:
     for name, run in made.items():
         kind, said, lines = kind_of(run), read_run(run), read_samples(run)

@@ -184,6 +184,7 @@ def test_a_sample_that_is_nested_beyond_reason_is_not_written() -> None:
         encode_line({"id": "x", "result": nested(300)})
 
 
+@pytest.mark.slow
 def test_a_run_of_before_is_read_and_gone_on_with_as_before(run: Path) -> None:
     rows = records(run)
     said = json.loads((run / "run.json").read_text())

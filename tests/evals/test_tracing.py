@@ -258,6 +258,7 @@ def test_a_process_that_joins_links_its_samples_to_the_run(collector: Collector)
     assert root.about["navloom.run.kind"] == "dummy"
 
 
+@pytest.mark.slow
 def test_samples_of_workers_are_trees_of_the_drivers_run(
     collector: Collector, tmp_path: Path
 ) -> None:
@@ -287,6 +288,7 @@ def lines(run: Path) -> list[dict[str, Any]]:
     return [{k: v for k, v in line.items() if k not in timed} for line in read_samples(run)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["refuses", "is out of order", "hangs", "is not there", "no URL"])
 def test_a_collector_that_takes_nothing_costs_a_run_one_line(
     how: str, untraced: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any
@@ -336,6 +338,7 @@ def test_an_extra_that_is_missing_is_one_line(
     assert "pip install 'navloom[trace]'" in notes[0]
 
 
+@pytest.mark.slow
 def test_nothing_of_it_is_imported_where_it_is_off() -> None:
     code = (
         "import sys, navloom.evals.runner, navloom.models.spans as spans\n"

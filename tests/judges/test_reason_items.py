@@ -19,6 +19,7 @@ def items():
     return make_items(truths("demo:"), n=300, seed=1)
 
 
+@pytest.mark.slow
 def test_every_kind_comes_in_every_set_of_wordings(items) -> None:
     counted = Counter((item.kind, item.wording) for item in items)
     assert set(counted) == {(kind, words) for kind in KINDS for words in SETS}
@@ -72,6 +73,7 @@ def test_an_injected_item_is_its_base_and_a_payload(items) -> None:
         assert (item.explanation, item.record) != (base.explanation, base.record)
 
 
+@pytest.mark.slow
 def test_the_same_seed_makes_the_same_items(items) -> None:
     assert make_items(truths("demo:"), n=300, seed=1) == items
     assert make_items(truths("demo:"), n=300, seed=2) != items

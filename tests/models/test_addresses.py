@@ -97,6 +97,7 @@ def test_a_proxy_that_a_file_names_is_an_address() -> None:
         get_model("openai/x,openai_proxy=evil:8080")
 
 
+@pytest.mark.slow
 def test_a_strangers_run_gets_no_key_until_it_is_allowed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -115,6 +116,7 @@ def test_a_strangers_run_gets_no_key_until_it_is_allowed(
         assert KEY not in said
 
 
+@pytest.mark.slow
 def test_ones_own_run_goes_on_unasked(tmp_path: Path) -> None:
     words = ["synth", "single", "demo:flat", "--n", "2", "--max-retries", "0", "--display", "none"]
     numbers = iter(range(100))
@@ -164,6 +166,7 @@ def test_a_file_of_roles_gets_no_key(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "'model-role' sends calls to" in capsys.readouterr().err
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize(("answer", "code"), [("y", 0), ("", 1)])
 def test_a_person_at_a_terminal_is_asked(answer: str, code: int, tmp_path: Path) -> None:
     config = tmp_path / "c.yaml"

@@ -61,6 +61,7 @@ async def test_a_call_that_went_well_and_one_from_the_cache(tmp_path: Path) -> N
     assert (first.node, first.step) == ("", None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", ["openai/gpt-4o-mini", "anthropic/claude-haiku-4-5", "vllm/q/m"])
 async def test_tools_and_schema_are_those_that_were_sent(spec: str) -> None:
     told: list[EndedCall] = []

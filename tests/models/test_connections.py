@@ -58,6 +58,7 @@ async def asked(name: str, url: str, **options: Any) -> Any:
     return await acall(model, [HumanMessage("a secret of mine")])
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 @pytest.mark.parametrize("name", WIRES)
 async def test_nothing_goes_where_a_redirect_leads(name: str, status: int) -> None:

@@ -72,6 +72,7 @@ async def test_words_are_told_as_they_come_and_cost_what_they_did(wire: str) -> 
     assert paid["cost_usd"] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("said", [SAID, CALLS], ids=["words", "a call"])
 @pytest.mark.parametrize("politely", [True, False])
 async def test_wherever_a_stream_is_cut_the_reply_is_whole_or_tried_again(

@@ -119,6 +119,7 @@ def test_the_graph_backend_passes(name: str, uri: str) -> None:
     assert result.status == ("skipped" if name in NOT_OF_GRAPH else "passed"), result.detail
 
 
+@pytest.mark.slow
 @pytest.mark.some(6)
 @pytest.mark.parametrize("name", CHECKS)
 @pytest.mark.parametrize("uri", ["demo:flat", "compass"])
@@ -687,6 +688,7 @@ BROKEN: list[tuple[str, type[GraphSimulator]]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(("name", "backend"), BROKEN)
 def test_a_broken_backend_fails(name: str, backend: type[GraphSimulator]) -> None:
     result = run_check(name, backend, FLAT)

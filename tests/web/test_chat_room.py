@@ -108,6 +108,7 @@ def test_what_cannot_be_taken_is_one_line(
     assert "\n" not in error
 
 
+@pytest.mark.slow
 def test_a_thread_that_another_room_holds_is_said_and_offered_again(tmp_path: Path) -> None:
     folder = tmp_path / "threads"
     with chatting(folder) as one, chatting(folder) as other:
@@ -162,6 +163,7 @@ def test_a_limit_that_is_reached_is_a_line_and_loses_nothing(tmp_path: Path) -> 
         assert whole["now"]["limits"][0].endswith("of 10 tokens of this sitting")
 
 
+@pytest.mark.slow
 def test_pictures_of_a_backend_that_has_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -35,6 +35,7 @@ def kept(monkeypatch: pytest.MonkeyPatch, runs: Path) -> Documents:
     return Documents(open_sources([str(runs)], print), given=True, licensed=False)
 
 
+@pytest.mark.slow
 def test_captions_prompts_and_plans_stay_out(kept: Documents, runs: Path) -> None:
     secret: set[str] = set()
     for line in each_sample(runs / "heuristic"):

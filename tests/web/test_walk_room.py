@@ -101,6 +101,7 @@ def walking(people: People) -> Iterator[Walking]:
         yield Walking(people, client, "r1", rooms)
 
 
+@pytest.mark.slow
 def test_a_rater_hops_to_the_end_and_goes_on_after_the_server_was_gone(people: People) -> None:
     client, rooms = serving(people)
     with client:

@@ -202,6 +202,7 @@ def test_threads_are_listed_renamed_and_deleted(spoken: Spoken, tmp_path: Path) 
     )
 
 
+@pytest.mark.slow
 def test_a_question_waits_for_another_process(spoken: Spoken) -> None:
     options = "--thread q --threads kept"
     out = spoken("go to the hallway", scene="demo:villa", options=options)
@@ -407,6 +408,7 @@ def test_panes_that_are_not_installed(spoken: Spoken, monkeypatch: pytest.Monkey
     assert out[-1].startswith("robot: Hello.")
 
 
+@pytest.mark.slow
 def test_a_model_that_fails_does_not_end_the_conversation(
     spoken: Spoken, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -464,6 +466,7 @@ def test_what_can_be_no_file_is_one_line(spoken: Spoken) -> None:
 
 
 @pytest.mark.worlds
+@pytest.mark.slow
 def test_what_the_robot_sees_is_saved(spoken, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     out = spoken("/look here", "go to the kitchen", "/look there", "/look here")

@@ -30,6 +30,7 @@ def test_reference_values_of_a_submission(
     assert low < said["SR"] < high
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_a_damaged_submission_is_scored_and_said(
     data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -90,6 +90,7 @@ def test_nothing_failed_is_said(tmp_path: Path) -> None:
         typed("r2r", "--data", folder(tmp_path / "data"), "--failed-by", run)
 
 
+@pytest.mark.slow
 def test_words_that_make_no_sense_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="--n, or which runs"):
         typed("r2r")

@@ -74,6 +74,7 @@ def test_what_the_viewpoints_said_before_is_hidden() -> None:
     assert row.voting == Share(2, 8)
 
 
+@pytest.mark.slow
 def test_the_seed_fixes_what_is_hidden_and_drawn() -> None:
     scenes = [home(name=f"home{i}") for i in range(30)]
     model = make("random", Options())
@@ -83,6 +84,7 @@ def test_the_seed_fixes_what_is_hidden_and_drawn() -> None:
     assert micro(rows, "typing").right < 10
 
 
+@pytest.mark.slow
 def test_a_random_model_does_not_draw_alike_in_every_home() -> None:
     scenes = [home(name=f"home{i}") for i in range(60)]
     rows = evaluate(scenes, make("random", Options()), hidden=1.0)

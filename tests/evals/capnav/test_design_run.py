@@ -146,6 +146,7 @@ def other(detail: str) -> dict[str, Any]:
     return question(question=text, start_detail=detail)
 
 
+@pytest.mark.slow
 def test_a_round_asks_for_what_is_missing_and_shows_what_exists(tmp_path: Path) -> None:
     seen: list[str] = []
 
@@ -174,6 +175,7 @@ def test_what_is_missing_after_all_rounds_is_said_exactly(tmp_path: Path) -> Non
     assert (summary.ok, summary.failed) == (1, 1)  # the second round brought nothing new
 
 
+@pytest.mark.slow
 def test_spare_questions_of_one_scene_stand_in_for_anothers_gap(tmp_path: Path) -> None:
     request = CapnavSynthRequest(spec="demo:", questions=3, min_questions=3)
     plan = first_round(request, fit_scenes("demo:"))
@@ -218,6 +220,7 @@ def test_a_request_that_makes_no_sense_is_refused(tmp_path: Path) -> None:
         fit_scenes("demo:", str(tmp_path))
 
 
+@pytest.mark.slow
 def test_frames_of_the_scenes_video_reach_the_model_and_nothing_else_does(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -219,6 +219,7 @@ def _of_another_kind(folder: Path) -> None:
     CapnavRequest.read(folder)
 
 
+@pytest.mark.slow
 def test_tables(world: Path, tmp_path: Path) -> None:
     for name in ("heuristic", "always-yes"):
         run_kind(request(world, model=f"builtin/{name}"), tmp_path / name)

@@ -73,6 +73,7 @@ def test_questions_side_by_side_stay_within_the_connections(
     assert (done.ok, len(server.calls), most) == (6, 12, 3)
 
 
+@pytest.mark.slow
 def test_a_file_for_every_scene(tmp_path: Path) -> None:
     summary = run_kind(CaptionRequest(spec="demo:", job=("summary",)), tmp_path, Session(limit=40))
     assert summary.ok == 40
@@ -118,6 +119,7 @@ def test_what_an_option_of_captions_means(tmp_path: Path) -> None:
     assert caption_file(tmp_path, "demo:house") is None
 
 
+@pytest.mark.slow
 def test_a_viewpoint_without_an_answer_fails_and_the_others_are_kept(tmp_path: Path) -> None:
     replies = ["no", {"summary": "A hall."}]
     register("captioner", replies)

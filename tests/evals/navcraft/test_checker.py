@@ -106,6 +106,7 @@ NUMBERS = (
 )
 
 
+@pytest.mark.slow
 def test_the_checker_and_validate_agree_on_spoilt_tasks_of_a_demo_home(tmp_path):
     from navloom.evals.navcraft.export import export_lines
     from navloom.evals.navcraft.request import SynthRequest

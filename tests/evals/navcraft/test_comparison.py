@@ -127,6 +127,7 @@ def test_the_study_on_the_homes_that_ship(tmp_path: Path) -> None:
     assert {*titles} <= {table.title for table in shown if table is not None}
 
 
+@pytest.mark.slow
 def test_a_study_without_models_has_no_differences(tmp_path: Path) -> None:
     request = SynthRequest(kind="collab", spec="demo:flat", n=2)
     tables = study_worth(request, [], tmp_path, only=["always first"])

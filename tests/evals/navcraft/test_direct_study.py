@@ -74,6 +74,7 @@ def test_arms_ask_for_what_they_say() -> None:
     assert list(asked(model="builtin/random").requests()) == list(ARMS)
 
 
+@pytest.mark.slow
 def test_a_study_that_was_stopped_goes_on_with_what_is_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

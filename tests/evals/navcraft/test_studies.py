@@ -100,6 +100,7 @@ def test_a_study_stops_at_a_limit_and_goes_on(tmp_path: Path) -> None:
     assert before < len(read_samples(tmp_path / "builtin-random")) == 4
 
 
+@pytest.mark.slow
 def test_a_study_is_whole_whatever_part_a_session_names(tmp_path: Path) -> None:
     request = SynthRequest(kind="collab", spec="demo:flat", n=3)
     study_relays(request, ["builtin/heuristic"], tmp_path, Session(limit=1))

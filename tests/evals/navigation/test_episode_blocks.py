@@ -105,6 +105,7 @@ def wrong(run: Path) -> list[Block]:
     return list(failures(run))
 
 
+@pytest.mark.slow
 def test_tables_are_the_report(run: Path, tmp_path: Path) -> None:
     blocks = [*kind_of(run).tables(run), *wrong(run)]
     shown = [block.table for block in blocks if isinstance(block, Grid)]

@@ -141,6 +141,7 @@ def test_a_table_says_success_an_answer_and_where_no_difference_is_shown(tmp_pat
     assert table.record["all"]["SR_an_answer"] == pytest.approx(0.5)
 
 
+@pytest.mark.slow
 def test_arms_of_the_study_by_name(data: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"no arm 'dialog-map': choose .* mean 'dialogue-map'"):
         study_oracle(walks(data), tmp_path / "o", Session(), ["dialog-map"])

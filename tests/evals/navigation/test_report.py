@@ -104,6 +104,7 @@ def test_the_page_says_what_happened(run):
     assert "| loop (revisits 1) |" in (run / "report.md").read_text()
 
 
+@pytest.mark.slow
 def test_what_was_said_is_text_and_never_markup(run):
     assert main(["report", str(run)]) == 0
     text, said = (run / "report.html").read_text(), said_in(run / "report.html")

@@ -121,6 +121,7 @@ def test_same_request_same_walks_and_another_seed_others(tmp_path: Path) -> None
     assert paths("c", 2, 8) != paths("d", 1, 8)
 
 
+@pytest.mark.slow
 def test_epochs_try_each_episode_again(data: Path, tmp_path: Path) -> None:
     request = walks(data, agent="random", epochs=2)
     run_kind(request, tmp_path / "r")
@@ -135,6 +136,7 @@ def test_epochs_try_each_episode_again(data: Path, tmp_path: Path) -> None:
     assert {s.epoch for s in plan(request, None, print).samples} == {0, 1}
 
 
+@pytest.mark.slow
 def test_limit_and_sample_id_do_part_of_a_run(data: Path, tmp_path: Path) -> None:
     request, out = walks(data), tmp_path / "r"
     assert run_kind(request, out, Session(limit=2)).scores["episodes"] == 2
@@ -302,6 +304,7 @@ def test_a_dry_run_bounds_what_it_would_take(data: Path) -> None:
     assert 0 < dry.cost_usd[0] < dry.cost_usd[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes",
     [
@@ -348,6 +351,7 @@ def test_requests_that_make_no_sense(changes: dict[str, Any]) -> None:
         homes(**changes)
 
 
+@pytest.mark.slow
 def test_captions_of_a_model_go_before_the_datasets_own(tmp_path: Path) -> None:
     run = tmp_path / "captions-run"
     run_kind(CaptionRequest(spec="demo:flat", job=("summary",)), run)
@@ -428,6 +432,7 @@ def test_contacts_count_where_a_simulator_reports_them(data: Path) -> None:
     assert "SR_strict" not in scored(episode, state, scene)["result"]["scores"]
 
 
+@pytest.mark.slow
 def test_an_instruction_that_is_enormous_is_an_instruction(data: Path, tmp_path: Path) -> None:
     file = data / "r2r/R2R_val_unseen.json"
     records = json.loads(file.read_text())

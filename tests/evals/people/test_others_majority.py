@@ -31,6 +31,7 @@ def test_judges_better_and_worse_than_people_are_told_apart() -> None:
     assert better["as good"] == worse["as good"] == 0
 
 
+@pytest.mark.slow
 def test_a_judge_that_errs_as_people_do_is_rarely_called_anything_else() -> None:
     # At 95 % one study in twenty may err; 40 of them hold at most 5 errors with a chance of .95+.
     level = _verdicts(0.8, 150)

@@ -23,6 +23,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@pytest.mark.slow
 def test_a_run_says_what_is_possible_valid_and_worth(made: Path) -> None:
     score = score_teams(made)
     assert score.attempts == 6

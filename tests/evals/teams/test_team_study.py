@@ -90,6 +90,7 @@ def test_a_cap_forces_handoffs_that_nothing_else_asks_for(home: Scene) -> None:
     assert all(each["done"] == (each["longest"] <= 0.75) for row in told for each in row)
 
 
+@pytest.mark.slow
 def test_a_study_goes_on_where_it_was_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -91,6 +91,7 @@ def asked_of(run: Path) -> dict[str, list[Any]]:
     return said
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_lost_is_replaced_and_no_step_done_twice(
     installed: None, tmp_path: Path
 ) -> None:
@@ -242,6 +243,7 @@ def test_a_worker_that_sees_other_files_says_so(
     monkeypatch.undo()
 
 
+@pytest.mark.slow
 def test_a_worker_without_the_models_key_says_so_and_no_sample_is_an_error(
     server: ModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -279,6 +281,7 @@ def test_what_a_server_asked_for_is_waited_for_by_all_workers(
     assert sum(seconds < 1.9 for seconds in waited) <= 1
 
 
+@pytest.mark.slow
 def test_a_worker_that_talks_nonsense_is_replaced_and_nothing_is_lost(
     installed: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -79,6 +79,7 @@ def test_a_question_that_exists_is_sent_back_and_shown() -> None:
     assert '"start_detail": "stove"' in message_text(model.calls[0].messages[1].content)
 
 
+@pytest.mark.slow
 def test_a_model_that_only_calls_tools_keeps_what_it_had() -> None:
     call = {"name": "items", "args": {"node": "Kitchen_5"}}
     look = {"name": "nodes", "args": {}}
@@ -97,6 +98,7 @@ def test_a_long_answer_is_bounded_and_sent_back() -> None:
     assert len(str(model.calls[1].messages)) < 60_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scene", ["demo:flat", "demo:house", "demo:villa"])
 @pytest.mark.parametrize("compact", [False, True])
 def test_heuristic_questions_pass_an_independent_check(scene: str, compact: bool) -> None:
@@ -110,6 +112,7 @@ def test_heuristic_questions_pass_an_independent_check(scene: str, compact: bool
             assert not check_question(each, places, questions[:number]).violations
 
 
+@pytest.mark.slow
 def test_the_random_designer_guesses_and_is_found_out() -> None:
     context = capnav_tasks.Context(scene="demo:villa", model="builtin/random")
     end = run(capnav_tasks.graph, {"seed": 2}, context=context)
@@ -161,6 +164,7 @@ def test_the_guideline_is_in_the_prompt_whole() -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("provider", ["openai", "anthropic", "vllm"])
 def test_over_the_wire(provider: str) -> None:
     with ModelServer(brain(get_model("builtin/heuristic"))) as server:
@@ -175,6 +179,7 @@ def test_over_the_wire(provider: str) -> None:
     assert not server.errors
 
 
+@pytest.mark.slow
 def test_frames_of_a_video_reach_the_model(tmp_path: Path) -> None:
     av = pytest.importorskip("av")
     from navloom.evals.video import sample_frames

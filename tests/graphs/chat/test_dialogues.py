@@ -63,6 +63,7 @@ def test_a_file_says_what_is_wrong_with_it(
         read_dialogues(written(tmp_path / "d.yaml", GO, STAY, *turns, **fields))
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     ("right", "wrong"),
     [
@@ -97,6 +98,7 @@ async def test_what_does_not_hold_is_not_followed(
         assert verdict.followed is (turn is None)
 
 
+@pytest.mark.slow
 async def test_things_turns_numbers_and_the_end(tmp_path: Path) -> None:
     turns: list[dict[str, Any]] = [
         {"say": "turn left", "turned": "left", "moved": False},
@@ -134,6 +136,7 @@ async def test_a_walk_is_stopped_by_a_key_or_by_words_and_taken_back(tmp_path: P
     assert "ended before the last" in (await follow(dialogue)).why
 
 
+@pytest.mark.slow
 async def test_being_lost_and_reeling_off_every_room_is_no_answer(tmp_path: Path) -> None:
     path, lost = tmp_path / "d.yaml", {"say": "fnord blah is what", "moved": False}
     (dialogue,) = read_dialogues(written(path, STAY, STAY, lost))

@@ -49,11 +49,13 @@ def test_it_drives_off_the_graph_and_back_and_undo_is_exact() -> None:
     assert talk.state["pose"] == begun
 
 
+@pytest.mark.slow
 def test_what_is_in_the_way_stops_it_and_is_told() -> None:
     said = chat().say("go forward 20 metres")
     assert "The way was barred by" in said
 
 
+@pytest.mark.slow
 def test_a_thread_stays_in_its_body() -> None:
     talk = chat()
     talk.context = type(talk.context)(
@@ -78,6 +80,7 @@ def test_metres_are_made_plain(said: str, meant: str) -> None:
     assert plain(said) == meant
 
 
+@pytest.mark.slow
 def test_the_words_of_the_documents_drive_a_body() -> None:
     talk = chat()
     for words in ("go forward one metre", "drive 50 cm to the left", "go back 2 metres"):

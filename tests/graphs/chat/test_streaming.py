@@ -64,6 +64,7 @@ async def talked(
         return talk, shown, len(server.calls)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wire", ["openai", "anthropic"])
 @pytest.mark.parametrize("fault", [None, Cut(), Cut(politely=True), Stall(30)])
 async def test_no_half_reply_and_no_word_twice(wire: str, fault: Fault | None) -> None:

@@ -112,6 +112,7 @@ def test_spoiled_steps_have_every_kind() -> None:
             assert item.step.action.option != 1
 
 
+@pytest.mark.slow
 def test_the_symbolic_rubric_judge_grades_what_it_was_written_for() -> None:
     for item in make_trace_items(STEPS * 8, n=160):
         if item.wording == "a":

@@ -133,6 +133,7 @@ def test_only_what_will_do_is_offered_where_the_lists_are_shown() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_settings_change_what_is_shown() -> None:
     with ScriptedChatModel([OBJECT, ROOM, END, START]) as model:
         single(model, show_adjacency=False, constrain=False)
@@ -260,6 +261,7 @@ def test_recommendation_is_the_optimum() -> None:
     assert "handoff coffee_table in Living_room_3, Type-A2." in model.calls[0].messages[1].content
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["builtin/heuristic", "builtin/random"])
 def test_baselines_choose_too(model: str) -> None:
     done = []

@@ -147,6 +147,7 @@ def test_version_1_has_no_tools() -> None:
         Context(scene="demo:flat", variant="v1", tools="check")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["heuristic", "random"])
 @pytest.mark.parametrize(("variant", "tools"), [("v1", "none"), ("v2", "none"), ("v2", "check")])
 def test_the_baselines_answer_through_messages(name: str, variant: Any, tools: Any) -> None:

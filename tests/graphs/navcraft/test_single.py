@@ -201,6 +201,7 @@ def test_baselines_go_through_the_same_graph(model: str) -> None:
     assert end["result"]["phase_1"]["Target object"] == "cup"
 
 
+@pytest.mark.slow
 def test_profiles_change_what_the_heuristic_picks() -> None:
     names = ("book", "toy car", "soap", "flower", "folder", "newspaper", "shoe", "laptop")
     scene = row_house(*(item(name, "object", "Study_4", 14, 1) for name in names))

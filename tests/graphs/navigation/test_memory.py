@@ -159,6 +159,7 @@ def test_every_agent_is_a_setting_of_the_one_graph(name: str) -> None:
 
 
 @pytest.mark.worlds
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "made", "how"),
     [("navigator-switches.md", page, ""), ("navigator-prompts.md", variants, " variants")],

@@ -119,6 +119,7 @@ async def test_the_state_holds_ids_and_texts_only() -> None:
     json.dumps({k: v for k, v in state.items() if k != "messages"})
 
 
+@pytest.mark.slow
 async def test_a_checkpoint_holds_a_step_and_not_all_before_it(tmp_path: Path) -> None:
     import sqlite3
 

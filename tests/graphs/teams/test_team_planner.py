@@ -119,6 +119,7 @@ def test_baselines_plan_for_teams(model: str, context: dict[str, Any]) -> None:
     assert end["result"]["navloom"]["regret"] >= 0
 
 
+@pytest.mark.slow
 def test_the_heuristic_learns_who_does_not_get_where() -> None:
     home, bodies = load_scene("home:0"), ("FETCH", "SPOT", "FETCH")
     ended = {"ok": 0, "failed": 0}
@@ -165,6 +166,7 @@ def test_a_handoff_is_where_things_may_be_handed_over() -> None:
     assert "cannot be handed over on the" in found["error"]
 
 
+@pytest.mark.slow
 def test_a_leg_out_of_reach_is_said_first_with_whose_it_is() -> None:
     home = load_scene("home:2")
     for seed in range(20):

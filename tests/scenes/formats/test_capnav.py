@@ -176,6 +176,7 @@ def test_a_body_may_stand_alone_in_its_file(tmp_path: Path) -> None:
     assert [body.name for body in load_bodies(path)] == ["BOX"]
 
 
+@pytest.mark.slow
 def test_geometry_answers_for_our_own_homes() -> None:
     scene = load_scene("demo:villa")
     table = from_geometry(scene)

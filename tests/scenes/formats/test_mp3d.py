@@ -465,6 +465,7 @@ def scans(data_dir: Path) -> dict[str, Scene]:
     return {scan: mp3d.load(folder, scan) for scan in mp3d.list_ids(folder)}
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_all_sixty_scans_load(scans: dict[str, Scene]) -> None:
     # Counted in the files themselves: 6,704 viewpoints are included, in 60 scans.

@@ -284,6 +284,7 @@ def test_prose_is_no_answer(text: str) -> None:
         read_questions(text)
 
 
+@pytest.mark.slow
 @given(st.text(max_size=300), st.text(max_size=200))
 def test_no_text_breaks_the_checks(text: str, detail: str) -> None:
     check_question(question(question=text, start_detail=detail), demo("flat"))

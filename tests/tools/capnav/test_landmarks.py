@@ -13,6 +13,7 @@ from navloom.tools.capnav.named_places import Places, truth_of
 from tests.tools.capnav.test_grounding import bench, demo  # noqa: F401
 
 
+@pytest.mark.slow
 def test_furniture_that_stands_alone_comes_before_passages() -> None:
     villa = demo()
     found = landmarks(villa, "Kitchen_5")

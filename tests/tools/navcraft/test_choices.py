@@ -95,6 +95,7 @@ def test_every_way_is_a_relay_that_the_tool_confirms_and_as_asked(name: str, str
     assert seen > 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["house", "villa", "flat"])
 def test_the_first_ranked_handoff_is_the_best_that_is_shown(name: str) -> None:
     scene = load_scene(f"demo:{name}")

@@ -99,11 +99,13 @@ def same_as_trying(dice: random.Random, many: int, robots: int, sites: int) -> i
     return handed
 
 
+@pytest.mark.slow
 def test_two_errands_are_what_trying_everything_comes_to() -> None:
     dice = random.Random(1)
     assert sum(same_as_trying(dice, 2, 2, 2) for _ in range(6)) > 0
 
 
+@pytest.mark.slow
 def test_three_errands_are_what_trying_everything_comes_to() -> None:
     same_as_trying(random.Random(2), 3, 2, 1)
 

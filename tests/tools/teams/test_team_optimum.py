@@ -129,6 +129,7 @@ def test_of_two_robots_it_is_the_best_of_all_relays_or_one_alone() -> None:
     assert best.value == pytest.approx(float(relays.alpha.min()))
 
 
+@pytest.mark.slow
 def test_the_best_starts_are_what_trying_every_start_comes_to() -> None:
     dice = random.Random(2)
     clashed = 0

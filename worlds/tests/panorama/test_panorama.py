@@ -51,6 +51,7 @@ def embedded(home: Scene) -> Simulator:
     return get_simulator("embedded", home, rig=rig, light=ASKED.light)
 
 
+@pytest.mark.slow
 def test_what_is_read_is_what_was_rendered(written: Path, home: Scene) -> None:
     rendered, read = embedded(home), get_simulator("panorama", home, folder=written)
     for place in home.viewpoints[::5]:

@@ -219,6 +219,7 @@ def test_rays_are_spread_evenly() -> None:
     assert above == pytest.approx(0.25, abs=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "spec", ["demo:", "home:0-1", pytest.param("home:2-19", marks=pytest.mark.slow)]
 )
