@@ -1,4 +1,4 @@
-"""What every test may ask for."""
+"""Shared fixtures, hooks and memory limits of all tests."""
 
 from __future__ import annotations
 
