@@ -7,6 +7,13 @@ SERVER := $(VENV)/.server
 BENCH := $(VENV)/.bench
 SITE := $(VENV)/.site
 
+# What is compiled is kept, also where Python is told not to: test files are compiled for a minute.
+export PYTHONDONTWRITEBYTECODE :=
+export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/pycache
+# One heap for all threads of a test worker: what one of them frees the others use.
+export MALLOC_ARENA_MAX := 1
+PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
+
 .PHONY: install demo test test-slow browser docs lint bench local clean
 
 install: $(STAMP)
@@ -19,13 +26,16 @@ $(STAMP): pyproject.toml worlds/pyproject.toml constraints.txt
 demo: $(STAMP)
 	@$(BIN)/navloom demo --out demo
 
+# The agents first, then the world: two sessions hold less memory than one.
 test: $(STAMP)
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'not slow'
+	$(PYTEST) -m 'not slow' tests
+	$(PYTEST) -m 'not slow' worlds/tests
 
 # What takes longer than a second or two, and hypothesis's tests with all examples. langgraph dev and
 # Ray are installed for these tests alone.
 test-slow: $(SERVER) $(SITE)
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'slow or hypothesis' --hypothesis-profile many
+	$(PYTEST) -m 'slow or hypothesis' --hypothesis-profile many tests
+	$(PYTEST) -m 'slow or hypothesis' --hypothesis-profile many worlds/tests
 
 # The pages, in the system's Chromium; without one these tests skip and say so.
 browser: $(SITE)

@@ -298,9 +298,11 @@ HABITAT = Store("habitat", "a scene for habitat", 4_000_000_000)
 """Scenes as habitat opens them, with their navmeshes."""
 BODIES = Store("bodies", "where a body can be", 1_000_000_000)
 """Fields and navigation graphs of bodies."""
+TABLES = Store("tables", "which links bodies pass", 100_000_000)
+"""Which bodies pass which links of a scene, by rule."""
 VIEWS = Store("views", "an index of a run", 500_000_000)
 """Columns of runs' lines, and where each line stands, for the pages that show them."""
-STORES = (HOMES, MESHES, SIGHTS, LIGHT, HABITAT, BODIES, VIEWS)
+STORES = (HOMES, MESHES, SIGHTS, LIGHT, HABITAT, BODIES, TABLES, VIEWS)
 """All but the replies."""
 TOKEN_FILE = "view-token"  # noqa: S105 - a name, no password
 """The other file of ours in the cache's folder: see :mod:`navloom.web.token`."""

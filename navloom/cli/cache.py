@@ -23,6 +23,7 @@ _KEPT = {
     "light": "the light of {} homes",
     "habitat": "{} scenes for habitat",
     "bodies": "{} fields and graphs of bodies",
+    "tables": "{} tables of who passes which links",
     "views": "{} indexes of runs",
 }
 Folder = Annotated[Path | None, Opt("The folder.", metavar="DIR", shown="the user's cache folder")]

@@ -26,6 +26,8 @@ from navloom.models.secrets import remember
 from navloom.models.spec import OUR_BOUND, Options, hidden_in_address, is_address
 
 if TYPE_CHECKING:
+    from ssl import SSLContext
+
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import InvalidToolCall
     from langchain_core.outputs import ChatResult
@@ -47,13 +49,13 @@ def http_client(sdk: str) -> Any:
         """Hands each request to a client that belongs to the running event loop."""
 
         def __init__(self) -> None:
-            super().__init__()
+            super().__init__(verify=_tls())
             self._of_loop: dict[asyncio.AbstractEventLoop, tuple[Any, AsyncGenerator[None]]] = {}
 
         async def send(self, request: Any, **kwargs: Any) -> Any:
             loop = asyncio.get_running_loop()
             if loop not in self._of_loop:
-                inner = base()
+                inner = base(verify=_tls())
                 keeper = self._keep(loop, inner)
                 self._of_loop[loop] = (inner, keeper)
                 await anext(keeper)
@@ -68,6 +70,22 @@ def http_client(sdk: str) -> Any:
                 await inner.aclose()
 
     return PerLoop()
+
+
+@cache
+def _tls() -> SSLContext:
+    """What certificates are checked with; to read them takes longer than to make a client."""
+    from httpx2 import create_ssl_context
+
+    return create_ssl_context()
+
+
+@cache
+def _waiting_client() -> Any:
+    """The client for OpenAI's calls that wait, which LangChain wants and nothing here makes."""
+    from openai import DefaultHttpxClient
+
+    return DefaultHttpxClient(verify=_tls())
 
 
 async def _sent(client: Any, request: Any, *, stream: bool = False, **kwargs: Any) -> Any:
@@ -212,6 +230,7 @@ def _open_ai_client(
         max_retries=0,
         # Left alone, LangChain drops the usage of streamed calls where the address is not OpenAI's.
         stream_usage=True,
+        http_client=_waiting_client(),
         http_async_client=http_client("openai"),
         default_headers=dict(options.headers or {}) or None,
     )

@@ -19,9 +19,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from pydantic import TypeAdapter
+
+from navloom.disk_cache import TABLES, code_key, content_key
 from navloom.scenes.bodies import Embodiment, builtin_bodies, canonical
 from navloom.scenes.scene import Link, Scene
-from navloom.scenes.terrain import in_the_way
+from navloom.scenes.terrain import code_folders, in_the_way
 from navloom.scenes.traverse_table import Cell, Pair, Traversability
 
 Barrier = Literal[
@@ -32,6 +35,9 @@ BARRIERS: tuple[Barrier, ...] = (
 )  # fmt: skip
 """Every kind of barrier, in the order of tables."""
 _EPS = 1e-9
+_Row = tuple[str, str, str, bool, str]
+"""Of a table: the body, from, to, whether it passes, and why not."""
+_ROWS = TypeAdapter(list[_Row])
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +56,7 @@ class LinkFault:
 
 
 def from_geometry(scene: Scene, bodies: tuple[Embodiment, ...] | None = None) -> Traversability:
-    """Whether bodies may use the links of a scene, by rule.
+    """Whether bodies may use the links of a scene, by rule; plans take seconds and are kept.
 
     Nodes are region ids. Two regions with several links are joined where one of them is open.
 
@@ -59,18 +65,21 @@ def from_geometry(scene: Scene, bodies: tuple[Embodiment, ...] | None = None) ->
         bodies: whose; the five of the benchmark unless given.
     """
     bodies = builtin_bodies() if bodies is None else bodies
-    cells: dict[str, dict[Pair, Cell]] = {canonical(body.name): {} for body in bodies}
+    asked = (scene.model_dump_json(), *(body.model_dump_json() for body in bodies))
+    key = content_key("by rule", *asked, code_key(__file__, *code_folders()))
+    rows = TABLES.kept(
+        f"{key}.json",
+        lambda: _rows(scene, bodies),
+        lambda file, made: file.write(_ROWS.dump_json(made)),
+        lambda file: _ROWS.validate_json(file.read()),
+    )
+    cells: dict[str, dict[Pair, Cell]] = {
+        name: {
+            (a, b): Cell(traversable=goes, note=why) for by, a, b, goes, why in rows if by == name
+        }
+        for name in (canonical(body.name) for body in bodies)
+    }
     edges = tuple(dict.fromkeys((link.a, link.b) for link in scene.links))
-    for body in bodies:
-        mine = cells[canonical(body.name)]
-        for link in scene.links:
-            known = mine.get((link.a, link.b))
-            if known is not None and known.traversable:
-                continue
-            found = faults(scene, link, body)
-            if known is None or not found:
-                note = "; ".join(fault.note for fault in found)
-                mine[link.a, link.b] = Cell(traversable=not found, note=note)
     return Traversability(
         tuple(region.id for region in scene.regions),
         edges,
@@ -78,6 +87,19 @@ def from_geometry(scene: Scene, bodies: tuple[Embodiment, ...] | None = None) ->
         cells,
         source="geometry",
     )
+
+
+def _rows(scene: Scene, bodies: tuple[Embodiment, ...]) -> list[_Row]:
+    found: dict[tuple[str, str, str], tuple[bool, str]] = {}
+    for body in bodies:
+        for link in scene.links:
+            key = canonical(body.name), link.a, link.b
+            if found.get(key, (False, ""))[0]:
+                continue
+            why = faults(scene, link, body)
+            if key not in found or not why:
+                found[key] = not why, "; ".join(fault.note for fault in why)
+    return [(*key, *said) for key, said in found.items()]
 
 
 def faults(scene: Scene, link: Link, body: Embodiment) -> tuple[LinkFault, ...]:

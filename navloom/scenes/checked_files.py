@@ -153,14 +153,11 @@ def read_json(path: Path, adapter: TypeAdapter[T], *, most: int = MOST_BYTES) ->
         return adapter.validate_json(raw)
 
 
-class _PlainLoader(yaml.SafeLoader):
-    """YAML as plain values: no aliases (a small file can unfold without end), no key said twice."""
+_DEEPEST = 100
 
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        if self.check_event(yaml.AliasEvent):
-            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
-            raise yaml.composer.ComposerError(None, None, "an alias stands here", mark)
-        return super().compose_node(parent, index)
+
+class _PlainLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """YAML as plain values, no key said twice; libyaml's parser, ten times as fast, where it is."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen: set[str] = set()
@@ -169,7 +166,25 @@ class _PlainLoader(yaml.SafeLoader):
                 problem = f"key {str(key.value)[:60]!r} stands twice"
                 raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
             seen.add(str(key.value))
-        return super().construct_mapping(node, deep)
+        made: dict[Any, Any] = super().construct_mapping(node, deep)
+        return made
+
+
+def _check_events(raw: bytes) -> None:
+    """Refuse an alias, for a small file can unfold without end, and what is nested beyond reason.
+
+    Raises:
+        yaml.YAMLError, RecursionError: accordingly.
+    """
+    depth = 0
+    for event in yaml.parse(raw, Loader=_PlainLoader):
+        if isinstance(event, yaml.AliasEvent):
+            said = "an alias stands here"
+            raise yaml.composer.ComposerError(None, None, said, event.start_mark)  # type: ignore[arg-type]
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > _DEEPEST:
+            raise RecursionError
 
 
 def read_yaml(path: Path, adapter: TypeAdapter[T], *, most: int = MOST_BYTES) -> T:
@@ -186,6 +201,7 @@ def read_yaml(path: Path, adapter: TypeAdapter[T], *, most: int = MOST_BYTES) ->
     """
     raw = read_bytes(path, most=most)
     try:
+        _check_events(raw)
         # A SafeLoader underneath: it builds plain values alone.
         content = yaml.load(raw, Loader=_PlainLoader)  # noqa: S506
     except yaml.MarkedYAMLError as error:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Protocol
 
 from navloom.errors import SceneError
@@ -193,6 +195,13 @@ def in_the_way(
         return None
     found: tuple[Any, str, tuple[str, ...]] | None = _ask("plan")(scene, link, body)
     return found
+
+
+def code_folders() -> tuple[str, ...]:
+    """Return the folders of the code that answers here, for the key of what is kept of it."""
+    found = {entry.module.partition(".")[0] for entry in plugins(GROUP).values()}
+    specs = [find_spec(name) for name in sorted(found)]
+    return tuple(str(Path(spec.origin).parent) for spec in specs if spec and spec.origin)
 
 
 def in_sight(scene: Scene, eye: Point3, point: Point3) -> bool:

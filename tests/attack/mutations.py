@@ -52,7 +52,9 @@ def _tries(kind: Handed, folder: Path, dice: random.Random, tries: int) -> Itera
     whole.mkdir()
     with contextlib.chdir(whole), alone():
         kind.write()
-    files = [path for path in sorted(whole.rglob("*")) if path.is_file() and _ways(kind, path)]
+    handed = [path for path in sorted(whole.rglob("*")) if ".cache" not in path.parts]
+    files = [path for path in handed if path.is_file() and _ways(kind, path)]
+    _warm(kind, whole, here, files[0].relative_to(whole))
     for _ in range(tries):
         shutil.rmtree(here, ignore_errors=True)
         shutil.copytree(whole, here)
@@ -77,6 +79,17 @@ def _tries(kind: Handed, folder: Path, dice: random.Random, tries: int) -> Itera
         yield said
 
 
+def _warm(kind: Handed, whole: Path, here: Path, name: Path) -> None:
+    """Run each slow command once on whole files: no try imports matplotlib or bakes light."""
+    for line in kind.slow:
+        shutil.copytree(whole, here)
+        filled = line.format(**_fits(name))
+        quiet = contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO())
+        with contextlib.chdir(here), alone(), quiet[0], quiet[1], typed(*kind.typed):
+            called(filled)
+        shutil.rmtree(here)
+
+
 def _ways(kind: Handed, path: Path) -> Sequence[Mutator]:
     found = (ways for pattern, ways in kind.ways.items() if path.match(pattern))
     return next(found, ()) if path.name != ".lock" else ()
@@ -84,12 +97,16 @@ def _ways(kind: Handed, path: Path) -> Sequence[Mutator]:
 
 def _command(kind: Handed, name: Path, dice: random.Random) -> str:
     """One that reads this file, where one names it or its folder."""
-    fits = {"file": name, "stem": name.stem, "top": name.parts[0], "run": name.parent}
+    fits = _fits(name)
     fast = [*kind.commands, *kind.readers]
     some = kind.slow if not fast or (kind.slow and dice.random() < _SLOW) else fast
     lines = [each.format(**fits) for each in some]
     naming = [each for each in lines if {str(name), *name.parts} & set(each.split())]
     return dice.choice(naming or lines)
+
+
+def _fits(name: Path) -> dict[str, object]:
+    return {"file": name, "stem": name.stem, "top": name.parts[0], "run": name.parent}
 
 
 def _key(run: Path) -> bytes:

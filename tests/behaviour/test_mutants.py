@@ -69,6 +69,7 @@ def test_the_same_seed_draws_the_same_wherever_the_lines_are(drawn: list[Mutant]
     assert keys == [mutant.key for mutant in mutants_of("elsewhere.py", b"\n\n" + MODULE)]
 
 
+@pytest.mark.slow
 def test_every_mutant_drawn_has_tests_that_reach_it(drawn: list[Mutant]) -> None:
     back = importers()
     for file in {mutant.file for mutant in drawn}:

@@ -56,9 +56,9 @@ def test_what_was_stopped_goes_on(written: Path, tmp_path: Path) -> None:
 def test_a_kill_leaves_nothing_half_done(written: Path, tmp_path: Path) -> None:
     program = f"""
 from pathlib import Path
-from navloom.sim.panorama.manifest import Asked
+from navloom.sim.panorama.manifest import RenderRequest
 from navloom_worlds.rendering.render_scenes import render_scenes
-render_scenes([{HOME!r}], Path({str(tmp_path)!r}), Asked(**{ASKED.model_dump()!r}))
+render_scenes([{HOME!r}], Path({str(tmp_path)!r}), RenderRequest(**{ASKED.model_dump()!r}))
 """
     process = subprocess.Popen([sys.executable, "-c", program])
     journal = tmp_path / "demo-flat" / "rendered.jsonl"
