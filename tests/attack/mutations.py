@@ -206,7 +206,7 @@ ATTACKS: tuple[Attack, ...] = tuple(
         promise="no traceback, no hang, bounded memory",
         tries=partial(_tries, kind),
         whole=10_000,
-        share=500,
+        share=150,
     )
     for kind in HANDED
 )
