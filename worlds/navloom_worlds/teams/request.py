@@ -1,0 +1,112 @@
+"""What a run of plans for teams is asked to be, and its kind: the light half of it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any, ClassVar, Literal
+
+from navloom.errors import UsageError
+from navloom.evals.kinds import Kind, later_all
+from navloom.evals.option import Opt
+from navloom.evals.report.document import first_score
+from navloom.evals.request import (
+    HEURISTIC,
+    MOST,
+    Compact,
+    Constrain,
+    Generator,
+    MaxReasks,
+    MaxTurns,
+    Request,
+    Seed,
+    Spec,
+)
+
+_FIRST = "builtin/first"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TeamRequest(Request):
+    """Everything the outcome of such a run depends on."""
+
+    KIND: ClassVar[str] = "team"
+
+    spec: Spec
+    n: Annotated[int, Opt("Attempts in all, spread evenly over homes.", min=1, max=MOST)] = 20
+    model: Generator = HEURISTIC
+    robots: Annotated[int, Opt("Robots of the team.", min=1, max=12)] = 3
+    errands: Annotated[int, Opt("Things to be carried.", min=1, max=12)] = 2
+    bodies: Annotated[
+        str,
+        Opt(
+            "The robots' bodies in turn, such as FETCH,SPOT,FETCH, or FILE.json#NAME.",
+            metavar="NAME,...",
+            shown="robots that pass everything at 1 m/s",
+        ),
+    ] = ""
+    max_metres: Annotated[
+        float | None, Opt("The most that a robot may walk.", min=0.1, max=100_000, metavar="M")
+    ] = None
+    by: Annotated[
+        Literal["makespan", "alpha", "metres", "longest"],
+        Opt(
+            "What is to be little: the time until all is done, robot_1's share of its own way"
+            " alone, the metres of all, or the most metres of one."
+        ),
+    ] = "makespan"
+    tools: Annotated[
+        Literal["check", "library", "none"],
+        Opt("What the planner may call: check_team_plan; reach and travel_time beside it; none."),
+    ] = "check"
+    tau: Annotated[
+        int, Opt("Links that each leg of the first errand crosses at least.", min=1, max=MOST)
+    ] = 2
+    constrain: Constrain = True
+    compact: Compact = False
+    choices: Annotated[
+        Literal["ranked", "blind"],
+        Opt(
+            "With --compact: the ways to do an errand by number, the least first; or a blind list,"
+            " some that will do in the order of the seed."
+        ),
+    ] = "ranked"
+    seed: Seed = 0
+    max_turns: MaxTurns = 12
+    max_reasks: MaxReasks = 3
+    homes: int | None = None
+    """Only the first so many scenes of the spec."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.model == _FIRST and not self.compact:
+            raise UsageError(f"{_FIRST} takes the first of a list: give --compact, which has lists")
+        if self.choices != "ranked" and not self.compact:
+            raise UsageError(f"--choices {self.choices} goes with --compact: whole plans have none")
+        if self.tools != "check" and self.compact:
+            raise UsageError(f"--tools {self.tools} goes without --compact, which offers no tools")
+
+    @property
+    def body_names(self) -> tuple[str, ...]:
+        """The bodies in turn."""
+        return tuple(each.strip() for each in self.bodies.split(",")) if self.bodies else ()
+
+    def record(self) -> dict[str, Any]:
+        """The request as ``run.json`` keeps it: what it asks, and the prompt it will use."""
+        from navloom.prompts.load import load_prompt
+
+        name = "navcraft_team_choices" if self.compact else "navcraft_team"
+        return {**asdict(self), "prompts": [load_prompt(name).record]}
+
+
+TEAM = Kind(
+    name=TeamRequest.KIND,
+    command="synth team",
+    request=TeamRequest,
+    first=lambda said: first_score("valid", said["team"]["valid"], "share"),
+    things=("attempts", "homes"),
+    **later_all(
+        "navloom_worlds.teams.run:plan job=TeamJob dry=calls finish",
+        "navloom_worlds.teams.results:ended report columns detail tables pairing",
+        "navloom.evals.navcraft.export:export=export_run",
+    ),
+)
