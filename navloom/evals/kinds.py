@@ -286,7 +286,8 @@ def read_run_of(run: Path | str, *kinds: str) -> dict[str, Any]:
     """
     said = read_run(run)
     if said.get("kind") not in kinds:
-        commands = [f"`navloom {get_kind(each).command}`" for each in kinds]
+        there = [each for each in kinds if KINDS.get(each) or each in plugins(GROUP)]
+        commands = [f"`navloom {get_kind(each).command}`" for each in there]
         raise RunError(
             f"{run} is a run of `navloom {kind_of(run).command}`: expected one of"
             f" {' or '.join(commands)}"
