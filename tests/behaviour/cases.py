@@ -232,7 +232,7 @@ CASES: dict[str, str] = {
         synth team demo: --n 6 --seed 3 --limit 2 --max-metres 25 --out runs/a
         synth team demo: --n 6 --seed 3 --max-metres 25 --out runs/a
         synth team demo:house --n 3 --model builtin/random --tools none --by longest --out runs/b
-        synth team home:0-1 --n 4 --bodies FETCH,SPOT --by alpha --workers 2 --out runs/c
+        synth team home:0-1 --n 4 --bodies FETCH,SPOT --by alpha --out runs/c
         synth team demo: --n 4 --compact --model builtin/first --choices blind --out runs/d
         synth team demo: --n 4 --bodies NOBODY --out runs/e
         export runs/a --out team.jsonl
@@ -244,7 +244,7 @@ CASES: dict[str, str] = {
         retry runs/a
         study teams demo:house --n-each 1 --errands 2 --robots 3 --out runs/f
         study teams demo:house --n-each 1 --errands 2 --robots 3 --out runs/f --json
-        synth collab home:0 --n 2 --verify-sim --out runs/g
+        synth collab demo:flat --n 2 --verify-sim --out runs/g
         synth collab demo: --n 3 --tools library --model builtin/random --out runs/h
     """,
     "demo": "demo --out demo",

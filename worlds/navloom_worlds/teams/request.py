@@ -1,4 +1,4 @@
-"""What a run of plans for teams is asked to be, and its kind: the light half of it."""
+"""What a run of plans for teams is asked to be."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
 from navloom.errors import UsageError
-from navloom.evals.kinds import Kind, later_all
 from navloom.evals.option import Opt
-from navloom.evals.report.document import first_score
 from navloom.evals.request import (
     HEURISTIC,
     MOST,
@@ -96,17 +94,3 @@ class TeamRequest(Request):
 
         name = "navcraft_team_choices" if self.compact else "navcraft_team"
         return {**asdict(self), "prompts": [load_prompt(name).record]}
-
-
-TEAM = Kind(
-    name=TeamRequest.KIND,
-    command="synth team",
-    request=TeamRequest,
-    first=lambda said: first_score("valid", said["team"]["valid"], "share"),
-    things=("attempts", "homes"),
-    **later_all(
-        "navloom_worlds.teams.run:plan job=TeamJob dry=calls finish",
-        "navloom_worlds.teams.results:ended report columns detail tables pairing",
-        "navloom.evals.navcraft.export:export=export_run",
-    ),
-)

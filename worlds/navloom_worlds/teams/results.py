@@ -15,7 +15,7 @@ from typing import Any, get_args
 
 from navloom.errors import NavloomError
 from navloom.evals.calls import talk_of
-from navloom.evals.kinds import Shown, read_run_of
+from navloom.evals.kinds import Kind, Plan, Shown, later_all, read_run_of
 from navloom.evals.navcraft.relay_map import frames_of, spans_of, timed
 from navloom.evals.navcraft.task_results import rest_of, result_of
 from navloom.evals.progress import Summary
@@ -40,7 +40,7 @@ from navloom.evals.report.blocks import (
     Track,
     Transcript,
 )
-from navloom.evals.report.document import NOTHING, Table, number, percent, rate_cell
+from navloom.evals.report.document import NOTHING, Table, first_score, number, percent, rate_cell
 from navloom.evals.report.intervals import Rate, Spread
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.run_scenes import run_scene
@@ -50,6 +50,7 @@ from navloom.scenes.scene import Scene
 from navloom.tools.navcraft.paths import ITEM_NODE, Anchor, spot_of
 from navloom.tools.navcraft.revise_route import IN
 from navloom.tools.navcraft.schedule import RobotStop, TimedLeg, Timetable
+from navloom_worlds.teams.request import TeamRequest
 from navloom_worlds.teams.team import TeamPlan, read_team
 from navloom_worlds.teams.team_task import NO_PLAN
 
@@ -481,6 +482,12 @@ def tables(run: Path) -> list[Block]:
     return [Grid(table=table) for table in team_tables({score.name: score})]
 
 
+def finish(made: Plan, run: Path) -> dict[str, Any]:
+    """What the summary has of the plans."""
+    del made
+    return {"team": score_teams(run).record()}
+
+
 def ended(run: Path, _: Summary) -> Shown:
     """The run's tables once more."""
     said = read_run(run)["request"]
@@ -517,3 +524,24 @@ def pairing() -> Pairing:
         cluster=lambda line: line["scene"],
         cluster_name="home",
     )
+
+
+TEAM = Kind(
+    name=TeamRequest.KIND,
+    command="synth team",
+    request=TeamRequest,
+    first=lambda said: first_score("valid", said["team"]["valid"], "share"),
+    things=("attempts", "homes"),
+    finish=finish,
+    ended=ended,
+    report=report,
+    columns=columns,
+    detail=detail,
+    tables=tables,
+    pairing=pairing,
+    **later_all(
+        "navloom_worlds.teams.run:plan job=TeamJob dry=calls",
+        "navloom.evals.navcraft.export:export=export_run",
+    ),
+)
+"""The kind of run; its other half, with agents and models, is imported when it is called."""

@@ -15,7 +15,6 @@ from navloom.scenes.bodies import body_of
 from navloom.scenes.uri import load_scene, scene_of
 from navloom_worlds.teams import team_planner
 from navloom_worlds.teams.request import TeamRequest
-from navloom_worlds.teams.results import score_teams
 from navloom_worlds.teams.team_task import draw
 
 _SETTINGS = (
@@ -115,9 +114,3 @@ def calls(made: TeamPlanOfRun) -> Calls:
         turns = min(turns, asked + request.max_reasks)
     grown = turns * (turns - 1) // 2 * (reply_tokens(request.model) + RESULT_TOKENS)
     return Calls(most=turns, in_all=grown)
-
-
-def finish(made: TeamPlanOfRun, run: Path) -> dict[str, Any]:
-    """What the summary has of the plans."""
-    del made
-    return {"team": score_teams(run).record()}
