@@ -5,16 +5,9 @@ from __future__ import annotations
 import pytest
 
 from navloom.errors import NavloomError, UsageError
-from navloom.scenes.bodies import FETCH, SPOT
-from navloom.scenes.scene import Link, Scene
+from navloom.scenes.bodies import FETCH
 from navloom.tools.navcraft.optimum import all_relays
-from navloom.tools.navcraft.paths import (
-    closed_links,
-    first_closed,
-    metric_graph,
-    passable_graph,
-    whereabouts,
-)
+from navloom.tools.navcraft.paths import metric_graph, whereabouts
 from navloom.tools.navcraft.relay import RelayChoice
 from navloom.tools.navcraft.schedule import Leg, Robot
 from navloom.tools.navcraft.task import RelayTask
@@ -157,28 +150,3 @@ def test_every_relay_is_a_plan_and_back() -> None:
     assert len(alone.legs) == 1
     assert relay_choice(alone, task) is None
     assert relay_choice(relay_plan(task, choice, bodies=(FETCH, None)), task) is None
-
-
-def narrow(scene: Scene) -> Scene:
-    """The row with a sill between hall and living room that wheels do not cross."""
-    sills = [
-        Link(a=x.a, b=x.b, kind="door", threshold=0.1) if x.a == ROW[1] else x for x in scene.links
-    ]
-    return scene.replace(links=tuple(sills))
-
-
-def test_a_body_walks_no_link_that_it_cannot_pass() -> None:
-    house = narrow(HOUSE)
-    everybody, spot, fetch = (passable_graph(house, body) for body in (None, SPOT, FETCH))
-    assert everybody is spot is metric_graph(house)
-    here, there = everybody.starts[ROW[0]], everybody.starts[ROW[5]]
-    assert everybody.distance(here, there) == 20.0
-    assert fetch.distance(here, there) == float("inf")
-    assert fetch.distance(here, everybody.starts[ROW[1]]) == 4.0
-    assert set(closed_links(house, FETCH)) == {1}
-    nodes = everybody.walk(here, there)
-    assert nodes is not None
-    link, why = first_closed(house, FETCH, nodes) or (None, "")
-    assert link == 1
-    assert "sill" in why
-    assert first_closed(house, SPOT, nodes) is None
