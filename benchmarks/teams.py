@@ -21,8 +21,9 @@ from benchmarks import Claim
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene
 from navloom.tools.navcraft.paths import Anchor, metric_graph
-from navloom.tools.teams.team import Robot, TeamErrand
-from navloom.tools.teams.team_optimum import TeamTable, best_plan, places_of, team_table
+from navloom.tools.navcraft.schedule import Robot
+from navloom_worlds.teams.team import TeamErrand
+from navloom_worlds.teams.team_optimum import TeamTable, best_plan, places_of, team_table
 
 HOME = "home:2"
 ROBOTS, HANDOFFS, TEAMS, ROUNDS = 6, 131, 8, 5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from importlib.metadata import Distribution, EntryPoint
 from pathlib import Path
@@ -13,13 +14,17 @@ import navloom.cli.scenes  # noqa: F401  its commands are those of the packages 
 from navloom import plugins
 from navloom.cli.help_pages import Commands, add_plugged
 from navloom.cli.main import main
-from navloom.errors import SceneError, SimulatorError, UsageError
+from navloom.errors import PromptError, RunError, SceneError, SimulatorError, UsageError
+from navloom.evals.navcraft.rules import broken_rules
+from navloom.prompts import load as prompt_files
+from navloom.prompts.load import load_prompt, prompt_names
 from navloom.scenes.terrain import has_geometry
 from navloom.scenes.uri import load_scene, other_homes
 from navloom.sim.captions import captions_for
 from navloom.sim.composer import ComposedCaptions
 from navloom.sim.registry import get_simulator, simulator_name
 from navloom.sim.viewer import can_look, look_from
+from navloom.tools.navcraft.errand import Errand, admissible_triples, errand_answer, shortest_path
 
 
 @pytest.fixture
@@ -55,6 +60,42 @@ def test_without_a_world_one_line_says_what_to_install(capsys: pytest.CaptureFix
 
 
 @pytest.mark.usefixtures("install")
+@pytest.mark.parametrize("word", ["synth", "study"])
+def test_without_a_world_plans_for_teams_say_what_to_install(word: str) -> None:
+    app, name = Commands("Teams."), {"synth": "team", "study": "teams"}[word]
+    app.command("other")(lambda: None)
+    add_plugged(app, word, name)
+    with pytest.raises(UsageError, match=f"{name}` needs the package navloom-worlds"):
+        app([name, "demo:house", "--robots", "3", "--out", "r"], standalone_mode=False)
+
+
+@pytest.mark.usefixtures("install")
+@pytest.mark.parametrize("words", ["report RUN", "retry RUN", "export RUN --out t.jsonl"])
+def test_without_a_world_a_run_of_a_team_says_what_to_install(
+    words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = {"navloom": "0.2.0", "kind": "team", "request": {"spec": "demo:house"}}
+    (tmp_path / "run.json").write_text(json.dumps(said))
+    (tmp_path / "errors.jsonl").write_text('{"id": "x-00000", "status": "error"}\n')
+    assert main(words.replace("RUN", str(tmp_path)).split()) == 1
+    err = capsys.readouterr().err
+    assert "the kind of run 'team' needs the package navloom-worlds" in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.usefixtures("install")
+def test_without_a_world_a_line_of_a_team_says_what_to_install() -> None:
+    scene = load_scene("demo:house")
+    start, target, end = next(admissible_triples(scene))
+    thing, asset = scene.items_in(target, "object")[0], scene.items_in(end, "asset")[0]
+    errand = Errand(start, target, thing.prompt_name, end, asset.prompt_name)
+    line = {**errand_answer(errand, shortest_path(scene, errand)), "phase_2": None, "navloom": {}}
+    assert broken_rules(scene, line) == []
+    with pytest.raises(RunError, match="The key 'team' of a line needs the package navloom-worlds"):
+        broken_rules(scene, {**line, "team": {}})
+
+
+@pytest.mark.usefixtures("install")
 def test_without_a_world_demo_homes_are_graphs() -> None:
     scene = load_scene("demo:flat")
     assert scene.walls
@@ -82,6 +123,24 @@ def test_a_scheme_of_another_package(install: list[EntryPoint]) -> None:
     install.append(EntryPoint("mine", __name__, "navloom.scene_formats"))
     plugins.plugins.cache_clear()
     assert load_scene("mine:flat").viewpoints == load_scene("demo:flat").viewpoints
+
+
+def test_prompts_of_another_package(
+    install: list[EntryPoint], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "lent_prompts").mkdir()
+    (tmp_path / "lent_prompts" / "__init__.py").touch()
+    keys = "version: 1\ndescription: To be lent.\nvariables: []\nsystem: You greet.\nhuman: Hi.\n"
+    (tmp_path / "lent_prompts" / "lent.yaml").write_text(f"name: lent\n{keys}")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(PromptError, match="no prompt 'lent'"):
+        load_prompt("lent")
+    install.append(EntryPoint("mine", "lent_prompts", "navloom.prompts"))
+    plugins.plugins.cache_clear()
+    prompt_files._lent.cache_clear()
+    assert load_prompt("lent").render().human == "Hi."
+    assert {"lent", "navigator"} <= set(prompt_names())
+    prompt_files._lent.cache_clear()
 
 
 def test_a_broken_entry_point_is_one_line(install: list[EntryPoint]) -> None:

@@ -19,7 +19,7 @@ import traceback
 from collections import UserDict
 from collections.abc import Iterator, Sequence
 from importlib import import_module
-from importlib.metadata import entry_points, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -30,6 +30,7 @@ from navloom.cli.help_pages import Commands, Group
 from navloom.errors import NavloomError
 from navloom.models.addresses import AddressError, allow
 from navloom.models.secrets import load_keys, redact, redact_logs, redact_traces, redact_warnings
+from navloom.plugins import plugins
 from navloom.terminal import COMMAND, say, tell
 
 MISTAKE, INTERRUPTED, DEFECT = 1, 130, 70
@@ -90,9 +91,9 @@ class _Door(Group):
     def list_commands(self, ctx: Any) -> list[str]:
         """All names, for the help; a package whose kind cannot be imported spoils it for nobody."""
         others = []
-        for each in entry_points(group="navloom.kinds"):
+        for name in plugins("navloom.kinds"):
             with contextlib.suppress(NavloomError):
-                others += [each.name] if self.get_command(ctx, each.name) else []
+                others += [name] if self.get_command(ctx, name) else []
         return [*self.commands, *others]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:

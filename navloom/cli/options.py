@@ -34,6 +34,10 @@ Out = Annotated[Path, Opt(_OUT, metavar="DIR")]
 OutOrMade = Annotated[
     Path | None, Opt(_OUT, metavar="DIR", shown="runs/NAME-HASH of what is asked")
 ]
+Study = Annotated[
+    Path,
+    Opt("The study's folder, which holds its runs. The same command on it goes on.", metavar="DIR"),
+]
 SceneUri = Annotated[
     str,
     Opt("One home: home:7, demo:flat, hm3d:DIR/ID, a scene.json.", metavar="URI", argument=True),

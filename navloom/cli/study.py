@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from navloom.cli.common import print_json, show_dry_runs, write_page
-from navloom.cli.help_pages import Commands
+from navloom.cli.help_pages import Commands, add_plugged
 from navloom.cli.navigation.eval import ARMS as ORACLE_ARMS
 from navloom.cli.navigation.eval import LEVELS, LONG_STEPS, Episodes, Kind, check_flags, print_study
-from navloom.cli.options import How, Json, Out, takes
+from navloom.cli.options import How, Json, Out, Study, takes
 from navloom.cli.people import people
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.navigation.request import EvalRequest
@@ -24,11 +23,6 @@ from navloom.terminal import say, tell
 
 app = Commands("Answer a question about generators or navigators, or ask people.")
 app.command()(people)
-
-Study = Annotated[
-    Path,
-    Opt("The study's folder, which holds its runs. The same command on it goes on.", metavar="DIR"),
-]
 
 Arms = Annotated[
     tuple[str, ...] | None,
@@ -215,60 +209,7 @@ def direct(
     say(f"wrote {write_page([out], out)}")
 
 
-@app.command()
-@takes()
-def teams(
-    spec: Spec,
-    out: Study,
-    n_each: Annotated[int, Opt("Attempts a home.", min=1, max=100)] = 5,
-    homes: Annotated[
-        int | None, Opt("How many homes, the first of SPEC.", min=1, max=MOST, shown="all")
-    ] = None,
-    robots: Annotated[int, Opt("Robots of the largest team.", min=1, max=6)] = 4,
-    errands: Annotated[int, Opt("Errands where there are several.", min=2, max=4)] = 2,
-    bodies: Annotated[
-        str, Opt("The robots' bodies in turn, where bodies count.", metavar="NAME,...")
-    ] = "FETCH,SPOT",
-    cap: Annotated[
-        float,
-        Opt(
-            "Where metres are capped, the most of one, as a share of robot_1's alone.",
-            min=0.01,
-            max=10,
-        ),
-    ] = 0.75,
-    seconds: Annotated[
-        float, Opt("How long three errands or more are searched, each time.", min=0.1, max=3600)
-    ] = 10.0,
-    seed: Seed = 0,
-    as_json: Json = False,
-) -> None:
-    """What are further robots worth? Best plans of one to four: equal, by body, capped, several.
-
-    Starts and errands are drawn in each home; every plan is the best there is, or the table says
-    how many are proven. No model is asked. The same command on the same folder goes on.
-    """
-    from navloom.evals.progress import make_display
-    from navloom.evals.teams.team_study import TeamStudy, study_teams
-
-    asked = TeamStudy(
-        spec=spec,
-        n=n_each,
-        homes=homes,
-        robots=robots,
-        errands=errands,
-        bodies=tuple(name.strip() for name in bodies.split(",")),
-        cap=cap,
-        seconds=seconds,
-        seed=seed,
-    )
-    tables = study_teams(asked, out, make_display())
-    if as_json:
-        print_json(tables[0].record)
-    else:
-        for table in tables:
-            tell(f"{table.markdown()}\n")
-    say(f"wrote {write_page([out], out)}")
+add_plugged(app, "study", "teams")
 
 
 @app.command()

@@ -15,9 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from importlib import import_module
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +28,14 @@ from navloom.evals.request import Request
 from navloom.evals.run_folder import read_run
 from navloom.evals.session import Job, Sample
 from navloom.models.spec import read_spec
+from navloom.plugins import plugin, plugins
 
 GROUP = "navloom.kinds"
 KINDS = {
     "single": "navloom.evals.our_kinds:SINGLE",
     "collab": "navloom.evals.our_kinds:COLLAB",
     "direct": "navloom.evals.our_kinds:DIRECT",
-    "team": "navloom.evals.our_kinds:TEAM",
+    "team": "",
     "navigate": "navloom.evals.our_kinds:NAVIGATE",
     "capnav": "navloom.evals.our_kinds:CAPNAV",
     "capnav_tasks": "navloom.evals.our_kinds:CAPNAV_TASKS",
@@ -49,7 +49,7 @@ KINDS = {
     "calibrate_trace": "navloom.evals.our_kinds:CALIBRATE_TRACE",
     "calibrate_prefer": "navloom.evals.our_kinds:CALIBRATE_PREFER",
 }
-"""``run.json``'s kind -> ``module:NAME`` of its entry."""
+"""``run.json``'s kind -> ``module:NAME`` of its entry; "" where ``navloom-worlds`` has it."""
 OURS = frozenset(KINDS)
 Note = Callable[[str], None]
 REPLY_TOKENS = 4096
@@ -236,16 +236,7 @@ class Kind:
 
 def known_kinds() -> tuple[str, ...]:
     """The names that :func:`get_kind` takes, our own first; nothing is imported."""
-    return tuple(dict.fromkeys([*KINDS, *sorted(_others())]))
-
-
-@cache
-def _others() -> dict[str, str]:
-    try:
-        return {each.name: each.value for each in entry_points(group=GROUP)}
-    except Exception:
-        # One package with a broken list of entry points makes importlib give up on all of them.
-        return {}
+    return tuple(dict.fromkeys([*KINDS, *plugins(GROUP)]))
 
 
 def get_kind(name: str) -> Kind:
@@ -254,19 +245,23 @@ def get_kind(name: str) -> Kind:
     Raises:
         RunError: there is none, or it cannot be imported.
     """
-    entry = KINDS.get(name) or _others().get(name)
-    if entry is None:
-        known = known_kinds()
+    known = known_kinds()
+    if name not in known:
         raise RunError(
             f"'{name}' is no kind of run: expected one of {', '.join(known)}."
             + did_you_mean(name, known)
         )
-    try:
-        found = _imported(entry)
-    except (ImportError, AttributeError) as error:
-        raise RunError(f"the kind of run '{name}' ({entry}) cannot be imported: {error}") from error
+    what = f"the kind of run '{name}'"
+    entry = KINDS.get(name)
+    if not entry:
+        found = plugin(GROUP, name, what, RunError)
+    else:
+        try:
+            found = _imported(entry)
+        except (ImportError, AttributeError) as error:
+            raise RunError(f"{what} ({entry}) cannot be imported: {error}") from error
     if not isinstance(found, Kind):
-        raise RunError(f"the kind of run '{name}' ({entry}) is a {type(found).__name__}, no Kind")
+        raise RunError(f"{what} is a {type(found).__name__}, no Kind")
     return found
 
 
@@ -291,7 +286,8 @@ def read_run_of(run: Path | str, *kinds: str) -> dict[str, Any]:
     """
     said = read_run(run)
     if said.get("kind") not in kinds:
-        commands = [f"`navloom {get_kind(each).command}`" for each in kinds]
+        there = [each for each in kinds if KINDS.get(each) or each in plugins(GROUP)]
+        commands = [f"`navloom {get_kind(each).command}`" for each in there]
         raise RunError(
             f"{run} is a run of `navloom {kind_of(run).command}`: expected one of"
             f" {' or '.join(commands)}"

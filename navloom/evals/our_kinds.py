@@ -16,7 +16,6 @@ from navloom.evals.navcraft.direct_request import DirectRequest
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.report.document import first_score
-from navloom.evals.teams.team_request import TeamRequest
 
 SINGLE = Kind(
     name="single",
@@ -43,18 +42,6 @@ DIRECT = Kind(
     **later_all(
         "navloom.evals.navcraft.direct_run:plan job=DirectJob dry=calls finish",
         "navloom.evals.navcraft.direct_results:ended report columns detail tables pairing",
-    ),
-)
-TEAM = Kind(
-    name=TeamRequest.KIND,
-    command="synth team",
-    request=TeamRequest,
-    first=lambda said: first_score("valid", said["team"]["valid"], "share"),
-    things=("attempts", "homes"),
-    **later_all(
-        "navloom.evals.teams.team_run:plan job=TeamJob dry=calls finish",
-        "navloom.evals.teams.results:ended report columns detail tables pairing",
-        "navloom.evals.navcraft.export:export=export_run",
     ),
 )
 NAVIGATE = Kind(

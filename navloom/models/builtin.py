@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 
@@ -36,6 +36,7 @@ from pydantic import Field, SkipValidation
 from navloom.errors import ModelError, did_you_mean
 from navloom.models.answer import message_text
 from navloom.models.messages import answered_calls
+from navloom.plugins import plugins
 
 if TYPE_CHECKING:
     from navloom.models.spec import Options
@@ -276,7 +277,7 @@ class _Lazy(Mapping[str, Policy]):
     """A model's policies by job, ours before others', each imported when it is asked for."""
 
     def __init__(self, model: str) -> None:
-        self._where: dict[str, str | EntryPoint] = {**_plugins(model), **_declared(model)}
+        self._where: dict[str, str | EntryPoint] = {**_plugged(model), **_declared(model)}
 
     def __getitem__(self, job: str) -> Policy:
         where = self._where[job]
@@ -303,13 +304,9 @@ def _declared(model: str) -> Mapping[str, str]:
     return found
 
 
-def _plugins(model: str) -> Mapping[str, EntryPoint]:
-    try:
-        found = [each for each in entry_points(group=GROUP) if each.name.startswith(f"{model}.")]
-    except Exception:
-        # One package with a broken list of entry points makes importlib give up on all of them.
-        return {}
-    return {each.name.partition(".")[2]: each for each in found}
+def _plugged(model: str) -> Mapping[str, EntryPoint]:
+    named = ((name.partition("."), each) for name, each in plugins(GROUP).items())
+    return {job: each for (whose, _, job), each in named if whose == model}
 
 
 def make(name: str, options: Options) -> BuiltinChatModel:  # noqa: ARG001

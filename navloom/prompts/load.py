@@ -5,6 +5,7 @@ name), ``version`` (a whole number from 1, raised with every change of wording),
 ``variables`` (the names its two texts use), ``system`` and ``human`` (Jinja2 texts); and, where a
 model is shown how, ``turns``: pairs of a question and its answer, pasted as they are. What a
 variable holds is pasted as it is, too: texts from a scene are data and never become template code.
+Another package names the package that its prompts lie in as an entry point of ``navloom.prompts``.
 
 >>> load_prompt("room_typing").name
 'room_typing'
@@ -26,9 +27,11 @@ from jinja2 import StrictUndefined, Template, TemplateError, meta
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from navloom.errors import PromptError, did_you_mean
+from navloom.plugins import plugin, plugins
 
 _KEYS = ("name", "version", "description", "variables", "system", "human")
 _TURNS = "turns"
+GROUP = "navloom.prompts"
 _NOT_PROMPTS = frozenset({"profiles"})
 """YAML files of the folder that prompts are filled from; see
 :mod:`navloom.prompts.navcraft.profiles`."""
@@ -124,13 +127,13 @@ class Prompt:
 
 
 def prompt_names() -> tuple[str, ...]:
-    """The names of all prompts in the package, sorted."""
-    return tuple(sorted(_files()))
+    """The names of all prompts, those of other packages among them, sorted."""
+    return tuple(sorted({*_lent(), *_files()}))
 
 
 @lru_cache(maxsize=64)
 def load_prompt(name: str) -> Prompt:
-    """Read a prompt of the package; read once, kept ever after.
+    """Read a prompt; read once, kept ever after.
 
     Args:
         name: for example ``"room_typing"``.
@@ -139,6 +142,8 @@ def load_prompt(name: str) -> Prompt:
         PromptError: where there is no such prompt, or its file breaks a rule of this module.
     """
     known = _files()
+    if name not in known:
+        known = _lent() | known
     if name not in known:
         raise PromptError(f"there is no prompt '{name}'.{did_you_mean(name, known)}")
     text = known[name].read_text(encoding="utf-8")
@@ -151,7 +156,19 @@ def load_prompt(name: str) -> Prompt:
 @lru_cache(maxsize=1)
 def _files() -> dict[str, Traversable]:
     """Every prompt's file by name, in whichever subject's folder it lies."""
-    folders = (folder for folder in files("navloom.prompts").iterdir() if folder.is_dir())
+    return _in(folder for folder in files("navloom.prompts").iterdir() if folder.is_dir())
+
+
+@lru_cache(maxsize=1)
+def _lent() -> dict[str, Traversable]:
+    """Every file of other packages' prompts by name."""
+    named = (
+        plugin(GROUP, name, f"The prompts of '{name}'", PromptError) for name in plugins(GROUP)
+    )
+    return _in(files(package) for package in named)
+
+
+def _in(folders: Iterable[Traversable]) -> dict[str, Traversable]:
     found = (path for folder in folders for path in folder.iterdir())
     names = {path.name.removesuffix(".yaml"): path for path in found if path.name.endswith(".yaml")}
     return {name: path for name, path in names.items() if name not in _NOT_PROMPTS}

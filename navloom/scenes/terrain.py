@@ -17,7 +17,7 @@ from navloom.errors import SceneError
 from navloom.plugins import plugin, plugins
 from navloom.scenes.bodies import Embodiment
 from navloom.scenes.parts import Point3
-from navloom.scenes.scene import Edge, Link, Scene
+from navloom.scenes.scene import Link, Scene
 
 GROUP = "navloom.traversability"
 LARGE = 0.75
@@ -231,27 +231,6 @@ def is_carried(scene: Scene, a: str, b: str, body: Embodiment) -> bool:
             if link.kind == "stairs" and body.stairs and frozenset(ends) not in flights:
                 return True
     return False
-
-
-def with_carried(own: Scene, whole: Scene, body: Embodiment) -> Scene:
-    """The graph of a body with the ways that carry it.
-
-    Args:
-        own: with the viewpoints and edges that are the body's.
-        whole: with those of a slim one.
-        body: whose.
-    """
-    known = {frozenset((edge.a, edge.b)) for edge in own.edges}
-    there = own.viewpoint_by_id
-    more = tuple(
-        Edge(a=edge.a, b=edge.b)
-        for edge in whole.edges
-        if edge.a in there
-        and edge.b in there
-        and frozenset((edge.a, edge.b)) not in known
-        and is_carried(whole, edge.a, edge.b, body)
-    )
-    return own.replace(edges=own.edges + more) if more else own
 
 
 def _ask(name: str) -> Any:

@@ -58,6 +58,7 @@ _Metres = Annotated[float, Field(ge=-1e6, le=1e6, allow_inf_nan=False)]
 _Radians = Annotated[float, Field(ge=-7.0, le=7.0, allow_inf_nan=False)]
 _Text = Annotated[str, Field(min_length=1, max_length=200)]
 _Place = tuple[_Metres, _Metres, _Metres]
+_STEP_M, _STOREY_M = 0.5, 2.0
 
 
 class SavedContact(BaseModel):
@@ -202,6 +203,27 @@ def nearest_viewpoint(scene: Scene, position: Point3) -> tuple[str, float]:
     off = np.sqrt(((floors - np.asarray(position)) ** 2).sum(axis=1))
     nearest = int(off.argmin())
     return scene.viewpoints[nearest].id, float(off[nearest])
+
+
+def region_of(scene: Scene, pose: Pose) -> str | None:
+    """The region somebody is in: by outlines, else that of its viewpoint or of the nearest one."""
+    import shapely
+
+    def outlined() -> list[tuple[str, int, shapely.Polygon]]:
+        shapes = [(each, shapely.Polygon(each.outline)) for each in scene.regions if each.outline]
+        return [(each.id, each.floor, shape) for each, shape in shapes]
+
+    x, y, z = pose.position
+    spot, floors = shapely.Point(x, z), {floor.id: floor.height for floor in scene.floors}
+    for name, floor, outline in per_scene(scene, "moving_outlines", outlined):
+        # A storey is over two metres high, and a flight of stairs begins on its floor.
+        if -_STEP_M < y - floors[floor] < _STOREY_M and shapely.intersects(outline, spot):
+            return name
+    if not scene.viewpoints:
+        return None
+    name = pose.viewpoint or nearest_viewpoint(scene, pose.position)[0]
+    known = scene.viewpoint_by_id.get(name)
+    return None if known is None else known.region
 
 
 def candidates_of(scene: Scene) -> Ways:

@@ -224,6 +224,29 @@ CASES: dict[str, str] = {
     "questions-compact": asked("demo:", 8, "heuristic", "--compact --balance")
     + "report runs/a --json",
     "questions-homes": asked("hm3d:$DATA/hm3d", 12, "heuristic", "--balance --qa qa"),
+    "teams": """
+        synth team --help-all
+        study teams --help-all
+        synth team demo:house --n 3 --tools library --out q --dry-run
+        synth team demo:house --n 3 --compact --choices blind --out q --dry-run --json
+        synth team demo: --n 6 --seed 3 --limit 2 --max-metres 25 --out runs/a
+        synth team demo: --n 6 --seed 3 --max-metres 25 --out runs/a
+        synth team demo:house --n 3 --model builtin/random --tools none --by longest --out runs/b
+        synth team home:0-1 --n 4 --bodies FETCH,SPOT --by alpha --out runs/c
+        synth team demo: --n 4 --compact --model builtin/first --choices blind --out runs/d
+        synth team demo: --n 4 --bodies NOBODY --out runs/e
+        export runs/a --out team.jsonl
+        validate team.jsonl
+        ! sed 's/"makespan_s": 1/"makespan_s": 11/; s/robot_2/robot_9/' team.jsonl > wrong.jsonl
+        validate wrong.jsonl
+        report runs/a runs/b --out both
+        compare runs/a runs/b
+        retry runs/a
+        study teams demo:house --n-each 1 --errands 2 --robots 3 --out runs/f
+        study teams demo:house --n-each 1 --errands 2 --robots 3 --out runs/f --json
+        synth collab demo:flat --n 2 --verify-sim --out runs/g
+        synth collab demo: --n 3 --tools library --model builtin/random --out runs/h
+    """,
     "demo": "demo --out demo",
     "resumed": """
         synth collab demo: --n 9 --seed 3 --limit 2 --out runs/a

@@ -309,6 +309,7 @@ def test_an_injected_payload_stands_apart(made: Made) -> None:
     assert all(each[-1].text not in each[0].text for each in said)
 
 
+@pytest.mark.worlds  # a run of each kind, of teams too
 def test_what_is_gone_leaves_the_rest_and_what_is_broken_is_one_line(made: Made) -> None:
     for name, run in made.items():
         kind = kind_of(run)

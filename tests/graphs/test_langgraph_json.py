@@ -10,7 +10,6 @@ import pytest
 from langgraph.graph.state import CompiledStateGraph
 
 import navloom
-from navloom import graphs
 from tests.graphs.states import run
 
 ROOT = Path(navloom.__file__).parents[1]
@@ -40,9 +39,10 @@ GIVEN = {
 
 
 def test_every_graph_is_listed() -> None:
-    room = Path(graphs.__file__ or "").parent
+    packages = ROOT / "navloom" / "graphs", ROOT / "worlds" / "navloom_worlds"
     there = {
-        f"navloom.graphs.{path.parent.name}.{path.stem}:graph"
+        f"{'.'.join(path.relative_to(base).with_suffix('').parts)}:graph"
+        for base, room in zip((ROOT, ROOT / "worlds"), packages, strict=True)
         for path in room.rglob("*.py")
         if "\ngraph = " in path.read_text()
     }

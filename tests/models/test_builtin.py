@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.tools import tool
 
+from navloom import plugins
 from navloom.errors import ModelError
 from navloom.models.binding import bind
 from navloom.models.builtin import GROUP, BuiltinChatModel, Request, estimate_tokens
@@ -138,6 +139,7 @@ async def test_a_package_adds_a_policy_of_its_own(
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: lent\nVersion: 1\n")
     (info / "entry_points.txt").write_text(f"[{GROUP}]\nheuristic.lent_job = lent:policy\n")
     monkeypatch.syspath_prepend(str(tmp_path))
+    plugins.plugins.cache_clear()
     model = get_model("builtin/heuristic")
     reply = await acall(bind(model, job="lent_job"), [HumanMessage("hi")])
     assert reply.content == '{"a": 5}'

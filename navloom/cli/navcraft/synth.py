@@ -6,12 +6,11 @@ from dataclasses import MISSING
 
 from navloom.cli.capnav.synth import capnav
 from navloom.cli.common import carry_out
-from navloom.cli.help_pages import Commands
+from navloom.cli.help_pages import Commands, add_plugged
 from navloom.cli.options import How, Out, takes
 from navloom.evals.navcraft.direct_request import DirectRequest
 from navloom.evals.navcraft.request import ATTEMPTS, COLLAB_ONLY, TAU, SynthRequest
 from navloom.evals.session import Session
-from navloom.evals.teams.team_request import TeamRequest
 
 app = Commands("Make a dataset: NavCraft errands and relays, CapNav questions.")
 app.command()(capnav)
@@ -55,12 +54,4 @@ def direct(request: DirectRequest, out: Out, session: Session, how: How) -> None
     carry_out(request, out, session, how)
 
 
-@app.command()
-@takes()
-def team(request: TeamRequest, out: Out, session: Session, how: How) -> None:
-    """Have a team planned for: who carries what, over which handoffs, for several errands.
-
-    Starts and errands are drawn by the seed; that no plan does them is found before anyone is
-    asked. The same command on the same folder goes on with a run that was stopped.
-    """
-    carry_out(request, out, session, how)
+add_plugged(app, "synth", "team")

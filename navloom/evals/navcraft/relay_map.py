@@ -149,7 +149,7 @@ def driven_map(task: RelayTask, relay: RelayChoice, driven: Mapping[str, Any]) -
     Args:
         task: the task.
         relay: what was driven.
-        driven: what :func:`navloom.tools.navcraft.relay_drive.drive_relay` gave.
+        driven: what :func:`navloom_worlds.moving.relay_drive.drive_relay` gave.
 
     Raises:
         UsageError: as :func:`relay_map`.

@@ -11,13 +11,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from navloom.errors import NavloomError, UsageError
+from navloom.errors import RunError, UsageError
+from navloom.plugins import plugin
 from navloom.scenes.distances import hop_table
 from navloom.scenes.scene import Scene
 from navloom.tools.forms import Violation, read_form
 from navloom.tools.navcraft.errand import Errand, read_errand
 from navloom.tools.navcraft.optimum import relay_record
-from navloom.tools.navcraft.paths import metric_graph, tied_graphs
+from navloom.tools.navcraft.paths import tied_graphs
 from navloom.tools.navcraft.relay import (
     UNNAMED,
     RelayAnswer,
@@ -72,7 +73,9 @@ def broken_rules(scene: Scene, line: dict[str, Any]) -> list[Violation]:
     wrong.sort(key=lambda each: _ORDER.split().index(each.code))
     wrong += [each for each in words if each.code in ("wrong_instruction", "wrong_subtasks")]
     if line.get("team") is not None:
-        wrong += _wrong_team(scene, errand, line["team"], rest)
+        # A plan is read by who writes it.
+        found = plugin("navloom.rules", "team", "The key 'team' of a line", RunError)
+        wrong += found(scene, errand, line["team"], rest)
     return wrong or [
         *_wrong_worth(scene, errand, rest.get("worth") or {}),
         *_wrong_record(scene, errand, relay, rest),
@@ -118,43 +121,6 @@ def _wrong_names(
             what = f"{item.kind} {item.prompt_name} in {item.region}"
             said = f"{item.id!r} is {what}, not {kind} {name} in {region}"
             yield _recorded(f"{key}_id", said)
-
-
-def _wrong_team(
-    scene: Scene, errand: Errand, record: Any, rest: Mapping[str, Any]
-) -> Iterator[Violation]:
-    """What is wrong with a team's plan and its figures, and whether phase_1 is one of its errands.
-
-    Args:
-        scene: the scene.
-        errand: of phase_1.
-        record: the key ``team``.
-        rest: the key ``navloom``.
-    """
-    # A line of one robot or two needs none of it.
-    from navloom.tools.teams.team_record import plan_faults, read_team
-    from navloom.tools.teams.team_task import wrong_figures
-
-    try:
-        plan = read_team(scene, record)
-    except NavloomError as error:
-        yield Violation("team", "", "team", str(error))
-        return
-    if faults := plan_faults(scene, plan):
-        yield from faults
-        return
-    items = metric_graph(scene).items
-    for kind, region, name, end in (
-        ("object", errand.target, errand.object, "origin"),
-        ("asset", errand.end, errand.end_asset, "end"),
-    ):
-        fit = (x for x in scene.items_in(region) if x.kind == kind and x.prompt_name == name)
-        known = [items.get(item.id) for item in fit]
-        if not any(getattr(each, end) in known for each in plan.errands):
-            said = f"no errand's {kind} is the {name} in {region} of phase_1"
-            yield Violation("team", "", "team", said)
-    for said in wrong_figures(scene, plan, rest):
-        yield Violation("team", "", 'navloom, of "team"', said)
 
 
 def _recorded(key: str, finding: str) -> Violation:

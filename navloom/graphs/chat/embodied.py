@@ -17,7 +17,7 @@ from navloom.errors import SimulatorError
 from navloom.scenes.distances import heading_to, turn_between, wrapped
 from navloom.scenes.scene import Point3, Scene, distance_3d
 from navloom.scenes.terrain import is_carried
-from navloom.sim.graph import floor_of, nearest_viewpoint
+from navloom.sim.graph import floor_of, nearest_viewpoint, region_of
 from navloom.sim.protocol import (
     Contact,
     DrivenSimulator,
@@ -28,7 +28,6 @@ from navloom.sim.protocol import (
     Waypoint,
 )
 from navloom.sim.walker import Walker, pose_entry, pose_record
-from navloom.tools.moving.surroundings import region_of
 
 _STRIDE_M = 0.25
 _LEAST = 0.5

@@ -36,7 +36,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
-from navloom.errors import UsageError
+from navloom.errors import SimulatorError, UsageError
 from navloom.graphs.agent import AgentGraph
 from navloom.graphs.calling import as_node
 from navloom.graphs.navcraft import single as navcraft_single
@@ -53,6 +53,7 @@ from navloom.graphs.turns import (
     sent_back,
     turns,
 )
+from navloom.plugins import plugin
 from navloom.prompts.load import Rendered, load_prompt
 from navloom.scenes.bodies import Embodiment, body_of
 from navloom.scenes.distances import per_scene
@@ -62,6 +63,7 @@ from navloom.scenes.uri import scene_of
 from navloom.sim.registry import get_simulator
 from navloom.tools.forms import Violation, listed, read_form
 from navloom.tools.navcraft.errand import Errand, read_errand
+from navloom.tools.navcraft.library import LIBRARY, library_tools
 from navloom.tools.navcraft.optimum import Relays, all_relays, relay_record
 from navloom.tools.navcraft.relay import (
     UNNAMED,
@@ -73,12 +75,8 @@ from navloom.tools.navcraft.relay import (
     relay_answer,
     relay_answer_schema,
 )
-from navloom.tools.navcraft.relay_drive import drive_relay
 from navloom.tools.navcraft.task import RelayTask
 from navloom.tools.navcraft.wish import Asked, Types, Wish, drawn, settled
-from navloom.tools.teams.library_tools import LIBRARY, library_tools
-
-__all__ = ["LIBRARY", "asked_library", "library_record", "with_library"]
 
 _PROMPT = "navcraft_collab_library"
 _KEPT = 16
@@ -97,7 +95,7 @@ def asked_library(
     Args:
         task: the single-robot task.
         bodies: robot_1's and robot_2's; none where relays are not driven.
-        given: what :func:`navloom.tools.teams.library_tools.library_tools` takes besides.
+        given: what :func:`navloom.tools.navcraft.library.library_tools` takes besides.
     """
     kept = per_scene(task.scene, "library_tools", lambda: lru_cache(_KEPT)(library_tools))
     return kept(task, bodies=tuple(bodies) or (None, None), **given)
@@ -156,7 +154,7 @@ class Context(navcraft_single.Context):
     min_gain: float = 0.0
     """Only relays that spare robot_1 so much of its way, 1 - alpha."""
     verify_sim: bool = False
-    """Drive each accepted relay with two bodies (:mod:`navloom.tools.navcraft.relay_drive`)."""
+    """Drive each accepted relay with two bodies (CoNavBench 4.1), as ``navloom-worlds`` can."""
     robot_1: str = "FETCH"
     """Robot_1's body, by name or as ``FILE.json#NAME``."""
     robot_2: str = "SPOT"
@@ -373,7 +371,9 @@ def _driven(relay: RelayChoice, state: State, context: Context) -> dict[str, Any
     }
     simulator = get_simulator("embedded", task.scene, physics="slide")
     try:
-        return drive_relay(simulator, task, relay, bodies)
+        drive = plugin("navloom.relays", "drive", "A relay that is driven", SimulatorError)
+        driven: dict[str, Any] = drive(simulator, task, relay, bodies)
+        return driven
     finally:
         simulator.close()
 

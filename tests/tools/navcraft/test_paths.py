@@ -10,13 +10,18 @@ import pytest
 from hypothesis import given
 
 from benchmarks.reference import check_path, crossing_graph
+from navloom.scenes.bodies import FETCH, SPOT
 from navloom.scenes.scene import Floor, Link, Region, Scene
 from navloom.tools.navcraft.paths import (
     check_path_and_adjacency,
     check_two_path_and_adjacency,
+    closed_links,
+    first_closed,
+    metric_graph,
+    passable_graph,
     region_ways,
 )
-from tests.tools.navcraft.worlds import row_house, scenes
+from tests.tools.navcraft.worlds import ROW, row_house, scenes
 
 
 def place(links: list[tuple[str, str]], **centers: tuple[float, float]) -> Scene:
@@ -180,6 +185,31 @@ def test_paths_are_shortest_over_links_of_h(scene: Scene) -> None:
             walked = sum(graph.edges[step]["metres"] for step in steps)
             ways = nx.all_shortest_paths(graph, a, b)
             assert walked == pytest.approx(min(nx.path_weight(graph, w, "metres") for w in ways))
+
+
+def narrow(scene: Scene) -> Scene:
+    """The row with a sill between hall and living room that wheels do not cross."""
+    sills = [
+        Link(a=x.a, b=x.b, kind="door", threshold=0.1) if x.a == ROW[1] else x for x in scene.links
+    ]
+    return scene.replace(links=tuple(sills))
+
+
+def test_a_body_walks_no_link_that_it_cannot_pass() -> None:
+    house = narrow(row_house())
+    everybody, spot, fetch = (passable_graph(house, body) for body in (None, SPOT, FETCH))
+    assert everybody is spot is metric_graph(house)
+    here, there = everybody.starts[ROW[0]], everybody.starts[ROW[5]]
+    assert everybody.distance(here, there) == 20.0
+    assert fetch.distance(here, there) == float("inf")
+    assert fetch.distance(here, everybody.starts[ROW[1]]) == 4.0
+    assert set(closed_links(house, FETCH)) == {1}
+    nodes = everybody.walk(here, there)
+    assert nodes is not None
+    link, why = first_closed(house, FETCH, nodes) or (None, "")
+    assert link == 1
+    assert "sill" in why
+    assert first_closed(house, SPOT, nodes) is None
 
 
 def _leads_through_nowhere(scene: Scene, path: Iterable[str]) -> bool:

@@ -172,7 +172,7 @@ def _points(scene: Scene, place: str) -> list[Point3]:
     """Where a place is, on the floor; of a room its viewpoints, middle first."""
     from navloom.errors import UsageError
     from navloom.sim.graph import floor_of
-    from navloom.tools.moving.surroundings import goals_of, point_of
+    from navloom_worlds.moving.surroundings import goals_of, point_of
     from navloom_worlds.rendering.lookout import floor_at
 
     parts = place.split(",")
@@ -213,7 +213,7 @@ def _told(ride: Ride, planned: float | None, instants: Sequence[Instant]) -> dic
 def _barrier(scene: Scene, body: Embodiment, begun: Instant, goal: Point3) -> str | None:
     """What a link on the way says of itself, where one says something against the body."""
     from navloom.sim.graph import nearest_viewpoint
-    from navloom.tools.moving.barred import first_barrier
+    from navloom.tools.chat.bumped import first_barrier
 
     ((_, stand),) = begun.bodies.values()
     here, there = (nearest_viewpoint(scene, each)[0] for each in (stand.position, goal))

@@ -33,7 +33,7 @@ from navloom.scenes.distances import per_scene
 from navloom.scenes.floor_graph import LONGEST
 from navloom.scenes.parts import Edge, Point3, Region, Viewpoint, distance_2d, distance_3d
 from navloom.scenes.scene import Scene
-from navloom.scenes.terrain import Stand, with_carried
+from navloom.scenes.terrain import Stand, is_carried
 from navloom_worlds.geometry.walkable import joined
 from navloom_worlds.motion.body_field import BodyField, body_field, body_key, reached
 from navloom_worlds.motion.dilation import nearest_in
@@ -243,7 +243,28 @@ def _made(scene: Scene, body: Embodiment) -> Scene:
         viewpoints=tuple(maker.stands.values()),
         edges=tuple(Edge(a=a, b=b) for a, b in maker.graph.edges),
     )
-    return with_carried(own, scene, body)
+    return _with_carried(own, scene, body)
+
+
+def _with_carried(own: Scene, whole: Scene, body: Embodiment) -> Scene:
+    """The graph of a body with the ways that carry it.
+
+    Args:
+        own: with the viewpoints and edges that are the body's.
+        whole: with those of a slim one.
+        body: whose.
+    """
+    known = {frozenset((edge.a, edge.b)) for edge in own.edges}
+    there = own.viewpoint_by_id
+    more = tuple(
+        Edge(a=edge.a, b=edge.b)
+        for edge in whole.edges
+        if edge.a in there
+        and edge.b in there
+        and frozenset((edge.a, edge.b)) not in known
+        and is_carried(whole, edge.a, edge.b, body)
+    )
+    return own.replace(edges=own.edges + more) if more else own
 
 
 @dataclass

@@ -1,1 +1,0 @@
-"""Teams: what further robots are worth."""

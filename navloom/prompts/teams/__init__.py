@@ -1,1 +1,0 @@
-"""What those who plan for teams are told."""

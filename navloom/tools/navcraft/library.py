@@ -1,0 +1,689 @@
+"""The efficiency library: what a planner may ask before it decides (CoNavBench 3.1, A.9).
+
+Pure functions over G+ as each body may walk it, with small JSON answers: :func:`reach`,
+:func:`travel_time`, :func:`rendezvous`, :func:`recommend`, :func:`interference`. A sixth is
+:func:`navloom.tools.navcraft.revise_route.revise_route`. Seconds and metres are unrounded.
+
+Interference is where two timed routes get into each other's way (CoNavBench Figure 5c). Two robots
+share an edge of G+ while both walk it, a doorway while both walk edges that cross its link, the
+spur of an item (``handoff``) while both walk or stand on it, and a viewpoint where one stands while
+the other comes by. An edge that crosses a doorway is told as the doorway. Head-on they come from
+opposite ends, following from the same, standing one of them waits. Both fit where the doorway is as
+wide as both bodies side by side. Nothing is said where the scene says no width, as HM3D's links, or
+a robot has no body.
+
+:func:`library_tools` hands all six to agents: thin LangChain tools over one relay's task. The task
+says where robot_1 starts, what is carried and where to; the agent names the rest. What is wrong is
+answered as ``{"error": ...}``, one line. The papers' robots have no bodies: they pass every link at
+1 m/s, so that what these tools say agrees with ``check_collab_path_efficient``. Where relays are
+driven the robots have bodies, with their speeds and the links they cannot pass.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from langchain_core.tools import BaseTool, StructuredTool
+from numpy.typing import NDArray
+from pydantic import BaseModel, Field, create_model
+
+from navloom.errors import NavloomError, UsageError, did_you_mean
+from navloom.scenes.bodies import FETCH, SPOT, VLNVERSE, Embodiment, body_names, get_body
+from navloom.scenes.scene import Scene, Viewpoint, prompt_name
+from navloom.tools.forms import MOST_LISTED, listed, name_argument, quoted
+from navloom.tools.navcraft import optimum
+from navloom.tools.navcraft.optimum import Measure, Relays, all_relays
+from navloom.tools.navcraft.paths import (
+    MAX_QUOTED,
+    Anchor,
+    closed_links,
+    first_closed,
+    link_crossed,
+    metric_graph,
+    passable_graph,
+    unknown_region,
+    whereabouts,
+)
+from navloom.tools.navcraft.relay import (
+    COLLAB_TYPES,
+    RelayChoice,
+    RobotName,
+    find_transfer,
+    roles_of,
+)
+from navloom.tools.navcraft.revise_route import (
+    BETWEEN,
+    IN,
+    MOST_CLOSED,
+    MOST_RESERVED,
+    Reservation,
+    no_way,
+    place_name,
+    revise_route,
+    transitions,
+)
+from navloom.tools.navcraft.schedule import Leg, Robot, RobotStop, Spell, schedule_legs
+from navloom.tools.navcraft.task import RelayTask, no_such_item
+from navloom.tools.navcraft.wish import Wish
+
+MOST_RECOMMENDED = 10
+_NO_WAY = "the navigation graph does not join them"
+
+
+def place_named(scene: Scene, name: str, meant: Sequence[str] = ()) -> Anchor:
+    """A place as agents write it: a region, a viewpoint, or a thing as ``desk in Study_4``.
+
+    Args:
+        scene: the scene.
+        name: what was written.
+        meant: ids of instances that a shared name means, the first first; else the lowest id.
+
+    Returns:
+        Its anchor on G+; a region is the place where a robot starts in it.
+
+    Raises:
+        UsageError: there is no such place, or it cannot be joined to G+.
+    """
+    graph, asked = metric_graph(scene), name[: 2 * MAX_QUOTED]
+    if (viewpoint := scene.viewpoint_by_id.get(asked)) is not None:
+        return Anchor(viewpoint.id, graph.table.index[viewpoint.id], 0.0)
+    thing, found, region = asked.rpartition(IN)
+    if not found:
+        if (start := graph.starts.get(asked)) is not None:
+            return start
+        if asked in scene.region_by_id:
+            raise UsageError(f"No robot can stand in {asked}: it has no viewpoint.")
+    if region not in scene.region_by_id:
+        raise UsageError(
+            f"There is no place {quoted(asked)}: name a region, or a thing as 'desk{IN}Study_4'."
+            f"{did_you_mean(region, scene.region_by_id)}"
+        )
+    items = [item for item in scene.items_in(region) if item.prompt_name == prompt_name(thing)]
+    if not items:
+        raise UsageError(no_such_item(scene, region, thing, "asset"))
+    order = {each: i for i, each in enumerate(meant)}
+    item = min(items, key=lambda each: (order.get(each.id, len(order)), each.id))
+    if (anchor := graph.items.get(item.id)) is None:
+        raise UsageError(f"No robot gets to {quoted(asked)}: it has no viewpoint near.")
+    return anchor
+
+
+def reach(scene: Scene, body: Embodiment | None, place: Anchor) -> dict[str, Any]:
+    """Which regions a body gets to from a place, and what bars it from the others.
+
+    Args:
+        scene: the scene.
+        body: whose; None, the papers' robots, passes every link.
+        place: where it stands.
+
+    Returns:
+        ``body``, ``from``, ``reached`` and ``regions`` (how many of how many), ``cut_off`` (each
+        region it does not get to, with the ``link`` that it cannot pass first on the shortest way,
+        and the ``barrier`` in words) and ``closed_links`` (every link it cannot pass, likewise).
+        Lists hold a dozen; ``more`` says how many are left out.
+    """
+    graph, everybody = passable_graph(scene, body), metric_graph(scene)
+    row = graph.row(place)
+    cut_off = []
+    for region in scene.regions:
+        inside = [graph.table.index[v.id] for v in scene.viewpoints_by_region[region.id]]
+        if any(math.isfinite(row[column]) for column in inside):
+            continue
+        start = graph.starts.get(region.id)
+        nodes = None if start is None else everybody.walk(place, start)
+        found = first_closed(scene, body, nodes) if nodes and body else None
+        link = None if found is None else _link_name(scene, found[0])
+        why = "it has no viewpoint" if start is None else _NO_WAY
+        cut_off.append({"region": region.id, "link": link, "barrier": found[1] if found else why})
+    shut = closed_links(scene, body) if body else {}
+    closed = [{"link": _link_name(scene, i), "barrier": why} for i, why in shut.items()]
+    return {
+        "body": body.name if body else None,
+        "from": place_name(scene, place),
+        "reached": len(scene.regions) - len(cut_off),
+        "regions": len(scene.regions),
+        "cut_off": cut_off[:MOST_LISTED],
+        "closed_links": closed[:MOST_LISTED],
+        "more": max(0, len(cut_off) - MOST_LISTED) + max(0, len(closed) - MOST_LISTED),
+    }
+
+
+def travel_time(scene: Scene, robot: Robot, start: Anchor, goal: Anchor) -> dict[str, Any]:
+    """How far and how long it is for one robot.
+
+    Args:
+        scene: the scene.
+        robot: its body says which links it may use, its speed how long that takes.
+        start: from where.
+        goal: to where.
+
+    Returns:
+        ``robot``, ``metres``, ``seconds`` and ``path``, the regions' transitions.
+
+    Raises:
+        UsageError: its body cannot get there; the message names the first barrier.
+    """
+    graph = robot.graph(scene)
+    metres = graph.distance(start, goal)
+    if not math.isfinite(metres):
+        raise UsageError(no_way(scene, robot, start, goal))
+    walked = graph.walk(start, goal) or []
+    return {
+        "robot": robot.name,
+        "metres": metres,
+        "seconds": metres / robot.speed,
+        "path": transitions(whereabouts(scene, node).region for node in walked),
+    }
+
+
+def rendezvous(
+    scene: Scene, fetcher: Robot, receiver: Robot, origin: Anchor, handoff: Anchor, end: Anchor
+) -> dict[str, Any]:
+    """Who waits for whom at a handoff, and how late each may set out without delaying anybody.
+
+    Both could set out at second 0. The robot that would be early may stay where it is needed, as
+    robot_1 does beside its guest in CoNavBench A.9, and leave so that it comes just in time.
+
+    Args:
+        scene: the scene.
+        fetcher: who brings the object to the handoff.
+        receiver: who takes it on.
+        origin: where the object lies.
+        handoff: where it is put down.
+        end: where it goes.
+
+    Returns:
+        ``arrive_s`` of each, ``handoff_s`` (both are there), ``waits`` (robot and seconds, as tasks
+        record it), ``object_rests_s``, ``latest_departure_s`` of each while the other sets out at
+        0, ``makespan_s``.
+
+    Raises:
+        UsageError: both are one robot, or a body cannot get there.
+    """
+    if fetcher.name == receiver.name:
+        raise UsageError(f"{fetcher.name} cannot hand over to itself: name two robots.")
+    brings = _seconds(scene, fetcher, fetcher.start, origin, handoff)
+    comes = _seconds(scene, receiver, receiver.start, handoff)
+    on = _seconds(scene, receiver, handoff, end)
+    handed, spare = max(brings, comes), comes - brings
+    return {
+        "arrive_s": {fetcher.name: brings, receiver.name: comes},
+        "handoff_s": handed,
+        "waits": {"robot": receiver.name if spare < 0 else None, "seconds": max(0.0, -spare)},
+        "object_rests_s": max(0.0, spare),
+        "latest_departure_s": {fetcher.name: max(0.0, spare), receiver.name: max(0.0, -spare)},
+        "makespan_s": handed + on,
+    }
+
+
+def recommend(
+    relays: Relays, *, kept: NDArray[np.bool_] | None = None, by: Measure = "alpha", k: int = 3
+) -> dict[str, Any]:
+    """The k best places for a handoff, each with the best relay over it, its gains, and why.
+
+    Args:
+        relays: every guarded relay of a task.
+        kept: (n,) those that may be recommended; None: all.
+        by: the measure to choose by.
+        k: how many, 1 to ``MOST_RECOMMENDED``.
+
+    Returns:
+        ``recommended``: the four choices of each, ``alpha``, ``g_rate``, ``gain_alpha``,
+        ``gain_g``, ``makespan_s`` and ``why``; best first, none where no relay may be. ``of`` says
+        how many relays there were to choose from.
+
+    Raises:
+        UsageError: ``k`` is out of bounds, or the measure is not known.
+    """
+    if not 1 <= k <= MOST_RECOMMENDED:
+        raise UsageError(f"k must be 1 to {MOST_RECOMMENDED}, not {k}.")
+    if by not in optimum.MEASURES:
+        raise UsageError(f"by must be one of {listed(optimum.MEASURES)}, not {quoted(by)}.")
+    found = optimum.recommend(relays, "transfer_asset", by=by, k=k, kept=kept)
+    return {
+        "recommended": [
+            {
+                "robot_2_start_region": relay.robot_2_start_region,
+                "transfer_region": relay.transfer_region,
+                "transfer_asset": relay.transfer_asset,
+                "collab_type": relay.collab_type,
+                "alpha": relay.alpha,
+                "g_rate": relay.g_rate,
+                "gain_alpha": 1 - relay.alpha,
+                "gain_g": 1 - relay.g_rate,
+                "makespan_s": relay.makespan_s,
+                "why": " ".join(each.reasons),
+            }
+            for each in found
+            for relay in (each.relay,)
+        ],
+        "of": len(relays) if kept is None else int(kept.sum()),
+    }
+
+
+def _seconds(scene: Scene, robot: Robot, *places: Anchor) -> float:
+    graph, metres = robot.graph(scene), 0.0
+    for start, goal in pairwise(places):
+        leg = graph.distance(start, goal)
+        if not math.isfinite(leg):
+            raise UsageError(no_way(scene, robot, start, goal))
+        metres += leg
+    return metres / robot.speed
+
+
+def _link_name(scene: Scene, link: int) -> str:
+    return f"{scene.links[link].a}{BETWEEN}{scene.links[link].b}"
+
+
+Kind = Literal["doorway", "edge", "handoff", "viewpoint"]
+Manner = Literal["head-on", "following", "standing"]
+_EPS = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """Two robots in one place at one time.
+
+    Attributes:
+        kind: ``doorway``, ``edge`` (of G), ``handoff`` (the spur of an item), ``viewpoint``.
+        where: its two ends, regions for a doorway and nodes of G+ else; a viewpoint alone.
+        from_s: second from which both are there.
+        to_s: second until which; equal to ``from_s`` where one walks by while the other stands.
+        how: ``head-on``, ``following``, or ``standing`` where one of them stands.
+        width: clear width of the doorway in metres; None where nobody says.
+        fits: whether both bodies fit side by side; None where nobody says.
+    """
+
+    kind: Kind
+    where: tuple[str, ...]
+    from_s: float
+    to_s: float
+    how: Manner
+    width: float | None
+    fits: bool | None
+
+    def record(self) -> dict[str, Any]:
+        """As JSON."""
+        return {**asdict(self), "where": list(self.where), "seconds": self.to_s - self.from_s}
+
+
+@dataclass(frozen=True, slots=True)
+class _Presence:
+    """One robot in one place for a while; ``toward`` is the end it walks to, None: it stands."""
+
+    spell: Spell
+    toward: str | None
+
+
+_Place = tuple[Kind, tuple[str, ...], int]
+"""(kind, where, index of the link, or -1)."""
+
+
+def interference(
+    scene: Scene,
+    first: Sequence[RobotStop],
+    second: Sequence[RobotStop],
+    bodies: tuple[Embodiment | None, Embodiment | None] = (None, None),
+) -> list[Meeting]:
+    """The places that two timed routes share at one time.
+
+    Args:
+        scene: the scene both walk in.
+        first: one robot's stops, as schedules and revised routes have them.
+        second: the other's.
+        bodies: both bodies, whose widths are added.
+
+    Returns:
+        The meetings, soonest first. Before its first and after its last stop a robot is nowhere.
+    """
+    sides = None if None in bodies else sum(body.width for body in bodies if body)
+    here, there = _presences(scene, first), _presences(scene, second)
+    found = [
+        _meeting(scene, place, a, b, sides)
+        for place in here.keys() & there.keys()
+        for a in here[place]
+        for b in there[place]
+        if _together(place[0], a, b)
+    ]
+    return sorted(found, key=lambda each: (each.from_s, each.to_s, each.kind, each.where))
+
+
+def _together(kind: Kind, a: _Presence, b: _Presence) -> bool:
+    shared = min(a.spell[1], b.spell[1]) - max(a.spell[0], b.spell[0])
+    if kind == "viewpoint":
+        # Who stands is passed in no time.
+        return shared >= 0 and (a.toward is None or b.toward is None)
+    return shared > _EPS
+
+
+def _meeting(
+    scene: Scene, place: _Place, a: _Presence, b: _Presence, sides: float | None
+) -> Meeting:
+    kind, where, link = place
+    width = scene.links[link].width if link >= 0 else None
+    how: Manner = "following" if a.toward == b.toward else "head-on"
+    if a.toward is None or b.toward is None:
+        how = "standing"
+    return Meeting(
+        kind=kind,
+        where=where,
+        from_s=max(a.spell[0], b.spell[0]),
+        to_s=min(a.spell[1], b.spell[1]),
+        how=how,
+        width=width,
+        fits=None if width is None or sides is None else width + _EPS >= sides,
+    )
+
+
+def _presences(scene: Scene, route: Sequence[RobotStop]) -> dict[_Place, list[_Presence]]:
+    """When a robot is in each place, and which way it goes there."""
+    found: dict[_Place, list[_Presence]] = {}
+    for place, presence in _steps(scene, route):
+        found.setdefault(place, []).append(presence)
+    return found
+
+
+def _steps(scene: Scene, route: Sequence[RobotStop]) -> Iterator[tuple[_Place, _Presence]]:
+    before: _Place | None = None
+    for here, there in pairwise(route):
+        place, toward = _between(scene, here, there)
+        if here.node not in scene.viewpoint_by_id and here.leave > here.arrive:
+            # Who waits at an item stands on its spur, whichever way it came.
+            yield before or place, _Presence((here.arrive, here.leave), None)
+        yield place, _Presence((here.leave, there.arrive), toward)
+        before = place
+    for stop in route:
+        if stop.node in scene.viewpoint_by_id:
+            onward = None if stop.leave > stop.arrive else stop.node
+            yield ("viewpoint", (stop.node,), -1), _Presence((stop.arrive, stop.leave), onward)
+
+
+def _between(scene: Scene, here: RobotStop, there: RobotStop) -> tuple[_Place, str]:
+    """The place that a step leads through, and its end that the step leads to."""
+    a, b = sorted((here.node, there.node))
+    ends = whereabouts(scene, here.node), whereabouts(scene, there.node)
+    if not all(isinstance(end, Viewpoint) and end.id in scene.viewpoint_by_id for end in ends):
+        return ("handoff", (a, b), -1), there.node
+    if here.region and there.region and here.region != there.region:
+        link = link_crossed(scene, *(scene.viewpoint_by_id[end.id] for end in ends))
+        if link is not None:
+            near, far = sorted((here.region, there.region))
+            return ("doorway", (near, far), link), there.region
+    return ("edge", (a, b), -1), there.node
+
+
+LIBRARY = ("recommend", "reach", "travel_time", "rendezvous", "interference", "revise_route")
+"""The tools by name."""
+ROBOTS: tuple[RobotName, RobotName] = ("robot_1", "robot_2")
+Bodies = tuple[Embodiment | None, Embodiment | None]
+BODIES = (*body_names(), VLNVERSE.name, FETCH.name, SPOT.name)
+_MOST_MEETINGS, _MOST_HANDOFFS, _DIGITS = 8, 5, 3
+
+_RECOMMEND = """Name the best handoffs for this errand that are as asked, each with the best relay.
+
+Returns recommended (robot_2_start_region, transfer_region, transfer_asset, collab_type, alpha,
+g_rate, gains, makespan_s, why), best first. alpha is robot_1's share of its own route."""
+_REACH = """Say which regions a body gets to from a place.
+
+Returns reached, cut_off (each region it does not get to, with the link and the barrier) and
+closed_links (every link it cannot pass, with the barrier)."""
+_TRAVEL = """Say how long one robot takes from a place to another.
+
+Returns metres, seconds and path (transitions "A_1 -> B_2")."""
+_RENDEZVOUS = """Say who waits for whom at a relay's handoff.
+
+Returns arrive_s, handoff_s, waits, object_rests_s, latest_departure_s (how late each robot may set
+out without delaying anybody) and makespan_s."""
+_INTERFERENCE = """Say where the two robots of a relay are in each other's way.
+
+Returns meetings: doorways and edges that both use at one time, from_s, to_s, how (head-on,
+following, standing), the doorway's width, and whether both bodies fit side by side."""
+_REVISE = """Find the way that gets there first around what is closed or reserved; it may wait.
+
+A thing is a link "A_1 <-> B_2", or a viewpoint's id. Returns metres, arrive_s, waits and path."""
+
+
+class Reserved(BaseModel):
+    """Something that the other robot has to itself for a while."""
+
+    where: str = Field(description="A link 'A_1 <-> B_2', or a viewpoint's id.", max_length=500)
+    from_s: float = Field(description="Second from which.")
+    to_s: float = Field(description="Second until which.")
+
+
+@dataclass(frozen=True, eq=False)
+class RelayLibrary:
+    """What the tools answer of one task; every method raises ``NavloomError`` for a wrong name.
+
+    Attributes:
+        task: the single-robot task.
+        strict: hold the helper to the stricter rule.
+        wish: what a recommended relay should be.
+        bodies: robot_1's and robot_2's; None passes everywhere at 1 m/s.
+    """
+
+    task: RelayTask
+    strict: bool = False
+    wish: Wish = field(default_factory=Wish)
+    bodies: Bodies = (None, None)
+
+    @property
+    def scene(self) -> Scene:
+        """The scene."""
+        return self.task.scene
+
+    @cached_property
+    def meant(self) -> list[str]:
+        """The ids of the instances that shared names mean."""
+        transfers = (transfer.item.id for transfer in self.task.transfers.values())
+        return [self.task.object_item.id, self.task.end_item.id, *transfers]
+
+    def recommend(self, k: int = 3) -> dict[str, Any]:
+        """The k best handoffs that are as asked."""
+        if not 1 <= k <= _MOST_HANDOFFS:
+            raise UsageError(f"k must be 1 to {_MOST_HANDOFFS}, not {k}.")
+        relays = all_relays(self.task, strict=self.strict)
+        return recommend(relays, kept=self.wish.kept_by(relays), k=k)
+
+    def reach(self, body: str, place: str) -> dict[str, Any]:
+        """Where a body, or one of the robots, gets to from a place."""
+        known = self._body(body) if body in ROBOTS else get_body(body[:MAX_QUOTED])
+        return reach(self.scene, known, self._place(place))
+
+    def travel_time(self, robot: str, start: str, goal: str) -> dict[str, Any]:
+        """How long one robot takes from a place to another."""
+        begin, end = self._place(start), self._place(goal)
+        return travel_time(self.scene, self._robot_at(robot, begin), begin, end)
+
+    def rendezvous(self, **asked: str) -> dict[str, Any]:
+        """Who waits at a relay's handoff."""
+        fetcher, receiver, handoff = self._relay(RelayChoice(**asked))
+        origin, end = self._ends()
+        return rendezvous(self.scene, fetcher, receiver, origin, handoff, end)
+
+    def interference(self, **asked: str) -> dict[str, Any]:
+        """Where the two robots of a relay meet."""
+        choice = RelayChoice(**asked)
+        fetcher, receiver, handoff = self._relay(choice)
+        origin, end = self._ends()
+        rendezvous(self.scene, fetcher, receiver, origin, handoff, end)
+        thing = self.task.object_item.id
+        legs = (Leg(fetcher.name, thing, origin, handoff), Leg(receiver.name, thing, handoff, end))
+        carriers = {robot.name: robot.carrier(self.scene) for robot in (fetcher, receiver)}
+        routes = schedule_legs(self.scene, carriers, legs).routes
+        one, two = (routes[name] for name in ROBOTS)
+        found = interference(self.scene, one, two, self.bodies)
+        return {
+            "meetings": [each.record() for each in found[:_MOST_MEETINGS]],
+            "more": max(0, len(found) - _MOST_MEETINGS),
+        }
+
+    def revise_route(
+        self,
+        robot: str,
+        start: str,
+        goal: str,
+        closed: list[str],
+        reserved: list[Reserved],
+        depart_s: float,
+    ) -> dict[str, Any]:
+        """The way that gets there first around what is closed or reserved."""
+        begin, end = self._place(start), self._place(goal)
+        spells = [Reservation(each.where, each.from_s, each.to_s) for each in reserved]
+        mover = self._robot_at(robot, begin)
+        route = revise_route(
+            self.scene, mover, begin, end, closed=closed, reserved=spells, depart_s=depart_s
+        )
+        return route.record()
+
+    def _body(self, name: str) -> Embodiment | None:
+        if name not in ROBOTS:
+            asked = quoted(name[:MAX_QUOTED])
+            raise UsageError(f"There is no robot {asked}: use {' or '.join(ROBOTS)}.")
+        return self.bodies[name == ROBOTS[1]]
+
+    def _place(self, name: str) -> Anchor:
+        return place_named(self.scene, name, self.meant)
+
+    def _robot_at(self, name: str, start: Anchor) -> Robot:
+        body = self._body(name)
+        return Robot(name, start, body, body.speed if body else 1.0)
+
+    def _ends(self) -> tuple[Anchor, Anchor]:
+        origin, end = self.task.object_anchor, self.task.end_anchor
+        if origin is None or end is None:
+            raise UsageError("The object or the end asset has no place on the navigation graph.")
+        return origin, end
+
+    def _relay(self, choice: RelayChoice) -> tuple[Robot, Robot, Anchor]:
+        """Who fetches, who receives, and where the object is handed over."""
+        if choice.collab_type not in COLLAB_TYPES:
+            raise UsageError(
+                f"collab_type {quoted(choice.collab_type)} is not known: use Type-A1 or Type-A2."
+            )
+        for argument in ("robot_2_start_region", "transfer_region"):
+            if (name := getattr(choice, argument)) not in self.scene.region_by_id:
+                raise UsageError(unknown_region(self.scene, name, argument=argument))
+        transfer = find_transfer(self.task, choice.transfer_region, choice.transfer_asset)
+        if transfer is None:
+            asked = choice.transfer_region, choice.transfer_asset
+            raise UsageError(no_such_item(self.scene, *asked, "asset"))
+        start = self._place(self.task.start_region), self._place(choice.robot_2_start_region)
+        robots = {name: self._robot_at(name, at) for name, at in zip(ROBOTS, start, strict=True)}
+        fetcher, receiver = (robots[name] for name in roles_of(choice.collab_type))
+        if transfer.anchor is None:
+            raise UsageError(f"No robot gets to the {transfer.name} in {transfer.region}.")
+        return fetcher, receiver, transfer.anchor
+
+
+def library_tools(
+    task: RelayTask,
+    *,
+    strict: bool = False,
+    wish: Wish | None = None,
+    bodies: Bodies = (None, None),
+    constrain: bool = True,
+) -> list[BaseTool]:
+    """The library's six tools over one single-robot task.
+
+    Args:
+        task: the task a relay would replace.
+        strict: hold the helper to the stricter rule.
+        wish: what a recommended relay should be; None: anything that is efficient.
+        bodies: robot_1's and robot_2's; None passes everywhere at 1 m/s.
+        constrain: enumerate region ids, asset names, robots and bodies in the argument schemas.
+    """
+    kept = RelayLibrary(task, strict, wish or Wish(), bodies)
+    regions = [region.id for region in task.scene.regions] if constrain else None
+    assets = [*dict.fromkeys(name for _, name in task.transfers)] if constrain else None
+    place = name_argument("A region, or a thing as 'desk in Study_4'.", None)
+    robot = name_argument("Which robot.", ROBOTS if constrain else None)
+    relay = {
+        "robot_2_start_region": name_argument("Region robot_2 starts in.", regions),
+        "transfer_region": name_argument("Region where the object is handed over.", regions),
+        "transfer_asset": name_argument("Asset of that region to put it on.", assets),
+        "collab_type": name_argument(
+            "Type-A1: robot_2 fetches, robot_1 delivers. Type-A2: the other way round.",
+            list(COLLAB_TYPES),
+        ),
+    }
+    body = name_argument("A body's name.", [*ROBOTS, *BODIES] if constrain else None)
+    ways = {
+        "closed": (
+            Annotated[list[str], Field(description="What is shut.", max_length=MOST_CLOSED)],
+            [],
+        ),
+        "reserved": (
+            Annotated[
+                list[Reserved],
+                Field(description="What the other has to itself.", max_length=MOST_RESERVED),
+            ],
+            [],
+        ),
+        "depart_s": (Annotated[float, Field(description="Second of setting out.")], 0.0),
+    }
+    k = Annotated[int, Field(description=f"How many, at most {_MOST_HANDOFFS}.")]
+    return [
+        answering_tool("recommend", _RECOMMEND, kept.recommend, k=(k, 3)),
+        answering_tool("reach", _REACH, kept.reach, body=body, place=place),
+        answering_tool(
+            "travel_time", _TRAVEL, kept.travel_time, robot=robot, start=place, goal=place
+        ),
+        answering_tool("rendezvous", _RENDEZVOUS, kept.rendezvous, **relay),
+        answering_tool("interference", _INTERFERENCE, kept.interference, **relay),
+        answering_tool(
+            "revise_route", _REVISE, kept.revise_route, robot=robot, start=place, goal=place, **ways
+        ),
+    ]
+
+
+def answering_tool(
+    name: str, description: str, function: Callable[..., dict[str, Any]], **arguments: Any
+) -> BaseTool:
+    """A tool over a function whose mistakes of names are answered as ``{"error": ...}``.
+
+    Args:
+        name: its name.
+        description: what the agent is told of it.
+        function: what it does; it raises ``NavloomError`` for what is asked wrongly.
+        arguments: type and field of each.
+    """
+
+    def answered(**asked: Any) -> dict[str, Any]:
+        try:
+            answer: dict[str, Any] = _short(function(**asked))
+            return answer
+        except NavloomError as error:
+            return {"error": " ".join(str(error).split())}
+
+    schema: type[BaseModel] = create_model(name, **arguments)
+    return StructuredTool.from_function(
+        answered,
+        name=name,
+        description=description,
+        args_schema=schema,
+        handle_validation_error=_misread,
+    )
+
+
+def _short(value: Any) -> Any:
+    """An answer whose numbers a model can read: millimetres and milliseconds will do."""
+    if isinstance(value, float):
+        return round(value, _DIGITS)
+    if isinstance(value, dict):
+        return {key: _short(each) for key, each in value.items()}
+    return [_short(each) for each in value] if isinstance(value, list) else value
+
+
+def _misread(error: Any) -> str:
+    """A call whose arguments have the wrong form, as one line that the model can act on."""
+    wrong = error.errors(include_url=False, include_context=False)[0]
+    where = ".".join(str(part) for part in wrong["loc"])
+    return json.dumps({"error": f"{where}: {wrong['msg']}; found {quoted(wrong['input'])}."})

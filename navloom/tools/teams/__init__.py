@@ -1,1 +1,0 @@
-"""Teams on paper: robots with bodies that carry several things over several handoffs."""

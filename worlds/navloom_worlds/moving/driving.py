@@ -1,0 +1,305 @@
+"""Going somewhere and through a link, in any simulator, and what was touched on the way.
+
+A backend on the graph alone hops along the shortest way; one that drives bodies (it claims
+``waypoint``) is sent along it, half a metre at a time. What is planned is what
+``Simulator.geodesic`` says for the body, what is driven is measured from pose to pose.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import shapely
+
+from navloom.errors import SimulatorError, did_you_mean
+from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
+from navloom.scenes.scene import Link, Point3, Scene, distance_2d
+from navloom.scenes.terrain import has_geometry
+from navloom.sim.graph import nearest_viewpoint
+from navloom.sim.protocol import Action, Contact, Hop, Observation, Path, Pose, Simulator, Waypoint
+from navloom.tools.chat.bumped import first_barrier, first_obstacle
+from navloom.tools.forms import listed, quoted
+from navloom_worlds.moving.surroundings import (
+    Spot,
+    contacts_told,
+    drives,
+    goals_of,
+    place_told,
+    seen_by,
+    way_to,
+)
+
+STRIDE_M = 0.5
+"""How far a body is sent at once: what is driven is measured from stride to stride."""
+STUCK_M = 0.01
+"""A body that touches something and gets less far in a stride is stuck."""
+ARRIVED_M = 0.3
+"""Who is so near to where it was going has arrived."""
+NEAR_LINK_M = 1.0
+"""Who passes a link's middle within so many metres, or half its width, goes through it."""
+
+
+@dataclass(frozen=True)
+class Drive:
+    """A way that was tried.
+
+    Attributes:
+        arrived: whether it ended within ``ARRIVED_M`` of its goal.
+        planned: metres of the way as the backend planned it; None where there is none.
+        driven: metres from pose to pose.
+        contacts: what was touched, in order.
+        trail: the poses, the first one first.
+        reason: why it did not arrive; empty where it did.
+    """
+
+    arrived: bool
+    planned: float | None
+    driven: float
+    trail: tuple[Pose, ...]
+    contacts: tuple[Contact, ...] = ()
+    reason: str = ""
+
+    def record(self, scene: Scene) -> dict[str, Any]:
+        """As small JSON: ``arrived``, ``planned``, ``driven``, where it is, ``contacts``."""
+        told: dict[str, Any] = {
+            "arrived": self.arrived,
+            "planned": None if self.planned is None else round(self.planned, 2),
+            "driven": round(self.driven, 2),
+            **place_told(scene, self.trail[-1]),
+            "contact_count": len(self.contacts),
+            "contacts": contacts_told(self.contacts),
+        }
+        return {**told, "reason": self.reason} if self.reason else told
+
+
+def move_to(
+    simulator: Simulator, place: Spot, agent: str = "robot", body: Embodiment = DEFAULT_BODY
+) -> Drive:
+    """Go to a viewpoint, a region or a point by the shortest way for a body.
+
+    Args:
+        simulator: any backend; the agent is in it.
+        place: a viewpoint's id, a region's, or a point (x, y, z) on the floor.
+        agent: who goes.
+        body: its body, as it was put there.
+
+    Returns:
+        How it went; who cannot get there has not moved.
+
+    Raises:
+        SimulatorError: no such agent or place, or the backend refuses.
+    """
+    start = seen_by(simulator, agent).pose
+    way = way_to(simulator, start, place, body)
+    if way is None:
+        why = why_not(simulator, start, place, body)
+        return Drive(False, None, 0.0, (start,), reason=why)
+    return follow(simulator, way, agent)
+
+
+def why_not(simulator: Simulator, start: Pose, place: Spot, body: Embodiment) -> str:
+    """One line on why no way leads somewhere for a body."""
+    scene = simulator.scene
+    here = start.viewpoint or nearest_viewpoint(scene, start.position)[0]
+    end = goals_of(scene, place)[0]
+    there = end if isinstance(end, str) else nearest_viewpoint(scene, end.position)[0]
+    barrier = first_barrier(scene, here, there, body)
+    named = quoted(place) if isinstance(place, str) else "that point"
+    why = f": {barrier.words(scene)}: {barrier.note}" if barrier else ""
+    if barrier is None and has_geometry(scene):
+        obstacle = first_obstacle(scene, here, there, body)
+        why = f": {obstacle.what} leaves it too little room" if obstacle else ""
+    return f"No way leads from here to {named} for {body.name}{why}."
+
+
+def follow(simulator: Simulator, way: Path, agent: str = "robot") -> Drive:
+    """Go along a way from where the agent stands.
+
+    Args:
+        simulator: any backend; the agent is in it, at the way's start.
+        way: as ``Simulator.geodesic`` gives it.
+        agent: who goes.
+
+    Raises:
+        SimulatorError: no such agent, or the backend refuses.
+    """
+    seen = seen_by(simulator, agent)
+    trip = _Trip([seen.pose])
+    if len(way.points) > 1:
+        for action in _actions(simulator, way):
+            seen = simulator.step({agent: action})[agent]
+            trip.add(seen)
+            if trip.stuck:
+                break
+    off = math.dist(seen.pose.position, way.points[-1])
+    arrived = off <= ARRIVED_M
+    why = "" if arrived else _why_short(trip, off)
+    return Drive(
+        arrived, float(way.metres), trip.metres, tuple(trip.poses), tuple(trip.contacts), why
+    )
+
+
+@dataclass
+class _Trip:
+    """What a drive has come to so far."""
+
+    poses: list[Pose]
+    contacts: list[Contact] = field(default_factory=list)
+    metres: float = 0.0
+    stuck: bool = False
+
+    def add(self, seen: Observation) -> None:
+        gone = math.dist(self.poses[-1].position, seen.pose.position)
+        self.metres += gone
+        self.stuck = seen.collision or (bool(seen.contacts) and gone < STUCK_M)
+        self.poses.append(seen.pose)
+        self.contacts += seen.contacts
+
+
+def _actions(simulator: Simulator, way: Path) -> list[Action]:
+    if drives(simulator):
+        return [Waypoint(each) for each in strides(way.points)]
+    if not way.viewpoints:
+        raise SimulatorError(
+            "The way leads off the graph, and this backend hops along it: name a viewpoint or a"
+            " region, or use a backend with physics (embedded, habitat)."
+        )
+    return [Hop(each) for each in way.viewpoints[1:]]
+
+
+def strides(points: Sequence[Point3], metres: float = STRIDE_M) -> list[Point3]:
+    """Points along a polyline, at most so far apart, each corner among them, without the first.
+
+    Args:
+        points: the polyline, in metres.
+        metres: how far at most from one to the next.
+    """
+    found: list[Point3] = []
+    for a, b in pairwise(points):
+        many = max(1, math.ceil(math.dist(a, b) / metres))
+        for k in range(1, many + 1):
+            x, y, z = (u + (w - u) * k / many for u, w in zip(a, b, strict=True))
+            found.append((x, y, z))
+    return found
+
+
+def _why_short(trip: _Trip, off: float) -> str:
+    against = list(dict.fromkeys(each.what for each in trip.contacts))[-3:]
+    by = f" after it touched {listed(against)}" if against else ""
+    return f"It stopped {off:.2f} m short of it{by}."
+
+
+def drive_link(
+    simulator: Simulator, a: str, b: str, agent: str = "robot", body: Embodiment = DEFAULT_BODY
+) -> dict[str, Any]:
+    """Drive a body through the link between two regions: does it get through?
+
+    It is put down on ``a``'s side of the link, at the viewpoint there, and drives to the one on
+    ``b``'s side. It stays where it ends.
+
+    Args:
+        simulator: any backend; the agent is in it.
+        a: the region it comes from.
+        b: the region it drives to.
+        agent: who drives.
+        body: its body, as it was put there.
+
+    Returns:
+        ``through``, and the drive: ``planned`` and ``driven`` metres, ``contacts`` and, where it
+        did not get through, ``reason``.
+
+    Raises:
+        SimulatorError: no such agent or regions, or no link between them.
+    """
+    scene = simulator.scene
+    links = links_between(scene, a, b)
+    seen_by(simulator, agent)
+    tries = [_through(simulator, a, b, link, agent, body) for link in links]
+    return next((each for each in tries if each["through"]), tries[0])
+
+
+def links_between(scene: Scene, a: str, b: str) -> list[Link]:
+    """The links between two regions.
+
+    Raises:
+        SimulatorError: no such regions, or none between them.
+    """
+    for each in (a, b):
+        if each not in scene.region_by_id:
+            raise SimulatorError(
+                f"{scene.uri} has no region {quoted(each)} (of {len(scene.regions)})."
+                + did_you_mean(each[:100], scene.region_by_id)
+            )
+    found = [link for link in scene.links if {link.a, link.b} == {a, b}]
+    if not found:
+        pairs = [(link.a, link.b) for link in scene.links if a in (link.a, link.b)]
+        beside = sorted({each for pair in pairs for each in pair} - {a})
+        raise SimulatorError(
+            f"No link leads from {quoted(a)} to {quoted(b)}: {a} has links to {listed(beside)}."
+        )
+    return found
+
+
+def _through(
+    simulator: Simulator, a: str, b: str, link: Link, agent: str, body: Embodiment
+) -> dict[str, Any]:
+    scene = simulator.scene
+    ends = _sides(scene, a, b, link)
+    told: dict[str, Any] = {"from": a, "to": b, "kind": link.kind, "body": body.name}
+    if ends is None:
+        return {
+            **told,
+            "through": False,
+            "reason": f"{a} or {b} has no viewpoint to drive between.",
+        }
+    try:
+        simulator.place(agent, Pose(scene.viewpoint_by_id[ends[0]].position, viewpoint=ends[0]))
+    except SimulatorError as error:
+        return {**told, "through": False, "reason": f"It cannot stand before the link: {error}"}
+    drive = move_to(simulator, ends[1], agent, body)
+    crossed = drive.arrived and _crosses(drive.trail, link)
+    record = drive.record(scene)
+    if drive.arrived and not crossed:
+        record["reason"] = "It came there by another way: its way does not lead through this link."
+    return {**told, "through": crossed, **record}
+
+
+def _sides(scene: Scene, a: str, b: str, link: Link) -> tuple[str, str] | None:
+    """The viewpoints on both sides of a link: those of the nearest edge through it."""
+    at = scene.viewpoint_by_id
+    middle = link.point
+    pairs = [
+        (one, other)
+        for edge in scene.edges
+        for one, other in ((edge.a, edge.b), (edge.b, edge.a))
+        if (at[one].region, at[other].region) == (a, b)
+    ]
+    if pairs:
+        return min(pairs, key=lambda pair: (_beside(scene, pair, link), pair))
+    inside = [scene.viewpoints_by_region[each] for each in (a, b)]
+    if not all(inside):
+        return None
+    point = middle or scene.region_by_id[b].center
+    one, other = (min(each, key=lambda v: distance_2d(v.position, point)).id for each in inside)
+    return one, other
+
+
+def _beside(scene: Scene, pair: Sequence[str], link: Link) -> float:
+    """How far the middle of a link is from an edge's, in metres."""
+    if link.point is None:
+        return 0.0
+    (ax, _, az), (bx, _, bz) = (scene.viewpoint_by_id[each].position for each in pair)
+    return math.dist(((ax + bx) / 2, (az + bz) / 2), (link.point[0], link.point[2]))
+
+
+def _crosses(trail: Sequence[Pose], link: Link) -> bool:
+    if link.point is None:
+        return True
+    near = max(NEAR_LINK_M, (link.width or 0) / 2)
+    x, _, z = link.point
+    line = [(pose.position[0], pose.position[2]) for pose in trail]
+    return len(line) > 1 and shapely.LineString(line).distance(shapely.Point(x, z)) <= near

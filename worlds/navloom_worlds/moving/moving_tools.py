@@ -1,0 +1,187 @@
+"""What an agent may call to look around and to move a body: thin tools over pure functions.
+
+The names of viewpoints and regions stand in the argument schemas as an enumeration where there are
+few enough; a name outside them still reaches the tool and is answered with near matches. What goes
+wrong is answered as ``{"error": ...}``, one line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from threading import Lock
+from typing import Annotated, Any
+
+from langchain_core.tools import BaseTool, StructuredTool
+from pydantic import BaseModel, Field, create_model
+
+from navloom.errors import NavloomError, SimulatorError
+from navloom.scenes.bodies import DEFAULT_BODY, Embodiment, inner, outer
+from navloom.scenes.scene import Scene
+from navloom.scenes.terrain import Stand, has_geometry, mover_of
+from navloom.sim.graph import floor_of
+from navloom.sim.protocol import Pose, Simulator
+from navloom.tools.forms import name_argument
+from navloom_worlds.moving import driving, surroundings
+from navloom_worlds.moving.surroundings import Spot, goals_of
+
+MOST_NAMES = 400
+"""Over so many names none stand in a schema: they would fill a small model's window."""
+_REACH_M = 1.0
+
+_LOOK = "Say where you stand, what you see in words, what is near, and what you touched last."
+_CANDIDATES = "List the viewpoints one hop away: region, metres, turn in degrees (right positive)."
+_MOVE_TO = """Go to a place by the shortest way for your body: a viewpoint, a region, or a point.
+
+Returns arrived, planned and driven metres, where you are, contacts, and the reason if you did not
+arrive."""
+_GEODESIC = """Say how long the shortest way for your body is from where you stand to a place.
+
+Returns reachable, metres and straight (metres as the crow flies)."""
+_CLEARANCE = """Say how many metres are free around you, or around a place, and whether you fit."""
+_DRIVE_LINK = """Put yourself before the link between two regions and drive through it.
+
+Returns through, planned and driven metres, contacts, and the reason if you did not get through."""
+
+
+def moving_tools(
+    simulator: Simulator,
+    agent: str = "robot",
+    body: Embodiment = DEFAULT_BODY,
+    *,
+    constrain: bool = True,
+) -> list[BaseTool]:
+    """``look``, ``candidates``, ``move_to``, ``geodesic``, ``clearance``, ``drive_link``.
+
+    Args:
+        simulator: any backend; the agent has been put in it by ``reset``.
+        agent: who acts.
+        body: its body, as it was put there.
+        constrain: enumerate viewpoints and regions in the argument schemas.
+    """
+    # ToolNode answers the calls of one message in threads, and a simulator is for one at a time.
+    lock = Lock()
+    place = _place_arguments(simulator.scene, constrain)
+    regions = _names(simulator.scene, constrain)[0]
+
+    def here(place: str, point: Sequence[float] | None) -> Spot:
+        if place and point:
+            raise SimulatorError("A place and a point were named: name one of them.")
+        if not place and not point:
+            raise SimulatorError("No place was named: name a viewpoint, a region, or a point.")
+        return place or list(point or ())
+
+    def look() -> dict[str, Any]:
+        return surroundings.look(simulator, agent)
+
+    def candidates() -> dict[str, Any]:
+        return surroundings.candidates(simulator, agent)
+
+    def move_to(place: str = "", point: list[float] | None = None) -> dict[str, Any]:
+        drive = driving.move_to(simulator, here(place, point), agent, body)
+        return drive.record(simulator.scene)
+
+    def geodesic(place: str = "", point: list[float] | None = None) -> dict[str, Any]:
+        start = surroundings.seen_by(simulator, agent).pose
+        return surroundings.geodesic(simulator, start, here(place, point), body)
+
+    def clear(place: str = "", point: list[float] | None = None) -> dict[str, Any]:
+        named = here(place, point) if place or point else None
+        spot = named if named is not None else surroundings.seen_by(simulator, agent).pose
+        return clearance(simulator.scene, spot, body)
+
+    def drive_link(a: str, b: str) -> dict[str, Any]:
+        return driving.drive_link(simulator, a, b, agent, body)
+
+    ends = _arguments(
+        "link",
+        a=name_argument("The region you come from.", regions),
+        b=name_argument("The region you drive to.", regions),
+    )
+    nothing = _arguments("nothing")
+    made: list[tuple[str, Callable[..., dict[str, Any]], str, type[BaseModel]]] = [
+        ("look", look, _LOOK, nothing),
+        ("candidates", candidates, _CANDIDATES, nothing),
+        ("move_to", move_to, _MOVE_TO, place),
+        ("geodesic", geodesic, _GEODESIC, place),
+        ("clearance", clear, _CLEARANCE, place),
+        ("drive_link", drive_link, _DRIVE_LINK, ends),
+    ]
+    return [
+        StructuredTool.from_function(
+            _answering(function, lock), name=name, description=description, args_schema=arguments
+        )
+        for name, function, description, arguments in made
+    ]
+
+
+def _answering(function: Callable[..., dict[str, Any]], lock: Lock) -> Callable[..., Any]:
+    def answered(**asked: Any) -> dict[str, Any]:
+        try:
+            with lock:
+                return function(**asked)
+        except NavloomError as error:
+            return {"error": " ".join(str(error).split())}
+
+    return answered
+
+
+def _names(scene: Scene, constrain: bool) -> tuple[list[str] | None, list[str] | None]:
+    """The regions, and regions and viewpoints together, as far as a schema holds them."""
+    regions = [each.id for each in scene.regions]
+    both = [*regions, *(each.id for each in scene.viewpoints)]
+    kept = [names if constrain and len(names) <= MOST_NAMES else None for names in (regions, both)]
+    return kept[0], kept[1] or kept[0]
+
+
+def _place_arguments(scene: Scene, constrain: bool) -> type[BaseModel]:
+    held, told = name_argument("A region's or viewpoint's id.", _names(scene, constrain)[1])
+    point = Field(description="Or a point on the floor: x, y and z in metres.")
+    return create_model(
+        "place",
+        place=(Annotated[held, told], ""),
+        point=(Annotated[list[float] | None, point], None),
+    )
+
+
+def _arguments(name: str, **fields: tuple[Any, Any]) -> type[BaseModel]:
+    return create_model(name, **fields)  # type: ignore[call-overload, no-any-return]
+
+
+def clearance(scene: Scene, spot: Spot | Pose, body: Embodiment = DEFAULT_BODY) -> dict[str, Any]:
+    """How far it is from a place to the nearest obstacle at a body's height.
+
+    Args:
+        scene: where.
+        spot: a viewpoint's id, a region's (its middle), a point, or a pose.
+        body: whose height and climb count.
+
+    Returns:
+        ``clearance`` in metres, ``to_pass`` and ``to_turn`` (what the body needs from its middle),
+        ``fits``, and where it does not ``nearest``, a place within a metre where it does; where the
+        scene has no geometry ``{"clearance": None, "reason": ...}``.
+
+    Raises:
+        SimulatorError: a place that is not there.
+    """
+    place = spot if isinstance(spot, Pose) else goals_of(scene, spot)[0]
+    if not has_geometry(scene):
+        why = (
+            f"{scene.uri} is a graph without geometry: nobody knows how much room there is. Use a"
+            " home, or a scene with walls or a mesh."
+        )
+        return {"clearance": None, "body": body.name, "reason": why}
+    named = place if isinstance(place, str) else place.viewpoint
+    at = floor_of(scene.viewpoint_by_id[named]) if named and spot is not place else None
+    position = at or (place.position if isinstance(place, Pose) else (0.0, 0.0, 0.0))
+    heading = place.heading if isinstance(place, Pose) else 0.0
+    mover, stand = mover_of(scene, body), Stand(position, heading)
+    fits = mover.fits(stand)
+    told: dict[str, Any] = {
+        "clearance": round(mover.clearance(position), 3),
+        "body": body.name,
+        "to_pass": round(inner(body), 3),
+        "to_turn": round(outer(body), 3),
+        "fits": fits,
+    }
+    near = None if fits else mover.settled(stand, {}, _REACH_M)
+    return told if fits else {**told, "nearest": near and [round(v, 3) for v in near.position]}

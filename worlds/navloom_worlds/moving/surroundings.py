@@ -1,0 +1,374 @@
+"""What is around somebody in a simulator, and how far places are: nothing moves.
+
+Places are named by a viewpoint's id, a region's id, or a point (x, y, z) on the floor, in metres in
+the scene's frame. A mistake raises :class:`~navloom.errors.SimulatorError` with one line that a
+model can mend by.
+
+The field of a body knows where its middle may be, half its width from everything; a long body that
+cuts a corner there touches it. So its way leads over the viewpoints of its own graph: the edges
+(:mod:`navloom_worlds.motion.body_graph`) were swept by its whole shape, and it can turn where they
+meet.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+import networkx as nx
+
+from navloom.errors import SceneError, SimulatorError, did_you_mean
+from navloom.scenes.bodies import DEFAULT_BODY, Embodiment, inner, outer
+from navloom.scenes.distances import per_scene, turn_between
+from navloom.scenes.hints import viewpoint_hint
+from navloom.scenes.scene import Point3, Scene, distance_2d
+from navloom.scenes.terrain import body_graph, has_geometry, is_carried, mover_of
+from navloom.sim.graph import floor_of, nearest_viewpoint, region_of
+from navloom.sim.protocol import Captions, Contact, Observation, Path, Pose, Simulator
+from navloom.tools.forms import paragraph, quoted
+
+Spot: TypeAlias = str | Sequence[float]
+"""A viewpoint's id, a region's id, or a point (x, y, z) in metres."""
+MOST_LISTED = 12
+_MOST_WORDS = 300
+_NEAREST = 8
+_TRIED = 40
+"""Ways on and off the graph that are swept."""
+
+
+def drives(simulator: Simulator) -> bool:
+    """Whether a backend drives bodies off the graph."""
+    return "waypoint" in simulator.capabilities
+
+
+def seen_by(simulator: Simulator, agent: str) -> Observation:
+    """What somebody perceives now; nobody moves.
+
+    Args:
+        simulator: any backend.
+        agent: who; it has been put in the scene.
+
+    Raises:
+        SimulatorError: nobody is in the scene, or nobody of that name.
+    """
+    seen = simulator.step({})
+    if agent not in seen:
+        raise SimulatorError(
+            f"There is no agent {quoted(agent)}: the scene holds {', '.join(seen)}."
+            + did_you_mean(agent, seen)
+        )
+    return seen[agent]
+
+
+def look(simulator: Simulator, agent: str = "robot") -> dict[str, Any]:
+    """Where somebody stands, what it sees in words, and what it touched last.
+
+    Args:
+        simulator: any backend.
+        agent: who.
+
+    Returns:
+        ``position`` (metres), ``heading`` (degrees clockwise from -z), ``viewpoint``, ``region``,
+        ``summary``, ``objects`` (``name``, ``distance``, ``turn`` to it in degrees, to the right
+        positive) and ``contacts``.
+
+    Raises:
+        SimulatorError: as :func:`seen_by`.
+    """
+    seen = seen_by(simulator, agent)
+    words = seen.captions or Captions()
+    return {
+        **place_told(simulator.scene, seen.pose),
+        "summary": paragraph(words.summary, _MOST_WORDS),
+        "objects": [
+            {
+                "name": paragraph(thing.name, 60),
+                "distance": round(thing.distance, 2),
+                "turn": _degrees(turn_between(seen.pose.heading, thing.heading)),
+            }
+            for thing in words.objects[:MOST_LISTED]
+        ],
+        "contacts": contacts_told(seen.contacts),
+    }
+
+
+def candidates(simulator: Simulator, agent: str = "robot") -> dict[str, Any]:
+    """The viewpoints one hop away; off the graph none, and the nearest one is named.
+
+    Args:
+        simulator: any backend.
+        agent: who.
+
+    Returns:
+        ``candidates``: ``viewpoint``, ``region``, ``distance`` (metres), ``turn`` (degrees, to the
+        right positive) and ``description`` of each; off the graph ``nearest`` as well.
+
+    Raises:
+        SimulatorError: as :func:`seen_by`.
+    """
+    seen = seen_by(simulator, agent)
+    ways = [
+        {
+            "viewpoint": way.viewpoint,
+            "region": way.region,
+            "distance": round(way.distance, 2),
+            "turn": _degrees(turn_between(seen.pose.heading, way.heading)),
+            "description": paragraph(way.description, _MOST_WORDS),
+        }
+        for way in seen.candidates
+    ]
+    if seen.pose.viewpoint is not None or not simulator.scene.viewpoints:
+        return {"candidates": ways}
+    name, metres = nearest_viewpoint(simulator.scene, seen.pose.position)
+    return {"candidates": ways, "nearest": {"viewpoint": name, "distance": round(metres, 2)}}
+
+
+def geodesic(
+    simulator: Simulator, start: Spot | Pose, goal: Spot, body: Embodiment = DEFAULT_BODY
+) -> dict[str, Any]:
+    """How long the shortest way is for a body: over the floor where the backend drives bodies.
+
+    Args:
+        simulator: any backend.
+        start: from where.
+        goal: to where; of a region, its middle, or what can be reached of it.
+        body: whose way it is.
+
+    Returns:
+        ``reachable``, and where it is: ``metres``, ``straight`` (metres as the crow flies),
+        ``regions`` passed, and ``viewpoints`` where the way runs on the graph.
+
+    Raises:
+        SimulatorError: a place that is not there.
+    """
+    begin = start if isinstance(start, Pose) else goals_of(simulator.scene, start)[0]
+    found = way_to(simulator, begin, goal, body)
+    if found is None:
+        return {"reachable": False, "body": body.name}
+    named = [_region_at(simulator.scene, each) for each in found.viewpoints]
+    told: dict[str, Any] = {
+        "reachable": True,
+        "body": body.name,
+        "metres": round(found.metres, 2),
+        "straight": round(math.dist(found.points[0], found.points[-1]), 2),
+    }
+    if found.viewpoints:
+        told["regions"] = list(dict.fromkeys(each for each in named if each))
+        told["viewpoints"] = list(found.viewpoints)
+    return told
+
+
+def way_to(
+    simulator: Simulator, start: Pose | str, goal: Spot, body: Embodiment = DEFAULT_BODY
+) -> Path | None:
+    """The shortest way to a place; None where there is none.
+
+    Raises:
+        SimulatorError: a place that is not there.
+    """
+    ends = goals_of(simulator.scene, goal)
+    # The middle of a room is meant by its name; where it cannot be had, any part of it is.
+    found = body_way(simulator, start, ends[:1], body)
+    return found or (body_way(simulator, start, ends[1:], body) if ends[1:] else None)
+
+
+@runtime_checkable
+class OnFoot(Protocol):
+    """A backend that knows a body's own way between viewpoints, too."""
+
+    def way_on_foot(
+        self, start: Pose | str, goals: Sequence[Pose | str], embodiment: Embodiment
+    ) -> Path | None:
+        """The shortest way of a body over the floor."""
+        ...
+
+
+def body_way(
+    simulator: Simulator, start: Pose | str, goals: Sequence[Pose | str], body: Embodiment
+) -> Path | None:
+    """The shortest way of a body to the nearest goal, over the floor where a backend knows that.
+
+    Raises:
+        SimulatorError: no goal, or an unknown viewpoint.
+    """
+    if not (drives(simulator) and isinstance(simulator, OnFoot)):
+        return simulator.geodesic(start, goals, body)
+    # A pose says better than its viewpoint where a body stands.
+    begin = start if isinstance(start, str) else Pose(start.position)
+    if is_long(body) and has_geometry(simulator.scene):
+        scene = simulator.scene
+        here, *ends = (_floor(scene, each) for each in (start, *goals))
+        if found := planned_way(scene, here, ends, body):
+            return found
+    return simulator.way_on_foot(begin, goals, body)
+
+
+def _floor(scene: Scene, place: Pose | str) -> Point3:
+    """The floor of a place; of a pose that is a mere name, of its viewpoint."""
+    if isinstance(place, str):
+        return floor_of(scene.viewpoint_by_id[place])
+    return place.position
+
+
+def goals_of(scene: Scene, spot: Spot) -> list[Pose | str]:
+    """What a place is to a simulator: the one place, or a region's viewpoints, middle first.
+
+    Raises:
+        SimulatorError: no such viewpoint or region, no finite point, or a region without any
+            viewpoint.
+    """
+    if not isinstance(spot, str):
+        return [Pose(point_of(spot))]
+    if spot in scene.viewpoint_by_id:
+        return [spot]
+    region = scene.region_by_id.get(spot)
+    if region is None:
+        raise SimulatorError(
+            f"{scene.uri} has no viewpoint and no region {quoted(spot)}: expected one of its"
+            f" {len(scene.regions)} regions or {len(scene.viewpoints)} viewpoints, or a point."
+            + (did_you_mean(spot[:100], scene.region_by_id) or viewpoint_hint(scene, spot))
+        )
+    inside = scene.viewpoints_by_region[spot]
+    if not inside:
+        raise SimulatorError(f"The region {spot} of {scene.uri} has no viewpoint to stand on.")
+    ordered = sorted(inside, key=lambda each: distance_2d(each.position, region.center))
+    return [each.id for each in ordered]
+
+
+def point_of(values: Sequence[float]) -> Point3:
+    """A point that somebody wrote.
+
+    Raises:
+        SimulatorError: not three finite numbers.
+    """
+    numbers = [each for each in values if isinstance(each, (int, float)) and math.isfinite(each)]
+    if len(values) != 3 or len(numbers) != 3:
+        raise SimulatorError(
+            f"{quoted(list(values)[:6])} is no point: expected x, y and z in metres, three finite"
+            " numbers."
+        )
+    x, y, z = (float(each) for each in numbers)
+    return x, y, z
+
+
+def place_told(scene: Scene, pose: Pose) -> dict[str, Any]:
+    """A pose in the words of every answer."""
+    return {
+        "position": [round(value, 3) for value in pose.position],
+        "heading": _degrees(pose.heading),
+        "viewpoint": pose.viewpoint,
+        "region": region_of(scene, pose),
+    }
+
+
+def contacts_told(contacts: Sequence[Contact]) -> list[dict[str, Any]]:
+    """What was touched: ``what``, ``displacement`` (metres) and ``point``."""
+    return [
+        {
+            "what": each.what,
+            "displacement": round(each.displacement, 3),
+            "point": [round(value, 2) for value in each.point],
+        }
+        for each in contacts[:MOST_LISTED]
+    ]
+
+
+def _region_at(scene: Scene, viewpoint: str) -> str | None:
+    found = scene.viewpoint_by_id.get(viewpoint)
+    return None if found is None else found.region
+
+
+def _degrees(radians: float) -> int:
+    return round(math.degrees(radians))
+
+
+def is_long(body: Embodiment) -> bool:
+    """Whether a body needs more room to turn than to go straight."""
+    return outer(body) > inner(body) + 0.01
+
+
+def planned_way(
+    scene: Scene, start: Point3, goals: Sequence[Point3], body: Embodiment
+) -> Path | None:
+    """The shortest way over a body's graph to a goal; None where it leads to none.
+
+    Args:
+        scene: with geometry.
+        start: where the body's middle is, on the floor.
+        goals: where it may end.
+        body: whose way it is.
+    """
+    try:
+        graph, at = per_scene(scene, f"planned {body.model_dump_json()}", lambda: _of(scene, body))
+    except SceneError:
+        return None
+    mover = mover_of(scene, body)
+    on = [
+        name
+        for name in _nearest(at, start)
+        if math.dist(at[name], start) < 0.01 or mover.passes(start, at[name])
+    ]
+    if not on:
+        return None
+    reached: Any = nx.multi_source_dijkstra(graph, set(on), weight="metres")
+    metres: dict[str, float] = reached[0]
+    ways: dict[str, list[str]] = reached[1]
+    pairs = sorted(
+        (metres[name] + math.dist(at[name], goal), name, goal)
+        for goal in goals
+        for name in _nearest(at, goal)
+        if name in metres
+    )
+    for _, name, goal in pairs[:_TRIED]:
+        if math.dist(at[name], goal) < 0.01 or mover.passes(at[name], goal):
+            points = [start, *(at[each] for each in ways[name]), goal]
+            kept = _apart(points)
+            return Path(tuple(kept), sum(map(math.dist, kept, kept[1:])))
+    return None
+
+
+def standing(scene: Scene, region: str, body: Embodiment) -> Point3 | None:
+    """Where a body can stand and turn in a region, nearest its middle; None where it can nowhere.
+
+    Raises:
+        SimulatorError: what its graph is made with is not installed.
+    """
+    try:
+        own = body_graph(scene, body)
+    except SceneError:
+        return None
+    middle = scene.region_by_id[region].center
+    inside = own.viewpoints_by_region[region]
+    nearest = min(
+        inside, key=lambda each: (math.dist(floor_of(each), middle), each.id), default=None
+    )
+    return None if nearest is None else floor_of(nearest)
+
+
+def _of(scene: Scene, body: Embodiment) -> tuple[nx.Graph[str], dict[str, Point3]]:
+    own = body_graph(scene, body)
+    at = {each.id: floor_of(each) for each in own.viewpoints}
+    graph: nx.Graph[str] = nx.Graph()
+    graph.add_nodes_from(at)
+    graph.add_weighted_edges_from(
+        (
+            (edge.a, edge.b, math.dist(at[edge.a], at[edge.b]))
+            for edge in own.edges
+            if not is_carried(own, edge.a, edge.b, body)
+        ),
+        weight="metres",
+    )
+    return graph, at
+
+
+def _nearest(at: dict[str, Point3], point: Point3) -> list[str]:
+    return sorted(at, key=lambda name: (math.dist(at[name], point), name))[:_NEAREST]
+
+
+def _apart(points: Iterable[Point3]) -> list[Point3]:
+    kept: list[Point3] = []
+    for point in points:
+        if not kept or math.dist(kept[-1], point) > 0.01:
+            kept.append(point)
+    return kept

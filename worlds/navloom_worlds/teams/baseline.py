@@ -1,0 +1,165 @@
+"""Rule-based baselines for a team's plan, and for one in small choices.
+
+Nothing here is a language model, and both know only what the messages say. The heuristic counts
+links: it lays out who could carry each object, alone or by two over a handoff, tries the plan that
+ends soonest by links and speeds, and leaves out who is said not to get somewhere. The random one
+draws who carries, and where it is handed over. Of small choices the heuristic reads which way
+has the least; blind picks and the control are NavCraft's.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+from langchain_core.messages import AIMessage
+
+from navloom.graphs.navcraft.baseline import Home
+from navloom.models.builtin import Request
+from navloom.tools.navcraft.revise_route import IN
+from navloom_worlds.teams.team_task import Way, legs_of
+
+_CHECK = "check_team_plan"
+_SHOWN = re.compile(r"^(.+): ([0-9.]+) (?:s|m)$", re.MULTILINE)
+_FAR = 99
+_HANDOFFS, _MOST, _MOST_PLANS = 5, 60, 60_000
+"""Handoffs of each pair, ways of each errand, and plans that are laid out."""
+
+
+def heuristic_team(request: Request) -> AIMessage:
+    """Baseline: the plan that ends soonest by links, of those that were not refused."""
+    team = request.json_block("Team:")
+    checked = request.tool_results(_CHECK)
+    last = checked[-1] if checked and isinstance(checked[-1].result, dict) else None
+    if last is not None and last.result.get("valid") and not request.rejected:
+        return request.answer({"legs": last.args["legs"]})
+    home = Home.read(request.json_block("Scene graph:"))
+    refused = [each.args.get("legs") for each in checked]
+    # A region that a robot does not get to from where it came to, it does not get to at all.
+    cut_off = {
+        (each.result["robot"], _region(each.result["place"]))
+        for each in checked
+        if isinstance(each.result, dict) and "place" in each.result
+    }
+    tried = len(refused) + sum(isinstance(each, AIMessage) for each in request.messages)
+    for number, legs in enumerate(_sought(home, team, cut_off)):
+        if legs in refused or (_CHECK not in request.tools and number < tried):
+            continue
+        return _said(request, legs)
+    return request.answer({"legs": None})
+
+
+def heuristic_ways(request: Request) -> AIMessage:
+    """Baseline for a small choice: the way with the least, the first of those."""
+    way, _ = min(_SHOWN.findall(request.first_human), key=lambda shown: float(shown[1]))
+    return request.answer({"way": int(way) if way.isdigit() else way})
+
+
+def random_team(request: Request) -> AIMessage:
+    """Baseline: who carries, and over which handoff, drawn at random."""
+    team = request.json_block("Team:")
+    checked = request.tool_results(_CHECK)
+    last = checked[-1] if checked and isinstance(checked[-1].result, dict) else None
+    if last is not None and last.result.get("valid") and not request.rejected:
+        return request.answer({"legs": last.args["legs"]})
+    # A seed of its own for each turn: a turn that is repeated after a crash repeats its choice.
+    dice = random.Random(f"{request.seed}:{len(request.messages)}")
+    names = [robot["name"] for robot in team["robots"]]
+    ways = []
+    for _ in team["errands"]:
+        alone = len(names) < 2 or not team["handoff places"] or dice.random() < 0.5
+        robots = tuple(dice.sample(names, 1 if alone else 2))
+        ways.append(Way(robots, None if alone else dice.choice(team["handoff places"])))
+    return _said(request, legs_of(team["errands"], ways))
+
+
+def _said(request: Request, legs: list[dict[str, str]]) -> AIMessage:
+    if _CHECK in request.tools:
+        return request.call(_CHECK, legs=legs)
+    return request.answer({"legs": legs})
+
+
+def _sought(
+    home: Home, team: Mapping[str, Any], cut_off: set[tuple[str, str]]
+) -> Iterator[list[dict[str, str]]]:
+    """Plans in the order in which they end, by links and speeds."""
+    hops = {region: home.hops(region) for region in home.regions}
+    robots = {each["name"]: each for each in team["robots"]}
+
+    def links(a: str, b: str) -> int:
+        return hops.get(_region(a), {}).get(_region(b), _FAR)
+
+    def ends(ways: Sequence[Way]) -> tuple[float, float]:
+        """When all is done, and what is walked in all."""
+        at = {name: str(each["starts in"]) for name, each in robots.items()}
+        free, lies = dict.fromkeys(robots, 0.0), dict[str, float]()
+        walked = 0.0
+        for leg in legs_of(team["errands"], ways):
+            name, thing = leg["robot"], leg["object"]
+            come, on = links(at[name], leg["from"]), links(leg["from"], leg["to"])
+            speed = float(robots[name]["metres a second"])
+            takes = max(free[name] + come / speed, lies.get(thing, 0.0))
+            free[name] = lies[thing] = takes + on / speed
+            at[name] = leg["to"]
+            walked += come + on
+        return max(lies.values()), walked
+
+    options = []
+    for errand in team["errands"]:
+        found = [Way((name,), None) for name in robots]
+        for pair in product(robots, repeat=2):
+            if pair[0] != pair[1]:
+                there = sorted(
+                    (
+                        links(errand["object"], each) + links(each, errand["to"]),
+                        links(str(robots[pair[1]]["starts in"]), each),
+                        each,
+                    )
+                    for each in team["handoff places"]
+                    if _region(each) != _region(errand["object"])
+                )
+                found += [Way(pair, each) for *_, each in there[:_HANDOFFS]]
+        open_to = [
+            way
+            for way in found
+            if not any(
+                (leg["robot"], _region(leg[end])) in cut_off
+                for leg in legs_of([errand], [way])
+                for end in ("from", "to")
+            )
+        ]
+        alone = {way: _alone(errand, way, robots, links) for way in open_to}
+        options.append(sorted(open_to, key=lambda way: (alone[way], open_to.index(way)))[:_MOST])
+    while (many := _count(options)) > _MOST_PLANS:
+        longest = max(options, key=len)
+        longest.pop()
+        if many == _count(options):
+            break
+    plans = sorted((ends(ways), number, ways) for number, ways in enumerate(product(*options)))
+    for _, _, ways in plans:
+        yield legs_of(team["errands"], ways)
+
+
+def _alone(errand: Mapping[str, str], way: Way, robots: Mapping[str, Any], links: Any) -> float:
+    """When one errand ends, if its robots have nothing else to do."""
+    lies = 0.0
+    for leg in legs_of([errand], [way]):
+        robot = robots[leg["robot"]]
+        come = links(str(robot["starts in"]), leg["from"])
+        speed = float(robot["metres a second"])
+        lies = max(lies, come / speed) + links(leg["from"], leg["to"]) / speed
+    return lies
+
+
+def _count(options: Sequence[Sequence[Way]]) -> int:
+    many = 1
+    for each in options:
+        many *= max(1, len(each))
+    return many
+
+
+def _region(place: str) -> str:
+    return place.rpartition(IN)[2]

@@ -1,0 +1,116 @@
+"""A run of plans for teams."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from navloom.errors import SceneError, UsageError
+from navloom.evals.kinds import RESULT_TOKENS, Calls, Note, Plan, reply_tokens
+from navloom.evals.navcraft.survey import SURVEY, Survey, read_survey, survey
+from navloom.evals.session import Job, Sample, make_id, sample_seed
+from navloom.models.registry import model_of
+from navloom.scenes.bodies import body_of
+from navloom.scenes.uri import load_scene, scene_of
+from navloom_worlds.teams import team_planner
+from navloom_worlds.teams.request import TeamRequest
+from navloom_worlds.teams.team_task import draw
+
+_SETTINGS = (
+    *("robots", "errands", "max_metres", "by", "tools", "tau", "constrain", "compact", "choices"),
+)
+_LIMITS = ("max_turns", "max_reasks")
+
+
+@dataclass(kw_only=True)
+class TeamPlanOfRun(Plan):
+    """What a run will do.
+
+    Attributes:
+        scenes: the URI each scene is loaded by, by its portable name.
+    """
+
+    scenes: dict[str, str]
+
+
+@dataclass(frozen=True)
+class TeamJob(Job):
+    """How one attempt is made."""
+
+    plan: TeamPlanOfRun
+
+    def build(self, checkpointer: Any) -> Any:
+        """The planner's graph."""
+        return team_planner.build_graph(checkpointer)
+
+    def input(self, sample: Sample) -> dict[str, Any]:
+        """The seed."""
+        return {"seed": sample.seed}
+
+    def context(self, sample: Sample, model: Any = None) -> team_planner.Context:
+        """The planner's context; ``model`` stands in for the request's."""
+        request = self.plan.request
+        return team_planner.Context(
+            scene=scene_of(self.plan.scenes[sample.scene]),
+            model=model or model_of(request.model),
+            bodies=request.body_names,
+            **{name: getattr(request, name) for name in (*_SETTINGS, *_LIMITS)},
+        )
+
+
+def plan(request: TeamRequest, run: Path | None, note: Note) -> TeamPlanOfRun:
+    """Every attempt that a request means, home by home.
+
+    Raises:
+        SceneError: there are no scenes, no such errands are possible in any of them, or a body is
+            not known.
+        UsageError: a body does not drive.
+    """
+    for body in request.body_names:
+        if body_of(body).speed <= 0:
+            raise UsageError(f"{body} does not drive by itself: name another body")
+    known = None if run is None else read_survey(run)
+    found = known or _roomy(
+        survey(request.spec, tau=request.tau, homes=request.homes, note=note), request
+    )
+    names, samples = sorted(found.scenes), []
+    for k in range(request.n):
+        scene, attempt = names[k % len(names)], k // len(names)
+        name = make_id(scene, attempt)
+        samples.append(Sample(name, sample_seed(request.seed, name), scene, attempt))
+    return TeamPlanOfRun(
+        request=request,
+        samples=samples,
+        scenes=found.scenes,
+        notes=found.lines(),
+        files={} if known else {SURVEY: found.data()},
+    )
+
+
+def _roomy(found: Survey, request: TeamRequest) -> Survey:
+    """The homes that have starts, things and ends for a team."""
+    kept, skipped = dict[str, str](), dict(found.skipped)
+    for name, uri in found.scenes.items():
+        drawn = draw(load_scene(uri), request.robots, request.errands, 0, tau=request.tau)
+        if drawn is None:
+            skipped[name] = f"too small for {request.robots} robots and {request.errands} errands"
+        else:
+            kept[name] = uri
+    if not kept:
+        raise SceneError(
+            f"no scene of {request.spec} has {request.errands} errands for {request.robots} robots:"
+            " take fewer --robots or --errands"
+        )
+    return Survey(kept, skipped)
+
+
+def calls(made: TeamPlanOfRun) -> Calls:
+    """Each turn sends all before it again; without tools every turn is an answer."""
+    request = made.request
+    turns = request.max_turns
+    if request.tools == "none" or request.compact:
+        asked = request.errands if request.compact else 1
+        turns = min(turns, asked + request.max_reasks)
+    grown = turns * (turns - 1) // 2 * (reply_tokens(request.model) + RESULT_TOKENS)
+    return Calls(most=turns, in_all=grown)

@@ -1,0 +1,449 @@
+"""The best plan for one errand, exactly: who carries, in which order, over which handoffs.
+
+Each robot carries once at most. What a plan comes to then depends on the robots used and on where
+the object lies alone, so that dynamic programming over (robots used, place) is exact: of all ways
+to have it lie there, the best is never worse to go on from. For N robots and n places it takes
+N 2^(N-1) n^2 steps. The recurrence is that of :mod:`navloom.tools.navcraft.schedule`.
+
+What a plan can gain (CoNavBench 3.1.3 has none of it). Ways over G+ keep the triangle inequality,
+d(o, x) + d(x, e) >= d(o, e), so of robots of one speed v that pass the same links
+
+- no chain ends sooner than the robot that fetches would alone: T_1 = (d(s, o) + d(o, x_1)) / v and
+  T_k >= T_(k-1) + d(x_(k-1), x_k) / v, which adds up to (d(s, o) + d(o, e)) / v or more;
+- so no relay ends sooner than the best placed robot alone, and no Type-A2 sooner than robot_1, who
+  fetches in it;
+- no further handoff ends sooner: leaving one out, the robot before it walks on over both legs and
+  is there at P_k + d(x_(k-1), x_(k+1)) / v, no later than at T_(k+1). A further robot gains by its
+  own start alone.
+
+Gains are where one of these does not hold: robots that are faster or pass other links, robot_1's
+own metres (alpha), a cap on what a robot walks, and several errands.
+
+Where helpers may start anywhere (:func:`best_starts`; A.11 of CoNavBench has the planner choose):
+if several could start in one place, each leg would be begun from the start that is best for it, and
+the best plan would be a look-up. So that is solved first: what it comes to is a bound. Where it has
+two helpers start in one place, either the one or the other does not, and both are solved in turn,
+the lower bound first, until a plan needs no place twice: that one is the best.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, count
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from navloom.errors import UsageError
+from navloom.scenes.scene import Scene
+from navloom.tools.forms import quoted
+from navloom.tools.navcraft.paths import ITEM_NODE, Anchor, metric_graph
+from navloom.tools.navcraft.schedule import Leg, Robot
+from navloom.tools.navcraft.task import usable_surface
+from navloom_worlds.teams.team import TeamErrand, TeamPlan, check_team
+
+TeamMeasure = Literal["makespan", "alpha", "metres", "longest"]
+"""``makespan``: seconds until all is done. ``alpha``: what the first robot walks, which carries
+something, over what it would walk alone if it could pass everything. ``metres``: what all walk.
+``longest``: the most metres that one robot walks."""
+LEAST = 1e-9
+"""Seconds or metres: less is the last bits of a sum."""
+Array = NDArray[np.float64]
+Carried = list[tuple[int, int, int]]
+"""The legs of one errand: robot, place, place, as indices into a table."""
+_Step = Callable[[Array, int, NDArray[np.intp]], Array]
+_Found = tuple[float, Carried] | None
+_ORIGIN, _END = 0, 1
+"""Where an errand's own places stand in its table."""
+
+
+@dataclass(frozen=True)
+class TeamBest:
+    """The best plan there is, or the best that was found.
+
+    Attributes:
+        plan: the plan.
+        value: what it comes to, in what it was asked for.
+        bound: no plan comes to less.
+    """
+
+    plan: TeamPlan
+    value: float
+    bound: float
+
+    @property
+    def exact(self) -> bool:
+        """Whether it is proven that no plan is better."""
+        return self.gap <= LEAST
+
+    @property
+    def gap(self) -> float:
+        """How far it could be from the best, as a share of its own value."""
+        return max(0.0, (self.value - self.bound) / self.value) if self.value > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class TeamTable:
+    """What each robot of a team walks between some places.
+
+    Attributes:
+        robots: R robots.
+        places: n places.
+        start: (R, n) metres from where each stands.
+        metres: (R, n, n) metres from place to place; ``inf`` where its body does not get there.
+        speed: (R,) metres a second.
+        least: (n,) metres from each place to the second of them for who can pass everything.
+    """
+
+    robots: tuple[Robot, ...]
+    places: tuple[Anchor, ...]
+    start: Array
+    metres: Array
+    speed: Array
+    least: Array
+
+
+def team_table(scene: Scene, robots: Sequence[Robot], places: Sequence[Anchor]) -> TeamTable:
+    """Lay out a team and its places."""
+    known = [*places]
+    names = np.array([place.node for place in known])
+    same = names[:, None] == names
+    metres = np.empty((len(robots), len(known), len(known)))
+    start = np.empty((len(robots), len(known)))
+    made: dict[int, int] = {}
+    for i, robot in enumerate(robots):
+        graph = robot.graph(scene)
+        first = made.setdefault(id(graph), i)
+        metres[i] = metres[first] if first < i else graph.distances(known, known)
+        metres[i][same] = 0.0
+        start[i] = graph.distances([robot.start], known)[0]
+        start[i][names == robot.start.node] = 0.0
+    speed = np.array([robot.speed for robot in robots])
+    least = metric_graph(scene).distances(known, known[1:2])[:, 0]
+    least[same[:, 1]] = 0.0
+    return TeamTable(tuple(robots), tuple(known), start, metres, speed, least)
+
+
+def handoff_places(scene: Scene, errand: TeamErrand) -> tuple[Anchor, ...]:
+    """Where an errand's object may be handed over, by the papers' guards (CoNavBench 3.1.3).
+
+    Every asset with a usable surface that lies neither in the object's own region nor is the end.
+    """
+    region = scene.item_by_id[errand.object].region if errand.object in scene.item_by_id else None
+    anchors = metric_graph(scene).items
+    return tuple(
+        anchors[item.id]
+        for item in scene.items
+        if item.kind == "asset"
+        and item.id in anchors
+        and item.region != region
+        and anchors[item.id].node not in (errand.end.node, errand.origin.node)
+        and usable_surface(scene, item)
+    )
+
+
+def places_of(errand: TeamErrand, places: Sequence[Anchor]) -> list[Anchor]:
+    """An errand's origin, its end, and the other places, each once."""
+    return list({each.node: each for each in (errand.origin, errand.end, *places)}.values())
+
+
+def best_plan(
+    scene: Scene,
+    robots: Sequence[Robot],
+    errand: TeamErrand,
+    places: Sequence[Anchor],
+    *,
+    by: TeamMeasure = "makespan",
+    cap: float | None = None,
+) -> TeamBest:
+    """The best plan for one errand, each robot carrying once at most; exact.
+
+    Args:
+        scene: the scene.
+        robots: the team; its first is robot_1.
+        errand: what is to be brought where.
+        places: where it may be handed over.
+        by: what is to be least. Of plans of equal alpha the one with the least makespan is given.
+        cap: the most metres that a robot may walk.
+
+    Raises:
+        UsageError: it is no team, no robot gets there, or no plan keeps the cap, with the least
+            cap that one keeps.
+    """
+    check_team(robots)
+    table = team_table(scene, robots, places_of(errand, places))
+    found = solve(table, by, cap)
+    if found is None:
+        raise UsageError(why_none(table, errand, cap))
+    value = found[0] / (alone_metres(scene, robots[0], errand) if by == "alpha" else 1.0)
+    return TeamBest(as_plan(table, errand, found[1]), value, value)
+
+
+def solve(
+    table: TeamTable, by: TeamMeasure, cap: float | None = None, start: Array | None = None
+) -> _Found:
+    """The best way from the table's first place to its second over the others.
+
+    Args:
+        table: the team; its places are the errand's origin, its end, and handoffs.
+        by: what is to be least; alpha is told in metres.
+        cap: the most metres that a robot may walk.
+        start: (R, n) other starts than the table's, as metres.
+
+    Returns:
+        What it comes to and the legs; None where there is no way.
+    """
+    start = table.start if start is None else start
+    # What a robot walks in all for a leg from row to column; one to where it begins is none.
+    walks = start[:, :, None] + table.metres
+    walks[:, range(walks.shape[1]), range(walks.shape[1])] = math.inf
+    if cap is not None:
+        walks[walks > cap + LEAST] = math.inf
+    nothing = np.zeros(walks.shape[1])
+    if by == "metres":
+        return _search(walks, lambda at, r, rows: at[:, None] + walks[r][rows], table.least)
+    if by == "longest":
+        return _search(walks, lambda at, r, rows: np.maximum(at[:, None], walks[r][rows]), nothing)
+    load = None
+    if by == "alpha":
+        # The first robot has one leg, so what it may walk is a bound on that leg alone.
+        most = np.where(np.isfinite(walks), 0.0, math.inf)
+        most[0] = walks[0]
+        load = _search(
+            walks, lambda at, r, rows: np.maximum(at[:, None], most[r][rows]), nothing, must=1
+        )
+        if load is None:
+            return None
+        walks[0][walks[0] > load[0] + LEAST] = math.inf
+    comes = start / table.speed[:, None]
+    takes = np.where(np.isfinite(walks), table.metres, math.inf) / table.speed[:, None, None]
+    found = _search(
+        walks,
+        lambda at, r, rows: np.maximum(at, comes[r][rows])[:, None] + takes[r][rows],
+        table.least / table.speed.max(),
+        must=0 if load is None else 1,
+    )
+    return found if found is None or load is None else (load[0], found[1])
+
+
+def _search(walks: Array, step: _Step, onward: Array, *, must: int = 0) -> _Found:
+    """Dynamic programming over (robots used, place).
+
+    Args:
+        walks: (R, n, n), for its shape.
+        step: of values, a robot and the rows they stand in, the (rows, n) values after its leg.
+        onward: (n,) what is added at least from a place to the end.
+        must: the robots, as bits, that carry something.
+    """
+    many, n, _ = walks.shape
+    first = np.full(n, math.inf)
+    first[_ORIGIN] = 0.0
+    states, best, winners = {0: first}, math.inf, 0
+    for size in range(1, many + 1):
+        for team in combinations(range(many), size):
+            used, values = sum(1 << r for r in team), np.full(n, math.inf)
+            for r in team:
+                at = states[used ^ 1 << r]
+                # From where the end is too far already nobody need go on.
+                rows = np.flatnonzero(at + onward < best - LEAST)
+                if len(rows):
+                    np.minimum(values, step(at[rows], r, rows).min(axis=0), out=values)
+            if used & must == must and values[_END] < best - LEAST:
+                best, winners = float(values[_END]), used
+            values[[_ORIGIN, _END]] = math.inf
+            states[used] = values
+    if math.isinf(best):
+        return None
+    return best, [*_backwards(states, step, winners)][::-1]
+
+
+def _backwards(states: dict[int, Array], step: _Step, used: int) -> Iterator[tuple[int, int, int]]:
+    """The legs that led to the end with some robots, the last first."""
+    place, rows = _END, np.arange(len(states[0]))
+    while used:
+        columns = {
+            r: step(states[used ^ 1 << r], r, rows)[:, place]
+            for r in range(used.bit_length())
+            if used >> r & 1
+        }
+        r = min(columns, key=lambda each: float(columns[each].min()))
+        before = int(columns[r].argmin())
+        yield r, before, place
+        used, place = used ^ 1 << r, before
+
+
+def as_plan(table: TeamTable, errand: TeamErrand, way: Carried) -> TeamPlan:
+    """Legs by index as a plan of the table's robots."""
+    names, places = [robot.name for robot in table.robots], table.places
+    legs = (Leg(names[r], errand.object, places[a], places[b]) for r, a, b in way)
+    return TeamPlan(table.robots, tuple(legs))
+
+
+def alone_metres(scene: Scene, robot: Robot, errand: TeamErrand) -> float:
+    """``C_solo``: what a robot walks for an errand alone if it can pass everything."""
+    graph = metric_graph(scene)
+    return graph.distance(robot.start, errand.origin) + graph.distance(errand.origin, errand.end)
+
+
+def why_none(table: TeamTable, errand: TeamErrand, cap: float | None) -> str:
+    """Why no plan brings an errand's object, in one line."""
+    least = None if cap is None else solve(table, "longest")
+    if least is None:
+        end = errand.end.node.removeprefix(ITEM_NODE)
+        team = ", ".join(
+            f"{robot.name} ({robot.body.name})" if robot.body else robot.name
+            for robot in table.robots
+        )
+        return (
+            f"No plan of {team} brings {quoted(errand.object)} to {quoted(end)}: over no handoff "
+            "does a body get all the way."
+        )
+    return cap_too_small(float(cap or 0.0), least[0])
+
+
+def cap_too_small(cap: float, least: float) -> str:
+    """That no plan keeps a cap, in one line, with one that a plan keeps."""
+    return (
+        f"No plan keeps each robot within {cap:g} m: the least cap that one keeps is "
+        f"{math.ceil(least * 100 - LEAST) / 100:.2f} m."
+    )
+
+
+MOST_EXACT_STARTS = 3
+"""With so many robots the best starts are proven, however long it takes."""
+_MOST_TRIED = 200
+"""Choices of starts looked at for larger teams."""
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """A best plan under some bans, and where its robots start.
+
+    Attributes:
+        value: what the plan comes to.
+        way: its legs.
+        starts: by robot that carries, the index of its start; robot_1's is its own and not here.
+        bans: (robot, start) pairs that are not allowed.
+    """
+
+    value: float
+    way: Carried
+    starts: dict[int, int]
+    bans: frozenset[tuple[int, int]]
+
+    @property
+    def clash(self) -> tuple[int, int, int] | None:
+        """Two robots that start in one place, and the place."""
+        seen: dict[int, int] = {}
+        for robot, start in self.starts.items():
+            if start in seen:
+                return seen[start], robot, start
+            seen[start] = robot
+        return None
+
+
+def best_starts(
+    scene: Scene,
+    robots: Sequence[Robot],
+    starts: Sequence[Anchor],
+    errand: TeamErrand,
+    places: Sequence[Anchor],
+    *,
+    by: TeamMeasure = "makespan",
+) -> TeamBest:
+    """The best plan where all but the first robot may start anywhere of some places.
+
+    No two of them start in one place. With at most ``MOST_EXACT_STARTS`` robots the plan is the
+    best there is; of a larger team ``bound`` is a bound, and ``exact`` says whether it is met.
+
+    Args:
+        scene: the scene.
+        robots: the team; where the others stand does not count.
+        starts: where they may.
+        errand: what is to be brought where.
+        places: where it may be handed over.
+        by: what is to be least.
+
+    Raises:
+        UsageError: it is no team, there are fewer starts than robots need, or no robot gets there.
+    """
+    check_team(robots)
+    if len(starts) < len(robots) - 1:
+        raise UsageError(f"{len(robots) - 1} robots cannot start in {len(starts)} places.")
+    table = team_table(scene, robots, places_of(errand, places))
+    freed = [robot.graph(scene).distances([*starts], [*table.places]) for robot in robots[1:]]
+    found = _search_starts(table, freed, by, exact=len(robots) <= MOST_EXACT_STARTS)
+    if found is None:
+        raise UsageError(why_none(table, errand, None))
+    choice, bound = found
+    spare = (i for i in range(len(starts)) if i not in choice.starts.values())
+    placed = {i: choice.starts[i] if i in choice.starts else next(spare) for i in _helpers(table)}
+    team = (robots[0], *(replace(robots[i], start=starts[placed[i]]) for i in _helpers(table)))
+    whole = alone_metres(scene, robots[0], errand) if by == "alpha" else 1.0
+    plan = as_plan(replace(table, robots=team), errand, choice.way)
+    return TeamBest(plan, choice.value / whole, bound / whole)
+
+
+def _search_starts(
+    table: TeamTable, freed: Sequence[Array], by: TeamMeasure, *, exact: bool
+) -> tuple[_Choice, float] | None:
+    """The best choice without a clash, and a bound on all of them."""
+    number = count()
+    first = _chosen(table, freed, by, frozenset())
+    queue = [(first.value, next(number), first)] if first else []
+    best: _Choice | None = None
+    tried = 0
+    while queue:
+        bound, _, choice = heapq.heappop(queue)
+        clash = choice.clash
+        if clash is None:
+            return choice, bound
+        if not exact and tried >= _MOST_TRIED:
+            best = _untangled(table, freed, by, choice)
+            return None if best is None else (best, bound)
+        tried += 1
+        one, other, start = clash
+        for robot in (one, other):
+            made = _chosen(table, freed, by, choice.bans | {(robot, start)})
+            if made is not None:
+                heapq.heappush(queue, (made.value, next(number), made))
+    return None
+
+
+def _chosen(
+    table: TeamTable, freed: Sequence[Array], by: TeamMeasure, bans: frozenset[tuple[int, int]]
+) -> _Choice | None:
+    """The best plan where each helper starts where it is nearest to what it takes, but for bans."""
+    open_to = [each.copy() for each in freed]
+    for robot, start in bans:
+        open_to[robot - 1][start] = np.inf
+    rows = np.stack([table.start[0], *(each.min(axis=0) for each in open_to)])
+    found = solve(table, by, start=rows)
+    if found is None:
+        return None
+    value, way = found
+    starts = {r: int(open_to[r - 1][:, a].argmin()) for r, a, _ in way if r > 0}
+    return _Choice(value, way, starts, bans)
+
+
+def _untangled(
+    table: TeamTable, freed: Sequence[Array], by: TeamMeasure, choice: _Choice
+) -> _Choice | None:
+    """A choice without clashes: helpers are placed one after the other, in the order they carry."""
+    bans = set(choice.bans)
+    while (clash := choice.clash) is not None:
+        _, other, start = clash
+        bans.add((other, start))
+        made = _chosen(table, freed, by, frozenset(bans))
+        if made is None:
+            return None
+        choice = made
+    return choice
+
+
+def _helpers(table: TeamTable) -> range:
+    return range(1, len(table.robots))

@@ -1,0 +1,552 @@
+"""An agent that plans for a team: who carries what, over which handoffs (CoNavBench 3.1.3).
+
+Robots' starts and errands are drawn by the seed. The graph first looks whether any plan does all
+errands: that none does is a finding, not a failure. Otherwise the model proposes legs, asks
+``check_team_plan``, and answers; the answer is held to the same rules, and what is wrong is told
+back. That no plan does it is not believed where one does. With ``compact`` the model chooses a way
+for one errand after the other (:mod:`navloom_worlds.teams.team_planner`), without tools.
+
+    START -> survey -> propose, consult, check (navloom.graphs.turns) -> END
+                |
+           (no plan) -> END
+
+A team's plan in small choices: for one errand after the other, one of a few ways to do it.
+
+For models too small to write whole plans. A way is one robot, or two and the place where the thing
+is handed over; it stands beside what the plan so far comes to with it. Ranked ways have numbers
+alone, the least first; a blind list names some that will do, drawn and ordered by the seed. Only
+ways that can be done after those chosen before are offered; a way after which nobody can do the
+next errand is sent back, and not offered again. What is chosen is checked like anyone's plan.
+
+See :mod:`navloom.graphs.navcraft.choices`; source: CoNavBench 3.1.3, made general.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache, partial
+from itertools import permutations
+from typing import Annotated, Any, Literal, NamedTuple
+
+from langchain_core.tools import BaseTool
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.graph import START
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime
+from pydantic import Field, WithJsonSchema
+from typing_extensions import TypedDict
+
+from navloom.errors import UsageError
+from navloom.graphs.agent import AgentGraph, Growing, ModelLike, SceneLike
+from navloom.graphs.navcraft.choices import Choices, Update, choice_field
+from navloom.graphs.navcraft.single import errand_record
+from navloom.graphs.turns import (
+    Conversation,
+    TurnCall,
+    TurnLimits,
+    add_conversation,
+    calls_made,
+    given_up,
+    said,
+    sent_back,
+    turns,
+)
+from navloom.prompts.load import Rendered, load_prompt
+from navloom.scenes.bodies import body_of
+from navloom.scenes.distances import per_scene
+from navloom.scenes.prompt import scene_json
+from navloom.scenes.scene import Scene
+from navloom.scenes.uri import scene_of
+from navloom.tools.forms import Violation, closed_object, listed, name_argument, quoted
+from navloom.tools.navcraft import library
+from navloom.tools.navcraft.library import answering_tool
+from navloom.tools.navcraft.task import RelayTask
+from navloom_worlds.teams.team import MOST_ERRANDS, MOST_ROBOTS, make_robot, team_record
+from navloom_worlds.teams.team_optimum import LEAST, TeamMeasure
+from navloom_worlds.teams.team_task import (
+    NO_PLAN,
+    PLAN,
+    TeamTask,
+    Way,
+    check_team_plan,
+    draw,
+    legs_of,
+    legs_schema,
+    read_legs,
+)
+
+CHOICES_PROMPT = "navcraft_team_choices"
+MOST_WAYS = 6
+"""Ways that are shown of an errand."""
+_LONGEST = 200
+"""Characters that are read of a way."""
+_TEAM_CHOICES_MEASURES = {
+    "makespan": ("when all is done", "soonest", "s"),
+    "alpha": ("the metres that robot_1 walks", "shortest", "m"),
+    "metres": ("the metres that all robots walk", "shortest", "m"),
+    "longest": ("the metres of the robot that walks most", "shortest", "m"),
+}
+"""Words for what a plan is measured by, for little of it, and the unit."""
+
+
+class _Worth(NamedTuple):
+    """A way, and what the plan so far comes to with it."""
+
+    value: float
+    makespan_s: float
+    way: Way
+
+
+@dataclass(frozen=True)
+class WayOffer:
+    """What a model is offered to do the next errand by.
+
+    Attributes:
+        task: the team and its errands.
+        picked: the ways of the errands before.
+        choices: whether the ways are ranked, or some drawn blindly.
+        seed: draws and orders a blind list.
+        refused: what is not offered again, as :meth:`key` has it.
+    """
+
+    task: TeamTask
+    picked: tuple[Way, ...]
+    choices: Literal["ranked", "blind"]
+    seed: int
+    refused: tuple[str, ...] = ()
+
+    @property
+    def numbered(self) -> bool:
+        """Whether a way is answered by its number."""
+        return self.choices == "ranked"
+
+    @cached_property
+    def errand(self) -> Mapping[str, str]:
+        """The errand: ``object`` and ``to``."""
+        told: Mapping[str, str] = self.task.told()["errands"][len(self.picked)]
+        return told
+
+    @cached_property
+    def ways(self) -> dict[str, _Worth]:
+        """The ways, by number or in words."""
+        there = [each for each in self._all() if self.key(each.way) not in self.refused]
+        if self.numbered:
+            ranked = sorted(there, key=lambda each: each[:2])[:MOST_WAYS]
+            return {str(number): each for number, each in enumerate(ranked, 1)}
+        dice = random.Random(f"{self.seed}:{len(self.picked)}")
+        return {str(each.way): each for each in dice.sample(there, min(MOST_WAYS, len(there)))}
+
+    def key(self, way: Way) -> str:
+        """A way after those that were picked, to know it again by."""
+        return json.dumps([*self.picked, way])
+
+    def _all(self) -> Iterator[_Worth]:
+        """Each robot alone, each two over their best handoff, or over one drawn blindly."""
+        names = [robot.name for robot in self.task.robots]
+        dice = random.Random(f"{self.seed}:{len(self.picked)}:handoffs")
+        for name in names:
+            yield from self._worth(Way((name,)))
+        for pair in permutations(names, 2):
+            over = [*self._places]
+            if not self.numbered:
+                dice.shuffle(over)
+            worth = (each for place in over for each in self._worth(Way(pair, place)))
+            found = min(worth, default=None) if self.numbered else next(worth, None)
+            if found is not None:
+                yield found
+
+    @cached_property
+    def _so_far(self) -> TeamTask:
+        """The errands up to this one; that robot_1 has to carry something is asked of the last."""
+        many, task = len(self.picked) + 1, self.task
+        last = many == len(task.errands)
+        by = "metres" if task.by == "alpha" and not last else task.by
+        return replace(task, errands=task.errands[:many], by=by)
+
+    @cached_property
+    def _places(self) -> list[str]:
+        ends = {self.errand["object"], self.errand["to"]}
+        found = (self.task.name_of(x.node.removeprefix("item ")) for x in self._so_far.handoffs[-1])
+        return [name for name in dict.fromkeys(found) if name not in ends]
+
+    def _worth(self, way: Way) -> Iterator[_Worth]:
+        """What the plan so far comes to; nothing where it cannot be done."""
+        told = self.task.told()["errands"][: len(self.picked) + 1]
+        found = check_team_plan(self._so_far, legs_of(told, [*self.picked, way]))
+        if found["valid"]:
+            alpha = self.task.by == "alpha"
+            value = found["metres"][self.task.robots[0].name] if alpha else found["value"]
+            yield _Worth(value, found["makespan_s"], way)
+
+    def schema(self, *, constrain: bool) -> dict[str, Any]:
+        """The schema of the answer: a number, or a way in words."""
+        if self.numbered:
+            held: dict[str, Any] = {"enum": [*map(int, self.ways)]} if constrain else {}
+            return {"title": "team_choice", **closed_object({"way": {"type": "integer", **held}})}
+        return {
+            "title": "team_choice",
+            **closed_object({"way": choice_field([*self.ways], constrain)}),
+        }
+
+
+def way_question(offer: WayOffer, *, constrain: bool) -> tuple[Rendered, dict[str, Any]]:
+    """The question of the next errand, by itself, and the schema of its answer."""
+    measure, least, unit = _TEAM_CHOICES_MEASURES[offer.task.by]
+    rendered = load_prompt(CHOICES_PROMPT).render(
+        object=offer.errand["object"],
+        end=offer.errand["to"],
+        numbered=offer.numbered,
+        ways="\n".join(f"{way}: {each.value:.1f} {unit}" for way, each in offer.ways.items()),
+        measure=f"{measure} then",
+        least=least,
+    )
+    return rendered, offer.schema(constrain=constrain)
+
+
+def picked_ways(state: Mapping[str, Any]) -> tuple[Way, ...]:
+    """The ways that were chosen so far."""
+    return tuple(Way(tuple(robots), over) for robots, over in state.get("picked", []))
+
+
+def chosen_way(
+    answer: Mapping[str, Any], state: Mapping[str, Any], offer: WayOffer, limits: TurnLimits
+) -> tuple[list[dict[str, str]] | None, Update]:
+    """The legs, once each errand has its way; else what is asked next, or why not this way."""
+    named = str(answer.get("way")).strip()[:_LONGEST]
+    if named not in offer.ways:
+        fault = f"There is no way {quoted(named)}. Answer with one of: {listed([*offer.ways])}."
+        return None, sent_back(state, [Violation("way_not_there", fault)], limits)
+    way = offer.ways[named].way
+    ways = (*offer.picked, way)
+    errands = offer.task.told()["errands"]
+    if len(ways) == len(errands):
+        return legs_of(errands, ways), {}
+    after = replace(offer, picked=ways)
+    if after.ways:
+        return None, {"settled": len(said(state)), "picked": [[way.robots, way.over]]}
+    fault = f"After that nobody can bring the {after.errand['object']} to the {after.errand['to']}."
+    left = replace(offer, refused=(*offer.refused, offer.key(way)))
+    if not left.ways:
+        return None, given_up("no_way_on", fault)
+    back = sent_back(state, [Violation("no_way_on", f"{fault} Choose another way.")], limits)
+    return None, {**back, "refused": [offer.key(way)]}
+
+
+PROMPT = "navcraft_team"
+_PLAN_EXISTS = "plan_exists"
+_KEPT = 16
+_MEASURES = {
+    "makespan": "time until all is done",
+    "alpha": "way of robot_1",
+    "metres": "way of all robots together",
+    "longest": "way of the robot that walks most",
+}
+
+
+class Input(TypedDict):
+    """What a caller gives."""
+
+    seed: int
+    """Of the robots' starts and the errands; goes into the prompt."""
+
+
+class State(Input, Choices, total=False):
+    """What a run remembers.
+
+    Its result is ``{"phase_1", "team", "verdict", "navloom"}``: robot_1's errand with the keys of
+    A.10.1, the plan, and what it is worth; without ``team`` where no plan does all errands.
+    """
+
+    picked: Growing[list[Any]]
+    """With ``compact``: the way of each errand, as its robots and where they hand over."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Context(TurnLimits):
+    """What does not change during a run."""
+
+    scene: SceneLike
+    """The home, or its URI."""
+    model: ModelLike = "builtin/heuristic"
+    """The planner, or its ``provider/name``."""
+    robots: int = 3
+    """How many there are."""
+    errands: int = 2
+    """How many things are to be carried."""
+    bodies: tuple[str, ...] = ()
+    """Of the robots in turn, by name or as ``FILE.json#NAME``; none: all pass everything."""
+    max_metres: float | None = None
+    """The most that a robot may walk."""
+    by: TeamMeasure = "makespan"
+    """What a plan is measured by."""
+    tools: Literal["check", "library", "none"] = "check"
+    """``check_team_plan``; with it reach and travel times; or none."""
+    tau: int = 2
+    """Hop threshold of 3.1.2, which robot_1's first errand keeps."""
+    constrain: bool = True
+    """Hold the model to the answer's schema, where its backend can."""
+    compact: bool = False
+    """Ask for one way to do one errand at a time; legs are filled in, and no tools are offered."""
+    choices: Literal["ranked", "blind"] = "ranked"
+    """With ``compact``: ways as they rank, by number, the least first; or some that will do."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 1 <= self.robots <= MOST_ROBOTS:
+            raise UsageError(f"A team has 1 to {MOST_ROBOTS} robots, not {self.robots}.")
+        if not 1 <= self.errands <= MOST_ERRANDS:
+            raise UsageError(f"A team has 1 to {MOST_ERRANDS} errands, not {self.errands}.")
+
+
+def task_of(
+    scene: Scene,
+    seed: int,
+    *,
+    robots: int,
+    errands: int,
+    bodies: tuple[str, ...] = (),
+    max_metres: float | None = None,
+    by: TeamMeasure = "makespan",
+    tau: int = 2,
+) -> TeamTask:
+    """The team and its errands that a seed means; arguments as :class:`Context` has them.
+
+    Raises:
+        UsageError: the scene has too few starts, things or ends, or a body does not drive.
+    """
+    drawn = draw(scene, robots, errands, seed, tau=tau)
+    if drawn is None:
+        raise UsageError(
+            f"{scene.uri} has no errands for {robots} robots: take fewer --robots or --errands."
+        )
+    made = [body_of(each) for each in bodies]
+    team = (
+        make_robot(scene, f"robot_{i + 1}", at, made[i % len(made)] if made else None)
+        for i, at in enumerate(drawn.starts)
+    )
+    return TeamTask(scene, (*team,), drawn.regions, drawn.errands, max_metres, by)
+
+
+def _task(state: State, context: Context) -> TeamTask:
+    scene = scene_of(context.scene)
+    # A few a scene are kept: the steps of one sample share a task and its optimum.
+    tasks = per_scene(scene, "team_tasks", lambda: lru_cache(_KEPT)(partial(task_of, scene)))
+    return tasks(
+        state["seed"],
+        robots=context.robots,
+        errands=context.errands,
+        bodies=tuple(context.bodies),
+        max_metres=context.max_metres,
+        by=context.by,
+        tau=context.tau,
+    )
+
+
+def survey(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    """Look whether any plan does all errands."""
+    task = _task(state, runtime.context)
+    if task.best is not None:
+        return {}
+    record = {**_about(task, runtime.context.tau), "decided_by": "survey", "why": task.why_none}
+    result = {"phase_1": task.phase_1, "verdict": NO_PLAN, "navloom": record}
+    return {"status": "ok", "reason": None, "result": result}
+
+
+def _about(task: TeamTask, tau: int) -> dict[str, Any]:
+    """What was asked, as a line keeps it, and what NavCraft records of the first errand."""
+    asked = task.told()
+    asked.pop("handoff places")
+    first = errand_record(RelayTask(task.scene, *task.first), tau)
+    return {**first, "asked": asked, "by": task.by, "cap": task.cap}
+
+
+def _offer(state: State, context: Context) -> WayOffer:
+    # A question and the check of its answer share what is offered.
+    offers = per_scene(scene_of(context.scene), "team_offers", lambda: lru_cache(_KEPT)(WayOffer))
+    refused = tuple(state.get("refused", []))
+    return offers(
+        _task(state, context), picked_ways(state), context.choices, state["seed"], refused
+    )
+
+
+def ask(state: State, context: Context) -> tuple[Rendered, dict[str, Any]]:
+    """The prompt, and the schema of the answer."""
+    task = _task(state, context)
+    if context.compact:
+        return way_question(_offer(state, context), constrain=context.constrain)
+    rendered = load_prompt(PROMPT).render(
+        scene_graph=scene_json(task.scene),
+        team=json.dumps(task.told()),
+        seed=state["seed"],
+        tools=context.tools != "none",
+        library=context.tools == "library",
+        measure=_MEASURES[context.by],
+        alpha=context.by == "alpha",
+    )
+    legs = legs_schema(task, constrain=context.constrain)
+    # What was not believed once is not asked for again.
+    believed = _PLAN_EXISTS not in state.get("violations", [])
+    schema = closed_object({"legs": {"anyOf": [legs, {"type": "null"}]} if believed else legs})
+    return rendered, {"title": "team_plan", **schema}
+
+
+def tools(state: State, context: Context) -> Sequence[BaseTool]:
+    """What the model may call."""
+    if context.tools == "none":
+        return ()
+    task = _task(state, context)
+    made = team_tools(task, constrain=context.constrain)
+    return made if context.tools == "library" else made[:1]
+
+
+def _failed(call: TurnCall) -> bool:
+    result = call.result or {}
+    return not result.get("valid", "error" not in result and bool(result))
+
+
+def _advice(call: TurnCall, before: list[TurnCall], context: Context) -> str:
+    del before, context
+    why = (call.result or {}).get("error", "")
+    return f"This call failed before and fails again. {why} Change who carries, or the handoff."
+
+
+def check(answer: dict[str, Any], state: State, context: Context) -> dict[str, Any]:
+    """Check an answer; accept it, send it back, or give up."""
+    task = _task(state, context)
+    if context.compact:
+        legs, update = chosen_way(answer, state, _offer(state, context), context)
+        if legs is None:
+            return update
+        answer = {"legs": legs}
+    if "legs" in answer and answer["legs"] is None:
+        told = "A plan does all errands: find one. Several robots may share the way of an object."
+        return sent_back(state, [Violation(_PLAN_EXISTS, told)], context)
+    found = check_team_plan(task, answer.get("legs"))
+    if not found["valid"]:
+        return sent_back(state, [Violation("no_plan", found["error"])], context)
+    return {"status": "ok", "reason": None, "result": _result(answer["legs"], state, context)}
+
+
+def _result(legs: list[dict[str, str]], state: State, context: Context) -> dict[str, Any]:
+    task, spoken = _task(state, context), said(state)
+    plan = read_legs(task, legs)
+    return {
+        "phase_1": task.phase_1,
+        "phase_2": None,
+        "team": team_record(task.scene, plan),
+        "verdict": PLAN,
+        "navloom": {
+            **_about(task, context.tau),
+            **plan_worth(task, legs),
+            "violations_mended": state.get("violations", []),
+            "turns": turns(spoken),
+            "tool_calls": len(calls_made(spoken)),
+            "tools": "none" if context.compact else context.tools,
+            "prompt": load_prompt(CHOICES_PROMPT if context.compact else PROMPT).record,
+            **({"choices": context.choices} if context.compact else {}),
+        },
+    }
+
+
+def plan_worth(task: TeamTask, legs: list[dict[str, str]]) -> dict[str, Any]:
+    """What a valid plan comes to, beside the best there is.
+
+    Returns:
+        ``makespan_s``, ``metres`` of each robot, ``value``, ``best`` and ``bound`` by the task's
+        measure, whether ``best`` is ``exact``, and ``regret``: value over best, less 1; of alpha
+        the difference.
+    """
+    found, best = check_team_plan(task, legs), task.best
+    made: dict[str, Any] = {key: found[key] for key in ("makespan_s", "metres", "value")}
+    if best is None:
+        return made
+    value = found["value"]
+    regret = value - best.value if task.by == "alpha" else value / best.value - 1
+    return {
+        **made,
+        "best": best.value,
+        "bound": best.bound,
+        "exact": best.exact,
+        "regret": regret if abs(regret) > LEAST else 0.0,
+    }
+
+
+def after_survey(state: State) -> Literal["propose", "__end__"]:
+    """Where no plan does it there is nothing to ask a model."""
+    return "__end__" if state.get("status") else "propose"
+
+
+def build_graph(
+    checkpointer: BaseCheckpointSaver[Any] | bool | None = None,
+) -> CompiledStateGraph[State, Context, Input, Any]:
+    """Compile the graph.
+
+    Args:
+        checkpointer: where each step is kept; None keeps nothing.
+    """
+    builder = AgentGraph(State, Context, Input, "navcraft_team")
+    builder.add_node("survey", survey)
+    add_conversation(builder, Conversation(ask, tools, _failed, _advice, check))
+    builder.add_edge(START, "survey")
+    builder.add_conditional_edges("survey", after_survey)
+    return builder.compile(checkpointer)  # type: ignore[no-any-return]
+
+
+_CHECK = """Check a plan for all errands of the team.
+
+legs: a list of {"robot", "object", "from", "to"}, names as given. Returns valid, and either error
+(what is wrong first, and what to change) or makespan_s, metres of each robot, and each leg in time
+(takes_s, ends_s, waits_s)."""
+_REACH = (
+    """Say which regions a robot of the team does not get to from its start, and what bars it."""
+)
+_TRAVEL = """Say how far and how long it is for one robot from a place to another.
+
+Places are regions, handoff places, or things, as 'desk in Study_4'."""
+
+
+def team_tools(task: TeamTask, *, constrain: bool = True) -> list[BaseTool]:
+    """``check_team_plan``, and what of the efficiency library fits a team: reach, travel_time.
+
+    Args:
+        task: the team and its errands.
+        constrain: enumerate names in the argument schemas.
+    """
+    robots = {robot.name: robot for robot in task.robots}
+    name = name_argument("A robot of the team.", [*robots] if constrain else None)
+    place: Any = (str, Field(description="A place.", max_length=200))
+
+    def known(robot: str) -> Any:
+        if robot not in robots:
+            raise UsageError(f"There is no {robot[:80]} in the team: name {', '.join(robots)}.")
+        return robots[robot]
+
+    def reach(robot: str) -> dict[str, Any]:
+        who = known(robot)
+        return library.reach(task.scene, who.body, who.start)
+
+    def travel_time(robot: str, start: str, goal: str) -> dict[str, Any]:
+        begin, end = (
+            task.places.get(each) or library.place_named(task.scene, each) for each in (start, goal)
+        )
+        return library.travel_time(task.scene, known(robot), begin, end)
+
+    # Of a field LangChain hands on only what stands in its annotation.
+    schema = WithJsonSchema(legs_schema(task, constrain=constrain))
+    plan: Any = Annotated[list[dict[str, str]], schema]
+    return [
+        answering_tool(
+            "check_team_plan",
+            _CHECK,
+            lambda legs: check_team_plan(task, legs),
+            legs=(plan, Field(description="The plan.")),
+        ),
+        answering_tool("reach", _REACH, reach, robot=name),
+        answering_tool("travel_time", _TRAVEL, travel_time, robot=name, start=place, goal=place),
+    ]
+
+
+graph = build_graph()

@@ -1,0 +1,436 @@
+"""``navloom study teams``: what one robot, two, three and four are worth, by regime.
+
+Attempts are drawn in each home and measured in every :class:`Regime`. Each is a line of
+``teams.jsonl``, on disk before the next begins: the same command on the same folder goes on.
+Intervals draw homes, with all their attempts, since errands of one home hang together.
+
+A *regime* says who carries what under which limits. Every attempt draws robots' starts and errands
+once, and a team of N is the first N of these robots, so that teams of different sizes are held
+against each other on the same errands. Every plan is the best there is
+(:mod:`navloom_worlds.teams.team_optimum`, :mod:`navloom_worlds.teams.several_errands`), or says how
+far it may be from it; no agent is asked.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from navloom.errors import RunError, SceneError, UsageError
+from navloom.evals.made_with import package_version
+from navloom.evals.progress import Display, NoDisplay, Tally
+from navloom.evals.report.blocks import Bars, Segment
+from navloom.evals.report.document import NOTHING, Table, number, percent
+from navloom.evals.report.intervals import Row, columns_of, rows_of
+from navloom.evals.report.writers import keep_study
+from navloom.evals.session import make_id
+from navloom.evals.study import check_free
+from navloom.files import make_folder, open_file, write_whole
+from navloom.line_file import LineFile, LineForm, read_by_id
+from navloom.scenes.bodies import get_body
+from navloom.scenes.scene import Scene
+from navloom.scenes.uri import list_scenes, load_scene
+from navloom.tools.navcraft.paths import Anchor
+from navloom.tools.navcraft.schedule import Robot
+from navloom_worlds.teams.several_errands import best_team_plan
+from navloom_worlds.teams.team import TeamErrand, TeamPlan, make_robot
+from navloom_worlds.teams.team_optimum import LEAST, TeamBest, TeamMeasure, handoff_places
+from navloom_worlds.teams.team_task import Drawn, draw, walked
+
+ROBOT_1 = "robot_1"
+
+
+@dataclass(frozen=True, slots=True)
+class Regime:
+    """Who carries what, under which limits.
+
+    Attributes:
+        name: what it is called.
+        words: what is so in it.
+        errands: how many things are carried.
+        bodies: of the robots in turn; none: the papers' robots, which pass everything at 1 m/s.
+        cap: the most that a robot may walk, as a share of what robot_1 would walk alone.
+    """
+
+    name: str
+    words: str
+    errands: int = 1
+    bodies: tuple[str, ...] = ()
+    cap: float | None = None
+
+    def fits(self, scene: Scene) -> bool:
+        """Whether the scene can tell: of bodies only where some link says how wide it is."""
+        return not self.bodies or any(link.width is not None for link in scene.links)
+
+
+def measured(scene: Scene, drawn: Drawn, regime: Regime, *, seconds: float) -> list[dict[str, Any]]:
+    """What teams of one robot, of two, ... come to in a regime.
+
+    Args:
+        scene: the scene.
+        drawn: the attempt; of its errands the regime's first so many are carried.
+        regime: who and what.
+        seconds: how long three errands or more are searched.
+
+    Returns:
+        A record a team size, in ``robots``. ``done``: whether a plan does it. Of the quickest plan:
+        ``makespan_s``, ``handoffs``, ``used`` (robots that carry). ``best_alone_s``: the quickest
+        that one robot of this team does it alone. ``alone_s``: what robot_1 would take alone if it
+        passed everything, in the best order. ``load``: robot_1's least metres, in a plan in which
+        it carries something, over its metres alone; ``absence``: in that plan, the seconds from
+        when it has to leave to when it is done, over ``alone_s``. ``longest``: the least that the
+        robot that walks most can walk, with no cap, over robot_1's metres alone. ``gap``: how far
+        any of these may be from the best. None: there is no such plan.
+    """
+    errands = drawn.errands[: regime.errands]
+    places = [handoff_places(scene, each) for each in errands]
+    robots = [_robot(scene, i, at, regime) for i, at in enumerate(drawn.starts)]
+    whole = _alone(scene, robots[0], errands)
+    cap = None if regime.cap is None else regime.cap * whole
+    alone: float | None = None
+    records = []
+    for many in range(1, len(robots) + 1):
+        team = robots[:many]
+
+        def best(
+            by: TeamMeasure, cap: float | None, team: Sequence[Robot] = team
+        ) -> TeamBest | None:
+            try:
+                return best_team_plan(scene, team, errands, places, by=by, cap=cap, seconds=seconds)
+            except UsageError:
+                return None
+
+        quick, spared, even = best("makespan", cap), best("alpha", cap), best("longest", None)
+        single = best("makespan", cap, team[-1:])
+        if single is not None:
+            alone = single.value if alone is None else min(alone, single.value)
+        found = [each for each in (quick, spared, even) if each is not None]
+        records.append(
+            {
+                "robots": many,
+                "done": quick is not None,
+                "makespan_s": quick and quick.value,
+                "handoffs": quick and len(quick.plan.handoffs),
+                "used": quick and len({leg.robot for leg in quick.plan.legs}),
+                "best_alone_s": alone,
+                "alone_s": whole / robots[0].speed,
+                "load": spared
+                and walked(spared.plan, spared.plan.schedule(scene))[ROBOT_1] / whole,
+                "absence": spared and _absence(scene, spared.plan) * robots[0].speed / whole,
+                "longest": even and even.value / whole,
+                "gap": max((each.gap for each in found), default=None),
+            }
+        )
+    return records
+
+
+def sooner(record: dict[str, Any]) -> bool | None:
+    """Whether a team is done before the best placed of its robots would be alone.
+
+    Of robots of one speed that pass the same links, with one errand, none is (the proof stands in
+    :mod:`navloom_worlds.teams.team_optimum`). None where it is not done, or nobody could alone.
+    """
+    if record["makespan_s"] is None or record["best_alone_s"] is None:
+        return None
+    return bool(record["makespan_s"] < record["best_alone_s"] - LEAST)
+
+
+def _robot(scene: Scene, i: int, at: Anchor, regime: Regime) -> Robot:
+    body = regime.bodies[i % len(regime.bodies)] if regime.bodies else None
+    return make_robot(scene, f"robot_{i + 1}", at, body)
+
+
+def _alone(scene: Scene, robot: Robot, errands: Sequence[TeamErrand]) -> float:
+    """What robot_1 walks for all errands alone, in the best order, if it passed everything."""
+    free = Robot(robot.name, robot.start)
+    return best_team_plan(scene, [free], errands, [()] * len(errands), by="metres").value
+
+
+def _absence(scene: Scene, plan: TeamPlan) -> float:
+    """Seconds from when robot_1 has to leave to when it is done; leaving then delays nobody."""
+    legs = [each for each in plan.schedule(scene).legs if each.leg.robot == plan.robots[0].name]
+    return legs[-1].ends - legs[0].waits
+
+
+LINES, ASKED = "teams.jsonl", "teams.json"
+MOST_ROBOTS, MOST_ERRANDS, MOST_ATTEMPTS = 6, 4, 100
+_MOST_BYTES, _MOST_NAMED = 1_000_000, 10
+_MEANS = ("done", "seconds", "load", "absence", "longest", "handoffs")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TeamStudy:
+    """What the study is of.
+
+    Attributes:
+        spec: which homes.
+        n: attempts a home.
+        homes: only the first so many homes; None for all.
+        robots: of the largest team.
+        errands: of the regime of several errands.
+        bodies: of the robots in turn, in the regime of bodies.
+        cap: in the regime of capped metres, the most that a robot may walk, as a share of what
+            robot_1 would walk alone.
+        seconds: how long three errands or more are searched, each time.
+        seed: of starts and errands.
+
+    Raises:
+        UsageError: a number is out of bounds, or a body does not drive.
+        SceneError: a body is not known.
+    """
+
+    spec: str
+    n: int = 5
+    homes: int | None = None
+    robots: int = 4
+    errands: int = 2
+    bodies: tuple[str, ...] = ("FETCH", "SPOT")
+    cap: float = 0.75
+    seconds: float = 10.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, least, most in (
+            ("n", 1, MOST_ATTEMPTS),
+            ("robots", 1, MOST_ROBOTS),
+            ("errands", 2, MOST_ERRANDS),
+        ):
+            if not least <= getattr(self, name) <= most:
+                raise UsageError(f"{name} is {getattr(self, name)}: expected {least} to {most}")
+        if not 0 < self.cap <= 10:
+            raise UsageError(f"cap is {self.cap:g}: expected a share above 0, 10 at most")
+        if not 0 < self.seconds <= 3600:
+            raise UsageError(f"seconds is {self.seconds:g}: expected above 0, 3600 at most")
+        if not self.bodies:
+            raise UsageError("bodies is empty: name at least one, such as FETCH,SPOT")
+        for body in self.bodies:
+            if get_body(body).speed <= 0:
+                raise UsageError(f"{body} does not drive by itself: name another body")
+
+    @property
+    def regimes(self) -> tuple[Regime, ...]:
+        """In which regimes teams are held against each other."""
+        bodies = ", ".join(self.bodies)
+        return (
+            Regime("equal robots", "one errand, robots that pass everything at 1 m/s"),
+            Regime("bodies", f"one errand, robots are {bodies} in turn", bodies=tuple(self.bodies)),
+            Regime(
+                "capped metres",
+                f"one errand, no robot walks more than {self.cap:.0%} of what robot_1 would alone",
+                cap=self.cap,
+            ),
+            Regime(
+                "several errands",
+                f"{self.errands} errands, robots that pass everything at 1 m/s",
+                errands=self.errands,
+            ),
+        )
+
+
+def study_teams(asked: TeamStudy, out: Path, display: Display | None = None) -> list[Table]:
+    """Measure every attempt, and table each regime.
+
+    Args:
+        asked: homes, attempts, regimes.
+        out: the study's folder.
+        display: is told how far it is; nobody unless given.
+
+    Returns:
+        A table a regime, a row a team size; ``out/report.json`` has them too. The first one's
+        ``record`` holds all for programs.
+
+    Raises:
+        RunError: ``out`` holds something else, another study, or cannot be written.
+        SceneError: in no home of ``spec`` an attempt can be drawn.
+    """
+    check_free(out)
+    make_folder(out)
+    display = display or NoDisplay()
+    form, uris = LineForm(_claimed(asked, out)), list_scenes(asked.spec)[: asked.homes]
+    with LineFile(out / LINES, form=form) as lines:
+        left_out = _measure_all(asked, uris, lines, display)
+    for each in left_out[:_MOST_NAMED]:
+        display.note(f"left out: {each}")
+    if len(left_out) > _MOST_NAMED:
+        display.note(f"and {len(left_out) - _MOST_NAMED} homes more")
+    records = list(read_by_id(out / LINES, form))
+    if not records:
+        raise SceneError(f"no attempt can be drawn in {asked.spec} ({'; '.join(left_out[:3])})")
+    found = {each.name: regime_rows(records, each, asked.robots) for each in asked.regimes}
+    homes = len({line["scene"] for line in records})
+    record = {"attempts": len(records), "homes": homes, "left_out": left_out, "regimes": found}
+    tables = [_table(each, found[each.name]) for each in asked.regimes]
+    title = f"What further robots are worth: {tables[0].title.lower()}"
+    tables[0] = replace(tables[0], title=title, note=f"{tables[0].note} {_HOW}", record=record)
+    keep_study(out, tables, more=_bars(found))
+    return tables
+
+
+def _measure_all(
+    asked: TeamStudy, uris: Sequence[str], lines: LineFile, display: Display
+) -> list[str]:
+    """Write the lines that are not there yet; which homes are left out, and why, is returned."""
+    tally, left_out = Tally(), []
+    display.start(len(uris) * asked.n, len(lines.ids))
+    try:
+        for uri in uris:
+            names = [make_id(uri, attempt) for attempt in range(asked.n)]
+            if lines.ids.issuperset(names):
+                continue
+            try:
+                scene = load_scene(uri)
+            except SceneError as error:
+                if len(uris) == 1:
+                    raise
+                left_out.append(f"{uri}: {error}")
+                continue
+            for attempt, name in enumerate(names):
+                if name in lines.ids:
+                    continue
+                drawn = draw(scene, asked.robots, asked.errands, asked.seed, attempt)
+                if drawn is None:
+                    left_out.append(f"{uri}: too few starts, things or ends")
+                    break
+                told = {
+                    each.name: measured(scene, drawn, each, seconds=asked.seconds)
+                    for each in asked.regimes
+                    if each.fits(scene)
+                }
+                lines.append({"id": name, "scene": uri, "attempt": attempt, "regimes": told})
+                tally.add({"status": "ok"})
+                display.step(tally)
+    finally:
+        display.close()
+    return left_out
+
+
+def _claimed(asked: TeamStudy, out: Path) -> bytes:
+    """Say whose folder it is; the key of its lines."""
+    told = {"version": package_version("navloom"), **asdict(asked)}
+    data = json.dumps(told, indent=1).encode() + b"\n"
+    path = out / ASKED
+    if not path.exists():
+        if (out / LINES).exists():
+            raise RunError(f"{out} has {LINES} and no {ASKED}: give another --out")
+        write_whole(path, data)
+    else:
+        try:
+            with open_file(path) as file:
+                was = json.loads(file.read(_MOST_BYTES))
+        except (OSError, ValueError, RecursionError):
+            raise RunError(f"{path} cannot be read: give another --out") from None
+        if was != (now := json.loads(data)):
+            known = was if isinstance(was, dict) else {}
+            differs = next((key for key in now if known.get(key) != now[key]), "request")
+            raise RunError(
+                f"{out} holds another study of teams (its {differs} was another): give another"
+                " --out, or the same command"
+            )
+    return blake2b(data, digest_size=16).digest()
+
+
+def regime_rows(
+    lines: Sequence[dict[str, Any]], regime: Regime, robots: int
+) -> list[dict[str, Any]]:
+    """What teams of each size come to over all attempts.
+
+    Args:
+        lines: the study's.
+        regime: which.
+        robots: of the largest team.
+
+    Returns:
+        A record a team size, none where no scene can tell: ``robots``, ``attempts``; means with
+        their intervals of ``done``, ``seconds`` (of those that are done, over robot_1's alone),
+        ``load``, ``absence``, ``longest``, ``handoffs``; ``proven`` and ``sooner`` as (hits, of).
+    """
+    lines = [line for line in lines if regime.name in line["regimes"]]
+    told = [line["regimes"][regime.name] for line in lines]
+    clusters = [line["scene"] for line in lines]
+    rows: list[dict[str, Any]] = []
+    if not told:
+        return rows
+    for i in range(robots):
+        at = [dict(each[i]) for each in told]
+        for each in at:
+            each["seconds"] = each["makespan_s"] and each["makespan_s"] / each["alone_s"]
+        known = [each for each in map(sooner, at) if each is not None]
+        done = [each for each in at if each["done"]]
+        # Programs read 0 and 1 as numbers, and so do means.
+        table = columns_of([{**each, "done": int(each["done"])} for each in at], _MEANS)
+        rows.append(
+            {
+                "robots": i + 1,
+                "attempts": len(at),
+                **{row.metric: row.record() for row in rows_of(_MEANS, table, clusters)},
+                "proven": (sum(each["gap"] <= LEAST for each in done), len(done)),
+                "sooner": (sum(known), len(known)),
+            }
+        )
+    return rows
+
+
+_HOW = (
+    "A team of N is the first N of the same robots. All shares are of what robot_1 would need for"
+    " it alone if it passed everything. Seconds: of the quickest plan, where there is one; a larger"
+    " team does harder ones, too. Load: robot_1's least metres in a plan in which it carries"
+    " something; absence: in that plan, from when it has to leave to when it is done. Most metres"
+    " of one: the least that the robot that walks most can walk, with no cap. Handoffs: of the"
+    " quickest plan. Intervals at 95 %, homes drawn with their attempts."
+)
+
+
+def _table(regime: Regime, rows: Sequence[dict[str, Any]]) -> Table:
+    header = (
+        *("robots", "done", "seconds", "sooner than its best placed alone"),
+        *("robot_1's load", "robot_1's absence", "most metres of one", "handoffs", "proven best"),
+    )
+
+    def mean(record: dict[str, Any], name: str) -> str:
+        row = Row(**record[name])
+        return percent(
+            row.mean, None if row.interval is None else (row.interval[0], row.interval[1])
+        )
+
+    cells = tuple(
+        (
+            str(each["robots"]),
+            *(mean(each, name) for name in ("done", "seconds")),
+            "{} of {}".format(*each["sooner"]),
+            *(mean(each, name) for name in ("load", "absence", "longest")),
+            NOTHING if each["handoffs"]["mean"] is None else number(each["handoffs"]["mean"]),
+            "{} of {}".format(*each["proven"]),
+        )
+        for each in rows
+    )
+    note = f"{regime.words[0].upper()}{regime.words[1:]}; "
+    if rows:
+        note += f"{rows[0]['attempts']} attempts."
+    else:
+        note += "no home here says how wide its links are, so this cannot be told: use home:."
+    return Table(regime.name.capitalize(), note, header, cells)
+
+
+def _bars(found: dict[str, list[dict[str, Any]]]) -> list[Bars]:
+    """Of each regime, what a team needs in seconds, as bars."""
+    return [
+        Bars(
+            title=f"Seconds of the quickest plan: {name}",
+            note="In per cent of what robot_1 would need alone if it passed everything.",
+            bars=tuple(
+                (
+                    f"{each['robots']} robots" if each["robots"] > 1 else "1 robot",
+                    (Segment(name="seconds", count=round(100 * each["seconds"]["mean"])),),
+                )
+                for each in rows
+                if each["seconds"]["mean"] is not None
+            ),
+            unit="%",
+        )
+        for name, rows in found.items()
+        if rows
+    ]
