@@ -226,16 +226,12 @@ class BodyField:
         turns: list[Spot] = []
         for spare in _SPARES if driven else ():
             places = self._spared(spare, [start, *goals])
-            turns = turns or _turns(places, begun, held, strict=True)
+            turns = turns or _turns(places, begun, held)
         turns = turns or _turns(self.places, begun, held)
-        legs = self._legs(turns)
-        if min(legs, default=0.0) < 0:
-            turns = _turns(self.places, begun, held, strict=True)
-            legs = self._legs(turns)
-        return Way(self._laid(turns), sum(map(abs, legs)) * self.grid.cell) if turns else None
-
-    def _legs(self, turns: Sequence[Spot]) -> list[float]:
-        return [float(self.places.sees(a[0], a[1:], b[0], b[1:])) for a, b in pairwise(turns)]
+        # A step that brushes a corner is no line of sight: it counts as one cell.
+        legs = (self.places.sees(a[0], a[1:], b[0], b[1:]) for a, b in pairwise(turns))
+        cells = sum(abs(float(each)) for each in legs)
+        return Way(self._laid(turns), cells * self.grid.cell) if turns else None
 
     def _spared(self, spare: float, ends: Sequence[Point3]) -> Places:
         """Places with room to spare, or near the ends of a way."""
@@ -286,11 +282,9 @@ def _bends(line: Sequence[tuple[float, float]]) -> list[int]:
     return [*_bends(line[: far + 1]), far, *later]
 
 
-def _turns(
-    places: Places, begun: Spot, ends: Sequence[Spot], *, strict: bool = False
-) -> list[Spot]:
+def _turns(places: Places, begun: Spot, ends: Sequence[Spot]) -> list[Spot]:
     """The turns of the shortest way over some places; none where there is no way."""
-    found = marched(places, [begun], [place for place, _, _ in ends], strict=strict)
+    found = marched(places, [begun])
     best = min((reached(places, found, end) for end in ends), key=lambda each: each[0])
     return taut(places, best[1][::-1]) if math.isfinite(best[0]) else []
 

@@ -113,7 +113,7 @@ class Clearings:
 
     def way(self, starts: Sequence[Spot], ends: Sequence[Spot]) -> list[Spot] | None:
         """The shortest way within clearings from some spots to others, no leg too long."""
-        found = marched(self.places, starts, [end[0] for end in ends], strict=True)
+        found = marched(self.places, starts)
         far, turns = min(
             (reached(self.places, found, end) for end in ends), key=lambda each: each[0]
         )

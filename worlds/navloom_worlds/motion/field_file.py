@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import IO
 
@@ -41,7 +40,7 @@ def scene_key(scene: Scene, told: str) -> str:
         SceneError: the scene's mesh file is broken.
     """
     whole = per_scene(scene, "content", lambda: _content(scene))
-    return content_key(whole, told, "numba" if find_spec("numba") else "no numba")
+    return content_key(whole, told)
 
 
 def _content(scene: Scene) -> str:

@@ -1,7 +1,7 @@
 """When a disc or a rectangle that moves first meets a line, one line after the other.
 
-Written for numba and for plain Python alike, so that both come to the same last bit:
-:mod:`navloom_worlds.motion.compiled_sweep` compiles these functions where numba is installed.
+Written for numba and for plain Python alike: :mod:`navloom_worlds.motion.sweep` compiles these
+functions where numba is installed (extra ``fast``).
 
 A motion is a row of numbers: whether it is a disc, ahead and aside of the shape; x and z of its
 middle and its direction ahead; how far it goes (x, z), or the point that it turns about; the angle,

@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from importlib.util import find_spec
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -137,22 +135,23 @@ class Plane:
         """
         fine = self.frame.cell / 2
         pad = round(_PAD / fine)
-        room = (2 * self.frame.wide + 2 * pad, 2 * self.frame.deep + 2 * pad)
-        drawn = _Drawn(self._lines, fine, pad)
-        label, _ = ndimage.label(drawn.cleared(*room))
+        clear = np.ones((2 * self.frame.wide + 2 * pad, 2 * self.frame.deep + 2 * pad), np.bool_)
+        i, j, which = _drawn(self._lines / fine + pad, clear.shape)
+        clear[i, j] = False
+        label, _ = ndimage.label(clear)
         inner = slice(pad, -pad, 2)
         from_ = np.zeros(label.max() + 1, dtype=np.bool_)
         from_[label[inner, inner][places]] = True
         from_[0] = False
-        return Plane(self.frame, self.lines[drawn.beside(from_[label])])
+        near = ndimage.binary_dilation(from_[label], structure=np.ones((3, 3), dtype=np.bool_))
+        seen = np.zeros(len(self.lines), dtype=np.bool_)
+        seen[which[near[i, j]]] = True
+        return Plane(self.frame, self.lines[seen])
 
     def disc(self, radius: float) -> Bools:
         """(wide, deep) where a disc is free."""
         radius += _KEPT
         frame = self.frame
-        if (compiled := compiled_lattice()) is not None:
-            free: Bools = compiled.disc(self._lines, radius, frame.wide, frame.deep, frame.cell)
-            return free
         taken = np.zeros((frame.wide, frame.deep + 1), dtype=np.int64)
         a, b = self._lines[:, :2], self._lines[:, 2:]
         along = (b - a) / 2
@@ -170,58 +169,16 @@ class Plane:
         return _clear(taken)
 
 
-class _Drawn:
-    """Lines drawn on a finer grid with a border.
-
-    Args:
-        lines: (n, 4) along the grid's axes.
-        fine: metres between its places.
-        pad: places of the border.
-    """
-
-    def __init__(self, lines: Floats, fine: float, pad: int) -> None:
-        self._given = lines, fine, pad
-
-    def cleared(self, wide: int, deep: int) -> Bools:
-        """(wide, deep) the places that none goes over."""
-        if (compiled := compiled_lattice()) is not None:
-            return np.asarray(compiled.cleared(*self._given, wide, deep))
-        i, j, _ = self._points(wide, deep)
-        clear = np.ones((wide, deep), dtype=np.bool_)
-        clear[i, j] = False
-        return clear
-
-    def beside(self, seen: Bools) -> Bools:
-        """(n,) which go over a place that is beside one that is seen."""
-        if (compiled := compiled_lattice()) is not None:
-            return np.asarray(compiled.beside(*self._given, seen))
-        near = ndimage.binary_dilation(seen, structure=np.ones((3, 3), dtype=np.bool_))
-        i, j, which = self._points(*seen.shape)
-        found = np.zeros(len(self._given[0]), dtype=np.bool_)
-        found[which[near[i, j]]] = True
-        return found
-
-    def _points(self, wide: int, deep: int) -> tuple[Ints, Ints, Ints]:
-        """Places that lines go over, and which line each is of."""
-        lines, fine, pad = self._given
-        a, b = lines[:, :2] / fine + pad, lines[:, 2:] / fine + pad
-        count = np.ceil(np.abs(b - a).max(axis=1) * 1.5).astype(np.int64) + 1
-        which = np.repeat(np.arange(len(count)), count)
-        share = np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count)
-        share = share / np.maximum(count - 1, 1)[which]
-        i, j = np.rint(a[which] + share[:, None] * (b - a)[which]).astype(np.int64).T
-        held = (i >= 0) & (j >= 0) & (i < wide) & (j < deep)
-        return i[held], j[held], which[held]
-
-
-@lru_cache(maxsize=1)
-def compiled_lattice() -> Any:
-    """The module with what is compiled, None without numba."""
-    if find_spec("numba") is None:
-        return None
-    from navloom_worlds.motion import lattice_numba
-
-    return lattice_numba
+def _drawn(lines: Floats, shape: tuple[int, ...]) -> tuple[Ints, Ints, Ints]:
+    """Places of a grid that lines (n, 4), in places, go over, and which line each is of."""
+    a, b = lines[:, :2], lines[:, 2:]
+    count = np.ceil(np.abs(b - a).max(axis=1) * 1.5).astype(np.int64) + 1
+    which = np.repeat(np.arange(len(count)), count)
+    share = np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count)
+    share = share / np.maximum(count - 1, 1)[which]
+    i, j = np.rint(a[which] + share[:, None] * (b - a)[which]).astype(np.int64).T
+    held = (i >= 0) & (j >= 0) & (i < shape[0]) & (j < shape[1])
+    return i[held], j[held], which[held]
 
 
 def kept_off(shape: Shape) -> tuple[float, float]:
@@ -265,18 +222,11 @@ def corner_sums(lines: Floats, shape: Shape, angle: float, turned: float) -> Sum
     return middles.reshape(-1, 2), (np.tile((b - a) / 2, (4, 1)), chords)
 
 
-def rows_of(
-    middle: Floats, half: Floats, frame: GridFrame, only: Bools | None = None
-) -> tuple[Ints, Ints]:
+def _rows_of(middle: Floats, half: Floats, frame: GridFrame) -> tuple[Ints, Ints]:
     """Which of some things reach which rows of the grid: the things' numbers, and the rows'."""
     first = np.clip(np.ceil((middle - half) / frame.cell), 0, frame.wide).astype(np.int64)
     last = np.clip(np.floor((middle + half) / frame.cell), -1, frame.wide - 1).astype(np.int64)
-    if only is None:
-        return each_of(first, last + 1)
-    # Among the rows that matter, by their numbers among these.
-    before = np.append(0, np.cumsum(only))
-    which, row = each_of(before[first], before[last + 1])
-    return which, np.flatnonzero(only)[row]
+    return each_of(first, last + 1)
 
 
 def each_of(first: Ints, last: Ints) -> tuple[Ints, Ints]:
@@ -288,18 +238,19 @@ def each_of(first: Ints, last: Ints) -> tuple[Ints, Ints]:
 
 def _rounds(middles: Floats, radius: float, frame: GridFrame) -> Stretches:
     """Discs around points: rows of the grid, and from where to where they reach in each."""
-    which, row = rows_of(middles[:, 0], np.full(len(middles), radius), frame)
+    which, row = _rows_of(middles[:, 0], np.full(len(middles), radius), frame)
     half = np.sqrt(np.maximum(radius * radius - (row * frame.cell - middles[which, 0]) ** 2, 0))
     return row, middles[which, 1] - half, middles[which, 1] + half
 
 
-def stretches(sums: Sums, frame: GridFrame, only: Bools | None = None) -> Stretches:
+def stretches(sums: Sums, frame: GridFrame, pairs: tuple[Ints, Ints] | None = None) -> Stretches:
     """Rows of a grid, and from where to where sums of segments around points reach in each.
 
     Args:
         sums: the points, and the segments around each.
         frame: the grid.
-        only: (wide,) which rows matter; all unless given.
+        pairs: (n,) numbers of sums, and (n,) rows to ask each about; all that they reach unless
+            given.
 
     Their sum is convex: the highest place of a row is the lowest of the lines along its upper
     sides, each as steep as one of the segments, the lowest place the highest along its lower sides.
@@ -310,7 +261,7 @@ def stretches(sums: Sums, frame: GridFrame, only: Bools | None = None) -> Stretc
     over, up = np.maximum(half[..., 0], THIN), half[..., 1]
     rises, most = up / over, 2 * over
     wide = over.sum(axis=0)
-    which, row = rows_of(middles[:, 0], wide, frame, only)
+    which, row = _rows_of(middles[:, 0], wide, frame) if pairs is None else pairs
     spent = row * frame.cell - (middles[:, 0] - wide)[which]
     base = middles[:, 1] - up.sum(axis=0)
     low, high = np.full(len(row), -np.inf), np.full(len(row), np.inf)

@@ -1,17 +1,15 @@
 """How far every place of a field is from some goals, and by which corners one gets there.
 
-With numba (extra ``fast``) places are joined to the corners that their shortest ways turn at
-(:mod:`navloom_worlds.motion.marching_numba`). Without it scipy's Dijkstra runs over the places with
-32 neighbours each, lengths divided by what such a star has too much on average, and ways are pulled
-straight afterwards; its metres are within 1 % of the others.
+scipy's Dijkstra runs over the places with 32 neighbours each, lengths divided by what such a star
+has too much on average, and ways are pulled straight afterwards.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from importlib.util import find_spec
 from itertools import pairwise
 
 import numpy as np
@@ -19,15 +17,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
-from navloom_worlds.motion.sight_line import sight_line
-
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
 _STAR = ((1, 0), (1, 1), (2, 1), (3, 1), (3, 2))
 """One of each kind of way to 32 neighbours, in cells."""
-_BUCKETS = 512
-"""In the ring of a march, half a cell each; a power of two."""
+_SAME = 1e-9
 _NEAR = 6
 """Cells around a goal that are joined to it in a straight line."""
 
@@ -57,14 +52,61 @@ class Places:
     beside: Ints
 
     def sees(self, start: int, a: tuple[float, float], end: int, b: tuple[float, float]) -> float:
-        """The length in cells of a straight way; -1 where something is between."""
-        return sight_line(start, *a, end, *b, self.along, self.across, self.lift, self.ways)
+        """How long the straight way over places is, along every cell that it crosses.
+
+        Args:
+            start: the place that it begins on.
+            a: where on it, in cells from the first cell's middle.
+            end: the place that it ends on.
+            b: where on it.
+
+        Returns:
+            Its length in cells, slopes counted; -1 where something is between.
+        """
+        (x, z), (u, w), ways, lift = a, b, self.ways, self.lift
+        dx, dz = u - x, w - z
+        flat = math.sqrt(dx * dx + dz * dz)
+        i, j = self.along[start], self.across[start]
+        right, down = dx > 0, dz > 0
+        left_x, left_z = abs(self.along[end] - i), abs(self.across[end] - j)
+        # Shares of the way at which it comes to the next column, and to the next row.
+        next_x = ((i + 0.5 if right else i - 0.5) - x) / dx if left_x else 2.0
+        next_z = ((j + 0.5 if down else j - 0.5) - z) / dz if left_z else 2.0
+        step_x = 1.0 / abs(dx) if left_x else 0.0
+        step_z = 1.0 / abs(dz) if left_z else 0.0
+        side_x, side_z = 0 if right else 2, 1 if down else 3
+        at, entered, middle, more = start, 0.0, 0.0, 0.0
+        none, low = len(ways) - 1, lift[start]
+        while left_x + left_z > 0:
+            if left_x and left_z and abs(next_x - next_z) < _SAME:
+                there = ways[ways[at, side_x], side_z]
+                if there == none:
+                    there = ways[ways[at, side_z], side_x]
+                entered = next_x
+                next_x, next_z = next_x + step_x, next_z + step_z
+                left_x, left_z = left_x - 1, left_z - 1
+            elif left_x and (next_x < next_z or not left_z):
+                there = ways[at, side_x]
+                entered, next_x, left_x = next_x, next_x + step_x, left_x - 1
+            else:
+                there = ways[at, side_z]
+                entered, next_z, left_z = next_z, next_z + step_z, left_z - 1
+            if there == none:
+                return -1.0
+            leaves = min(next_x if left_x else 1.0, next_z if left_z else 1.0)
+            here, high = (entered + leaves) / 2, lift[there]
+            if high != low:
+                run, rise = (here - middle) * flat, high - low
+                more += math.sqrt(run * run + rise * rise) - run
+                low = high
+            middle, at = here, there
+        return flat + more if at == end else -1.0
 
     @cached_property
-    def ways(self) -> NDArray[np.uint32]:
-        """(n + 1, 4) uint32, as ``beside``, with n for none; n leads nowhere."""
+    def ways(self) -> Ints:
+        """(n + 1, 4) int32, as ``beside``, with n for none; n leads nowhere."""
         n = len(self.beside)
-        out = np.full((n + 1, 4), n, dtype=np.uint32)
+        out = np.full((n + 1, 4), n, dtype=np.int32)
         out[:n][self.beside >= 0] = self.beside[self.beside >= 0]
         return out
 
@@ -95,7 +137,7 @@ class Places:
 
     @cached_property
     def star(self) -> csr_array:
-        """Ways to 32 neighbours, in cells; made for those without numba."""
+        """Ways to 32 neighbours, in cells."""
         return _star(self)
 
 
@@ -119,42 +161,29 @@ class Marched:
     base: Ints
 
 
-def marched(
-    places: Places, goals: Sequence[Spot], stops: Sequence[int] = (), *, strict: bool = False
-) -> Marched:
+def marched(places: Places, goals: Sequence[Spot]) -> Marched:
     """March from some goals over all places.
 
     Args:
         places: of the field.
         goals: the place of each, and where on it, in cells.
-        stops: places beyond the nearest of which nobody wants to know.
-        strict: look along every line of sight cell by cell; else a line may brush a corner.
     """
-    found = _begun(places, goals)
-    compiled = _compiled()
-    if not goals or not len(places.along):
-        return found
-    if compiled is None:
-        return _by_star(places, found)
-    _run(compiled, places, found, stops, strict)
-    return found
-
-
-def by_star(places: Places, goals: Sequence[Spot]) -> Marched:
-    """The same without numba, as :func:`marched` does it where there is none."""
-    return _by_star(places, _begun(places, goals))
-
-
-def _begun(places: Places, goals: Sequence[Spot]) -> Marched:
     n = len(places.along)
     base = np.arange(n + 1 + len(goals), dtype=np.int32)
     base[n + 1 :] = [place for place, _, _ in goals]
     x = np.concatenate([places.x, [0.0], [u for _, u, _ in goals]])
     z = np.concatenate([places.z, [0.0], [w for _, _, w in goals]])
-    cells = np.full(len(base), np.inf)
-    cells[n + 1 :] = 0.0
-    via = np.full(len(base), -1, dtype=np.int32)
-    return Marched(cells, via, x, z, base)
+    if not goals or not n:
+        cells = np.full(len(base), np.inf)
+        cells[n + 1 :] = 0.0
+        return Marched(cells, np.full(len(base), -1, dtype=np.int32), x, z, base)
+    far, before, _ = dijkstra(
+        _joined(places, x, z, base),
+        indices=np.arange(n + 1, len(base)),
+        min_only=True,
+        return_predecessors=True,
+    )
+    return Marched(far, np.maximum(before, -1).astype(np.int32), x, z, base)
 
 
 def taut(places: Places, turns: Sequence[Spot]) -> list[Spot]:
@@ -171,58 +200,24 @@ def taut(places: Places, turns: Sequence[Spot]) -> list[Spot]:
     return kept
 
 
-@lru_cache(maxsize=1)
-def _compiled() -> Callable[..., None] | None:
-    if find_spec("numba") is None:
-        return None
-    from navloom_worlds.motion.marching_numba import march
-
-    return march
-
-
-def _run(
-    march: Callable[..., None], places: Places, found: Marched, stops: Sequence[int], strict: bool
-) -> None:
-    n, all_ = len(places.along), len(found.base)
-    last = np.zeros(n, dtype=np.bool_)
-    last[list(stops)] = True
-    root = np.full(all_, -1, dtype=np.int32)
-    # Nobody comes to what stands for none: it is settled.
-    root[n] = n
-    # Each place is put off once and found from four sides.
-    entry, onward = np.empty((2, 5 * n + all_), dtype=np.uint32)
-    march(
-        *(found.x, found.z, found.base.view(np.uint32)),
-        *(places.along, places.across, places.lift, places.ways),
-        *(last, 2.0, strict, found.cells, found.via.view(np.uint32)),
-        *(
-            np.zeros(n + 1),
-            root.view(np.uint32),
-            np.full(_BUCKETS, -1, dtype=np.int32).view(np.uint32),
-        ),
-        *(onward, entry),
-    )
-
-
-def _by_star(places: Places, found: Marched) -> Marched:
-    n = len(places.along)
+def _joined(places: Places, x: Floats, z: Floats, base: Ints) -> csr_array:
+    """The star, and the goals after it joined to the places around them that they see."""
+    n, count = len(places.along), len(base)
     rows, cols, cells = [], [], []
-    for goal in range(n + 1, len(found.base)):
-        at = float(found.x[goal]), float(found.z[goal])
-        base = int(found.base[goal])
+    for goal in range(n + 1, count):
+        at = float(x[goal]), float(z[goal])
         close = np.flatnonzero(np.hypot(places.x - at[0], places.z - at[1]) <= _NEAR).tolist()
         for place in close:
             end = float(places.x[place]), float(places.z[place])
-            long = places.sees(base, at, place, end)
+            long = places.sees(int(base[goal]), at, place, end)
             if long >= 0:
                 rows.append(goal - n)
                 cols.append(place)
                 # csgraph reads a stored zero as no way.
                 cells.append(max(long, 1e-9))
-    star, count = places.star, len(found.base)
-    order = np.argsort(rows, kind="stable")
+    star, order = places.star, np.argsort(rows, kind="stable")
     first = np.searchsorted(np.array(rows)[order], np.arange(count - n + 1))
-    graph = csr_array(
+    return csr_array(
         (
             np.concatenate([star.data, np.array(cells)[order]]),
             np.concatenate([star.indices, np.array(cols, dtype=star.indices.dtype)[order]]),
@@ -230,10 +225,6 @@ def _by_star(places: Places, found: Marched) -> Marched:
         ),
         shape=(count, count),
     )
-    far, before, _ = dijkstra(
-        graph, indices=np.arange(n + 1, count), min_only=True, return_predecessors=True
-    )
-    return Marched(far, np.maximum(before, -1).astype(np.int32), found.x, found.z, found.base)
 
 
 def _star(places: Places) -> csr_array:

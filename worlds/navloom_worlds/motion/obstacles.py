@@ -8,9 +8,7 @@ is tilted. Triangles are found by square cells of the ground plane.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from importlib.util import find_spec
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -162,9 +160,6 @@ class Obstacles:
         """The ends of lines, and which of the faces each is of."""
         of = np.flatnonzero((self._high[faces, 1] > low) & (self._low[faces, 1] < high))
         faces, low = faces[of], low[of]
-        if (compiled := compiled_cuts()) is not None:
-            ends, which = compiled.cut(self._corners, faces, low, high)
-            return ends, of[which]
         corners = self._corners[faces]
         top = np.full(len(faces), high)
         found: list[Floats] = []
@@ -202,21 +197,8 @@ class Obstacles:
         return np.concatenate(found), np.concatenate(whose)
 
 
-@lru_cache(maxsize=1)
-def compiled_cuts() -> Any:
-    """The module with what is compiled; None without numba."""
-    if find_spec("numba") is None:
-        return None
-    from navloom_worlds.motion import obstacles_numba
-
-    return obstacles_numba
-
-
 def _distinct(ends: Floats, owners: Ints) -> Lines:
     """Lines once each, without those that are points of others."""
-    if (compiled := compiled_cuts()) is not None:
-        kept = compiled.distinct(ends)
-        return Lines(ends[kept], owners[kept])
     whole = np.round(ends * _SAME).astype(np.int64)
     turned = (whole[:, 0] > whole[:, 2]) | (
         (whole[:, 0] == whole[:, 2]) & (whole[:, 1] > whole[:, 3])

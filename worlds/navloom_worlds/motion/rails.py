@@ -14,12 +14,10 @@ taken from what of it lies over a floor.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from importlib.util import find_spec
+from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +36,6 @@ from navloom_worlds.motion.lattice import (
     corner_sums,
     each_of,
     kept_off,
-    rows_of,
     stretches,
 )
 from navloom_worlds.motion.motions import Motion
@@ -49,8 +46,9 @@ _SHORT = 1e-4
 """Metres of a shorter stretch are an accident of rounding."""
 FAR = 4096.0
 """Metres by which rows lie apart where all their stretches are put in one order."""
-_CELLS = 4.0
-"""Of a metre of rail: in each those stretches are put together that begin there and go beyond."""
+_BLOCK, _CELLS = 8, 20.0
+"""Rails that are looked at together, and cells of a metre of them, for what is free at all."""
+_HAIR = 1e-6
 
 
 def stretches_of(
@@ -66,45 +64,13 @@ def stretches_of(
         turn: radians to the next heading.
         turns: whether it turns at all; else it may nowhere.
     """
-    compiled = compiled_rails()
-    if compiled is None:
-        return in_numpy(frame, lines, edges, shape, turn, turns=turns)
-    at = np.array([*frame.at, *frame.along])
-    half = np.array(kept_off(shape))
-    found = compiled(lines, edges, at, frame.wide, frame.cell, half, *_segments(shape, turn), turns)
-    return found[:3], found[3:]
-
-
-@lru_cache
-def _segments(shape: Shape, turn: float) -> tuple[Floats, Floats, Floats]:
-    """What a point takes from a box that turns, as the compiled code is given it."""
-    (_, (_, *turned)), (middles, (_, chords)) = _turned(np.zeros((1, 4)), shape, turn)
-    return np.stack(turned, axis=1), chords[:, None], -2 * middles
-
-
-@lru_cache(maxsize=1)
-def compiled_rails() -> Callable[..., Any] | None:
-    """What finds stretches in compiled code; None without numba."""
-    if find_spec("numba") is None:
-        return None
-    from navloom_worlds.motion.rails_numba import compiled
-
-    return compiled
-
-
-def in_numpy(
-    frame: GridFrame, lines: Floats, edges: Floats, shape: Shape, turn: float, *, turns: bool
-) -> tuple[Stretches, Stretches]:
-    """The same without numba, to the last bit."""
     own = frame.inside(lines)
     outside = _outside(edges, frame)
-    only = _held(_between(outside), frame)
-    taken = _union([_fewer(_ahead(own, shape, frame, only)), outside])
+    taken = _union([_ahead(own, shape, frame), outside])
     free = _between(taken)
     if not turns or not len(free[0]):
         return free, (free[0][:0], free[1][:0], free[2][:0])
-    only = _held(free, frame)
-    more = [_fewer(stretches(each, frame, only)) for each in _turned(own, shape, turn)]
+    more = (stretches(each, frame, _near(each, frame, free)) for each in _turned(own, shape, turn))
     return free, _between(_union([taken, *more]))
 
 
@@ -115,49 +81,107 @@ def _turned(own: Floats, shape: Shape, turn: float) -> tuple[Sums, Sums]:
     return box_sums(own, shape, ahead), corner_sums(own, shape, quarter, quarter + turn)
 
 
-def _ahead(own: Floats, shape: Shape, frame: GridFrame, only: Bools) -> Stretches:
+def _ahead(own: Floats, shape: Shape, frame: GridFrame) -> Stretches:
     """What lines take from the rows of a grid of a box that looks along them.
 
     That is what of each line is to the sides of the row, and as much again before and behind it as
-    the box is long.
+    the box is long. Those that begin in one cell of half that length overlap: one of each cell of a
+    row is left, from the least to the greatest.
     """
     ahead, aside = kept_off(shape)
+    cell, rows = frame.cell, frame.wide
+    if not len(own):
+        return np.zeros(0, np.int64), np.zeros(0), np.zeros(0)
     x0, y0, x1, y1 = np.where(own[:, :1] > own[:, 2:3], own[:, [2, 3, 0, 1]], own).T
-    rise = (y1 - y0) / np.maximum(x1 - x0, THIN)
-    which, row = rows_of((x0 + x1) / 2, (x1 - x0) / 2 + aside + frame.cell, frame, only)
-    left, right = row * frame.cell - aside, row * frame.cell + aside
+    least, most = np.minimum(y0, y1), np.maximum(y0, y1)
+    low, high, base = least - ahead, most + ahead, float(least.min()) - ahead
+    spans = _Spans(int((float(most.max()) - ahead - base) / ahead) + 2, rows)
+    begin = np.clip(np.ceil((x0 - aside) / cell - _HAIR), 0, rows).astype(np.int64)
+    end = np.clip(np.floor((x1 + aside) / cell + _HAIR) + 1, begin, rows).astype(np.int64)
+    # Between the rows that its ends are to the sides of, all of a line is before the box.
+    whole = np.clip(np.ceil((x1 - aside) / cell + _HAIR), begin, end).astype(np.int64)
+    past = np.clip(np.floor((x0 + aside) / cell - _HAIR) + 1, whole, end).astype(np.int64)
+    spans.add(((low - base) / ahead).astype(np.int64), whole, past, low, high)
+    which, row = (
+        np.concatenate(each) for each in zip(each_of(begin, whole), each_of(past, end), strict=True)
+    )
+    left, right = row * cell - aside, row * cell + aside
     met = (x0[which] <= right) & (x1[which] >= left)
     which, row, left, right = which[met], row[met], left[met], right[met]
-    low, high = np.minimum(y0, y1)[which], np.maximum(y0, y1)[which]
-    x0, y0, x1, y1, rise = (each[which] for each in (x0, y0, x1, y1, rise))
-    first = np.where(x0 >= left, y0, np.clip(y0 + (left - x0) * rise, low, high))
-    last = np.where(x1 <= right, y1, np.clip(y0 + (right - x0) * rise, low, high))
-    return row, np.minimum(first, last) - ahead, np.maximum(first, last) + ahead
-
-
-def _fewer(taken: Stretches) -> Stretches:
-    """Fewer stretches that cover the same: those that begin in one cell and end beyond it overlap.
-
-    They are put together without being sorted, which takes most of the time otherwise.
-    """
-    row, low, high = taken
-    if not len(row):
-        return taken
-    base = float(low.min())
-    first = ((low - base) * _CELLS).astype(np.int64)
-    beyond = (high - base) * _CELLS >= first + 1
-    many = int(first.max()) + 1
-    size = (int(row.max()) + 1) * many
-    cell = np.where(beyond, row * many + first, size)
-    lowest, highest = np.full(size + 1, np.inf), np.full(size + 1, -np.inf)
-    np.minimum.at(lowest, cell, low)
-    np.maximum.at(highest, cell, high)
-    held, short = np.flatnonzero(lowest[:-1] < np.inf), np.flatnonzero(~beyond)
-    return (
-        np.concatenate([held // many, row[short]]),
-        np.concatenate([lowest[held], low[short]]),
-        np.concatenate([highest[held], high[short]]),
+    rise = (y1 - y0) / np.maximum(x1 - x0, THIN)
+    x0, y0, x1, y1, rise, least, most = (
+        each[which] for each in (x0, y0, x1, y1, rise, least, most)
     )
+    one, other = y0 + (left - x0) * rise, y0 + (right - x0) * rise
+    first = np.where(x0 >= left, y0, np.minimum(np.maximum(one, least), most))
+    last = np.where(x1 <= right, y1, np.minimum(np.maximum(other, least), most))
+    low, high = np.minimum(first, last) - ahead, np.maximum(first, last) + ahead
+    spans.add(((low - base) / ahead).astype(np.int64), row, row + 1, low, high)
+    return spans.joined()
+
+
+class _Spans:
+    """By cell and row of a grid the least and the greatest of what goes over a run of its rows.
+
+    Runs are kept as two that are as long as a power of two and may overlap (a sparse table).
+    """
+
+    def __init__(self, cells: int, rows: int) -> None:
+        levels = rows.bit_length()
+        self._low = np.full((levels, cells, rows), np.inf)
+        self._high = np.full((levels, cells, rows), -np.inf)
+
+    def add(self, cell: Ints, first: Ints, past: Ints, low: Floats, high: Floats) -> None:
+        """Put (n,) over rows from the first, up to the past; nothing where that is none."""
+        many = past - first
+        level = np.frexp(np.maximum(many, 1).astype(np.float64))[1] - 1
+        _, cells, rows = self._low.shape
+        for row, some in ((first, many > 0), (past - (1 << level), many > 1)):
+            at = ((level * cells + cell) * rows + row)[some]
+            np.minimum.at(self._low.reshape(-1), at, low[some])
+            np.maximum.at(self._high.reshape(-1), at, high[some])
+
+    def joined(self) -> Stretches:
+        """Of every cell and row that has any, from where to where."""
+        for table, less in ((self._low, np.minimum), (self._high, np.maximum)):
+            for level in range(len(table) - 1, 0, -1):
+                half = 1 << (level - 1)
+                upper, lower = table[level], table[level - 1]
+                less(lower, upper, out=lower)
+                less(lower[:, half:], upper[:, :-half], out=lower[:, half:])
+        cell, row = np.nonzero(self._low[0] < np.inf)
+        return row, self._low[0][cell, row], self._high[0][cell, row]
+
+
+def _near(sums: Sums, frame: GridFrame, free: Stretches) -> tuple[Ints, Ints]:
+    """Which sums may come to what is free on which rows: their numbers, and the rows'.
+
+    A few rows are looked at together, and cells of them.
+    """
+    middles, halves = sums
+    half = np.abs(np.stack(halves)).sum(axis=0)
+    row, low, high = free
+    base = float(low.min())
+    many = int((float(high.max()) - base) * _CELLS) + 2
+    held = np.zeros((frame.wide // _BLOCK + 1, many + 1), np.int64)
+    np.add.at(held, (row // _BLOCK, ((low - base) * _CELLS).astype(np.int64)), 1)
+    np.add.at(held, (row // _BLOCK, ((high - base) * _CELLS).astype(np.int64) + 1), -1)
+    before = np.zeros_like(held)
+    before[:, 1:] = np.cumsum(np.cumsum(held, axis=1) > 0, axis=1)[:, :-1]
+    tall, wide = half[:, 1] + _HAIR, half[:, 0] + _HAIR
+    i = np.clip((middles[:, 1] - tall - base) * _CELLS, 0, many).astype(np.int64)
+    j = np.clip((middles[:, 1] + tall - base) * _CELLS + 1, 0, many).astype(np.int64)
+    begin = np.clip(np.ceil((middles[:, 0] - wide) / frame.cell), 0, frame.wide).astype(np.int64)
+    end = np.clip(np.floor((middles[:, 0] + wide) / frame.cell) + 1, 0, frame.wide)
+    end = end.astype(np.int64)
+    which, block = each_of(begin // _BLOCK, (end + _BLOCK - 1) // _BLOCK)
+    flat = before.reshape(-1)
+    near = flat[block * (many + 1) + j[which]] > flat[block * (many + 1) + i[which]]
+    which, block = which[near], block[near]
+    some, row = each_of(
+        np.maximum(begin[which], block * _BLOCK), np.minimum(end[which], (block + 1) * _BLOCK)
+    )
+    return which[some], row
 
 
 def _union(taken: Sequence[Stretches]) -> Stretches:
@@ -181,13 +205,6 @@ def _between(taken: Stretches) -> Stretches:
     row, low, high = taken
     free = (row[1:] == row[:-1]) & (low[1:] - high[:-1] > _SHORT)
     return row[1:][free], high[:-1][free], low[1:][free]
-
-
-def _held(free: Stretches, frame: GridFrame) -> Bools:
-    """(wide,) which rows have any."""
-    out = np.zeros(frame.wide, dtype=np.bool_)
-    out[free[0]] = True
-    return out
 
 
 def _outside(edges: Floats, frame: GridFrame) -> Stretches:
@@ -300,19 +317,9 @@ class Rails:
         if not self._turns:
             none = np.zeros(0, np.int64)
             return none, none, np.zeros(0), np.zeros(0)
-        if (compiled := compiled_joints()) is not None:
-            where, begins, ends = (
-                np.concatenate(each) for each in zip(*self._turning, strict=True)
-            )
-            turning = np.cumsum([0, *(len(row) for row, _, _ in self._turning)])
-            one, other, low, high = compiled(
-                *(self._first, self.row, self.low, self.high, turning, where, begins, ends),
-                *(self._half, self._grain.apart, self._grain.turn, self._loosely),
-            )
-        else:
-            headings = range(self._grain.headings)
-            found = [each for k in headings for each in (self._crossed(k), self._beside(k))]
-            one, other, low, high = (np.concatenate(each) for each in zip(*found, strict=True))
+        headings = range(self._grain.headings)
+        found = [each for k in headings for each in (self._crossed(k), self._beside(k))]
+        one, other, low, high = (np.concatenate(each) for each in zip(*found, strict=True))
         _, first = np.unique(one * len(self.row) + other, return_index=True)
         return one[first], other[first], low[first], high[first]
 
@@ -499,13 +506,3 @@ class Rails:
                     Motion(x + off * frame.along[0], z + off * frame.along[1], heading + more)
                 )
         return at
-
-
-@lru_cache(maxsize=1)
-def compiled_joints() -> Callable[..., Any] | None:
-    """What finds joints in compiled code; None without numba."""
-    if find_spec("numba") is None:
-        return None
-    from navloom_worlds.motion.joints_numba import joints
-
-    return joints

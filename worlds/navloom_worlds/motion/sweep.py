@@ -10,12 +10,17 @@ A shape's own axes are u (ahead) and w (to its right), unit vectors on the groun
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import lru_cache
+from importlib.util import find_spec
+from types import FunctionType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from navloom.scenes.bodies import Shape
-from navloom_worlds.motion import compiled_sweep
+from navloom_worlds.motion import first_contact
 from navloom_worlds.motion.first_contact import (
     FREE,
     INSIDE,
@@ -88,6 +93,22 @@ def _normals(au: Floats, aw: Floats, bu: Floats, bw: Floats) -> tuple[Floats, Fl
     return nu, nw, au * nu + aw * nw
 
 
+@lru_cache(maxsize=1)
+def compiled_sweep() -> Callable[..., Any] | None:
+    """The first contact, compiled once and kept on disk by numba; None without numba."""
+    if find_spec("numba") is None:
+        return None
+    from numba import njit
+
+    # Copies that know one another as compiled; those of the module itself stay as they are.
+    known = dict(vars(first_contact))
+    for name, each in vars(first_contact).items():
+        if isinstance(each, FunctionType):
+            known[name] = njit(cache=True)(FunctionType(each.__code__, known, name))
+    compiled: Callable[..., Any] = known["first_contact"]
+    return compiled
+
+
 Meeting = tuple[float, int, int]
 """The share of a motion that is gone, what ends it (-1: nothing), and how: ``FREE`` and so on."""
 
@@ -109,7 +130,7 @@ def meet(
         *(0.0 if angle is None else angle, 0.0 if angle is None else 1.0),
     )
     found: Meeting
-    if (compiled := compiled_sweep.compiled_sweep()) is not None:
+    if (compiled := compiled_sweep()) is not None:
         found = compiled(lines.ends, np.array(motion))
         return found
     low, high = lines.low, lines.high

@@ -10,8 +10,7 @@ floor drops farther than the body climbs and no wall is between, there is an edg
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from importlib.util import find_spec
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -139,12 +138,6 @@ class Underfoot:
             pose: where it is, and the floor under its middle.
         """
         x, z, ux, uz = pose.at
-        if (compiled := compiled_underfoot()) is not None:
-            found: tuple[float, bool] = compiled.lifted(
-                *(shape.round, shape.ahead, shape.aside, steps),
-                *(x, z, ux, uz, pose.y, self.step, self.stair),
-            )
-            return found
         dx, dz = steps[0] - x, steps[1] - z
         if shape.round:
             under = dx * dx + dz * dz <= shape.ahead**2
@@ -296,9 +289,6 @@ class _Places:
 
         It is -1 where there is none.
         """
-        if (compiled := compiled_underfoot()) is not None:
-            best, off = compiled.near(cell, self.height, *among)
-            return best, off
         those, first = among
         best, off = np.full(len(cell), -1), np.full(len(cell), np.inf)
         at, past = first[cell], first[cell + 1]
@@ -375,13 +365,3 @@ def _layered(
     layers[depth, cell], treads[depth, cell] = height, tread
     shape = (many, grid.wide, grid.deep)
     return layers.reshape(shape), treads.reshape(shape)
-
-
-@lru_cache(maxsize=1)
-def compiled_underfoot() -> Any:
-    """The module with what is compiled; None without numba."""
-    if find_spec("numba") is None:
-        return None
-    from navloom_worlds.motion import underfoot_numba
-
-    return underfoot_numba

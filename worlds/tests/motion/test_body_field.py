@@ -11,7 +11,6 @@ import pytest
 from navloom.errors import SceneError
 from navloom.scenes import load_scene
 from navloom.scenes.bodies import get_body
-from navloom_worlds.motion import marching
 from navloom_worlds.motion.body_field import BodyField, body_field
 
 pytestmark = pytest.mark.slow
@@ -39,19 +38,6 @@ def test_ways_are_taut_strings_over_places_where_the_body_stands(field: BodyFiel
             for share in np.linspace(0, 1, 9):
                 between = [u + (v - u) * share for u, v in zip(p, q, strict=True)]
                 assert field.stands((between[0], between[1], between[2]))
-
-
-def test_without_numba_metres_are_the_same_within_a_percent(
-    field: BodyField, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    goal = field.position(int(np.flatnonzero(field.part == 0)[100]))
-    with_it = field.distances([goal])
-    monkeypatch.setattr(marching, "_compiled", lambda: None)
-    without = field.distances([goal])
-    held = np.isfinite(with_it)
-    assert (held == np.isfinite(without)).all()
-    far = held & (with_it > 2)
-    assert np.abs(without[far] / with_it[far] - 1).mean() < 0.01
 
 
 def test_what_is_no_place_is_none(field: BodyField) -> None:

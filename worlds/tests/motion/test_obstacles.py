@@ -1,15 +1,16 @@
-"""Triangles cut to a band, what is over a point, what is beside a place: the same in every way."""
+"""Triangles cut to a band, what is over a point, what is beside and under a place."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+import shapely
 
 from navloom.scenes.bodies import Shape
 from navloom_worlds.geometry.columns import Grid
 from navloom_worlds.geometry.mesh import SceneMesh, assembled
 from navloom_worlds.geometry.solids import Part
-from navloom_worlds.motion import obstacles, underfoot
+from navloom_worlds.motion import underfoot
 from navloom_worlds.motion.obstacles import Obstacles
 from navloom_worlds.motion.stands import Pose
 
@@ -27,20 +28,48 @@ def _scattered(count: int) -> SceneMesh:
     return assembled([(7, Part(corners.reshape(-1, 3).astype(np.float32), faces))])
 
 
-def test_compiled_code_cuts_the_same_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("numba")
-    held = Obstacles(_scattered(800))
-    faces = held.within(0.5, 0.5, 3.0, 3.5)
-    owners = np.arange(len(faces), dtype=np.int32)
+def _clipped(corners: np.ndarray, low: float, high: float) -> np.ndarray:
+    """What of a triangle lies between two heights, seen from above (Sutherland and Hodgman)."""
+    for level, sign in ((low, 1.0), (high, -1.0)):
+        out = []
+        for a, b in zip(corners, np.roll(corners, -1, axis=0), strict=True):
+            over, under = sign * (a[1] - level), sign * (b[1] - level)
+            out += [a] if over >= 0 else []
+            out += [a + (b - a) * over / (over - under)] if over * under < 0 else []
+        corners = np.array(out).reshape(-1, 3)
+    return corners[:, [0, 2]]
+
+
+def test_triangles_are_cut_to_a_band() -> None:
+    held, met = Obstacles(_scattered(400)), 0
     for low, high in ((0.3, 1.7), (0.0, 4.0), (1.0, 1.2)):
-        begins = low + 0.01 * (owners % 3)
-        fast = held.lines(faces, begins, high, owners)
-        monkeypatch.setattr(obstacles, "compiled_cuts", lambda: None)
-        plain = held.lines(faces, begins, high, owners)
-        monkeypatch.undo()
-        assert np.array_equal(fast.ends, plain.ends)
-        assert np.array_equal(fast.owners, plain.owners)
-        assert len(fast.ends) > 50
+        for face in range(400):
+            faces, owner = np.array([face]), np.array([3], dtype=np.int32)
+            lines = held.lines(faces, np.array([low]), high, owner)
+            left = _clipped(held._corners[face], low, high)
+            theirs = shapely.convex_hull(shapely.multipoints(left))
+            ours = shapely.convex_hull(shapely.multipoints(lines.ends.reshape(-1, 2)))
+            if theirs.length < 1e-3 or np.ptp(held._corners[face][:, 1]) < 1e-6:
+                continue
+            assert shapely.hausdorff_distance(ours, theirs) < 1e-6
+            # Its sides, and nothing across it.
+            sides = shapely.linestrings(lines.ends.reshape(-1, 2, 2))
+            if theirs.area > 1e-6:
+                assert shapely.distance(theirs.boundary, shapely.centroid(sides)).max() < 1e-6
+            met += len(lines.owners)
+    assert met > 1_000
+
+
+def test_lines_are_there_once_and_are_no_points() -> None:
+    held = Obstacles(_scattered(400))
+    faces = np.concatenate([np.arange(400)] * 2)
+    owners = np.arange(800, dtype=np.int32)
+    once, twice = (held.lines(faces[:n], np.full(n, 0.3), 1.7, owners[:n]) for n in (400, 800))
+    assert np.array_equal(once.ends, twice.ends)
+    assert np.array_equal(once.owners, twice.owners)
+    whole = np.sort(np.round(once.ends * 1e4).reshape(-1, 2, 2).view("f8,f8")[..., 0], axis=1)
+    assert len(np.unique(whole.view(np.uint8).reshape(len(whole), -1), axis=0)) == len(whole)
+    assert np.hypot(*(once.ends[:, 2:] - once.ends[:, :2]).T).min() > 1e-5
 
 
 def test_what_is_over_a_point_is_what_a_ray_meets_that_goes_up() -> None:
@@ -58,27 +87,23 @@ def test_what_is_over_a_point_is_what_a_ray_meets_that_goes_up() -> None:
     assert met > 100
 
 
-def test_compiled_code_finds_the_same_places_near(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("numba")
-    floor = [[0, 0, 0], [6, 0, 0], [6, 0, 6], [0, 0, 6]]
-    tread = [[2, 0.2, 2], [4, 0.2, 2], [4, 0.2, 4], [2, 0.2, 4]]
-    corners = np.array([*floor, *tread], dtype=np.float32)
-    faces = np.array([[0, 2, 1], [0, 3, 2], [4, 6, 5], [4, 7, 6]], dtype=np.int32)
-    columns = underfoot.columns_of(assembled([(0, Part(corners, faces))]))
-    told = []
-    for fast in (True, False):
-        if not fast:
-            monkeypatch.setattr(underfoot, "compiled_underfoot", lambda: None)
-        told.append(
-            underfoot.underfoot(underfoot.ground_of(columns, stairs=True), step=0.1, stair=0.1)
-        )
-    assert np.array_equal(told[0].edges, told[1].edges)
-    assert np.array_equal(told[0].layers, told[1].layers, equal_nan=True)
-    assert len(told[0].edges) > 300
+def test_the_place_near_is_the_nearest_in_height() -> None:
+    chance = np.random.default_rng(3)
+    grid = Grid(0, 0, 0.05, 20, 10)
+    cell = np.sort(chance.integers(0, 200, 500))
+    height, tread = chance.uniform(0, 3, 500), chance.uniform(0, 1, 500) < 0.4
+    places = underfoot._Places(grid, cell, height, tread)
+    asked = places.beside((1, 0))
+    found, off = places.near(asked, places.among(tread))
+    for k in range(500):
+        those = np.flatnonzero((cell == asked[k]) & tread)
+        away = np.abs(height[those] - height[k])
+        assert found[k] == (those[away.argmin()] if len(those) else -1)
+        assert off[k] == min(away, default=np.inf)
+    assert (asked < 0).any()
 
 
-def test_compiled_code_lifts_bodies_as_high(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("numba")
+def test_a_body_is_lifted_from_step_to_step() -> None:
     floor = underfoot.Underfoot(
         Grid(0, 0, 0.05, 1, 1), np.zeros((1, 1, 1)), np.zeros((1, 1, 1)), np.zeros((0, 5)), 0.1, 0.2
     )
@@ -89,9 +114,17 @@ def test_compiled_code_lifts_bodies_as_high(monkeypatch: pytest.MonkeyPatch) -> 
         steps[3] = steps[3] < 0.2 * (number % 2)
         shape = Shape(number % 3 == 0, 0.4, 0.4 if number % 3 == 0 else 0.2)
         pose = Pose(0.5, 0.5, float(chance.uniform(0, 6)), 0.1 * (number % 3))
-        fast = floor.lifted(shape, steps, pose)
-        monkeypatch.setattr(underfoot, "compiled_underfoot", lambda: None)
-        assert floor.lifted(shape, steps, pose) == fast
-        monkeypatch.undo()
-        seen.add((fast[0] > pose.y, fast[1]))
+        _, _, ux, uz = pose.at
+        dx, dz = steps[0] - pose.x, steps[1] - pose.z
+        own = np.stack([dx * ux + dz * uz, dz * ux - dx * uz])
+        under = np.hypot(dx, dz) <= 0.4
+        if not shape.round:
+            under = (np.abs(own[0]) <= 0.4) & (np.abs(own[1]) <= 0.2)
+        low = steps[2] <= pose.y + 0.2 + underfoot.EPS
+        stairs = bool((under & low & (steps[3] > 0)).any())
+        y, climb = pose.y, (0.2 if stairs else 0.1) + underfoot.EPS
+        while (next_ := steps[2, under & (steps[2] > y) & (steps[2] <= y + climb)]).size:
+            y = float(next_.min())
+        assert floor.lifted(shape, steps, pose) == (y, stairs)
+        seen.add((y > pose.y, stairs))
     assert len(seen) == 4
