@@ -20,22 +20,15 @@ from navloom_worlds.furniture import (
     cupboards,
     decor,
     drapes,
-    electronics,
-    hearth,
     house_parts,
     household,
     kitchen,
-    machines,
-    ovens,
+    leisure,
     racks,
-    riding,
     shelving,
     showers,
     sofas,
-    sport,
     tables,
-    upright,
-    worktops,
 )
 from navloom_worlds.furniture.making import Builder, size_of, within
 from navloom_worlds.furniture.turnery import rounded
@@ -43,10 +36,8 @@ from navloom_worlds.geometry.colours import surface_of
 from navloom_worlds.geometry.solids import Part
 
 _FILES = (
-    *(house_parts, household, belongings, decor),
-    *(appliances, bathroom, beds, cases, chairs, cupboards, drapes, kitchen, machines, ovens),
-    *(showers, sofas, tables, electronics, hearth, racks, shelving, riding, sport, upright),
-    worktops,
+    *(house_parts, household, belongings, decor, appliances, bathroom, beds, cases, chairs),
+    *(cupboards, drapes, kitchen, leisure, racks, shelving, showers, sofas, tables),
 )
 """Portable items first: of two builders for one key the last is taken."""
 BY_NAME: dict[str, Builder] = {key: make for file in _FILES for key, make in file.BY_NAME.items()}

@@ -47,7 +47,12 @@ GREEN_LIT = Surface((0.3, 1.0, 0.45), glow=0.9)
 
 # Of portable items, by the names that rows of items use. A name of several is one of them.
 PALETTE: dict[str, Surface] = {
-    **{"white": WHITE, "black": BLACK, "steel": STEEL, "brass": BRASS, "mirror": MIRROR},
+    **{"white": WHITE, "black": BLACK, "steel": STEEL, "brass": BRASS, "iron": IRON},
+    **{"chrome": CHROME, "rubber": RUBBER, "ceramic": CERAMIC, "linen": LINEN, "pool": WATER},
+    **{"dark_glass": BLACK_GLASS, "pale_glass": PALE_GLASS, "walnut": DARK_WOOD, "oak": PALE_WOOD},
+    **{"light": LIT, "red_light": RED_LIT, "green_light": GREEN_LIT},
+    "mirror": Surface((0.66, 0.74, 0.79), gloss=0.95),
+    "blue_light": Surface((0.3, 0.75, 1.0), glow=0.9),
     **{
         name: Surface((r / 100, g / 100, b / 100), gloss=gloss / 100)
         for name, (r, g, b, gloss) in {

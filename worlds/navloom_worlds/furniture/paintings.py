@@ -463,6 +463,13 @@ def _desktop(c: Canvas, t: Tones, d: Random) -> None:
         c.block(c.wide * 0.05, 0.1 + k * 0.17, c.wide * 0.12, 0.2 + k * 0.17, t(0.85, 0.7))
 
 
+def _film(c: Canvas, t: Tones, _d: Random) -> None:
+    _rows(c, t, "g 0 1 5999f2 d9d9cc")
+    c.oval(c.wide * 0.72, 0.25, 0.11, 0.11, (1.0, 0.95, 0.6))
+    c.below(0.6 + 0.1 * np.sin(c.x * 5) + 0.05 * np.sin(c.x * 13), (0.2, 0.5, 0.25))
+    c.below(0.82 + 0.04 * np.sin(c.x * 3 + 1), (0.45, 0.7, 0.3))
+
+
 def _cover(c: Canvas, t: Tones, d: Random) -> None:
     ground, ink = t(d.uniform(0.45, 0.85), 0.7), (0.96, 0.95, 0.9)
     c.sweep(ground, ground)
@@ -476,7 +483,7 @@ PRINTS: dict[str, Motif] = {
     motif.__name__.removeprefix("_"): motif
     for motif in (
         *(_dial, _dartboard, _calendar, _flag, _text, _newspaper, _music, _world, _desktop),
-        _cover,
+        *(_cover, _film),
     )
 }
 """What is printed on items, by name."""
@@ -497,7 +504,7 @@ def print_of(item: Item, name: str, wide: float = 1.0) -> Surface:
     tone = item.colour or pick(item, ("blue", "red", "green", "brown", ""), "tone")
     tone = tone if name == "cover" else "multicoloured"
     printed = artwork(PRINTS[name], tone, wide, roll(item, "n", _VARIANTS))
-    return Surface((1.0, 1.0, 1.0), printed, glow=0.9 if name == "desktop" else 0.0)
+    return Surface((1.0, 1.0, 1.0), printed, glow=0.9 if name in ("desktop", "film") else 0.0)
 
 
 _RUGS = 4

@@ -3,11 +3,15 @@
 A sketch is its item's colours and strokes. A stroke draws a few parts; its numbers are written as
 text (``"0,0 .9,0 1,.03"``) and its look as a word (:meth:`Pen.tone`). Most sketches take x and z
 from -1 to 1 and y from 0 to 1; the front is -z. ``long`` ones are long along z.
+
+A fixture is drawn in metres, not stretched: its x and z count half its width and depth, its y its
+height, and a number may add metres (``-1+.03`` is 3 cm within the left side or the front).
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -26,11 +30,13 @@ from navloom_worlds.furniture.making import (
     look,
     pick,
     roll,
+    set_off,
     shade,
     size_of,
 )
 from navloom_worlds.furniture.paintings import print_of
 from navloom_worlds.geometry import solids
+from navloom_worlds.geometry.colours import surface_of
 from navloom_worlds.geometry.solids import RGB, Part, Surface
 
 Path = str | Sequence[Sequence[float]]
@@ -44,20 +50,45 @@ class Pen:
         item: the item.
         own: its own look.
         size: its size along the axes of the sketch.
+        metric: whether numbers count shares of that size.
     """
 
     item: Item
     own: Surface
     size: Extents
+    metric: bool = False
+
+    def put(self, path: Path, axes: str = "xyz") -> list[tuple[float, ...]]:
+        """Points in the unit that is drawn in; ``r`` is half the shorter side of the footprint."""
+        rows = _numbers(path) if isinstance(path, str) else [[(v, 0.0) for v in p] for p in path]
+        w, h, d = self.size
+        unit = {"x": w / 2, "y": h, "z": d / 2, "r": min(w, d) / 2} if self.metric else {}
+        return [
+            tuple(
+                share * unit.get(axis, 1.0) + more
+                for axis, (share, more) in zip(axes, each, strict=False)
+            )
+            for each in rows
+        ]
+
+    def length(self, value: float | str, axis: str = "r") -> float:
+        """A length: a number as it is, text as a point's."""
+        return self.put(value, axis)[0][0] if isinstance(value, str) else value
 
     def tone(self, word: str) -> Surface:
         """The look that a word names.
 
         A name of the palette or ``own``; ``own*.7`` is that much darker, ``own!`` so much lighter
-        or darker as is seen, ``own+knit`` textured where it is plain; ``red|white`` is one of
-        them; ``on?led:grey`` is the first where the item is in the state; ``#cover`` is a print,
-        ``#cover/.75`` one of that width by height.
+        or darker as is seen, ``own~.2`` by that share, ``own+knit`` textured where it is plain;
+        ``red|white`` is one of them; ``on?led:grey`` is the first where the item is in the state;
+        ``#cover`` is a print, ``#cover/.75`` one of that width by height; ``@8a4020`` a colour.
         """
+        if word.startswith("@"):
+            r, g, b = bytes.fromhex(word[1:7])
+            return Surface((r / 255, g / 255, b / 255), gloss=0.3 * word.endswith("'"))
+        if "~" in word:
+            name, _, step = word.partition("~")
+            return set_off(self.tone(name), float(step))
         if "?" in word:
             state, _, words = word.partition("?")
             yes, _, no = words.partition(":")
@@ -134,18 +165,35 @@ def any_of(*builders: Builder) -> Builder:
     return lambda item: pick(item, builders, "kind")(item)
 
 
-@lru_cache(maxsize=4096)
-def _numbers(text: str) -> tuple[tuple[float, ...], ...]:
-    return tuple(tuple(map(float, each.split(","))) for each in text.split())
+def fixture(*strokes: Strokes, along: str = "") -> Builder:
+    """A builder of an item in metres; ``along`` x, it lies along its longer side."""
+
+    def build(item: Item) -> list[Part]:
+        w, h, d = size_of(item)
+        turn = along == "x" and w < d
+        pen = Pen(item, surface_of(item), (d, h, w) if turn else (w, h, d), metric=True)
+        parts = drawn(pen, strokes)
+        return [part.turned(math.pi / 2) for part in parts] if turn else parts
+
+    return build
 
 
-def points(path: Path) -> Sequence[Sequence[float]]:
-    """Points as numbers: of text, those between spaces."""
-    return _numbers(path) if isinstance(path, str) else path
+_TERM = re.compile(r"[-+]?[\d.]+(?:e-?\d+)?")
 
 
-def _one(text: str) -> tuple[float, ...]:
-    return _numbers(text)[0]
+@lru_cache(maxsize=8192)
+def _numbers(text: str) -> tuple[tuple[tuple[float, float], ...], ...]:
+    """Points of text, each number a share and metres to add."""
+    found = []
+    for each in text.split():
+        terms = [[float(term) for term in _TERM.findall(number)] for number in each.split(",")]
+        found.append(tuple((term[0], sum(term[1:])) for term in terms))
+    return tuple(found)
+
+
+def points(text: str) -> list[tuple[float, ...]]:
+    """Points of text as numbers."""
+    return [tuple(share for share, _ in each) for each in _numbers(text)]
 
 
 # -- strokes
@@ -156,46 +204,67 @@ def turned(profile: str, tone: str = "own", *, lie: str = "", sides: int = 14) -
 
     A profile that begins with ``!`` keeps its edges sharp.
     """
-    path = [(p[0], p[1]) for p in _numbers(profile.removeprefix("!"))]
-    path = [p for p in path for _ in (0, 1)] if profile.startswith("!") else path
+    twice = 1 + profile.startswith("!")
     lying = {"": None, "x": (math.pi / 2, "z"), "z": (-math.pi / 2, "x")}[lie]
 
     def draw(pen: Pen) -> list[Part]:
+        path = [(r, y) for r, y in pen.put(profile.removeprefix("!"), "ry") for _ in range(twice)]
         part = solids.lathe(path, pen.tone(tone), sides=sides)
         return [part.tilted(*lying) if lying else part]
 
     return draw
 
 
-def disc(radius: float, low: float, high: float, tone: str = "own", *, sides: int = 14) -> Stroke:
+def disc(
+    radius: float | str, low: float | str, high: float | str, tone: str = "own", *, sides: int = 14
+) -> Stroke:
     """A closed cylinder around y between two heights."""
     return turned(f"!0,{low} {radius},{low} {radius},{high} 0,{high}", tone, sides=sides)
 
 
 def hollow(profile: str, tone: str = "own", *, wall: float = 0.06, sides: int = 16) -> Stroke:
     """A vessel open at its top."""
-    path = [(p[0], p[1]) for p in _numbers(profile)]
+    path = [(p[0], p[1]) for p in points(profile)]
     return lambda pen: [turnery.hollow(path, pen.tone(tone), wall=wall, sides=sides)]
 
 
 def block(corners: str, tone: str = "own", sides: str = "bufklr") -> Stroke:
     """A box between two corners."""
-    low, high = _numbers(corners)
-    return lambda pen: [solids.box(low, high, pen.tone(tone), sides=sides)]
+
+    def draw(pen: Pen) -> list[Part]:
+        low, high = pen.put(corners)
+        return [solids.box(low, high, pen.tone(tone), sides=sides)]
+
+    return draw
+
+
+def soft(corners: str, radius: float, tone: str = "own", steps: int = 2) -> Stroke:
+    """A box between two corners, its edges round."""
+
+    def draw(pen: Pen) -> list[Part]:
+        low, high = pen.put(corners)
+        return [turnery.rounded(low, high, radius, pen.tone(tone), steps=steps)]
+
+    return draw
 
 
 def cut(
     outline: Path,
-    low: float,
-    high: float,
+    low: float | str,
+    high: float | str,
     tone: str = "own",
     *,
     axis: str = "z",
     smooth: bool = False,
 ) -> Stroke:
     """An outline drawn out along an axis; of axis ``x`` it is (z, y), of ``y`` (x, z)."""
-    flat = [(p[0], p[1]) for p in points(outline)]
-    return lambda pen: [turnery.prism(flat, low, high, pen.tone(tone), axis=axis, smooth=smooth)]
+
+    def draw(pen: Pen) -> list[Part]:
+        flat = [(a, b) for a, b in pen.put(outline, {"x": "zy", "y": "xz", "z": "xy"}[axis])]
+        ends = pen.length(low, axis), pen.length(high, axis)
+        return [turnery.prism(flat, *ends, pen.tone(tone), axis=axis, smooth=smooth)]
+
+    return draw
 
 
 def oval(rx: float, ry: float = 0.0, x: float = 0.0, y: float = 0.0, n: int = 14) -> Path:
@@ -235,7 +304,61 @@ def slab(
 def bar(path: Path, thick: float | str, tone: str = "own", sides: int = 6) -> Stroke:
     """A round bar that follows points; ``thick`` is its diameter, or text of one a point."""
     wide = thick if isinstance(thick, float) else [float(t) for t in str(thick).split()]
-    return lambda pen: [turnery.tube(points(path), wide, pen.tone(tone), sides=sides)]
+    return lambda pen: [turnery.tube(pen.put(path), wide, pen.tone(tone), sides=sides)]
+
+
+def rod(ends: str, thick: float, tone: str = "own", sides: int = 4) -> Stroke:
+    """A straight bar between two points, square where it has four sides."""
+
+    def draw(pen: Pen) -> list[Part]:
+        start, end = pen.put(ends)
+        return [solids.beam(start, end, thick, pen.tone(tone), sides=sides)]
+
+    return draw
+
+
+def wheel(
+    at: str,
+    radius: float | str,
+    wide: float | str,
+    tone: str = "own",
+    axis: str = "z",
+    sides: int = 16,
+) -> Stroke:
+    """A closed disc about a point and an axis: wheels, knobs, dials."""
+    return lambda pen: [
+        turnery.wheel(
+            pen.put(at)[0],
+            pen.length(radius),
+            pen.length(wide, axis),
+            pen.tone(tone),
+            axis=axis,
+            sides=sides,
+        )
+    ]
+
+
+def ring(
+    at: str,
+    radius: float | str,
+    thick: float,
+    tone: str = "own",
+    axis: str = "z",
+    around: int = 20,
+    sides: int = 5,
+) -> Stroke:
+    """A hoop about a point and an axis."""
+    return lambda pen: [
+        turnery.ring(
+            pen.put(at)[0],
+            pen.length(radius),
+            thick,
+            pen.tone(tone),
+            axis=axis,
+            around=around,
+            sides=sides,
+        )
+    ]
 
 
 def ear(x: float, y: float, rx: float, ry: float, thick: float, tone: str = "own") -> Stroke:
@@ -252,15 +375,20 @@ def loop(
 
 def orb(at: str, radii: str | float, tone: str = "own", sides: int = 9, rings: int = 6) -> Stroke:
     """A ball about a point, of one half width or three."""
-    reach = _one(radii) if isinstance(radii, str) else radii
-    return lambda pen: [turnery.ball(_one(at), reach, pen.tone(tone), sides=sides, rings=rings)]
+    return lambda pen: [
+        turnery.ball(
+            pen.put(at)[0],
+            pen.put(radii)[0] if isinstance(radii, str) else radii,
+            pen.tone(tone),
+            sides=sides,
+            rings=rings,
+        )
+    ]
 
 
 def hoop(y: float, radius: float, thick: float, tone: str = "own", *, sides: int = 16) -> Stroke:
     """A ring around y."""
-    return lambda pen: [
-        turnery.ring((0, y, 0), radius, thick, pen.tone(tone), axis="y", around=sides, sides=5)
-    ]
+    return ring(f"0,{y},0", radius, thick, tone, "y", sides)
 
 
 def front(
@@ -294,14 +422,12 @@ def _each(change: Callable[[Part], Part], strokes: Strokes) -> Stroke:
 
 def at(offset: str, *strokes: Strokes) -> Stroke:
     """Strokes moved."""
-    x, y, z = _one(offset)
-    return _each(lambda part: part.moved(x, y, z), strokes)
+    return lambda pen: [part.moved(*pen.put(offset)[0]) for part in drawn(pen, strokes)]
 
 
 def scaled(factors: str, *strokes: Strokes) -> Stroke:
     """Strokes stretched."""
-    x, y, z = _one(factors)
-    return _each(lambda part: part.scaled(x, y, z), strokes)
+    return _each(lambda part: part.scaled(*points(factors)[0]), strokes)
 
 
 def lean(angle: float, *strokes: Strokes, axis: str = "x") -> Stroke:
@@ -330,10 +456,14 @@ def spin(count: int, *strokes: Strokes, start: float = 0.0) -> Strokes:
     return [swing(start + 2 * math.pi * k / count, *strokes) for k in range(count)]
 
 
-def row(count: int, step: str, *strokes: Strokes) -> Strokes:
+def row(count: int, step: str, *strokes: Strokes) -> Stroke:
     """Strokes, so many times, each moved by a step from the last."""
-    x, y, z = _one(step)
-    return [at(f"{k * x},{k * y},{k * z}", *strokes) for k in range(count)]
+
+    def draw(pen: Pen) -> list[Part]:
+        (x, y, z), parts = pen.put(step)[0], drawn(pen, strokes)
+        return [part.moved(k * x, k * y, k * z) for k in range(count) for part in parts]
+
+    return draw
 
 
 def when(word: str, yes: Strokes, no: Strokes = ()) -> Stroke:
