@@ -24,7 +24,6 @@ from navloom_worlds.furniture import (
     household,
     kitchen,
     leisure,
-    racks,
     shelving,
     showers,
     sofas,
@@ -37,7 +36,7 @@ from navloom_worlds.geometry.solids import Part
 
 _FILES = (
     *(house_parts, household, belongings, decor, appliances, bathroom, beds, cases, chairs),
-    *(cupboards, drapes, kitchen, leisure, racks, shelving, showers, sofas, tables),
+    *(cupboards, drapes, kitchen, leisure, shelving, showers, sofas, tables),
 )
 """Portable items first: of two builders for one key the last is taken."""
 BY_NAME: dict[str, Builder] = {key: make for file in _FILES for key, make in file.BY_NAME.items()}

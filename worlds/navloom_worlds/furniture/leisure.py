@@ -23,6 +23,7 @@ from navloom_worlds.furniture.sketches import (
     lean,
     mirror,
     orb,
+    oval,
     ring,
     rod,
     row,
@@ -131,9 +132,20 @@ def _men(pen: Pen) -> list[Part]:
 
 def _scratched(pen: Pen) -> list[Part]:
     """A cat's posts, wound with rope."""
-    post = [disc("0+.045", "0+.04", "1", "straw")]
-    post += [ring(f"0,0+{0.06 + 0.06 * k},0", 0.045, 0.01, "straw*.8", "y", 8, 4) for k in range(9)]
-    return drawn(pen, [at(".56,0,.5", post), at("-.6,-.38,.4", post)])
+    return drawn(
+        pen,
+        [
+            at(
+                f"{x},0,{z}",
+                disc("0+.045", "0+.04", y, "straw"),
+                [ring(f"0,{k / 10}+.04,0", 0.045, 0.01, "straw*.8", "y", 8, 4) for k in rings],
+            )
+            for x, z, y, rings in (
+                (0.56, 0.5, "1-.03", range(1, 10)),
+                (-0.6, 0.4, ".62", range(1, 6)),
+            )
+        ],
+    )
 
 
 # fmt: off
@@ -334,7 +346,8 @@ BY_NAME: dict[str, Builder] = {
         for a, b in ((-0.72, 0.6), (0.72, -0.55))), *(rod(f"{x},0+.012,-.9 {x},0+.012,.9", 0.024,
         "white", 6) for x in (-0.72, 0.72)), along="x"),
     # what stands on a foot
-    "plant_stand": fixture(disc("1", "1-.02", "1", sides=20), disc(".68", ".3", ".3+.015"),
+    "plant_stand": fixture(cut(oval(1, n=20), "1-.02", "1", axis="y"),
+        cut(oval(0.68), ".3", ".3+.015", axis="y"),
         spin(4, bar(".68,0+.01,.68 .47,.25,.47 .42,.6,.42 .58,1-.015,.58", 0.02))),
     "umbrella_stand": fixture(disc(".95", "0", "0+.03", sides=18), ring("0,.75,0", ".97", 0.02,
         "own", "y"), ring("0,.37,0", ".97", 0.015, "own", "y"),
