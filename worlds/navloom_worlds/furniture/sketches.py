@@ -209,6 +209,7 @@ def turned(profile: str, tone: str = "own", *, lie: str = "", sides: int = 14) -
 
     def draw(pen: Pen) -> list[Part]:
         path = [(r, y) for r, y in pen.put(profile.removeprefix("!"), "ry") for _ in range(twice)]
+        path = path[twice - 1 : len(path) - twice + 1]
         part = solids.lathe(path, pen.tone(tone), sides=sides)
         return [part.tilted(*lying) if lying else part]
 
@@ -440,15 +441,19 @@ def swing(angle: float, *strokes: Strokes) -> Stroke:
     return _each(lambda part: part.turned(angle), strokes)
 
 
+def flip(*strokes: Strokes) -> Stroke:
+    """Strokes on the other side of x."""
+
+    def over(part: Part) -> Part:
+        flipped = part.vertices * solids.floats([-1, 1, 1])
+        return replace(part, vertices=flipped, faces=part.faces[:, ::-1])
+
+    return _each(over, strokes)
+
+
 def mirror(*strokes: Strokes) -> Strokes:
     """Strokes, and the same on the other side of x."""
-    flipped = _each(
-        lambda p: replace(
-            p, vertices=p.vertices * solids.floats([-1, 1, 1]), faces=p.faces[:, ::-1]
-        ),
-        strokes,
-    )
-    return (*strokes, flipped)
+    return (*strokes, flip(*strokes))
 
 
 def spin(count: int, *strokes: Strokes, start: float = 0.0) -> Strokes:
