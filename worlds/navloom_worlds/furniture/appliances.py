@@ -1,375 +1,420 @@
-"""White goods and machines of the house: fridges, washers, boilers, printers, dispensers."""
+"""Fixtures that are plugged in or burn: white goods, stoves, machines, screens, music."""
 
 from __future__ import annotations
 
+import itertools
 import math
 
-from navloom.scenes.scene import Item
-from navloom_worlds.furniture.joinery import bar_handle, carcass, legs
-from navloom_worlds.furniture.making import (
-    BLACK,
-    BLACK_GLASS,
-    CHROME,
-    GREEN_LIT,
-    STEEL,
-    WHITE,
-    Builder,
-    dice_of,
-    has,
-    lightness,
-    set_off,
-    shade,
-    size_of,
-    vivid,
+from navloom_worlds.furniture.joinery import carcass, door, drawer, legs, tap
+from navloom_worlds.furniture.making import Builder, lightness
+from navloom_worlds.furniture.sketches import (
+    Pen,
+    Stroke,
+    Strokes,
+    at,
+    block,
+    by,
+    cut,
+    disc,
+    drawn,
+    fixture,
+    lean,
+    mirror,
+    orb,
+    ring,
+    rod,
+    row,
+    scaled,
+    sized,
+    soft,
+    turned,
+    wheel,
+    when,
 )
-from navloom_worlds.furniture.turnery import ball, ring, rounded, slab, wheel
-from navloom_worlds.geometry.colours import surface_of
-from navloom_worlds.geometry.solids import Part, Surface, beam, box, cylinder
-
-_GAP = Surface((0.15, 0.15, 0.16))
+from navloom_worlds.furniture.turnery import loft
+from navloom_worlds.geometry.solids import Part, quad
 
 
-def fridge(item: Item) -> list[Part]:
-    """Two doors one over the other, or side by side where it is wide; open, its food is seen."""
-    w, h, d = size_of(item)
-    look = surface_of(item)
-    front = -d / 2 + 0.04
-    metal = STEEL if lightness(look) < 0.8 else shade(STEEL, 0.75)
-    low = 0.06
-    parts = [slab(w - 0.04, d - 0.12, 0, low, BLACK, z=0.03)]
-    if has(item, "open"):
-        return parts + _open_fridge(item, look, low)
-    parts.append(box((-w / 2, low, front + 0.06), (w / 2, h, d / 2), shade(look, 0.9)))
-    parts.append(box((-w / 2 + 0.01, low, front + 0.02), (w / 2 - 0.01, h, front + 0.06), _GAP))
+def feet(across: float, deep: float, high: float, thick: float, tone: str = "black") -> Stroke:
+    """Four feet, so many metres within the width and the depth."""
 
-    def leaf(x0: float, x1: float, y0: float, y1: float) -> Part:
-        return rounded(
-            (x0 + 0.003, y0 + 0.003, front),
-            (x1 - 0.003, y1 - 0.003, front + 0.05),
-            0.012,
+    def draw(pen: Pen) -> list[Part]:
+        w, _, d = pen.size
+        return legs(w - across, d - deep, high, thick, pen.tone(tone))
+
+    return draw
+
+
+def pull(x: str, low: str, high: str, z: str, tone: str) -> Strokes:
+    """A long upright handle before a front at z."""
+    return (
+        rod(f"{x},{low},{z}-.03 {x},{high},{z}-.03", 0.02, tone, 6),
+        block(f"{x}-.008,{low}+.02,{z}-.03 {x}+.008,{low}+.035,{z}", tone),
+        block(f"{x}-.008,{high}-.035,{z}-.03 {x}+.008,{high}-.02,{z}", tone),
+    )
+
+
+def across(y: str, z: str, inset: str, thick: float = 0.02, tone: str = "steel") -> Strokes:
+    """A level bar before a front."""
+    return rod(f"-1+{inset},{y},{z} 1-{inset},{y},{z}", thick, tone, 6)
+
+
+def drawers(x: str, heights: str, z: str, tone: str = "own~.1", *, knobs: bool = False) -> Stroke:
+    """Drawers over each other: two x, the heights between them, the face's z."""
+
+    def draw(pen: Pen) -> list[Part]:
+        (x0,), (x1,) = pen.put(x, "x")
+        ys = [y for (y,) in pen.put(heights, "y")]
+        face, look = pen.length(z, "z"), pen.tone(tone)
+        parts = (
+            drawer((x0, low), (x1, high), face, look, knobs=knobs)
+            for low, high in itertools.pairwise(ys)
+        )
+        return [part for each in parts for part in each]
+
+    return draw
+
+
+def shut(corners: str, z: str, tone: str = "own~.1", **more: bool | str) -> Stroke:
+    """A door of furniture between two corners (x, y), its face at z."""
+
+    def draw(pen: Pen) -> list[Part]:
+        low, high = pen.put(corners, "xy")
+        hinge = str(more.get("hinge", "left"))
+        knobs, framed = bool(more.get("knobs")), bool(more.get("framed"))
+        face, look = pen.length(z, "z"), pen.tone(tone)
+        return door(
+            (low[0], low[1]),
+            (high[0], high[1]),
+            face,
             look,
-            steps=1,
+            hinge=hinge,
+            framed=framed,
+            knobs=knobs,
         )
 
-    if w >= 0.8:
-        split = low + (h - low) * 0.38
-        parts += [
-            leaf(-w / 2, 0, split, h),
-            leaf(0, w / 2, split, h),
-            leaf(-w / 2, w / 2, low, split),
-        ]
-        parts += bar_handle(-0.05, split + 0.1, h - 0.3, front, metal) + bar_handle(
-            0.05, split + 0.1, h - 0.3, front, metal
-        )
-        parts.append(
-            beam(
-                (-w * 0.35, split - 0.08, front - 0.03),
-                (w * 0.35, split - 0.08, front - 0.03),
-                0.02,
-                metal,
-                sides=6,
-            )
-        )
-        parts.append(
-            box((-w * 0.36, h * 0.6, front - 0.004), (-w * 0.18, h * 0.75, front), BLACK_GLASS)
-        )
-    else:
-        split = low + (h - low) * 0.36
-        parts += [leaf(-w / 2, w / 2, low, split), leaf(-w / 2, w / 2, split, h)]
-        x = -w / 2 + 0.06
-        parts += bar_handle(x, split + 0.05, split + 0.4, front, metal) + bar_handle(
-            x, split - 0.32, split - 0.05, front, metal
-        )
-    parts.append(box((w * 0.2, h - 0.1, front - 0.003), (w * 0.36, h - 0.08, front), metal))
-    if dice_of(item).random() < 0.6 and w < 0.8:
-        for k in range(3):
-            x, y = (-0.05 + 0.09 * k, split + 0.55 + 0.1 * (k % 2))
-            colour = Surface(vivid(k * 0.3 + 0.05, 0.7, 0.85))
-            parts.append(
-                box((x, y, front - 0.004), (x + 0.06, y + 0.07, front), colour if k else WHITE)
-            )
-    return parts
+    return draw
 
 
-def _open_fridge(item: Item, look: Surface, low: float) -> list[Part]:
-    """The body stands back so that the open door, cut short, stays within the footprint."""
-    w, h, d = size_of(item)
-    body = -d / 2 + d * 0.42
-    inside = Surface((0.95, 0.97, 0.98), glow=0.35)
-    parts = carcass(w, h, d, look, low=low, board=0.04, front=body, back=inside)
-    dice = dice_of(item)
-    for k in range(5):
-        y = low + 0.05 + (h - low - 0.1) * k / 5
-        parts.append(
-            box((-w / 2 + 0.04, y - 0.008, body + 0.02), (w / 2 - 0.04, y, d / 2 - 0.02), inside)
-        )
-        x = -w / 2 + 0.1
-        while x < w / 2 - 0.08:
-            size = dice.uniform(0.05, 0.09)
-            colour = Surface(vivid(dice.random(), 0.6, 0.8))
-            tall = dice.uniform(0.06, (h - low) / 5 * 0.75)
-            if dice.random() < 0.5:
-                parts.append(
-                    cylinder(size / 2, y, y + tall, colour, sides=8).moved(x, 0, body + 0.12)
-                )
-            else:
-                parts.append(slab(size, 0.09, y, y + tall * 0.6, colour, x=x, z=body + 0.12))
-            x += dice.uniform(0.1, 0.16)
-    reach = d * 0.42 - 0.01
-    side = w / 2
-    parts += [
-        box((side - 0.06, low, body - reach), (side - 0.02, h, body), look),
-        box(
-            (side - 0.02, h * 0.4, body - reach + 0.03),
-            (side, h * 0.65, body - reach + 0.05),
-            STEEL,
-        ),
-    ]
-    for y in (h * 0.3, h * 0.5, h * 0.7):
-        parts.append(
-            box((side - 0.13, y, body - reach + 0.03), (side - 0.06, y + 0.06, body - 0.03), inside)
-        )
-        parts.append(
-            cylinder(0.03, y + 0.02, y + 0.2, Surface(vivid(y, 0.5, 0.7)), sides=8).moved(
-                side - 0.095, 0, body - reach * 0.6
-            )
-        )
-    return parts
+def _screen(x: str, low: str, high: str, z: str, shown: str) -> Stroke:
+    """A flat screen that looks along -z, dark where it is off."""
+
+    def draw(pen: Pen) -> list[Part]:
+        (a, y0, near), (b, y1, _) = pen.put(f"1-{x},{low},{z} -1+{x},{high},{z}")
+        corners = [(a, y0, near), (b, y0, near), (b, y1, near), (a, y1, near)]
+        return [quad(corners, pen.tone(f"on?#{shown}/1.6:dark_glass"), whole=True)]
+
+    return draw
 
 
-def mini_fridge(item: Item) -> list[Part]:
-    """One door with a handle along its edge, a logo, small feet."""
-    w, h, d = size_of(item)
-    look = surface_of(item)
-    front = -d / 2 + 0.04
-    metal = shade(STEEL, 0.7) if lightness(look) > 0.6 else STEEL
-    return [
-        *legs(w - 0.05, d - 0.12, 0.04, 0.03, BLACK),
-        box((-w / 2, 0.03, front + 0.05), (w / 2, h, d / 2), shade(look, 0.88)),
-        box((-w / 2 + 0.01, 0.05, front + 0.02), (w / 2 - 0.01, h - 0.02, front + 0.05), _GAP),
-        rounded((-w / 2, 0.06, front), (w / 2, h - 0.035, front + 0.045), 0.014, look, steps=1),
-        box((-w / 2, h - 0.03, front + 0.01), (w / 2, h, front + 0.06), shade(look, 0.7)),
-        *bar_handle(-w / 2 + 0.05, h * 0.45, h * 0.85, front, metal),
-        box((w * 0.1, h - 0.1, front - 0.003), (w * 0.32, h - 0.075, front), metal),
-    ]
+def _tv(pen: Pen) -> list[Part]:
+    """A wide flat screen in a thin black frame, on two feet where it stands."""
+    # Of homes that say what items stand on, one that stands on nothing hangs on its wall.
+    hung = pen.item.shape is not None and pen.item.on is None
+    low = "0" if hung or pen.size[1] < 0.3 else "0+.05"
+    frame = "own" if lightness(pen.own) < 0.5 else "black"
+    foot = cut(
+        f"-1,0 1,0 1,0+.008 0,{low}+.01 -1,0+.008", ".64-.012", ".64+.012", "steel", axis="x"
+    )
+    strokes = (
+        block(f"-1,{low},-1+.002 1,1,-1+.03", frame),
+        block(f"-.6,{low}+.04,-.2 .6,.75,1", f"{frame}*.8"),
+        _screen("0.012", f"{low}+.022", "1-.012", "-1", "film"),
+        () if hung else mirror(foot),
+        block(f"0-.008,{low}+.006,-1 0+.008,{low}+.012,-1+.004", "on?green_light:red_light"),
+    )
+    return drawn(pen, strokes)
 
 
-def freezer(item: Item) -> list[Part]:
-    """A chest with a lid and a handle where it is wide, else drawers behind a door."""
-    w, h, d = size_of(item)
-    look = surface_of(item)
-    if w < 0.7 and "chest" not in item.name:
-        return [
-            *mini_fridge(item),
-            wheel((w * 0.3, h - 0.016, -d / 2 + 0.045), 0.008, 0.012, GREEN_LIT, axis="z", sides=8),
-            *_snowflake(0.0, h * 0.68, -d / 2 + 0.038, min(0.09, w * 0.16)),
-        ]
-    rim = h - 0.09
-    return [
-        slab(w - 0.06, d - 0.06, 0, 0.05, BLACK),
-        rounded((-w / 2, 0.04, -d / 2 + 0.03), (w / 2, rim, d / 2), 0.02, look, steps=1),
-        slab(w - 0.02, d - 0.05, rim - 0.005, rim + 0.012, _GAP, z=0.01),
-        rounded((-w / 2, rim + 0.008, -d / 2 + 0.02), (w / 2, h, d / 2), 0.025, shade(look, 1.02)),
-        box((-0.12, rim + 0.02, -d / 2), (0.12, rim + 0.05, -d / 2 + 0.025), STEEL),
-        *_snowflake(-w * 0.3, h * 0.6, -d / 2 + 0.028, 0.1),
-        box((w * 0.25, 0.1, -d / 2 + 0.024), (w * 0.42, 0.24, -d / 2 + 0.03), _GAP),
-        wheel((w * 0.3, 0.3, -d / 2 + 0.025), 0.012, 0.012, GREEN_LIT, axis="z", sides=8),
-    ]
+def _oven(low: str, high: str, x: str = "0", window: str = "on?ember:dark_glass") -> Strokes:
+    """An oven's door with a dark window and a bar across it."""
+    return (
+        block(f"-1+.004+{x},{low},-1+.035 1-.004-{x},{high},-1+.051"),
+        block(f"-1+.07+{x},{low}+.05,-1+.031 1-.07-{x},{high}-.11,-1+.035", window),
+        across(f"{high}-.05", "-1+.011", f".05+{x}", 0.018),
+        mirror(block(f"1-.075-{x},{high}-.056,-1+.015 1-.06-{x},{high}-.044,-1+.035", "steel")),
+    )
 
 
-def _snowflake(x: float, y: float, z: float, r: float) -> list[Part]:
+def _panel(low: str, high: str) -> Strokes:
+    """An oven's two knobs and its clock."""
+    return (
+        block(f"-1+.004,{low},-1+.035 1-.004,{high},-1+.051", "own*.85"),
+        block(f"0-.07,{low}+.028,-1+.032 0+.07,{high}-.028,-1+.035", "on?blue_light:dark_glass"),
+        mirror(wheel(f".64,{low}+.05,-1+.021", 0.024, 0.028, "steel", sides=12)),
+    )
+
+
+def _tall_oven(pen: Pen) -> list[Part]:
+    """An oven at eye height in a tall unit, drawers below it, a cupboard above."""
+    low = min(0.65, pen.size[1] * 0.42)
+    a, b = f"0+{low}", f"0+{low + 0.6}"
+    strokes = (
+        block("-1,0,-1+.1 1,0+.1,1", "black"),
+        block("-1,0+.1,-1+.051 1,1,1", _FRONTS),
+        drawers("-1 1", f"0+.1 0+{(low + 0.1) / 2} {a}", "-1+.035", _FRONTS),
+        *(_oven(f"{a}+.01", f"{b}-.11"), _panel(f"{b}-.1", b)),
+        shut(f"-1,{b} 1,1", "-1+.035", _FRONTS) if pen.size[1] > low + 0.75 else (),
+    )
+    return drawn(pen, strokes)
+
+
+def _drum(*door: Strokes) -> Strokes:
+    """A washer's or a dryer's body, its panel, and its round door; open, the drum with laundry."""
+    opened = (
+        wheel(f"{_HUB}-.006", ".7", 0.012, "own*.8", sides=28),
+        wheel(f"{_HUB}-.01", ".58", 0.012, "black", sides=28),
+        ring(f"{_HUB}-.014", ".6", 0.03, "grey", around=28),
+        orb("-.2,.4,-1+.036", "0+.1,0+.06,0+.02", "sky"),
+        orb(".15,.38,-1+.036", "0+.1,0+.06,0+.02", "shell"),
+        block("1-.05,.3,-1+.01 1-.03,.64,-1+.04", "chrome"),
+    )
+    return (
+        feet(0.05, 0.1, 0.03, 0.04),
+        soft("-1,0+.025,-1+.05 1,1-.02,1", 0.012, steps=1),
+        block("-1,1-.025,-1+.05 1,1,1", "own*1.03"),
+        block("-1+.01,1-.15,-1+.044 1-.01,1-.03,-1+.05", "own*.9"),
+        block("-1+.02,0+.05,-1+.046 1-.02,0+.13,-1+.05", "own*.85"),
+        wheel("0,1-.09,-1+.034", 0.03, 0.03, "chrome", sides=14),
+        block(".24,1-.115,-1+.041 .64,1-.065,-1+.045", "on?blue_light:dark_glass"),
+        row(3, "0+.024,0,0", wheel(".72,1-.09,-1+.04", 0.008, 0.01, "steel", sides=8)),
+        when("open", opened, door),
+    )
+
+
+def _open_body(share: float, inside: str, low: float = 0.06) -> Stroke:
+    """A body that stands back, so that what is open before it stays within the footprint."""
+
+    def draw(pen: Pen) -> list[Part]:
+        w, h, d = pen.size
+        front, back = -d / 2 + d * share, pen.tone(inside)
+        return carcass(w, h, d, pen.own, low=low, board=0.04, front=front, back=back)
+
+    return draw
+
+
+def _flake(x: str, y: str, z: str) -> Strokes:
     """What a freezer's maker puts on it."""
-    blue = Surface((0.25, 0.55, 0.85))
-    parts = []
-    for k in range(3):
-        a = math.pi * k / 3
-        c, s = math.cos(a) * r, math.sin(a) * r
-        parts.append(beam((x - c, y - s, z), (x + c, y + s, z), 0.012, blue))
-    return parts
+    ends = [(0.09 * math.cos(k), 0.09 * math.sin(k)) for k in (0.0, math.pi / 3, -math.pi / 3)]
+    return [rod(f"{x}+{-a},{y}+{-b},{z} {x}+{a},{y}+{b},{z}", 0.012, "sky*.8") for a, b in ends]
 
 
-def dishwasher(item: Item) -> list[Part]:
-    """A flap with a bar and a strip of buttons; open, a rack of plates is drawn out."""
-    w, h, d = size_of(item)
-    look = surface_of(item)
-    front = -d / 2 + 0.035
-    if has(item, "open"):
-        return _open_dishwasher(item, look)
-    parts = [
-        slab(w - 0.02, d - 0.1, 0, 0.09, BLACK, z=0.04),
-        box((-w / 2, 0.08, front + 0.02), (w / 2, h, d / 2), shade(look, 0.85)),
-        slab(w, d - 0.035, h - 0.03, h, shade(look, 1.03), z=0.0175),
-        box((-w / 2 + 0.004, 0.1, front), (w / 2 - 0.004, h - 0.15, front + 0.02), look),
-        box(
-            (-w / 2 + 0.004, h - 0.145, front),
-            (w / 2 - 0.004, h - 0.035, front + 0.02),
-            shade(look, 0.75),
-        ),
-        beam(
-            (-w * 0.36, h - 0.19, front - 0.024),
-            (w * 0.36, h - 0.19, front - 0.024),
-            0.02,
-            STEEL,
-            sides=6,
-        ),
-        box((-0.06, h - 0.11, front - 0.004), (0.06, h - 0.07, front), BLACK_GLASS),
-    ]
-    for k in range(4):
-        x = w * 0.2 + k * 0.04
-        parts.append(wheel((x, h - 0.09, front - 0.004), 0.011, 0.01, CHROME, axis="z", sides=8))
-    # What it washes, as a sign on its flap.
-    parts += [
-        ring((0, h * 0.45, front), w * 0.16, 0.008, shade(look, 0.6), axis="z", around=18, sides=4),
-        ring((0, h * 0.45, front), w * 0.09, 0.008, shade(look, 0.6), axis="z", around=14, sides=4),
-    ]
-    return parts
-
-
-def _open_dishwasher(item: Item, look: Surface) -> list[Part]:
-    w, h, d = size_of(item)
-    body = -d / 2 + d * 0.4
-    parts = carcass(w, h, d, look, low=0.09, board=0.03, front=body, back=STEEL)
-    parts.append(box((-w / 2 + 0.01, 0.1, -d / 2), (w / 2 - 0.01, 0.14, body), look))
-    parts.append(box((-w / 2 + 0.03, 0.14, -d / 2 + 0.02), (w / 2 - 0.03, 0.145, body), STEEL))
-    for y in (0.2, h * 0.55):
-        near = -d / 2 + 0.04 if y < 0.3 else body + 0.02
-        for x in (-w / 2 + 0.05, w / 2 - 0.05):
-            parts.append(beam((x, y, near), (x, y, d / 2 - 0.05), 0.01, WHITE))
-        for k in range(7):
-            z = near + (d / 2 - 0.05 - near) * k / 6
-            parts.append(beam((-w / 2 + 0.05, y, z), (w / 2 - 0.05, y, z), 0.008, WHITE))
-            if y < 0.3 and k < 6:
-                plate = wheel(
-                    (0, 0.11, 0),
-                    0.11,
-                    0.012,
-                    Surface((0.93, 0.94, 0.96), gloss=0.4),
-                    axis="z",
-                    sides=14,
-                )
-                parts.append(plate.tilted(0.2).moved(-w * 0.18, y, z + 0.02))
-            elif k % 2 == 0:
-                parts.append(
-                    cylinder(0.035, y, y + 0.1, WHITE, sides=10).moved(w * 0.2 - k * 0.03, 0, z)
-                )
-    return parts
-
-
-def washer(item: Item) -> list[Part]:
-    """A round window in its front, a drawer for powder, a knob and a small display."""
-    return _drum(item, dryer=False)
-
-
-def dryer(item: Item) -> list[Part]:
-    """As a washer is, its door a full round of the front's colour, a vent below."""
-    return _drum(item, dryer=True)
-
-
-def _drum(item: Item, *, dryer: bool) -> list[Part]:
-    w, h, d = size_of(item)
-    look = surface_of(item)
-    front = -d / 2 + 0.05
-    on, open_ = has(item, "on"), has(item, "open")
-    r = min(w * 0.31, h * 0.24)
-    y = h * 0.47
-    parts = [
-        *legs(w - 0.05, d - 0.1, 0.03, 0.04, BLACK),
-        rounded((-w / 2, 0.025, front), (w / 2, h - 0.02, d / 2), 0.012, look, steps=1),
-        slab(w, d - 0.05, h - 0.025, h, shade(look, 1.03), z=0.025),
-        box(
-            (-w / 2 + 0.01, h - 0.15, front - 0.006),
-            (w / 2 - 0.01, h - 0.03, front),
-            shade(look, 0.9),
-        ),
-        box((-w / 2 + 0.02, 0.05, front - 0.004), (w / 2 - 0.02, 0.13, front), shade(look, 0.85)),
-        wheel((0, h - 0.09, front - 0.016), 0.03, 0.03, CHROME, axis="z", sides=14),
-    ]
-    display = Surface((0.3, 0.85, 1.0), glow=0.9) if on else BLACK_GLASS
-    parts.append(
-        box((w * 0.12, h - 0.115, front - 0.009), (w * 0.32, h - 0.065, front - 0.005), display)
+def _slope(pen: Pen) -> list[Part]:
+    """The sloping sides of a hood, up to its shaft."""
+    low, high = (
+        [(x, z) for x, _, z in pen.put(corners)]
+        for corners in ("-1,0,-1 1,0,-1 1,0,1 -1,0,1", "-.44,0,0 .44,0,0 .44,0,1 -.44,0,1")
     )
-    for k in range(3):
-        x = w * 0.36 + 0.024 * k
-        parts.append(wheel((x, h - 0.09, front - 0.01), 0.008, 0.01, STEEL, axis="z", sides=8))
-    if dryer:
-        for k in range(6):
-            x = w * 0.05 + k * 0.03
-            parts.append(box((x, 0.065, front - 0.007), (x + 0.015, 0.115, front - 0.003), _GAP))
-    else:
-        parts.append(
-            box(
-                (-w / 2 + 0.02, h - 0.135, front - 0.01),
-                (-w * 0.16, h - 0.045, front - 0.004),
-                look,
-            )
-        )
-        parts.append(
-            box((-w * 0.4, h - 0.12, front - 0.014), (-w * 0.25, h - 0.108, front - 0.008), _GAP)
-        )
-    if open_:
-        return parts + _open_drum(r, y, w, front, look)
-    rim = shade(look, 0.6) if dryer else CHROME
-    glass = Surface((0.16, 0.2, 0.24), gloss=0.7)
-    parts.append(wheel((0, y, front - 0.012), r * 1.16, 0.024, rim, axis="z", sides=28))
-    parts.append(
-        ring(
-            (0, y, front - 0.024),
-            r * 1.02,
-            0.03,
-            set_off(look, 0.3) if dryer else rim,
-            axis="z",
-            around=28,
-        )
-    )
-    if dryer:
-        parts.append(wheel((0, y, front - 0.022), r, 0.02, look, axis="z", sides=28))
-        parts.append(wheel((0, y, front - 0.03), r * 0.5, 0.01, glass, axis="z", sides=20))
-    else:
-        parts.append(ball((0, y, front - 0.015), (r * 0.92, r * 0.92, 0.03), glass, sides=20))
-    parts.append(
-        box((-r * 1.12, y - 0.05, front - 0.045), (-r * 0.95, y + 0.05, front - 0.02), _GAP)
-    )
-    return parts
+    return [loft(low, pen.size[1] * 0.1, high, pen.size[1] * 0.44, pen.tone("own*.95"))]
 
 
-def _open_drum(r: float, y: float, w: float, front: float, look: Surface) -> list[Part]:
-    """The dark drum, and its door swung to the side as far as the footprint goes."""
-    parts = [
-        wheel((0, y, front - 0.006), r * 1.16, 0.012, shade(look, 0.8), axis="z", sides=28),
-        wheel(
-            (0, y, front - 0.01), r * 0.95, 0.012, Surface((0.07, 0.07, 0.08)), axis="z", sides=28
-        ),
-        ring(
-            (0, y, front - 0.014), r * 0.98, 0.03, Surface((0.35, 0.36, 0.38)), axis="z", around=28
-        ),
+def _tap(pen: Pen) -> list[Part]:
+    return [p.scaled(0.7, 0.7, 0.7).moved(*pen.put(".48,.56,.6")[0]) for p in tap(0, 0, 0)]
+
+
+def _doors(*leaves: str) -> Strokes:
+    """Leaves of a fridge between two corners (x and y)."""
+    corners = [leaf.split(" ") for leaf in leaves]
+    return [
+        soft(f"{a}+.003,-1+.04 {b}-.003,-1+.09", 0.012, steps=1)
+        for a, b in ((a.replace(",", "+.003,"), b.replace(",", "-.003,")) for a, b in corners)
     ]
-    side = w / 2 - 0.02
-    parts.append(
-        wheel((0, 0, 0), r, 0.03, CHROME, sides=24)
-        .scaled(1, 1, 0.12)
-        .moved(side - 0.03, y, front - 0.02)
-    )
-    laundry = [
-        (-0.08, -0.1, (0.3, 0.5, 0.8)),
-        (0.05, -0.12, (0.85, 0.85, 0.8)),
-        (0.0, -0.04, (0.8, 0.3, 0.35)),
-    ]
-    for dx, dy, colour in laundry:
-        parts.append(
-            ball((dx, y + dy, front - 0.012), (0.1, 0.06, 0.02), Surface(colour), sides=10)
-        )
-    return parts
 
 
+# fmt: off
+_HUB = "0,.47,-1+.05"
+_FRONTS = "@e0ded6"
+_JARS = tuple(at(f"{x},0,{z}", disc(f"0+{r}", "0", f"0+{h}", tone, sides=8)) for x, z, r, h,
+    tone in ((-0.75, -0.1, 0.04, 0.13, "red"), (-0.45, -0.05, 0.035, 0.16, "green"),
+    (-0.1, -0.1, 0.045, 0.1, "straw"), (0.3, -0.05, 0.035, 0.15, "white"), (0.6, -0.1, 0.04, 0.12,
+    "orange")))
+_OPEN_FRIDGE = (_open_body(0.42, "shell"),
+    row(5, "0,.18,0", block("-1+.04,0+.1,-.12 1-.04,0+.108,1-.02", "ice"), at("0,0+.108,0", _JARS)),
+    block("1-.06,0+.06,-1+.01 1-.02,1,-.16"), block("1-.02,.4,-1+.04 1,.65,-1+.06", "steel"),
+    row(3, "0,.2,0", block("1-.13,.3,-1+.04 1-.06,.3+.06,-.2", "ice"), at("1-.095,.3+.02,-.5",
+    disc("0+.03", "0", "0+.17", "green|rust|sky", sides=8))))
+
+
+_WIDE_FRIDGE = (_doors("-1,.38+.037 0,1", "0,.38+.037 1,1", "-1,0+.06 1,.38+.037"),
+    pull("0-.05", ".38+.137", "1-.3", "-1+.04", "steel*.8"), pull("0+.05", ".38+.137", "1-.3",
+    "-1+.04", "steel*.8"), rod("-.7,.38-.043,-1+.01 .7,.38-.043,-1+.01", 0.02, "steel*.8", 6),
+    block("-.72,.6,-1+.036 -.36,.75,-1+.04", "dark_glass"))
+_FRIDGE = (_doors("-1,0+.06 1,.36+.038", "-1,.36+.038 1,1"), pull("-1+.06", ".36+.088", ".36+.438",
+    "-1+.04", "steel*.8"), pull("-1+.06", ".36-.282", ".36-.012", "-1+.04", "steel*.8"),
+    *(block(f"0+{x},.36+{y},-1+.036 0+{x + 0.06},.36+{y + 0.07},-1+.04", tone) for x, y,
+    tone in ((-0.05, 0.59, "white"), (0.04, 0.69, "yellow|sky"), (0.13, 0.59, "green|rose"))))
+_MINI = (feet(0.05, 0.12, 0.04, 0.03), block("-1,0+.03,-1+.09 1,1,1", "own*.88"),
+    block("-1+.01,0+.05,-1+.06 1-.01,1-.02,-1+.09", "dark"),
+    soft("-1,0+.06,-1+.04 1,1-.035,-1+.085", 0.014, steps=1), block("-1,1-.03,-1+.05 1,1,-1+.1",
+    "own*.7"), pull("-1+.05", ".45", ".85", "-1+.04", "steel*.8"),
+    block(".2,1-.1,-1+.037 .64,1-.075,-1+.04", "steel*.8"))
+_UPRIGHT_FREEZER = fixture(_MINI, _flake("0", ".68", "-1+.038"), wheel(".6,1-.016,-1+.045", 0.008,
+    0.012, "green_light", sides=8))
+_CHEST_FREEZER = fixture(block("-1+.03,0,-1+.03 1-.03,0+.05,1-.03", "black"),
+    soft("-1,0+.04,-1+.03 1,1-.09,1", 0.02), block("-1+.01,1-.095,-1+.035 1-.01,1-.078,1-.015",
+    "dark"), soft("-1,1-.082,-1+.02 1,1,1", 0.025, "own*1.02"),
+    block("0-.12,1-.07,-1 0+.12,1-.04,-1+.025", "steel"), _flake("-.6", ".6", "-1+.028"),
+    block(".5,0+.1,-1+.024 .84,0+.24,-1+.03", "dark"), wheel(".6,0+.3,-1+.025", 0.012, 0.012,
+    "green_light", sides=8))
+_PLATE = lean(0.2, wheel("0,0+.11,0", 0.11, 0.012, "shell", sides=14))
+_WIRES = (row(7, "0,0,.3", rod("-1+.05,.2,-.9 1-.05,.2,-.9", 0.008, "white")),
+    row(6, "0,0,.16", at("-.36,.2,-.9", _PLATE)),
+    row(6, "0,0,.17", rod("-1+.05,.55,-.1 1-.05,.55,-.1", 0.008, "white")),
+    row(3, "0,0,.3", at(".4,.55,.1", disc("0+.035", "0", "0+.1", "white", sides=10))))
+_GLASS_DOOR = (wheel(f"{_HUB}-.012", ".7", 0.024, "chrome", sides=28), ring(f"{_HUB}-.024", ".63",
+    0.03, "chrome", around=28), wheel(f"{_HUB}-.02", ".56", 0.03, "@29333d'", sides=24))
+_ROUND_DOOR = (wheel(f"{_HUB}-.012", ".7", 0.024, "own*.6", sides=28), ring(f"{_HUB}-.024", ".63",
+    0.03, "own~.3", around=28), wheel(f"{_HUB}-.022", ".62", 0.02, sides=28),
+    wheel(f"{_HUB}-.03", ".31", 0.01, "@29333d'", sides=20),
+    row(6, "0+.03,0,0", block(".1,0+.065,-1+.043 .1+.015,0+.115,-1+.047", "dark")))
+_SOAP_DRAWER = (block("-1+.02,1-.135,-1+.04 -.32,1-.045,-1+.046"),
+    block("-.8,1-.12,-1+.036 -.5,1-.108,-1+.042", "dark"))
+_HOBS = tuple((wheel(f"{x},1+.002,{z}", f"{r}", 0.006, tone, "y", 20), ring(f"{x},1+.002,{z}",
+    f"{r}", 0.01, "steel", "y"), wheel(f"{x},1+.004,{z}", f"{r * 0.35}", 0.006, "black", "y", 10))
+    for x, z, r, tone in ((-0.48, -0.4, 0.3, "on?red_light:steel*.45"),
+    (0.48, -0.4, 0.24, "steel*.45"), (-0.48, 0.44, 0.24, "steel*.45"),
+    (0.48, 0.44, 0.3, "steel*.45")))
+_BUILT_IN = (block("-1,0,-1+.051 1,1,1"), _oven("0+.02", "1-.11"), _panel("1-.1", "1"))
 BY_NAME: dict[str, Builder] = {
-    "refrigerator": fridge,
-    "fridge": fridge,
-    "mini_fridge": mini_fridge,
-    "freezer": freezer,
-    "dishwasher": dishwasher,
-    "washing_machine": washer,
-    "washer": washer,
-    "dryer": dryer,
-    "clothes_dryer": dryer,
+    # kitchens and laundries
+    "refrigerator": fixture(block("-1+.02,0,-1+.09 1-.02,0+.06,1-.03", "black"),
+        when("open", _OPEN_FRIDGE, (block("-1,0+.06,-1+.1 1,1,1", "own*.9"),
+        block("-1+.01,0+.06,-1+.06 1-.01,1,-1+.1", "dark"), sized(lambda w, _h, _d: w >= 0.8,
+        _WIDE_FRIDGE, _FRIDGE), block(".4,1-.1,-1+.037 .72,1-.08,-1+.04", "steel*.8")))),
+    "mini_fridge": fixture(_MINI),
+    "freezer": lambda item: (_CHEST_FREEZER
+        if item.size and (item.size[0] >= 0.7 or "chest" in item.name) else _UPRIGHT_FREEZER)(item),
+    "dishwasher": fixture(when("open", (_open_body(0.4, "steel", 0.09),
+        block("-1+.01,0+.1,-1 1-.01,0+.14,-.2"), block("-1+.03,0+.14,-1+.02 1-.03,0+.145,-.2",
+        "steel"), _WIRES), (block("-1+.01,0,-1+.09 1-.01,0+.09,1-.01", "black"),
+        block("-1,0+.08,-1+.055 1,1,1", "own*.85"), block("-1,1-.03,-1+.035 1,1,1", "own*1.03"),
+        block("-1+.004,0+.1,-1+.035 1-.004,1-.15,-1+.055"),
+        block("-1+.004,1-.145,-1+.035 1-.004,1-.035,-1+.055", "own*.75"),
+        rod("-.72,1-.19,-1+.011 .72,1-.19,-1+.011", 0.02, "steel", 6),
+        block("0-.06,1-.11,-1+.031 0+.06,1-.07,-1+.035", "dark_glass"),
+        row(4, "0+.04,0,0", wheel(".4,1-.09,-1+.031", 0.011, 0.01, "chrome", sides=8)),
+        ring("0,.45,-1+.035", ".32", 0.008, "own*.6", sides=4), ring("0,.45,-1+.035", ".18", 0.008,
+        "own*.6", sides=4)))),
+    "washing_machine": fixture(_drum(_GLASS_DOOR), _SOAP_DRAWER),
+    "dryer": fixture(_drum(_ROUND_DOOR)),
+    "stove": fixture(block("-1,0,-1+.045 1,0+.06,1", "black"), block("-1,0+.06,-1+.047 1,1-.02,1"),
+        block("-1,1-.02,-1+.01 1,1,1", "dark_glass"), _HOBS,
+        block("-1,1-.15,-1+.035 1,1-.02,-1+.055", "own*.92"),
+        row(5, ".34,0,0", wheel("-.68,1-.085,-1+.021", 0.022, 0.028, "steel*.6", sides=12),
+        block("-.68-.003,1-.085,-1+.005 -.68+.003,1-.065,-1+.008", "white")),
+        _oven("0+.22", "1-.16"), block("-1+.004,0+.07,-1+.035 1-.004,0+.21,-1+.051")),
+    "oven": by(lambda _w, h, _d: h < 0.75, fixture(_BUILT_IN), fixture(_tall_oven)),
+    "range_hood": fixture(block("-1,0,-1 1,.1,1"), block("-.8,0-.002,-.7 .8,0+.004,.7", "own*.4"),
+        block("-.44,.44,0 .44,1,1"), _slope, mirror(wheel(".6,0+.006,-.6", 0.03, 0.012,
+        "on?light:white", "y", 10)), row(4, "0+.04,0,0", block("0-.07,.04,-1 0-.05,.08,-1+.006",
+        "black"))),
+    "play_kitchen": fixture(block("-1,0,-1+.035 1,.56-.03,1", "white"),
+        block("-1,.56-.03,-1 1,.56,1", "oak"), block("-1,.56,1-.03 1,1,1"),
+        block("-1,.8,1-.16 1,.82,1", "oak"), mirror(block("1-.02,.56,1-.16 1,.9,1")),
+        ring(".48,.56,0", ".3", 0.02, "steel", "y"), wheel(".48,.56+.002,0", ".3", 0.004,
+        "steel*.8", "y"), _tap, *((wheel(f"-.48,.56+.004,{z}", ".28", 0.008, "black", "y"),
+        ring(f"-.48,.56+.008,{z}", ".18", 0.008, tone, "y")) for z, tone in ((-0.36, "red"),
+        (0.36, "orange"))), at("-.48,.56+.01,.36", turned("0,0 0+.065,0 0+.075,0+.05", "red")),
+        at("-.48,0,0", scaled(".5,1,1", _oven("0+.06", ".56-.12"))),
+        row(3, ".24,0,0", wheel("-.72,.56-.075,-1+.014", 0.018, 0.02, "red|green|blue", sides=10)),
+        shut("0+.02,0+.05 1-.01,.56-.05", "-1+.02", "own~.3", hinge="right", knobs=True),
+        *(at(f"{x},.82,1-.09", disc("0+.035", "0", "0+.08", tone, sides=10)) for x,
+        tone in ((-0.6, "yellow"), (-0.1, "green"), (0.4, "purple")))),
+    "microwave": fixture(feet(0.06, 0.08, 0.02, 0.03), soft("-1,0+.012,-1+.025 1,1,1", 0.01,
+        steps=1), block("-1+.02,0+.03,-1+.017 .48-.005,1-.02,-1+.025", "own*.8"),
+        block("-1+.05,0+.06,-1+.014 .48-.06,1-.05,-1+.018", "on?ember:dark_glass"),
+        pull(".48-.03", "0+.05", "1-.04", "-1+.025", "steel"),
+        block(".48+.005,0+.03,-1+.017 1-.015,1-.02,-1+.025", "black"),
+        block(".48+.02,1-.075,-1+.014 1-.03,1-.04,-1+.018", "on?green_light:moss"),
+        row(4, "0,.15,0", row(3, ".14,0,0", block(".48+.03,.16,-1+.014 .48+.044,.16+.018,-1+.018",
+        "white*.8")))),
+    "coffee_machine": fixture(block("-1,0,-1 1,.12,1", "dark"), block("-.8,.12,-.92 .8,.135,-.2",
+        "steel"), soft("-1,.1,-.1 1,1,1", 0.02, steps=1), soft("-1,.66,-.88 1,1,.2", 0.02, steps=1),
+        block("-.64,.74,-.89 .64,.9,-.87", "dark_glass"), at("0,0,-.48", disc(".32", ".55", ".67",
+        "dark", sides=12), mirror(at("0+.018,0,0", disc("0+.008", ".47", ".56", "chrome",
+        sides=6)))), at("0,0,-.52", disc("0+.03", ".135", ".135+.06", "white", sides=12)),
+        mirror(wheel(".4,.82,-.9", 0.012, 0.008, "on?green_light:steel", sides=8)),
+        rod("0,.6,-.6 0,.58,-1+.01", 0.025, "black", 6)),
+    "boiler": fixture(at("0,0,0+.015", (turned("0,0+.08 .8,0+.08 1,0+.14 1,1-.2 .8,1-.14 0,1-.14",
+        sides=24))), feet(0.15, 0.15, 0.11, 0.04), *((rod(f"{x},1-.17,0+.02 {x},1,0+.02", 0.035,
+        "@b86b3d'", 8), wheel(f"{x},1-.06,0+.02", 0.03, 0.03, tone, sides=8)) for x,
+        tone in ((-0.44, "red"), (0.44, "blue"))), block("-.4,.22,-1+.01 .4,.36,-1+.042",
+        "own*.55"), wheel("0,.58,-1+.017", 0.055, 0.03, "chrome", sides=18), wheel("0,.58,-1+.004",
+        0.045, 0.012, "white", sides=18), rod("0,.58,-1 0+.025,.58+.025,-1", 0.007, "red_light"),
+        wheel(".2,.29,-1+.008", 0.022, 0.012, "black", sides=10), wheel("-.2,.29,-1+.008", 0.012,
+        0.012, "on?red_light:iron", sides=8)),
+    "water_dispenser": fixture(soft("-1,0,-1+.04 1,.66,1", 0.02, steps=1),
+        turned(".3,.64 .35,.69 .87,.75 .87,.95 .76,1 0,1", "empty?ice:@73ade6'", sides=20),
+        block("-.72,.33,-1+.037 .72,.57,-1+.04", "own*.45"), block("-.6,.33,-1+.005 .6,.35,-1+.04",
+        "black"), row(3, "0,.08,0", ring("0,.77,0", ".86", 0.012, "empty?ice:sky", "y", sides=4)),
+        *((block(f"{x}-.015,.475,-1+.005 {x}+.015,.515,-1+.04", "white"),
+        block(f"{x}-.02,.515,-1+.002 {x}+.02,.54,-1+.04", tone)) for x, tone in ((-0.36, "red"),
+        (0.36, "blue"))), block("-.8,0+.05,-1+.036 .8,.277,-1+.04", "own~.08")),
+    # offices
+    "printer": fixture(soft("-1,0,-.6 1,.42,1", 0.015, steps=1),
+        block("-1+.02,.4,-.5 1-.02,.5,1-.02", "own~.5"), soft("-1,.5,-.6 1,.78,1", 0.015, steps=1),
+        mirror(block("1-.04,.42,-.6 1-.01,.52,1")), block("-.68,.41,-1 .68,.43,-.4", "own~.5"),
+        block("-.52,.43,-1+.01 .52,.45,-.45", "white"), block("-.6,.06,-.62 .6,.28,-.6", "own*.85"),
+        block("-.56,.76,1-.056 .56,1,1-.044", "white"), block("-.6,.74,1-.037 .6,.95,1-.022",
+        "own~.5"), block(".4,.58,-.62 .88,.72,-.6", "dark_glass"),
+        block(".48,.61,-.63 .72,.69,-.61", "on?blue_light:own~.5"), wheel(".8,.65,-.62", 0.008,
+        0.008, "green_light", sides=8)),
+    "tv": fixture(_tv),
+    "monitor": fixture(soft("-.44,0,-1 .44,0+.015,1", 0.006, "own*.85", 1),
+        rod("0,0+.01,.4 0,.6,.2", 0.045, "own*.85"), block("-1,.28,-.4+.002 1,1,-.4+.03",
+        "own*.85"), block("-.6,.28+.06,-.4+.03 .6,1-.06,-.4+.06", "own*.7"),
+        _screen("0.012", ".28+.03", "1-.012", "-.4", "desktop"),
+        block("0-.02,.28+.01,-.4-.001 0+.02,.28+.016,-.4+.003", "steel")),
+    "projector_screen": fixture(soft("-1,1-.09,-1 1,1,1", 0.02, "shell*.93", 1),
+        block("-1+.03,0+.02,0-.004 1-.03,1-.08,0+.004", "black"),
+        block("-1+.08,0+.07,0-.006 1-.08,1-.12,0", "white"), block("-1+.02,0,-.5 1-.02,0+.03,.5",
+        "iron")),
+    "pc_tower": fixture(feet(0, 0.06, 0.02, 0.03), soft("-1,0+.015,-1+.008 1,1,1", 0.008, steps=1),
+        row(2, "0,.11,0", block("-.84,.73,-1+.004 .84,.81,-1+.008", "own~.3")),
+        wheel("0,.64,-1+.005", 0.018, 0.008, "on?blue_light:steel", sides=12),
+        mirror(block("0+.03,.56,-1+.005 0+.05,.57,-1+.008", "white")),
+        row(7, "0,.058,0", block("-.76,.1,-1+.005 .76,.13,-1+.008", "own~.3")),
+        row(5, "0,0+.03,0", block("-1,.3,-.2 -1+.002,.3+.012,.6", "own~.3"))),
+    # music
+    "record_player": fixture(feet(0.03, 0.03, 0.02, 0.035), soft("-1,0+.015,-1 1,.62,1", 0.008,
+        steps=1), at("-.2,.62,0", disc(".8", "0", "0+.012", "steel", sides=28),
+        disc(".78", "0+.012", "0+.016", "dark_glass", sides=28), disc(".27", "0+.016", "0+.0175",
+        "orange", sides=18), disc("0+.005", "0+.016", "0+.026", "chrome", sides=6),
+        *(ring("0,0+.0165,0", f"{r}", 0.002, "steel*.4", "y", 28, 4) for r in (0.44, 0.56, 0.68))),
+        at(".76,.62,.56", disc("0+.025", "0", "0+.035", "steel", sides=12)),
+        rod(".76,.62+.034,.56+.04 .76,.62+.034,-.2", 0.01, "chrome", 6),
+        rod(".76,.62+.034,-.2 .3,.62+.024,-.48", 0.01, "chrome", 6), wheel(".8,.62,-.76", 0.018,
+        0.016, "steel", "y", 12), block("-1+.005,.62,1-.012 1-.005,1,1", "ice")),
+    "stereo": fixture(feet(0.06, 0.08, 0.015, 0.035), block("-1,0+.012,-1+.033 1,1,1"),
+        block("-1,0+.012,-1+.025 1,1,-1+.035", "own~.12"), block("-.4,.6,-1+.022 .44,.85,-1+.025",
+        "on?blue_light:dark_glass"), wheel(".74,.58,-1+.013", "0+.03", 0.024, "steel", sides=18),
+        block("-.84,.16,-1+.022 -.2,.36,-1+.025", "black"),
+        row(5, ".13,0,0", wheel("-.04,.28,-1+.018", 0.008, 0.014, "steel", sides=10)),
+        wheel("-.8,.7,-1+.019", 0.01, 0.012, "steel", sides=10),
+        row(8, "0,0,.14", block("-.7,1-.001,-.4 .7,1,-.4+.008", "black"))),
+    "soundbar": fixture(soft("-1,0,-1+.004 1,1,1", 0.02),
+        block("-1+.03,0+.01,-1+.001 1-.03,1-.012,-1+.014", "own*.6"),
+        block("0-.03,.4,-1 0+.03,.55,-1+.004", "on?green_light:steel"),
+        block("0-.05,1-.004,-.3 0+.05,1,.3", "black"), mirror(row(4, "0-.085,0,0",
+        ring("1-.09,.5,-1+.002", "0+.02", 0.005, "steel*.5", around=14, sides=4)))),
+    "subwoofer": fixture(feet(0.04, 0.06, 0.02, 0.04), soft("-1,0+.018,-1+.02 1,1,1", 0.012,
+        steps=1), ring("0,.55,-1+.02", ".72", 0.03, "steel", around=24), wheel("0,.55,-1+.018",
+        ".67", 0.008, "own~.15", sides=24), ring("0,.55,-1+.014", ".52", 0.022, "black", around=24),
+        wheel("0,.55,-1+.008", ".23", 0.012, "steel"), wheel("0,.1,-1+.018", 0.018, 0.006, "black",
+        sides=14), wheel(".72,.1,-1+.018", 0.006, 0.008, "on?green_light:steel", sides=8))
 }
-BY_SHAPE: dict[str, Builder] = {"appliance": mini_fridge}
+# fmt: on
+for _names, _name in (
+    *(("fridge", "refrigerator"), ("washer", "washing_machine"), ("clothes_dryer", "dryer")),
+    *(
+        ("stovetop oven/stove", "stove"),
+        ("ventilation_hood", "range_hood"),
+        ("television screen", "tv"),
+    ),
+    *(("water_heater", "boiler"), ("coffee_maker", "coffee_machine")),
+):
+    BY_NAME.update(dict.fromkeys(_names.split(), BY_NAME[_name]))
+BY_SHAPE: dict[str, Builder] = {
+    **{"appliance": BY_NAME["mini_fridge"], "stove": BY_NAME["stove"]},
+    **{"hood": BY_NAME["range_hood"], "screen": BY_NAME["tv"]},
+}

@@ -18,9 +18,21 @@ from navloom_worlds.furniture.making import (
     size_of,
     vivid,
 )
-from navloom_worlds.furniture.turnery import prism, rounded, sheet, slab
+from navloom_worlds.furniture.sketches import (
+    Pen,
+    Stroke,
+    Strokes,
+    block,
+    drawn,
+    fixture,
+    mirror,
+    rod,
+    row,
+    soft,
+)
+from navloom_worlds.furniture.turnery import prism, rounded, sheet
 from navloom_worlds.geometry.colours import surface_of
-from navloom_worlds.geometry.solids import Part, Surface, beam, box
+from navloom_worlds.geometry.solids import Part, Surface, box
 
 _PILLOW = 0.07
 
@@ -145,150 +157,78 @@ def _duvet(
     return sheet(np.stack([x, y, z], axis=2), look)
 
 
-def bunk_bed(item: Item) -> list[Part]:
-    """Two beds one over the other, with rails and a ladder."""
-    w, h, d = size_of(item)
-    look = surface_of(item)
-    post = 0.06
-    low, high = h * 0.3, h * 0.72
-    parts = legs(w, d, h, post, look)
-    dice = dice_of(item)
-    clothes = [Surface(vivid(dice.random(), 0.5, 0.65)) for _ in range(2)]
-    for top, cover in zip((low, high), clothes, strict=True):
-        parts += [
-            box(
-                (-w / 2, top - 0.2, -d / 2 + post), (-w / 2 + 0.03, top - 0.05, d / 2 - post), look
-            ),
-            box((w / 2 - 0.03, top - 0.2, -d / 2 + post), (w / 2, top - 0.05, d / 2 - post), look),
-            rounded(
-                (-w / 2 + 0.03, top - 0.16, -d / 2 + 0.04),
-                (w / 2 - 0.03, top, d / 2 - 0.04),
-                0.04,
-                LINEN,
-            ),
-            box(
-                (-w / 2 + 0.03, top - 0.1, -d / 2 + 0.04),
-                (w / 2 - 0.03, top + 0.012, d * 0.2),
-                cover,
-            ),
-            rounded(
-                (-w * 0.36, top - 0.02, d / 2 - 0.45),
-                (w * 0.36, top + 0.07, d / 2 - 0.07),
-                0.05,
-                LINEN,
-            ),
-        ]
-        for z in (-d / 2 + 0.02, d / 2 - 0.02):
-            for y in (top - 0.12, top + 0.1, top + 0.25):
-                if y < h:
-                    parts.append(
-                        box(
-                            (-w / 2 + post, y - 0.04, z - 0.015),
-                            (w / 2 - post, y + 0.04, z + 0.015),
-                            look,
-                        )
-                    )
-    for y in (high + 0.12, high + 0.25):
-        for x in (-w / 2 + 0.02, w / 2 - 0.02):
-            start = -d / 2 + 0.55 if x < 0 else -d / 2 + post
-            if y + 0.03 < h:
-                parts.append(
-                    box((x - 0.012, y - 0.03, start), (x + 0.012, y + 0.03, d / 2 - post), look)
-                )
-    return parts + _ladder(-w / 2 + 0.02, -d / 2 + 0.12, -d / 2 + 0.5, min(h, high + 0.28), look)
-
-
-def _ladder(x: float, z0: float, z1: float, high: float, look: Surface) -> list[Part]:
-    """Two uprights and rungs between them, flat against the side at x."""
-    parts = [beam((x, 0, z), (x, high, z), 0.036, look) for z in (z0, z1)]
+def _ladder(pen: Pen) -> list[Part]:
+    """Two uprights and rungs between them, flat against the left side."""
+    high = min(pen.size[1], pen.size[1] * 0.72 + 0.28)
     count = max(3, int(high / 0.28))
-    for i in range(count):
-        y = (i + 0.7) * high / count
-        parts.append(beam((x, y, z0), (x, y, z1), 0.03, look))
-    return parts
+    rungs = [(k + 0.7) * high / count for k in range(count)]
+    x, a, b = "-1+.02", "-1+.12", "-1+.5"
+    sides = [rod(f"{x},0,{z} {x},0+{high},{z}", 0.036) for z in (a, b)]
+    return drawn(pen, (sides, [rod(f"{x},0+{y},{a} {x},0+{y},{b}", 0.03) for y in rungs]))
 
 
-def crib(item: Item) -> list[Part]:
-    """A small mattress within a fence of bars."""
-    w, h, d = size_of(item)
-    look = surface_of(item)
-    top = h * 0.4
-    parts = legs(w, d, h, 0.05, look)
-    parts.append(slab(w - 0.04, d - 0.04, top - 0.14, top - 0.08, look))
-    parts.append(
-        rounded(
-            (-w / 2 + 0.04, top - 0.1, -d / 2 + 0.04),
-            (w / 2 - 0.04, top, d / 2 - 0.04),
-            0.03,
-            LINEN,
-        )
+def _berth(top: float, cover: str) -> Strokes:
+    """One bed of two: boards, mattress, blanket, pillow and rails."""
+    t = f"{top}"
+    return (
+        mirror(block(f"1-.03,{t}-.2,-1+.06 1,{t}-.05,1-.06")),
+        soft(f"-1+.03,{t}-.16,-1+.04 1-.03,{t},1-.04", 0.04, "linen"),
+        block(f"-1+.03,{t}-.1,-1+.04 1-.03,{t}+.012,.4", cover),
+        soft(f"-.72,{t}-.02,1-.45 .72,{t}+.07,1-.07", 0.05, "linen"),
+        [
+            block(f"-1+.06,{t}+{y - 0.04},{z}-.015 1-.06,{t}+{y + 0.04},{z}+.015")
+            for z in ("-1+.02", "1-.02")
+            for y in (-0.12, 0.1, 0.25)
+        ],
     )
-    dice = dice_of(item)
-    cover = Surface(vivid(dice.random(), 0.35, 0.8))
-    parts.append(slab(w - 0.1, d * 0.5, top - 0.02, top + 0.012, cover, z=-d * 0.2))
-    low, bar = top - 0.16, 0.018
-    for x in (-w / 2 + 0.02, w / 2 - 0.02):
-        parts += [
-            box((x - 0.018, y - 0.025, -d / 2), (x + 0.018, y + 0.025, d / 2), look)
-            for y in (low, h - 0.025)
-        ]
-        count = int(d / 0.09)
-        parts += [
-            beam((x, low, z), (x, h, z), bar, look)
-            for z in np.linspace(-d / 2, d / 2, count + 2)[1:-1]
-        ]
-    for z in (-d / 2 + 0.02, d / 2 - 0.02):
-        parts += [
-            box((-w / 2, y - 0.025, z - 0.018), (w / 2, y + 0.025, z + 0.018), look)
-            for y in (low, h - 0.025)
-        ]
-        count = int(w / 0.09)
-        parts += [
-            beam((x, low, z), (x, h, z), bar, look)
-            for x in np.linspace(-w / 2, w / 2, count + 2)[1:-1]
-        ]
-    return parts
 
 
-def sun_lounger(item: Item) -> list[Part]:
+def _posts(thick: float) -> Stroke:
+    return lambda pen: legs(pen.size[0], pen.size[2], pen.size[1], thick, pen.own)
+
+
+def _fence(pen: Pen) -> list[Part]:
+    """Bars between rails all around a cot."""
+    low, strokes = ".4-.16", []
+    for k in range(int(pen.size[2] / 0.09)):
+        z = -1 + 2 * (k + 1) / (int(pen.size[2] / 0.09) + 1)
+        strokes.append(mirror(rod(f"1-.02,{low},{z} 1-.02,1,{z}", 0.018)))
+    for k in range(int(pen.size[0] / 0.09)):
+        x = -1 + 2 * (k + 1) / (int(pen.size[0] / 0.09) + 1)
+        strokes += [rod(f"{x},{low},{z} {x},1,{z}", 0.018) for z in ("-1+.02", "1-.02")]
+    for y in (low, "1-.025"):
+        strokes.append(mirror(block(f"1-.038,{y}-.025,-1 1-.002,{y}+.025,1")))
+        ends = (("-1+.002", "-1+.038"), ("1-.038", "1-.002"))
+        strokes += [block(f"-1,{y}-.025,{a} 1,{y}+.025,{b}") for a, b in ends]
+    return drawn(pen, strokes)
+
+
+def _lounger(pen: Pen) -> list[Part]:
     """Slats on low legs, a pad on them, its head end raised a little."""
-    w, h, d = size_of(item)
-    look = surface_of(item)
-    top = h * (0.9 if item.shape else 1.0) - 0.05
-    rise = min(0.04, h * 0.1) if item.shape else 0.0
-    parts = legs(w, d, top - 0.05, 0.05, look)
-    parts += [
-        box(
-            (sx * w / 2 - 0.02 + 0.02 * -sx, top - 0.09, -d / 2),
-            (sx * w / 2 + 0.02 + 0.02 * -sx, top - 0.02, d / 2),
-            look,
+    w, h, d = pen.size
+    top = h * (0.9 if pen.item.shape else 1.0) - 0.05
+    rise, y = min(0.04, h * 0.1) if pen.item.shape else 0.0, f"0+{top}"
+    pads = [
+        soft(
+            f"-1+.03,{y},{a}+.005 1-.03,{y}+{0.05 + rise * (a > 0.4)},{a + 0.5}-.005", 0.02, "cream"
         )
-        for sx in (-1, 1)
+        for a in (-1.0, -0.5, 0.0, 0.5)
     ]
-    for z in np.linspace(-d / 2 + 0.05, d / 2 - 0.05, 12):
-        parts.append(slab(w, 0.08, top - 0.03, top, look, z=float(z)))
-    pad = Surface((0.9, 0.88, 0.8))
-    for k, (z0, z1) in enumerate(
-        zip(np.linspace(-d / 2, d / 2, 5)[:-1], np.linspace(-d / 2, d / 2, 5)[1:], strict=True)
-    ):
-        lift = rise if k == 3 else 0.0
-        parts.append(
-            rounded(
-                (-w / 2 + 0.03, top, z0 + 0.005),
-                (w / 2 - 0.03, top + 0.05 + lift, z1 - 0.005),
-                0.02,
-                pad,
-            )
-        )
-    return parts
+    slats = row(12, "0,0,.172", block(f"-1,{y}-.03,-.986 1,{y},-.986+.08"))
+    side = mirror(block(f"1-.04,{y}-.09,-1 1,{y}-.02,1"))
+    return [*legs(w, d, top - 0.05, 0.05, pen.own), *drawn(pen, (side, slats, pads))]
 
 
-BY_NAME: dict[str, Builder] = {
-    "bed": bed,
-    "single_bed": bed,
-    "bunk_bed": bunk_bed,
-    "crib": crib,
-    "cot": crib,
-    "sun_lounger": sun_lounger,
+# fmt: off
+BY_NAME: dict[str, Builder] = {**dict.fromkeys(("bed", "single_bed"), bed),
+    "sun_lounger": fixture(_lounger),
+    "bunk_bed": fixture(_posts(0.06), _berth(0.3, "blue|red|green"),
+        _berth(0.72, "orange|slate|purple"),
+        [mirror(block(f"1-.032,.72+{y - 0.03},{z} 1-.008,.72+{y + 0.03},1-.06")) for y,
+        z in ((0.12, "-1+.55"), (0.25, "-1+.55"))], _ladder), **dict.fromkeys(("crib", "cot"),
+        fixture(_posts(0.05), block("-1+.02,.4-.14,-1+.02 1-.02,.4-.08,1-.02"),
+        soft("-1+.04,.4-.1,-1+.04 1-.04,.4,1-.04", 0.03, "linen"),
+        block("-1+.05,.4-.02,-.9 1-.05,.4+.012,.1", "sky|rose|lime"), _fence))
 }
+# fmt: on
 BY_SHAPE: dict[str, Builder] = {"bed": bed}

@@ -1,8 +1,8 @@
-"""Which builder makes which thing: by its name, else by its shape, else a plain rounded body.
+"""Which builder makes which item: by its name, else by its shape, else a plain rounded body.
 
 Each file of builders has two tables: ``BY_NAME``, whose keys are names as prompts write them
-(``"coffee_table"``) or a name and a shape where one name means two things (``"oven/stove"``), and
-``BY_SHAPE``, whose keys are the catalogue's shapes. A file is one line in ``_FILES``.
+(``"coffee_table"``) or a name and a shape where one name means two items (``"oven/stove"``), and
+``BY_SHAPE``, whose keys are the catalogue's shapes. A file is one word in ``_FILES``.
 """
 
 from __future__ import annotations
@@ -10,20 +10,37 @@ from __future__ import annotations
 from functools import lru_cache
 
 from navloom.scenes.scene import Item
-from navloom_worlds.furniture import fixed, house_parts, portable
+from navloom_worlds.furniture import (
+    appliances,
+    bathroom,
+    beds,
+    belongings,
+    cases,
+    chairs,
+    cupboards,
+    decor,
+    drapes,
+    house_parts,
+    household,
+    kitchen,
+    leisure,
+    shelving,
+    showers,
+    sofas,
+    tables,
+)
 from navloom_worlds.furniture.making import Builder, size_of, within
 from navloom_worlds.furniture.turnery import rounded
 from navloom_worlds.geometry.colours import surface_of
 from navloom_worlds.geometry.solids import Part
 
-_FILES: tuple[tuple[dict[str, Builder], dict[str, Builder]], ...] = (
-    (fixed.BY_NAME, fixed.BY_SHAPE),
-    (portable.BY_NAME, portable.BY_SHAPE),
-    (house_parts.BY_NAME, house_parts.BY_SHAPE),
+_FILES = (
+    *(house_parts, household, belongings, decor, appliances, bathroom, beds, cases, chairs),
+    *(cupboards, drapes, kitchen, leisure, shelving, showers, sofas, tables),
 )
-"""The tables of every file of builders; of two builders for one key the first is taken."""
-BY_NAME: dict[str, Builder] = {k: b for names, _ in reversed(_FILES) for k, b in names.items()}
-BY_SHAPE: dict[str, Builder] = {k: b for _, shapes in reversed(_FILES) for k, b in shapes.items()}
+"""Portable items first: of two builders for one key the last is taken."""
+BY_NAME: dict[str, Builder] = {key: make for file in _FILES for key, make in file.BY_NAME.items()}
+BY_SHAPE: dict[str, Builder] = {key: make for file in _FILES for key, make in file.BY_SHAPE.items()}
 
 
 def item_parts(item: Item) -> list[Part]:

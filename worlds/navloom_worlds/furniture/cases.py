@@ -1,392 +1,315 @@
-"""Cases with something to show: glass doors, clocks, safes, lockers, chests of toys."""
+"""Cases with something to show, and racks: glass doors, clocks, lockers; coats, shoes, wine."""
 
 from __future__ import annotations
 
 import math
 
-from navloom.scenes.scene import Item
+import numpy as np
+
+from navloom_worlds.furniture.appliances import shut
 from navloom_worlds.furniture.contents import china, clothes_on_rail
-from navloom_worlds.furniture.joinery import (
-    AJAR,
-    THICK,
-    carcass,
-    door,
-    front_of,
-    knob,
-    legs,
-    plinth,
+from navloom_worlds.furniture.joinery import AJAR, carcass, door, legs
+from navloom_worlds.furniture.making import Builder, dice_of
+from navloom_worlds.furniture.shelving import board_heights
+from navloom_worlds.furniture.sketches import (
+    Pen,
+    Stroke,
+    Strokes,
+    at,
+    bar,
+    block,
+    by,
+    cut,
+    drawn,
+    fixture,
+    mirror,
+    orb,
+    rod,
+    row,
+    soft,
+    spin,
+    turned,
+    wheel,
+    when,
 )
-from navloom_worlds.furniture.making import (
-    BLACK,
-    BRASS,
-    CHROME,
-    PALE_GLASS,
-    STEEL,
-    Builder,
-    dice_of,
-    has,
-    set_off,
-    shade,
-    size_of,
-)
-from navloom_worlds.furniture.turnery import ball, prism, rounded, slab, wheel
-from navloom_worlds.geometry.colours import surface_of
-from navloom_worlds.geometry.solids import Part, Surface, beam, box, lathe
+from navloom_worlds.geometry.solids import Part
 
 
-def display_cabinet(item: Item) -> list[Part]:
-    """Glass doors, of which one sees the frames, before boards with plates, cups and vases."""
-    w, h, d = size_of(item)
-    look = surface_of(item) if item.material != "glass" else Surface((0.25, 0.26, 0.27), gloss=0.3)
-    front, base, split = front_of(d), 0.06, min(0.55, h * 0.3)
-    parts = carcass(
-        w, h, d, look, low=base, front=front + THICK, back=set_off(look, 0.3), board=0.03
-    )
-    parts.append(plinth(w, d - 0.02, base, shade(look, 0.6)))
-    parts.append(box((-w / 2, base, front + THICK), (w / 2, split, d / 2), shade(look, 0.9)))
-    for x0, x1, hinge in ((-w / 2, 0.0, "left"), (0.0, w / 2, "right")):
-        parts += door((x0, base), (x1, split), front, look, hinge=hinge, framed=True)
-        rim = 0.035
+def _shell(low: float, back: str, board: float = 0.03, front: float = 0.04) -> Stroke:
+    """A cupboard without fronts, whose boards begin so far behind the front."""
+
+    def draw(pen: Pen) -> list[Part]:
+        w, h, d = pen.size
+        z, tone = front - d / 2, pen.tone(back)
+        return carcass(w, h, d, pen.own, low=low, front=z, back=tone, board=board)
+
+    return draw
+
+
+def _posts(across: float, deep: float, high: float, thick: float, tone: str) -> Stroke:
+    def draw(pen: Pen) -> list[Part]:
+        return legs(pen.size[0] - across, pen.size[2] - deep, high, thick, pen.tone(tone))
+
+    return draw
+
+
+def _china(pen: Pen) -> list[Part]:
+    """Glass boards with plates and cups on them."""
+    (w, h, d), dice, parts = pen.size, dice_of(pen.item), []
+    split = min(0.55, h * 0.3)
+    # Where nothing is said, items stand 61 % up.
+    for y in (split + 0.01, h * 0.611, h * 0.805 + 0.02):
+        parts += drawn(pen, block(f"-1+.03,0+{y - 0.012},-1+.07 1-.03,0+{y},1-.02", "pale_glass"))
+        parts += china(0.08 - w / 2, w / 2 - 0.08, y, d, dice.randrange(1000))
+    return parts
+
+
+def _framed(x0: str, x1: str, low: str) -> Strokes:
+    """The frame of a glass door."""
+    return [
+        block(f"{a},-1+.022 {b},-1+.04")
         for a, b in (
-            ((x0, split), (x0 + rim, h)),
-            ((x1 - rim, split), (x1, h)),
-            ((x0, split), (x1, split + rim)),
-            ((x0, h - rim), (x1, h)),
-        ):
-            parts.append(box((*a, front), (*b, front + THICK), look))
-        x = x1 - 0.018 if hinge == "left" else x0 + 0.018
-        parts.append(knob(x, (split + h) / 2, front, BRASS, radius=0.012))
-    # Where nothing is said, things stand 61 % up.
-    shelf = h * 0.611
-    dice = dice_of(item)
-    for y in (split + 0.01, shelf, (shelf + h) / 2 + 0.02):
-        parts.append(
-            box(
-                (-w / 2 + 0.03, y - 0.012, front + 0.05),
-                (w / 2 - 0.03, y, d / 2 - 0.02),
-                PALE_GLASS,
-            )
+            (f"{x0},{low}", f"{x0}+.035,1"),
+            (f"{x1}-.035,{low}", f"{x1},1"),
+            (f"{x0},{low}", f"{x1},{low}+.035"),
+            (f"{x0},1-.035", f"{x1},1"),
         )
-        parts += china(-w / 2 + 0.08, w / 2 - 0.08, y, d, dice.randrange(1000))
-    return parts
+    ]
 
 
-def locker(item: Item) -> list[Part]:
-    """Steel: narrow doors with slots for air and a number plate, on feet."""
-    w, h, d = size_of(item)
-    look = surface_of(item)
-    front = front_of(d)
-    foot = 0.1
-    open_ = has(item, "open")
-    body = front + (d * 0.3 if open_ else 0.0)
-    parts = legs(w - 0.02, d - 0.04, foot + 0.02, 0.03, BLACK, back=body - front)
+def _lockers(pen: Pen) -> list[Part]:
+    """Narrow steel doors with slots for air; open, coats behind them."""
+    w, h, d = pen.size
     count = max(1, round(w / 0.32))
-    wide = w / count
-    if open_:
-        parts += carcass(w, h, d, look, low=foot, front=body, board=0.012)
-        parts += clothes_on_rail(
-            -w / 2 + 0.03,
-            w / 2 - 0.03,
-            h - 0.3,
-            foot + 0.2,
-            (body + d / 2) / 2,
-            (d / 2 - body) * 0.8,
-            item,
-        )
-        parts.append(box((-w / 2, h - 0.26, body), (w / 2, h - 0.245, d / 2), look))
-    else:
-        parts.append(box((-w / 2, foot, front + 0.015), (w / 2, h, d / 2), shade(look, 0.9)))
-    leaf_look = set_off(look, 0.06)
-    for k in range(count):
-        x0 = -w / 2 + wide * k
-        far = x0 + (min(wide, (body + d / 2) / math.sin(AJAR)) if open_ else wide)
-        leaf = door(
-            (x0, foot),
-            (far, h),
-            front if not open_ else body,
-            leaf_look,
-            angle=AJAR if open_ else 0.0,
-        )
-        parts += leaf
-        if open_:
-            continue
-        mid = x0 + wide / 2
-        for y in (h - 0.22, h - 0.19, h - 0.16, h - 0.13, foot + 0.13, foot + 0.16, foot + 0.19):
-            parts.append(
-                box(
-                    (mid - wide * 0.28, y, front - 0.003),
-                    (mid + wide * 0.28, y + 0.012, front),
-                    BLACK,
-                )
-            )
-        parts.append(
-            box(
-                (mid - 0.04, h - 0.34, front - 0.004),
-                (mid + 0.04, h - 0.29, front),
-                Surface((0.9, 0.88, 0.8)),
-            )
-        )
-    return parts
-
-
-def file_cabinet(item: Item) -> list[Part]:
-    """Steel drawers with a label and a wide handle each, and a lock."""
-    w, h, d = size_of(item)
-    look = surface_of(item)
-    front = front_of(d)
-    open_ = has(item, "open")
-    back = d * 0.25 if open_ else 0.0
-    rows = max(2, round(h / 0.33))
-    parts = [slab(w, d, h - 0.02, h, look), slab(w - 0.04, d - 0.06, 0, 0.04, BLACK)]
-    parts.append(
-        box((-w / 2, 0.03, front + back + 0.015), (w / 2, h - 0.01, d / 2), shade(look, 0.85))
-    )
-    row = (h - 0.05) / rows
-    for k in range(rows):
-        y = 0.03 + row * k
-        out = back if open_ and k == rows - 1 else 0.0
-        z = front + back - out
-        parts.append(
-            box((-w / 2 + 0.01, y + 0.006, z), (w / 2 - 0.01, y + row - 0.006, z + 0.018), look)
-        )
-        parts.append(box((-0.08, y + row * 0.42, z - 0.02), (0.08, y + row * 0.5, z), STEEL))
-        parts.append(
-            box(
-                (-0.05, y + row * 0.68, z - 0.004),
-                (0.05, y + row * 0.82, z),
-                Surface((0.95, 0.94, 0.88)),
-            )
-        )
-        if out:
-            parts.append(
-                box(
-                    (-w / 2 + 0.03, y + 0.03, z),
-                    (w / 2 - 0.03, y + row * 0.7, z + out + 0.05),
-                    shade(look, 0.7),
-                )
-            )
-            for n in range(5):
-                zz = z + 0.03 + n * (out - 0.03) / 5
-                parts.append(
-                    box(
-                        (-w / 2 + 0.05, y + 0.04, zz),
-                        (w / 2 - 0.05, y + row * 0.9, zz + 0.008),
-                        Surface((0.85, 0.72, 0.45)),
-                    )
-                )
-    parts.append(
-        wheel(
-            (w / 2 - 0.05, h - 0.035, front + back - 0.004), 0.01, 0.008, CHROME, axis="z", sides=8
-        )
-    )
-    return parts
-
-
-def grandfather_clock(item: Item) -> list[Part]:
-    """A tall case: a plinth, a slim waist with a pendulum behind glass, a hood with the dial."""
-    w, h, d = size_of(item)
-    look = surface_of(item)
-    dark = shade(look, 0.75)
-    waist, hood = h * 0.24, h * 0.72
-    parts = [
-        slab(w, d, 0, 0.08, dark),
-        slab(w * 0.92, d * 0.92, 0.08, waist, look),
-        slab(w, d, waist, waist + 0.04, dark),
-        slab(w * 0.7, d * 0.75, waist, hood, look, z=d * 0.08),
-        slab(w, d, hood - 0.03, hood + 0.02, dark),
-        slab(w * 0.9, d * 0.9, hood, h * 0.93, look),
-    ]
-    arch = [(-w / 2, h * 0.92)]
-    arch += [
-        (w / 2 * math.cos(t), h * 0.93 + h * 0.07 * math.sin(t))
-        for t in (math.pi * (1 - k / 10) for k in range(11))
-    ]
-    arch.append((w / 2, h * 0.92))
-    parts.append(prism(arch, -d / 2, d / 2, dark, axis="z"))
-    dial = h * 0.825
-    r = min(w * 0.36, h * 0.09)
-    z = -d * 0.45
-    parts += [
-        wheel((0, dial, z - 0.004), r, 0.012, Surface((0.95, 0.93, 0.85)), axis="z", sides=24),
-        wheel((0, dial, z - 0.002), r * 1.1, 0.008, BRASS, axis="z", sides=24),
-        beam((0, dial, z - 0.014), (r * 0.1, dial + r * 0.75, z - 0.014), 0.01, BLACK),
-        beam((0, dial, z - 0.014), (-r * 0.5, dial + r * 0.15, z - 0.014), 0.014, BLACK),
-    ]
-    for k in range(12):
-        a = math.pi * k / 6
-        x, y = math.sin(a) * r * 0.86, dial + math.cos(a) * r * 0.86
-        parts.append(
-            box((x - 0.006, y - 0.009, z - 0.013), (x + 0.006, y + 0.009, z - 0.008), BLACK)
-        )
-    near = d * 0.08 - d * 0.375
-    glass_low, glass_high = waist + 0.12, hood - 0.1
-    parts += [
-        box(
-            (-w * 0.22, glass_low, near - 0.006),
-            (w * 0.22, glass_high, near - 0.003),
-            Surface((0.10, 0.08, 0.07)),
-        ),
-        beam(
-            (0.02, glass_high, near - 0.012), (0.05, glass_low + 0.14, near - 0.012), 0.012, BRASS
-        ),
-        wheel(
-            (0.05, glass_low + 0.12, near - 0.014),
-            min(0.07, w * 0.15),
-            0.012,
-            BRASS,
-            axis="z",
-            sides=20,
-        ),
-        beam(
-            (-0.06, glass_high, near - 0.012), (-0.06, glass_low + 0.35, near - 0.012), 0.008, BRASS
-        ),
-        wheel((-0.06, glass_low + 0.33, near - 0.014), 0.02, 0.09, BRASS, axis="y", sides=8),
-    ]
-    for s in (-1, 1):
-        parts.append(
-            box(
-                (s * w * 0.22 - 0.012, glass_low, near - 0.014),
-                (s * w * 0.22 + 0.012, glass_high, near),
-                dark,
-            )
-        )
-    return parts
-
-
-def bar_cabinet(item: Item) -> list[Part]:
-    """A top with a bottle rack under it: bottles and glasses between its doors."""
-    w, h, d = size_of(item)
-    look = surface_of(item)
-    front, foot, split = front_of(d), 0.1, h * 0.5
-    parts = legs(w - 0.02, d - 0.04, foot + 0.02, 0.045, shade(look, 0.6))
-    parts += carcass(w, h, d, look, low=foot, front=front + THICK, back=shade(look, 0.6))
-    parts.append(box((-w / 2, foot, front + THICK), (w / 2, split, d / 2), shade(look, 0.9)))
-    for x0, x1, hinge in ((-w / 2, 0.0, "left"), (0.0, w / 2, "right")):
-        parts += door((x0, foot), (x1, split), front, look, hinge=hinge, framed=True)
-    dice = dice_of(item)
-    count = int((w - 0.12) / 0.1)
-    room = h - 0.03 - split
-    for k in range(count):
-        x = -w / 2 + 0.1 + k * (w - 0.2) / max(1, count - 1)
-        look_b = Surface(
-            dice.choice(
-                [(0.1, 0.25, 0.12), (0.35, 0.18, 0.06), (0.6, 0.65, 0.62), (0.3, 0.05, 0.08)]
-            ),
-            gloss=0.6,
-        )
-        s = room * 0.85
-        bottle = [
-            (0.0, 0.0),
-            (0.036, 0.0),
-            (0.036, s * 0.6),
-            (0.013, s * 0.75),
-            (0.013, s),
-            (0.0, s),
-        ]
-        parts.append(
-            lathe(bottle, look_b, sides=10).moved(x, split + 0.0, d * 0.1 + (k % 2) * 0.06)
-        )
-        if k % 2 == 0:
-            glass = [(0.025, 0.0), (0.004, 0.01), (0.004, 0.07), (0.03, 0.1), (0.033, 0.15)]
-            parts.append(lathe(glass, PALE_GLASS, sides=10).moved(x + 0.03, split, -d * 0.22))
-    return parts
-
-
-def safe(item: Item) -> list[Part]:
-    """A steel box with a thick door, a dial, a wheel to turn and two hinges."""
-    w, h, d = size_of(item)
-    look = surface_of(item)
-    front = -d / 2 + 0.05
-    parts = [
-        rounded((-w / 2, 0.02, front), (w / 2, h, d / 2), 0.015, look, steps=1),
-        slab(w - 0.06, d - 0.12, 0, 0.03, BLACK),
-        rounded(
-            (-w / 2 + 0.035, 0.055, front - 0.014),
-            (w / 2 - 0.035, h - 0.035, front + 0.01),
-            0.01,
-            set_off(look, 0.2),
-            steps=1,
-        ),
-        wheel((w * 0.02, h * 0.66, front - 0.022), 0.045, 0.025, BLACK, axis="z"),
-        wheel((w * 0.02, h * 0.66, front - 0.03), 0.03, 0.02, CHROME, axis="z"),
-    ]
-    y = h * 0.38
-    for k in range(3):
-        a = math.pi * k / 3 + 0.3
-        x, v = 0.085 * math.cos(a), 0.085 * math.sin(a)
-        parts.append(
-            beam(
-                (w * 0.02 - x, y - v, front - 0.035),
-                (w * 0.02 + x, y + v, front - 0.035),
-                0.014,
-                CHROME,
-                sides=6,
-            )
-        )
-    parts.append(wheel((w * 0.02, y, front - 0.03), 0.025, 0.035, CHROME, axis="z", sides=10))
-    for s in (0.25, 0.75):
-        parts.append(
-            wheel((-w / 2 + 0.03, h * s, front - 0.008), 0.014, 0.08, CHROME, axis="y", sides=8)
-        )
-    return parts
-
-
-def toy_chest(item: Item) -> list[Part]:
-    """A box with a lid; open, toys look out of it."""
-    w, h, d = size_of(item)
-    look = surface_of(item)
-    open_ = has(item, "open")
-    rim = h - 0.03
-    parts = carcass(w, rim, d, look, low=0.0, board=0.02)[:3]
-    parts += [
-        box((-w / 2, 0, -d / 2 + 0.004), (w / 2, rim, -d / 2 + 0.02), look),
-        box((-w / 2, 0, d / 2 - 0.02), (w / 2, rim, d / 2), look),
-    ]
-    dice = dice_of(item)
-    colours = [(0.85, 0.2, 0.2), (0.2, 0.45, 0.85), (0.95, 0.75, 0.15), (0.3, 0.7, 0.35)]
-    for k in range(3):
-        x = (k - 1) * w * 0.28
-        star = Surface(colours[(k + dice.randrange(4)) % 4])
-        parts.append(
-            wheel(
-                (x, h * 0.5, -d / 2 + 0.002),
-                min(0.07, h * 0.16),
-                0.004,
-                star,
-                axis="z",
-                sides=(4, 5, 16)[k],
-            )
-        )
-    if not open_:
-        parts.append(
-            rounded((-w / 2, rim, -d / 2), (w / 2, h, d / 2), 0.012, set_off(look, 0.2), steps=1)
-        )
+    if "open" in pen.item.states:
+        body, step = 0.022 - d * 0.2, w / count
+        parts = carcass(w, h, d, pen.own, low=0.1, front=body, board=0.012)
+        middle, deep = (body + d / 2) / 2, (d / 2 - body) * 0.8
+        rail = (0.03 - w / 2, w / 2 - 0.03, h - 0.3, 0.3, middle, deep)
+        parts += clothes_on_rail(*rail, pen.item)
+        for k in range(count):
+            low = (k * step - w / 2, 0.1)
+            far = (low[0] + min(step, (body + d / 2) / math.sin(AJAR)), h)
+            parts += door(low, far, body, pen.tone("own~.06"), angle=AJAR)
         return parts
-    parts.append(
-        box((-w / 2, h * 0.3, d / 2 - 0.045), (w / 2, h, d / 2 - 0.02), set_off(look, 0.2))
-    )
-    parts.append(slab(w - 0.04, d - 0.06, h - 0.05, h - 0.012, Surface((0.55, 0.5, 0.5))))
-    for k in range(7):
-        r = dice.uniform(0.05, 0.09)
-        x, z = dice.uniform(-w / 2 + 0.12, w / 2 - 0.12), dice.uniform(-d / 2 + 0.12, d / 2 - 0.16)
-        toy = Surface(colours[k % 4])
-        y = h - r
-        parts.append(
-            ball((x, y, z), (r, r, r), toy, sides=10)
-            if k % 2
-            else slab(r * 1.6, r * 1.6, y - r, y + r * 0.6, toy, x=x, z=z)
+    step = 2 / count
+    slots = [block(f"-.28+0,{y},-1+.019 .28,{y}+.012,-1+.022", "black") for y in _SLOTS]
+    leaves = [
+        (
+            shut(f"{k * step - 1},0+.1 {(k + 1) * step - 1},1", "-1+.022", "own~.06"),
+            at(f"{(k + 0.5) * step - 1},0,0", _slots(step / 2, slots)),
         )
-    return parts
+        for k in range(count)
+    ]
+    return drawn(pen, (block("-1,0+.1,-1+.037 1,1,1", "own*.9"), leaves))
 
 
+def _slots(half: float, slots: Strokes) -> Stroke:
+    return lambda pen: [part.scaled(half, 1, 1) for part in drawn(pen, slots)]
+
+
+def _files(pen: Pen) -> list[Part]:
+    """Steel drawers with labels; open, the upper one is out, files in it."""
+    rows, out = max(2, round(pen.size[1] / 0.33)), "open" in pen.item.states
+    strokes: list[Strokes] = [block(f"-1,0+.03,{'-.5' if out else '-1'}+.037 1,1-.01,1", "own*.85")]
+    for k in range(rows):
+        y, z = f"{k / rows}+.035", "-1" if not out or k == rows - 1 else "-.5"
+        top = f"{(k + 1) / rows}-.02"
+        strokes += [
+            block(f"-1+.01,{y},{z}+.022 1-.01,{top},{z}+.04"),
+            at(f"0,{(k + 0.5) / rows},{z}", _LABEL),
+        ]
+        if out and k == rows - 1:
+            strokes.append(block(f"-1+.03,{y}+.03,{z}+.03 1-.03,{top}-.06,-.4", "own*.7"))
+            strokes.append(
+                row(5, "0,0,.09", block(f"-1+.05,{y},-.9 1-.05,{top}-.02,-.88", "straw"))
+            )
+    return drawn(pen, strokes)
+
+
+def _bottles(pen: Pen) -> list[Part]:
+    """Bottles and glasses on a bar."""
+    count, strokes = int((pen.size[0] - 0.12) / 0.1), []
+    tones = ("bottle", "amber", "glass", "wine")
+    for k in range(count):
+        place = f"{-0.85 + 1.7 * k / max(1, count - 1)},.5,{0.2 + 0.2 * (k % 2)}"
+        strokes.append(at(place, _bottle(tones[k * 3 % 4])))
+        if k % 2 == 0:
+            strokes.append(at(place, at("0+.03,0,-.6", _GLASS)))
+    return drawn(pen, strokes)
+
+
+def _bottle(tone: str) -> Strokes:
+    return turned("0,0 0+.036,0 0+.036,.25 0+.013,.32 0+.013,.42 0,.42", tone, sides=10)
+
+
+def _levels(count: int, *strokes: Strokes) -> Stroke:
+    """Strokes on each of the boards that the catalogue puts items on."""
+
+    def draw(pen: Pen) -> list[Part]:
+        heights = [max(y, 0.03) for y in board_heights(pen.size[1], count)]
+        return [part.moved(0, y, 0) for y in heights for part in drawn(pen, strokes)]
+
+    return draw
+
+
+def _chances(step: float, chance: float, *kinds: Strokes) -> Stroke:
+    """One of some groups of strokes at places along the width, some places left empty."""
+
+    def draw(pen: Pen) -> list[Part]:
+        dice, room = dice_of(pen.item), pen.size[0] - 0.08
+        count = max(1, int(room / step))
+        spots = [((k + 0.5) / count - 0.5) * room for k in range(count)]
+        return [
+            part.moved(x, 0, 0)
+            for x in spots
+            if dice.random() < chance
+            for part in drawn(pen, dice.choice(kinds))
+        ]
+
+    return draw
+
+
+def _hung(pen: Pen) -> list[Part]:
+    w, h, d = pen.size
+    at_ = h * (0.35 if pen.item.shape else 0.18)
+    board = (
+        f"-1+.025,0+{at_ - 0.02},-1+.03 1-.025,0+{at_},1-.03",
+        f"1-.025,0+{at_ - 0.01},-1+.03 1-.025,0+{at_ - 0.01},1-.03",
+    )
+    x = w / 2 - 0.025
+    clothes = clothes_on_rail(-x * 0.8, x * 0.7, h - 0.04, at_ + 0.1, 0.0, d * 0.75, pen.item)
+    return [*drawn(pen, (block(board[0]), mirror(rod(board[1], 0.02)))), *clothes]
+
+
+def _logs(pen: Pen) -> list[Part]:
+    dice, strokes = dice_of(pen.item), []
+    for level in range(int((pen.size[1] * 0.85 - 0.06) / 0.097)):
+        count = int((pen.size[0] - 0.1) / 0.11) - level % 2
+        for k in range(count):
+            r, y = 0.055 * dice.uniform(0.85, 1), 0.11 + 0.097 * level
+            place = f"0+{(k - (count - 1) / 2) * 0.11},0+{y},0"
+            strokes.append(
+                at(place, wheel("0,0,0+.01", r, "2-.04", "ebony", sides=7), _log_end(r * 0.88))
+            )
+    return drawn(pen, strokes)
+
+
+def _log_end(r: float) -> Stroke:
+    return wheel("0,0,-1+.02", r, 0.008, "pale", sides=7)
+
+
+def _shoes(tone: str, tall: float) -> Strokes:
+    """A pair of shoes or boots."""
+    t = f"0+{tall}"
+    side = f"-.8,0+.015 .8,0+.015 .8,{t} .24,{t} .08,0+{min(tall, 0.07)} -.56,0+.05 -.8,0+.035"
+    one = (
+        cut(side, "0+.01", "0+.085", tone, axis="x"),
+        block("0+.008,0,-.8 0+.087,0+.018,.8", "shell*.9"),
+    )
+    return mirror(one)
+
+
+def _coat(tone: str) -> Strokes:
+    """A coat that hangs by its collar."""
+    return (
+        cut("-.17,.9 .17,.9 .47,.84 .53,.5 -.53,.5 -.47,.84", "0-.05", "0+.05", tone),
+        mirror(rod(".44,.83,0 .61,.6,0", 0.07, f"{tone}*.9", 6)),
+        block("0-.004,.5,0-.054 0+.004,.88,0-.05", f"{tone}*.5"),
+    )
+
+
+# fmt: off
+_SLOTS = ("1-.22", "1-.19", "1-.16", "1-.13", "0+.23", "0+.26", "0+.29")
+_LABEL = (block("0-.08,0-.03,0+.002 0+.08,0,0+.022", "steel"),
+    block("0-.05,0+.05,0+.018 0+.05,0+.09,0+.022", "cream"))
+_GLASS = turned("0+.025,0 0+.004,0+.01 0+.004,0+.07 0+.03,0+.1 0+.033,0+.15", "pale_glass",
+    sides=10)
+_LYING = tuple(at("0,0+.05,0", bar("0,0,1-.02 0,0,-1+.1 0,0,-1+.06 0,0,-1+.03",
+    ".074 .074 .028 .028", glass, 7), bar("0,0,-1+.05 0,0,-1+.005", 0.032, foil)) for glass,
+    foil in (("bottle", "wine"), ("wine", "gold")))
+_DUMBBELL = (rod("0,0,-.36 0,0,.36", 0.028, "chrome", 6), wheel("0,0,-.5", 0.06, ".4", "black",
+    sides=6), wheel("0,0,.5", 0.06, ".4", "black", sides=6))
+_TOYS = tuple(orb(f"{x},1-.08,{z}", 0.075, tone, 10) for x, z, tone in ((-0.6, -0.2, "red"),
+    (-0.2, 0.2, "blue"), (0.2, -0.3, "yellow"), (0.5, 0.1, "green"), (-0.5, 0.3, "yellow")))
+_CLOCK_FACE = (wheel("0,.825,-.9-.002", ".79", 0.008, "brass", sides=24), wheel("0,.825,-.9-.004",
+    ".72", 0.012, "cream", sides=24), rod("0,.825,-.9-.014 .06,.825+.1,-.9-.014", 0.01, "black"),
+    rod("0,.825,-.9-.014 -.35,.825+.02,-.9-.014", 0.014, "black"),
+    *(at(f"{0.6 * math.sin(a)},.825,-.9-.012",
+    block(f"0-.006,0+{0.13 * math.cos(a) - 0.009},0 0+.006,0+{0.13 * math.cos(a) + 0.009},0+.004",
+    "black")) for a in np.linspace(0, 2 * math.pi, 13)[:-1]))
+_SHOE_RACK = fixture(mirror(block("1-.025,0,-1 1,1,-1+.03"), block("1-.025,0,1-.03 1,1,1"),
+    block("1-.025,1-.03,-1 1,1,1")), block("-1,1-.02,-1 1,1,1"), _levels(3,
+    row(5, "0,0,.46", block("-1,0-.02,-1 1,0,-1+.03")), _chances(0.21, 0.75, _shoes("dark", 0.1),
+    _shoes("leather", 0.1), _shoes("shell", 0.1), _shoes("red", 0.1), _shoes("navy", 0.14))))
+_CLOTHES_RACK = fixture(mirror(rod("1-.025,0+.05,0 1-.025,1,0", 0.03, sides=8),
+    rod("1-.025,0+.06,-1+.03 1-.025,0+.06,1-.03", 0.03, sides=8), *(wheel(f"1-.025,0+.025,{z}",
+    0.025, 0.02, "black", "x", 8) for z in ("-1+.04", "1-.04"))),
+    rod("-1+.025,1-.02,0 1-.025,1-.02,0", 0.028, sides=8), _hung)
 BY_NAME: dict[str, Builder] = {
-    "display_cabinet": display_cabinet,
-    "bar_cabinet": bar_cabinet,
-    "locker": locker,
-    "file_cabinet": file_cabinet,
-    "filing_cabinet": file_cabinet,
-    "grandfather_clock": grandfather_clock,
-    "safe": safe,
-    "toy_chest": toy_chest,
+    "display_cabinet": fixture(_shell(0.06, "own~.3"), block("-1,0,-1+.05 1,0+.06,1", "own*.6"),
+        block("-1,0+.06,-1+.04 1,.3,1", "own*.9"), *((shut(f"{a},0+.06 {b},.3", "-1+.022", "own",
+        hinge=hinge, framed=True), _framed(a, b, ".3")) for a, b, hinge in (("-1", "0", "left"),
+        ("0", "1", "right"))), mirror(wheel("0+.018,.65,-1+.011", 0.012, 0.022, "brass", sides=8)),
+        _china),
+    "locker": fixture(_posts(0.02, 0.06, 0.12, 0.03, "black"), _lockers),
+    "file_cabinet": fixture(block("-1,1-.02,-1 1,1,1"), block("-1+.02,0,-1+.03 1-.02,0+.04,1-.03",
+        "black"), _files, wheel("1-.05,1-.035,-1+.018", 0.01, 0.008, "chrome", sides=8)),
+    "grandfather_clock": fixture(*(block(f"-{x},{low},{z} {x},{high},{far}", tone) for x, low, z,
+        high, far, tone in ((1, "0", "-1", "0+.08", "1", "own*.75"), (0.92, "0+.08", "-.92", ".24",
+        ".92", "own"), (1, ".24", "-1", ".24+.04", "1", "own*.75"), (0.7, ".24", "-.59", ".72",
+        ".91", "own"), (1, ".72-.03", "-1", ".72+.02", "1", "own*.75"), (0.9, ".72", "-.9", ".93",
+        ".9", "own"))), cut([(math.cos(t), 0.93 + 0.07 * math.sin(t)) for t in np.linspace(math.pi,
+        0, 11)], "-1", "1", "own*.75"), _CLOCK_FACE,
+        block("-.44,.24+.12,-.59-.006 .44,.72-.1,-.59-.003", "dark"),
+        rod("0+.02,.72-.1,-.59-.012 0+.05,.24+.26,-.59-.012", 0.012, "brass"),
+        wheel("0+.05,.24+.24,-.59-.014", ".3", 0.012, "brass", sides=20),
+        rod("0-.06,.72-.1,-.59-.012 0-.06,.24+.47,-.59-.012", 0.008, "brass"),
+        wheel("0-.06,.24+.45,-.59-.014", 0.02, "0+.09", "brass", "y", 8),
+        mirror(block(".44-.012,.24+.12,-.59-.014 .44+.012,.72-.1,-.59", "own*.75"))),
+    "bar_cabinet": fixture(_posts(0.02, 0.04, 0.12, 0.045, "own*.6"), _shell(0.1, "own*.6", 0.02),
+        block("-1,0+.1,-1+.04 1,.5,1", "own*.9"), shut("-1,0+.1 0,.5", "-1+.022", "own",
+        framed=True), shut("0,0+.1 1,.5", "-1+.022", "own", hinge="right", framed=True), _bottles),
+    "safe": fixture(soft("-1,0+.02,-1+.05 1,1,1", 0.015, steps=1),
+        block("-1+.03,0,-1+.06 1-.03,0+.03,1-.06", "black"),
+        soft("-1+.035,0+.055,-1+.036 1-.035,1-.035,-1+.06", 0.01, "own~.2", 1),
+        wheel(".04,.66,-1+.028", 0.045, 0.025, "black"), wheel(".04,.66,-1+.02", 0.03, 0.02,
+        "chrome"), *(rod(f".04+{-x},.38+{-y},-1+.015 .04+{x},.38+{y},-1+.015", 0.014, "chrome", 6)
+        for x, y in ((0.081, 0.025), (0.019, 0.083), (-0.062, 0.058))), wheel(".04,.38,-1+.02",
+        0.025, 0.035, "chrome", sides=10), row(2, "0,.5,0", wheel("-1+.03,.25,-1+.042", 0.014,
+        "0+.08", "chrome", "y", 8))),
+    "toy_chest": fixture(mirror(block("1-.02,0,-1 1,1-.03,1")), block("-1,0,-1 1,0+.02,1"),
+        block("-1,0,-1+.004 1,1-.03,-1+.02"), block("-1,0,1-.02 1,1-.03,1"),
+        *(wheel(f"{x},.5,-1+.002", 0.07, 0.004, tone, sides=n) for x, tone,
+        n in ((-0.56, "red|blue", 4), (0, "yellow|red", 5), (0.56, "green|yellow", 16))),
+        when("open", (block("-1,.3,1-.045 1,1,1-.02", "own~.2"),
+        block("-1+.02,1-.05,-1+.03 1-.02,1-.012,1-.03", "grey"), _TOYS), soft("-1,1-.03,-1 1,1,1",
+        0.012, "own~.2", 1))),
+    # racks
+    "clothes_rack": _CLOTHES_RACK,
+    "shoe_rack": _SHOE_RACK,
+    "rack": by(lambda _w, h, _d: h > 1.2, _CLOTHES_RACK, _SHOE_RACK),
+    "coat_rack": fixture(turned("0+.035,0+.05 0+.025,.3 0+.025,1-.06 0+.035,1-.04 0,1", sides=10),
+        spin(4, bar("0,0+.12,0 .5,0+.08,0 .97,0+.015,0", 0.03), start=math.pi / 4),
+        *(spin(4, bar(f"0,{y}-.05,0 .55,{y},0 .8,{y}+.09,0", 0.018), orb(f".8,{y}+.1,0", 0.016,
+        "own", 6), start=a) for y, a in (("1-.12", 0.0), ("1-.3", math.pi / 4))),
+        at("0,0,-.55", _coat("ebony")), at(".3,0,.45", _coat("slate")),
+        at("-.1,1-.1,0", turned("0,0 0+.14,0 0+.14,0+.012 0+.075,0+.02 0+.07,0+.09 0,0+.1",
+        "dark*2"))),
+    "wine_rack": fixture(mirror(block("1-.03,0,-1 1,1,1")), block("-1,1-.03,-1 1,1,1"),
+        _levels(4, block("-1,0-.025,-1+.02 1,0,1"), block("-1,0,-1+.05 1,0+.015,-1+.07", "own*.9"),
+        _chances(0.1, 0.78, *_LYING))),
+    "firewood_holder": fixture(*(mirror(rod(f"1-.02,0,{z} 1-.02,1-.02,{z}", 0.025),
+        rod(f"0,0+.04,{z} 1-.02,0+.04,{z}", 0.025)) for z in ("-1+.03", "1-.03")),
+        mirror(rod("1-.02,1-.02,-1+.03 1-.02,1-.02,1-.03", 0.025), rod(".6,0+.03,-1 .6,0+.03,1",
+        0.02)), _logs),
+    "dumbbell_rack": fixture(mirror(rod("1-.03,0+.02,-1+.02 1-.03,0+.02,1-.02", 0.05),
+        rod("1-.03,0,1-.04 1-.03,1,1-.1", 0.05)),
+        _levels(2, block("-1+.03,0-.02,-1+.02 1-.03,0,1-.06"), _chances(0.16, 1.0,
+        at("0,0+.06,0", _DUMBBELL))), block("-1+.03,1-.02,-.2 1-.03,1,1-.05"))
 }
-BY_SHAPE: dict[str, Builder] = {}
+# fmt: on
+BY_NAME["filing_cabinet"] = BY_NAME["file_cabinet"]
+BY_NAME["coat_stand"] = BY_NAME["coat_rack"]
+BY_NAME["shoe_case"] = BY_NAME["shoe_rack"]
+BY_SHAPE: dict[str, Builder] = {"rack": BY_NAME["rack"]}

@@ -1,22 +1,27 @@
-"""What builders share: their type, the dice of one thing, and the looks of what goes with it.
+"""What builders share: their type, the palette, the dice of one item, and fitting to its size.
 
-A builder is a function ``build(item) -> list[Part]``: parts in the thing's own frame (the origin in
+A builder is a function ``build(item) -> list[Part]``: parts in the item's own frame (the origin in
 the middle of the footprint at its underside, y up, the front along -z), within ``item.size``.
 """
 
 from __future__ import annotations
 
 import colorsys
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from random import Random
+from typing import TypeVar
+from zlib import crc32
 
 import numpy as np
 
 from navloom.scenes.parts import Extents
 from navloom.scenes.scene import Item
-from navloom_worlds.geometry.solids import RGB, Part, Surface
+from navloom_worlds.geometry.colours import surface_of
+from navloom_worlds.geometry.solids import RGB, Part, Surface, bounds, floats
 
+T = TypeVar("T")
 Builder = Callable[[Item], list[Part]]
 RISE = 0.24
 """Metres that a tap rises above what it stands on."""
@@ -39,6 +44,54 @@ PALE_WOOD = Surface((0.78, 0.62, 0.43), gloss=0.1)
 LIT = Surface((1.0, 0.96, 0.85), glow=1.0)
 RED_LIT = Surface((1.0, 0.25, 0.12), glow=0.9)
 GREEN_LIT = Surface((0.3, 1.0, 0.45), glow=0.9)
+
+# Of portable items, by the names that rows of items use. A name of several is one of them.
+PALETTE: dict[str, Surface] = {
+    **{"white": WHITE, "black": BLACK, "steel": STEEL, "brass": BRASS, "iron": IRON},
+    **{"chrome": CHROME, "rubber": RUBBER, "ceramic": CERAMIC, "linen": LINEN, "pool": WATER},
+    **{"dark_glass": BLACK_GLASS, "pale_glass": PALE_GLASS, "walnut": DARK_WOOD, "oak": PALE_WOOD},
+    **{"light": LIT, "red_light": RED_LIT, "green_light": GREEN_LIT},
+    "mirror": Surface((0.66, 0.74, 0.79), gloss=0.95),
+    "blue_light": Surface((0.3, 0.75, 1.0), glow=0.9),
+    **{
+        name: Surface((r / 100, g / 100, b / 100), gloss=gloss / 100)
+        for name, (r, g, b, gloss) in {
+            **{"cream": (95, 92, 83, 0), "grey": (45, 46, 48, 0), "dark": (12, 12, 13, 10)},
+            **{"silver": (75, 76, 78, 40), "stone": (70, 69, 66, 0), "sand": (75, 70, 60, 0)},
+            **{"red": (80, 16, 15, 0), "blue": (16, 36, 70, 0), "yellow": (95, 76, 15, 0)},
+            **{"green": (18, 55, 28, 0), "orange": (90, 45, 12, 0), "purple": (50, 25, 60, 0)},
+            **{"pink": (93, 60, 70, 0), "sky": (60, 75, 90, 0), "slate": (30, 42, 52, 0)},
+            **{"rust": (62, 32, 22, 0), "maroon": (45, 20, 18, 0), "navy": (20, 28, 42, 0)},
+            **{"taupe": (62, 58, 48, 0), "moss": (28, 36, 28, 0), "ochre": (60, 46, 26, 0)},
+            **{"plum": (30, 28, 30, 0), "shell": (93, 92, 89, 0), "ice": (82, 88, 92, 20)},
+            **{"rose": (93, 75, 80, 0), "lime": (85, 90, 72, 0), "fresh": (45, 65, 20, 0)},
+            **{"paper": (94, 93, 88, 0)},
+            **{"card": (70, 54, 36, 0), "wood": (55, 38, 22, 10), "ebony": (32, 20, 12, 10)},
+            **{"leather": (40, 24, 14, 10), "straw": (80, 66, 36, 0), "pale": (80, 62, 40, 0)},
+            **{"leaf": (22, 45, 18, 0), "earth": (20, 13, 9, 0), "clay": (72, 38, 24, 0)},
+            **{"skin": (90, 70, 57, 0), "crust": (70, 45, 22, 0), "tyre": (12, 12, 12, 0)},
+            **{"glass": (80, 87, 89, 80), "bottle": (16, 32, 20, 60), "amber": (30, 18, 10, 60)},
+            **{"lens": (15, 20, 35, 90), "clear": (75, 85, 90, 90), "screen": (3, 3, 4, 70)},
+            **{"wine": (35, 4, 8, 40), "coffee": (20, 11, 6, 30), "water": (62, 78, 88, 70)},
+            **{"label": (93, 90, 80, 0), "gold": (85, 68, 25, 70), "soup": (78, 42, 16, 0)},
+        }.items()
+    },
+    "led": Surface((0.25, 0.9, 0.4), glow=1.5),
+    "ember": Surface((1.0, 0.4, 0.1), glow=1.0),
+    "flame": Surface((1.0, 0.80, 0.35), glow=2.5),
+    "bulb": Surface((1.0, 0.95, 0.80), glow=2.5),
+    "lit": Surface((1.0, 0.93, 0.76), glow=1.4),
+    "fabric": Surface((0.88, 0.87, 0.82), "fabric"),
+}
+COLOURS: dict[str, tuple[str, ...]] = {
+    "bright": ("red", "blue", "yellow", "green", "orange", "purple"),
+    "muted": ("maroon", "navy", "taupe", "moss", "ochre", "plum"),
+    "fired": ("shell", "slate", "rust"),
+    "pastel": ("rose", "sky", "lime", "shell"),
+    "cloth": ("maroon", "navy", "taupe", "moss", "ochre", "plum", "cream", "sky"),
+}
+"""Names for several colours of the palette."""
+BRIGHT, MUTED = (tuple(PALETTE[name].rgb for name in COLOURS[key]) for key in ("bright", "muted"))
 
 
 def size_of(item: Item) -> Extents:
@@ -81,6 +134,52 @@ def set_off(surface: Surface, step: float = 0.25) -> Surface:
 def vivid(number: float, saturation: float = 0.6, value: float = 0.7) -> RGB:
     """A colour by its place on the wheel, 0 to 1."""
     return colorsys.hsv_to_rgb(number % 1.0, saturation, value)
+
+
+def roll(item: Item, salt: str = "", sides: int = 1_000_000) -> int:
+    """A die of so many sides, from 0; the same for the same item and salt."""
+    return crc32(f"{salt}/{item.id}/{item.name}".encode()) % sides
+
+
+def pick(item: Item, options: Sequence[T], salt: str = "") -> T:
+    """One of several, the same each time."""
+    return options[roll(item, salt, len(options))]
+
+
+def look(item: Item, *otherwise: RGB, plain: bool = False, gloss: float | None = None) -> Surface:
+    """The item's colour and material where they are known, else one of the colours given.
+
+    Args:
+        item: the item.
+        otherwise: colours, sRGB, of which one is picked where it says none.
+        plain: its colour alone, without its material's texture.
+        gloss: this gloss instead of the material's.
+    """
+    if item.colour is None and item.material is None and otherwise:
+        found = Surface(pick(item, otherwise, "look"))
+    else:
+        found = surface_of(item)
+    if plain:
+        found = replace(found, texture="")
+    return found if gloss is None else replace(found, gloss=gloss)
+
+
+def fitted(parts: Iterable[Part], size: Sequence[float], *, long: bool = False) -> list[Part]:
+    """Parts stretched to fill a box of this size, standing on 0.
+
+    Args:
+        parts: drawn in any unit.
+        size: (width, height, depth) in metres.
+        long: they were drawn long along z, and are turned where the box is long along x.
+    """
+    drawn = list(parts)
+    if long and size[0] > size[2]:
+        drawn = [part.turned(math.pi / 2) for part in drawn]
+    low, high = bounds(drawn)
+    w, h, d = size
+    factor = floats([w, h, d]) / np.maximum(high - low, 1e-6)
+    at = floats([-w / 2, 0, -d / 2])
+    return [replace(part, vertices=(part.vertices - low) * factor + at) for part in drawn]
 
 
 def within(parts: list[Part], item: Item) -> list[Part]:

@@ -16,11 +16,26 @@ from navloom_worlds.furniture.making import (
     dice_of,
     has,
     lightness,
-    set_off,
     shade,
     size_of,
 )
-from navloom_worlds.furniture.turnery import ball, prism, rounded, slab, wheel
+from navloom_worlds.furniture.sketches import (
+    Pen,
+    Stroke,
+    at,
+    bar,
+    cut,
+    drawn,
+    fixture,
+    lean,
+    mirror,
+    orb,
+    row,
+    soft,
+    spin,
+    wheel,
+)
+from navloom_worlds.furniture.turnery import rounded, slab
 from navloom_worlds.geometry.colours import surface_of
 from navloom_worlds.geometry.solids import Part, Surface, box, lathe
 
@@ -110,146 +125,12 @@ def armchair(item: Item) -> list[Part]:
     return _seat(item, 0.15, min(0.24, d * 0.28), h * 0.48 if item.shape else h * 0.5, 1)
 
 
-def recliner(item: Item) -> list[Part]:
-    """A fat armchair that leans back, its foot rest put up a little."""
-    w, h, d = size_of(item)
-    look = surface_of(item)
-    seat, arm = h * 0.45, 0.16
-    x, near, far = w / 2, -d / 2, d / 2
-    parts = [
-        rounded(
-            (-x + 0.03, 0.03, near + 0.14),
-            (x - 0.03, seat - 0.12, far - 0.1),
-            0.04,
-            shade(look, 0.9),
-        ),
-        cushion(
-            (-x + arm, x - arm),
-            (seat - 0.16, seat),
-            (near + 0.1, far - 0.24),
-            shade(look, 1.05),
-            soft=0.07,
-        ),
-    ]
-    for side in (-1, 1):
-        lo, hi = sorted((side * x, side * (x - arm)))
-        parts.append(rounded((lo, 0.05, near + 0.12), (hi, seat + 0.17, far - 0.08), 0.075, look))
-    inner = (-x + arm * 0.7, x - arm * 0.7)
-    tall = h - seat + 0.05
-    for k, (y0, y1) in enumerate(((0.0, 0.36), (0.34, 0.7), (0.68, 1.0))):
-        piece = cushion(inner, (tall * y0, tall * y1), (-0.09, 0.1 - 0.02 * k), look, soft=0.09)
-        parts.append(piece.tilted(0.22).moved(0, seat - 0.05, far - 0.27))
-    rest = cushion((-x + arm, x - arm), (0, 0.12), (0, 0.3), look, soft=0.055)
-    parts.append(rest.tilted(-1.0).moved(0, max(seat - 0.3, 0.0), near + 0.05))
-    return parts
-
-
-def chaise_longue(item: Item) -> list[Part]:
-    """A long seat with a sloping back at its head end, an arm at one side, and turned feet."""
-    w, h, d = size_of(item)
-    look = surface_of(item)
-    seat = h * 0.48
-    x, near, far = w / 2, -d / 2, d / 2
-    parts = legs(w - 0.04, d - 0.04, 0.14, 0.05, _feet(look), sides=8)
-    parts += [
-        rounded((-x, 0.13, near), (x, seat - 0.1, far), 0.04, shade(look, 0.92)),
-        cushion((-x + 0.01, x - 0.01), (seat - 0.13, seat), (near, far - 0.3), look, soft=0.06),
-    ]
-    slope = [
-        (far - 0.36, seat - 0.12),
-        (far - 0.2, h - 0.06),
-        (far - 0.13, h),
-        (far - 0.04, h),
-        (far, h - 0.06),
-        (far, seat - 0.2),
-    ]
-    parts.append(prism(slope, -x, x, look, smooth=True))
-    arm = [
-        (far - 0.1, seat - 0.1),
-        (far - 0.1, h * 0.82),
-        (far - 0.3, h * 0.8),
-        (far - d * 0.42, seat + 0.1),
-        (far - d * 0.48, seat),
-        (far - d * 0.48, seat - 0.1),
-    ]
-    parts.append(prism(arm, x - 0.1, x, shade(look, 0.96)))
-    roll = wheel((0, seat + 0.075, far - 0.36), 0.075, w * 0.7, set_off(look), axis="x", sides=12)
-    return [*parts, roll]
-
-
-def pouf(item: Item) -> list[Part]:
-    """A round soft seat with seams, wider in its middle."""
-    w, h, d = size_of(item)
-    look = surface_of(item)
-    turn = np.linspace(-math.pi / 2, math.pi / 2, 9)
-    profile = [(0.0, 0.0)]
-    profile += [(0.72 + 0.28 * math.cos(t), 0.5 + 0.5 * math.sin(t)) for t in turn]
-    profile.append((0.0, 1.0))
-    count = 12
-    parts = []
-    body = lathe(profile, look, sides=24).scaled(w / 2, h, d / 2)
-    parts.append(body)
-    for k in range(count):
-        a = 2 * math.pi * k / count
-        seam = [(0.72 + 0.285 * math.cos(t), 0.5 + 0.5 * math.sin(t)) for t in turn]
-        points = [
-            (r * math.cos(a) * w / 2 * 0.995, y * (h - 0.004), r * math.sin(a) * d / 2 * 0.995)
-            for r, y in seam
-        ]
-        parts += _strips(points, a, shade(look, 0.7))
-    parts.append(ball((0, h - 0.008, 0), (0.03, 0.008, 0.03), shade(look, 0.7), sides=8))
-    return parts
-
-
-def _strips(points: list[tuple[float, float, float]], a: float, look: Surface) -> list[Part]:
-    """A narrow ribbon along points of a round body, at angle a."""
-    sx, sz = -math.sin(a) * 0.006, math.cos(a) * 0.006
-    grid = np.array([[(x - sx, y, z - sz), (x + sx, y, z + sz)] for x, y, z in points])
-    rows = len(points)
-    faces = [[2 * k, 2 * k + 1, 2 * k + 3] for k in range(rows - 1)]
-    faces += [[2 * k, 2 * k + 3, 2 * k + 2] for k in range(rows - 1)]
-    return [Part(grid.reshape(-1, 3).astype(np.float32), np.array(faces, dtype=np.int32), look)]
-
-
-def ottoman(item: Item) -> list[Part]:
-    """A foot stool: a padded block with buttons on short legs."""
-    w, h, d = size_of(item)
-    look = surface_of(item)
-    foot = min(0.12, h * 0.3)
-    parts = legs(w - 0.04, d - 0.04, foot + 0.02, 0.04, _feet(look))
-    parts.append(
-        rounded(
-            (-w / 2 + 0.01, foot, -d / 2 + 0.01),
-            (w / 2 - 0.01, h - 0.08, d / 2 - 0.01),
-            0.02,
-            shade(look, 0.92),
-        )
-    )
-    parts.append(cushion((-w / 2, w / 2), (h - 0.12, h), (-d / 2, d / 2), look, soft=0.045))
-    across, deep = max(2, round(w / 0.22)), max(2, round(d / 0.22))
-    for i in range(across):
-        for j in range(deep):
-            x, z = (i + 0.5) / across * w - w / 2, (j + 0.5) / deep * d - d / 2
-            parts.append(ball((x, h - 0.004, z), (0.012, 0.004, 0.012), shade(look, 0.6), sides=6))
-    return parts
-
-
 def bean_bag(item: Item) -> list[Part]:
     """A soft heap: wide below, a hollow to sit in, a tip at the back."""
     w, h, d = size_of(item)
     look = surface_of(item)
-    profile = [
-        (0.0, 0.0),
-        (0.75, 0.0),
-        (0.95, 0.12),
-        (1.0, 0.3),
-        (0.9, 0.5),
-        (0.7, 0.68),
-        (0.45, 0.85),
-        (0.22, 0.95),
-        (0.0, 1.0),
-    ]
-    body = lathe(profile, look, sides=20)
+    low_half = [(0.0, 0.0), (0.75, 0.0), (0.95, 0.12), (1.0, 0.3), (0.9, 0.5)]
+    body = lathe([*low_half, (0.7, 0.68), (0.45, 0.85), (0.22, 0.95), (0.0, 1.0)], look, sides=20)
     v = body.vertices.copy()
     tip = np.clip(v[:, 1] - 0.3, 0, 1)
     # Its top leans to the back, and its front is pressed in.
@@ -267,18 +148,48 @@ def bean_bag(item: Item) -> list[Part]:
     ]
 
 
-BY_NAME: dict[str, Builder] = {
-    "sofa": sofa,
-    "couch": sofa,
-    "loveseat": sofa,
+def _pouf(pen: Pen) -> list[Part]:
+    """A round soft seat with seams, wider in its middle."""
+    turn = np.linspace(-math.pi / 2, math.pi / 2, 9)
+    round_ = [(0.72 + 0.28 * math.cos(t), 0.5 + 0.5 * math.sin(t)) for t in turn]
+    body = lathe([(0, 0), *round_, (0, 1)], pen.own, sides=24)
+    seam = bar([(0.99 * r, y, 0.0) for r, y in round_], 0.012, "own*.7", 3)
+    w, h, d = pen.size
+    flat = Pen(pen.item, pen.own, pen.size)
+    return [p.scaled(w / 2, h, d / 2) for p in (body, *drawn(flat, spin(12, seam)))]
+
+
+def _buttons(pen: Pen) -> list[Part]:
+    across, deep = (max(2, round(side / 0.22)) for side in (pen.size[0], pen.size[2]))
+    x, z = 2 / across, 2 / deep
+    one = orb(f"{x / 2 - 1},1-.004,{z / 2 - 1}", "0+.012,0+.004,0+.012", "own*.6", 6, 4)
+    return drawn(pen, row(across, f"{x},0,0", row(deep, f"0,0,{z}", one)))
+
+
+def _feet_of(high: float, sides: int = 4) -> Stroke:
+    return lambda pen: legs(
+        pen.size[0] - 0.04, pen.size[2] - 0.04, high, 0.05, _feet(pen.own), sides=sides
+    )
+
+
+# fmt: off
+BY_NAME: dict[str, Builder] = {**dict.fromkeys(("sofa", "couch", "loveseat"), sofa),
     "sofa_bed": sofa_bed,
-    "armchair": armchair,
-    "lone_armchair": armchair,
-    "recliner": recliner,
-    "chaise_longue": chaise_longue,
-    "pouf": pouf,
-    "pouffe": pouf,
-    "ottoman": ottoman,
-    "bean_bag": bean_bag,
+    "bean_bag": bean_bag, **dict.fromkeys(("armchair", "lone_armchair"), armchair),
+        **dict.fromkeys(("pouf", "pouffe"), fixture(_pouf)),
+    "recliner": fixture(soft("-1+.03,0+.03,-1+.14 1-.03,.45-.12,1-.1", 0.04, "own*.9"),
+        soft("-1+.16,.45-.16,-1+.1 1-.16,.45,1-.24", 0.07, "own*1.05"),
+        mirror(soft("1-.16,0+.05,-1+.12 1,.45+.17,1-.08", 0.075)), at("0,.45-.05,1-.27",
+        lean(0.22, [soft(f"-1+.112,{a},0-.09 1-.112,{b},0+{0.1 - 0.02 * k}", 0.09) for k,
+        (a, b) in enumerate(((0, 0.22), (0.21, 0.42), (0.41, 0.6)))])),
+        at("0,.12,-1+.05", lean(-1.0, soft("-1+.16,0,0 1-.16,0+.12,0+.3", 0.055)))),
+    "chaise_longue": fixture(_feet_of(0.14, 8), soft("-1,0+.13,-1 1,.48-.1,1", 0.04, "own*.92"),
+        soft("-1+.01,.48-.13,-1 1-.01,.48,1-.3", 0.06),
+        cut("1-.36,.48-.12 1-.2,1-.06 1-.13,1 1-.04,1 1,1-.06 1,.48-.2", "-1", "1", axis="x",
+        smooth=True), cut("1-.1,.48-.1 1-.1,.82 1-.3,.8 .16,.48+.1 .04,.48 .04,.48-.1", "1-.1", "1",
+        "own*.96", axis="x"), wheel("0,.48+.075,1-.36", 0.075, "1.4", "own~.25", "x", 12)),
+    "ottoman": fixture(_feet_of(0.12), soft("-1+.01,.27,-1+.01 1-.01,1-.08,1-.01", 0.02, "own*.92"),
+        soft("-1,1-.12,-1 1,1,1", 0.045), _buttons)
 }
+# fmt: on
 BY_SHAPE: dict[str, Builder] = {"sofa": sofa}

@@ -1,4 +1,4 @@
-"""Bodies that furniture is made of besides boxes: rounded ones, cut-outs, tubes, wheels, sheets."""
+"""Bodies that items are made of besides boxes: rounded ones, cut-outs, tubes, sheets, skins."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from navloom_worlds.geometry.solids import Ints, Part, Surface, box, cylinder, floats, lathe
+from navloom_worlds.furniture.making import shade
+from navloom_worlds.geometry.solids import Ints, Part, Surface, box, cylinder, floats, lathe, quad
+
+Point = Sequence[float]
 
 
 def slab(
@@ -209,17 +212,18 @@ def ball(
     return lathe(profile, look, sides=sides).scaled(x, y, z).moved(*middle)
 
 
-def sheet(grid: ArrayLike, look: Surface, *, smooth: bool = True) -> Part:
-    """A surface through a grid of points: cloth, a duvet, a curtain.
+def sheet(grid: ArrayLike, look: Surface, *, smooth: bool = True, closed: bool = False) -> Part:
+    """A surface through a grid of points: cloth, a duvet, a curtain, the skin of a shoe.
 
     Args:
         grid: (rows, columns, 3).
         look: its look, seen from both sides.
         smooth: whether it is shaded round.
+        closed: whether each row joins its own beginning.
     """
     points = np.array(grid, dtype=np.float64)
     rows, columns, _ = points.shape
-    faces = _woven(rows, columns, closed=False)
+    faces = _woven(rows, columns, closed=closed)
     return Part(floats(points.reshape(-1, 3)), faces, look, smooth=smooth)
 
 
@@ -247,3 +251,130 @@ def ring_plate(outer: Oval, inner: Oval, y: float, look: Surface) -> Part:
     """A flat rim between two rounds of as many corners, at one height."""
     grid = [[(x, y, z) for x, z in [*oval, oval[0]]] for oval in (outer, inner)]
     return sheet(grid, look, smooth=False)
+
+
+def arc(
+    middle: Point,
+    radii: tuple[float, float],
+    start: float,
+    end: float,
+    axes: str = "xy",
+    n: int = 8,
+) -> list[tuple[float, float, float]]:
+    """Points on an arc: angles in radians from the first axis towards the second."""
+    points = []
+    for a in np.linspace(start, end, n + 1):
+        point = [float(each) for each in middle]
+        point["xyz".index(axes[0])] += radii[0] * math.cos(a)
+        point["xyz".index(axes[1])] += radii[1] * math.sin(a)
+        points.append((point[0], point[1], point[2]))
+    return points
+
+
+def round_corners(w: float, d: float, radius: float, n: int = 3) -> list[tuple[float, float]]:
+    """The outline of a rectangle around 0 with round corners."""
+    outline = []
+    for turn, (sx, sz) in enumerate([(1, 1), (-1, 1), (-1, -1), (1, -1)]):
+        for a in np.linspace(turn * math.pi / 2, (turn + 1) * math.pi / 2, n + 1):
+            x = sx * (w / 2 - radius) + radius * math.cos(a)
+            outline.append((float(x), float(sz * (d / 2 - radius) + radius * math.sin(a))))
+    return outline
+
+
+def pad(w: float, h: float, d: float, surface: Surface, *, puff: float = 0.5) -> Part:
+    """A pillow: thick in the middle, thin at its seams; lies on 0, its middle over 0.
+
+    Args:
+        w: its width.
+        h: its thickness.
+        d: its depth.
+        surface: its look.
+        puff: below 1 fuller, above 1 flatter.
+    """
+    steps = np.sin(np.linspace(-math.pi / 2, math.pi / 2, 8))
+    u, v = np.meshgrid(steps, steps, indexing="ij")
+    rise = np.clip((1 - u**4) * (1 - v**4), 0, 1) ** puff
+    # The sides draw in a little between the corners, as stuffed cloth does.
+    x, z = u * (1 - 0.06 * (1 - v**2)), v * (1 - 0.06 * (1 - u**2))
+    up = np.stack([x * w / 2, h / 2 + rise * h / 2, z * d / 2], axis=2)
+    down = up[::-1] * [1, -1, 1] + [0, h, 0]
+    return sheet(np.concatenate([up, down]), surface)
+
+
+def relief(w: float, d: float, heights: ArrayLike, surface: Surface) -> Part:
+    """A thick sheet on 0 whose upper side rises and falls: folded, crumpled or heaped cloth.
+
+    Args:
+        w: its width.
+        d: its depth.
+        heights: (n, m) how high it is, over a grid of its width and depth.
+        surface: its look.
+    """
+    top = np.asarray(heights, dtype=np.float64)
+    n, m = top.shape
+    level = np.zeros((n + 2, m + 2))
+    level[1:-1, 1:-1] = top
+    xs = np.concatenate([[-w / 2], np.linspace(-w / 2, w / 2, n), [w / 2]])
+    zs = np.concatenate([[-d / 2], np.linspace(-d / 2, d / 2, m), [d / 2]])
+    x, z = np.meshgrid(xs, zs, indexing="ij")
+    return sheet(np.stack([x, level, z], axis=2), surface)
+
+
+def open_box(low: Point, high: Point, wall: float, surface: Surface) -> list[Part]:
+    """A box without a lid, with thick walls."""
+    (a, b, c), (d, e, f) = low, high
+    inner = shade(surface, 0.7)
+    rim = [
+        box((a, e - 1e-4, c), (d, e, c + wall), surface, sides="u"),
+        box((a, e - 1e-4, f - wall), (d, e, f), surface, sides="u"),
+        box((a, e - 1e-4, c), (a + wall, e, f), surface, sides="u"),
+        box((d - wall, e - 1e-4, c), (d, e, f), surface, sides="u"),
+    ]
+    return [
+        box(low, high, surface, sides="bfklr"),
+        box((a + wall, b + wall, c + wall), (d - wall, e, f - wall), inner, sides="bfklr"),
+        *rim,
+    ]
+
+
+def face(w: float, low: float, high: float, z: float, surface: Surface, *, x: float = 0.0) -> Part:
+    """A flat upright panel that looks along -z, its picture laid on whole."""
+    a, b = x + w / 2, x - w / 2
+    return quad([(a, low, z), (b, low, z), (b, high, z), (a, high, z)], surface, whole=True)
+
+
+def top_face(
+    w: float, d: float, y: float, surface: Surface, *, x: float = 0.0, z: float = 0.0
+) -> Part:
+    """A flat panel that looks up, its picture upright for who looks at it from the front (-z)."""
+    a, b, near, far = x + w / 2, x - w / 2, z - d / 2, z + d / 2
+    return quad([(a, y, near), (b, y, near), (b, y, far), (a, y, far)], surface, whole=True)
+
+
+def spun(part: Part, count: int, *, start: float = 0.0) -> list[Part]:
+    """Copies of a part around the y axis."""
+    return [part.turned(start + 2 * math.pi * k / count) for k in range(count)]
+
+
+def hollow(outside: Oval, surface: Surface, *, wall: float = 0.06, sides: int = 14) -> Part:
+    """A vessel open at its top: the outside profile, and the same again within.
+
+    Args:
+        outside: (radius, y) from the foot to the rim.
+        surface: its look.
+        wall: how thick it is.
+        sides: how many flat sides stand for the round.
+    """
+    inside = [(max(r - wall, 0.01), max(y, wall)) for r, y in reversed(outside)]
+    return lathe([(0, 0), *outside, *inside, (0, wall)], surface, sides=sides)
+
+
+def disc_face(radius: float, z: float, y: float, surface: Surface, sides: int = 20) -> Part:
+    """A round flat panel that looks along -z, its picture laid on whole."""
+    around = np.linspace(0, 2 * math.pi, sides, endpoint=False)
+    x, up = np.append(np.cos(around), 0), np.append(np.sin(around), 0)
+    vertices = np.stack([x * radius, y + up * radius, np.full(sides + 1, z)], axis=1)
+    step = np.arange(sides)
+    faces = np.stack([step, (step + 1) % sides, np.full(sides, sides)], axis=1)
+    uv = np.stack([0.5 - x / 2, 0.5 - up / 2], axis=1)
+    return Part(floats(vertices), faces.astype(np.int32), surface, floats(uv))

@@ -10,13 +10,14 @@ import pytest
 
 from navloom.scenes.scene import Item, Wall
 from navloom.scenes.uri import load_scene
-from navloom_worlds.furniture.artworks import MOTIFS
+from navloom_worlds.furniture import belongings, decor, household
 from navloom_worlds.furniture.built import builder_of, item_parts, plain
-from navloom_worlds.furniture.portable import BY_NAME
+from navloom_worlds.furniture.paintings import MOTIFS
 from navloom_worlds.geometry.hung import pose_of
 from navloom_worlds.geometry.solids import Part, Picture, bounds
 from navloom_worlds.homes.catalogue import catalogue
 
+BY_NAME = household.BY_NAME | belongings.BY_NAME | decor.BY_NAME
 BUDGET = 860
 """Triangles of one thing at most: there are 100 to 200 in a home."""
 STATES = ("", "on", "off", "open", "closed", "full", "empty", "folded", "wet")

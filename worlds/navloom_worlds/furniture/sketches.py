@@ -1,0 +1,486 @@
+"""Sketches: small items drawn as rows of strokes, in any unit, stretched to the size they have.
+
+A sketch is its item's colours and strokes. A stroke draws a few parts; its numbers are written as
+text (``"0,0 .9,0 1,.03"``) and its look as a word (:meth:`Pen.tone`). Most sketches take x and z
+from -1 to 1 and y from 0 to 1; the front is -z. ``long`` ones are long along z.
+
+A fixture is drawn in metres, not stretched: its x and z count half its width and depth, its y its
+height, and a number may add metres (``-1+.03`` is 3 cm within the left side or the front).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+
+from navloom.scenes.parts import Extents
+from navloom.scenes.scene import Item
+from navloom_worlds.furniture import turnery
+from navloom_worlds.furniture.making import (
+    COLOURS,
+    PALETTE,
+    Builder,
+    fitted,
+    has,
+    look,
+    pick,
+    roll,
+    set_off,
+    shade,
+    size_of,
+)
+from navloom_worlds.furniture.paintings import print_of
+from navloom_worlds.geometry import solids
+from navloom_worlds.geometry.colours import surface_of
+from navloom_worlds.geometry.solids import RGB, Part, Surface
+
+Path = str | Sequence[Sequence[float]]
+
+
+@dataclass(frozen=True)
+class Pen:
+    """What strokes are drawn for.
+
+    Attributes:
+        item: the item.
+        own: its own look.
+        size: its size along the axes of the sketch.
+        metric: whether numbers count shares of that size.
+    """
+
+    item: Item
+    own: Surface
+    size: Extents
+    metric: bool = False
+
+    def put(self, path: Path, axes: str = "xyz") -> list[tuple[float, ...]]:
+        """Points in the unit that is drawn in; ``r`` is half the shorter side of the footprint."""
+        rows = _numbers(path) if isinstance(path, str) else [[(v, 0.0) for v in p] for p in path]
+        w, h, d = self.size
+        unit = {"x": w / 2, "y": h, "z": d / 2, "r": min(w, d) / 2} if self.metric else {}
+        return [
+            tuple(
+                share * unit.get(axis, 1.0) + more
+                for axis, (share, more) in zip(axes, each, strict=False)
+            )
+            for each in rows
+        ]
+
+    def length(self, value: float | str, axis: str = "r") -> float:
+        """A length: a number as it is, text as a point's."""
+        return self.put(value, axis)[0][0] if isinstance(value, str) else value
+
+    def tone(self, word: str) -> Surface:
+        """The look that a word names.
+
+        A name of the palette or ``own``; ``own*.7`` is that much darker, ``own!`` so much lighter
+        or darker as is seen, ``own~.2`` by that share, ``own+knit`` textured where it is plain;
+        ``red|white`` is one of them; ``on?led:grey`` is the first where the item is in the state;
+        ``#cover`` is a print, ``#cover/.75`` one of that width by height; ``@8a4020`` a colour.
+        """
+        if word.startswith("@"):
+            r, g, b = bytes.fromhex(word[1:7])
+            return Surface((r / 255, g / 255, b / 255), gloss=0.3 * word.endswith("'"))
+        if "~" in word:
+            name, _, step = word.partition("~")
+            return set_off(self.tone(name), float(step))
+        if "?" in word:
+            state, _, words = word.partition("?")
+            yes, _, no = words.partition(":")
+            return self.tone(yes if has(self.item, state) else no)
+        if "|" in word:
+            return self.tone(pick(self.item, word.split("|"), word))
+        if word.startswith("#"):
+            name, _, wide = word[1:].partition("/")
+            return print_of(self.item, name, float(wide or 1))
+        name, _, factor = word.removesuffix("!").partition("*")
+        name, _, texture = name.partition("+")
+        found = self.own if name == "own" else PALETTE[name]
+        found = replace(found, texture=found.texture or texture)
+        if word.endswith("!"):
+            return shade(found, 0.6 if sum(found.rgb) > 0.8 else 1.8)
+        return shade(found, float(factor)) if factor else found
+
+
+Stroke = Callable[[Pen], list[Part]]
+Strokes = Stroke | Sequence["Strokes"]
+
+
+def drawn(pen: Pen, strokes: Strokes) -> list[Part]:
+    """The parts of strokes and of groups of them."""
+    if callable(strokes):
+        return strokes(pen)
+    return [part for each in strokes for part in drawn(pen, each)]
+
+
+def colours(words: str) -> list[RGB]:
+    """The colours that words name; a word may name several."""
+    return [PALETTE[name].rgb for word in words.split() for name in COLOURS.get(word, (word,))]
+
+
+def sketch(
+    own: str, *strokes: Strokes, gloss: float | None = None, plain: bool = False, long: bool = False
+) -> Builder:
+    """A builder of an item by strokes.
+
+    Args:
+        own: the colours it may have where it says none.
+        strokes: what it is drawn by.
+        gloss: its own gloss.
+        plain: without its material's texture.
+        long: it is drawn along z and lies along the longer side of its footprint.
+    """
+
+    def build(item: Item) -> list[Part]:
+        pen = pen_of(item, own, gloss, plain, long)
+        return fitted(drawn(pen, strokes), size_of(item), long=long)
+
+    return build
+
+
+def pen_of(item: Item, own: str, gloss: float | None, plain: bool, long: bool = False) -> Pen:
+    """The pen for an item."""
+    w, h, d = size_of(item)
+    size = (d, h, w) if long and w > d else (w, h, d)
+    return Pen(item, look(item, *colours(own), plain=plain, gloss=gloss), size)
+
+
+def by(test: Callable[[float, float, float], bool], yes: Builder, no: Builder) -> Builder:
+    """One builder or another, by width, height and depth."""
+    return lambda item: (yes if test(*size_of(item)) else no)(item)
+
+
+def state(word: str, yes: Builder, no: Builder) -> Builder:
+    """One builder where an item is in a state, else another."""
+    return lambda item: (yes if has(item, word) else no)(item)
+
+
+def any_of(*builders: Builder) -> Builder:
+    """One of several builders, the same each time."""
+    return lambda item: pick(item, builders, "kind")(item)
+
+
+def fixture(*strokes: Strokes, along: str = "") -> Builder:
+    """A builder of an item in metres; ``along`` x, it lies along its longer side."""
+
+    def build(item: Item) -> list[Part]:
+        w, h, d = size_of(item)
+        turn = along == "x" and w < d
+        pen = Pen(item, surface_of(item), (d, h, w) if turn else (w, h, d), metric=True)
+        parts = drawn(pen, strokes)
+        return [part.turned(math.pi / 2) for part in parts] if turn else parts
+
+    return build
+
+
+_TERM = re.compile(r"[-+]?[\d.]+(?:e-?\d+)?")
+
+
+@lru_cache(maxsize=8192)
+def _numbers(text: str) -> tuple[tuple[tuple[float, float], ...], ...]:
+    """Points of text, each number a share and metres to add."""
+    found = []
+    for each in text.split():
+        terms = [[float(term) for term in _TERM.findall(number)] for number in each.split(",")]
+        found.append(tuple((term[0], sum(term[1:])) for term in terms))
+    return tuple(found)
+
+
+def points(text: str) -> list[tuple[float, ...]]:
+    """Points of text as numbers."""
+    return [tuple(share for share, _ in each) for each in _numbers(text)]
+
+
+# -- strokes
+
+
+def turned(profile: str, tone: str = "own", *, lie: str = "", sides: int = 14) -> Stroke:
+    """A profile turned around y; with ``lie`` around x, or around z with its top to the front.
+
+    A profile that begins with ``!`` keeps its edges sharp.
+    """
+    twice = 1 + profile.startswith("!")
+    lying = {"": None, "x": (math.pi / 2, "z"), "z": (-math.pi / 2, "x")}[lie]
+
+    def draw(pen: Pen) -> list[Part]:
+        path = [(r, y) for r, y in pen.put(profile.removeprefix("!"), "ry") for _ in range(twice)]
+        path = path[twice - 1 : len(path) - twice + 1]
+        part = solids.lathe(path, pen.tone(tone), sides=sides)
+        return [part.tilted(*lying) if lying else part]
+
+    return draw
+
+
+def disc(
+    radius: float | str, low: float | str, high: float | str, tone: str = "own", *, sides: int = 14
+) -> Stroke:
+    """A closed cylinder around y between two heights."""
+    return turned(f"!0,{low} {radius},{low} {radius},{high} 0,{high}", tone, sides=sides)
+
+
+def hollow(profile: str, tone: str = "own", *, wall: float = 0.06, sides: int = 16) -> Stroke:
+    """A vessel open at its top."""
+    path = [(p[0], p[1]) for p in points(profile)]
+    return lambda pen: [turnery.hollow(path, pen.tone(tone), wall=wall, sides=sides)]
+
+
+def block(corners: str, tone: str = "own", sides: str = "bufklr") -> Stroke:
+    """A box between two corners."""
+
+    def draw(pen: Pen) -> list[Part]:
+        low, high = pen.put(corners)
+        return [solids.box(low, high, pen.tone(tone), sides=sides)]
+
+    return draw
+
+
+def soft(corners: str, radius: float, tone: str = "own", steps: int = 2) -> Stroke:
+    """A box between two corners, its edges round."""
+
+    def draw(pen: Pen) -> list[Part]:
+        low, high = pen.put(corners)
+        return [turnery.rounded(low, high, radius, pen.tone(tone), steps=steps)]
+
+    return draw
+
+
+def cut(
+    outline: Path,
+    low: float | str,
+    high: float | str,
+    tone: str = "own",
+    *,
+    axis: str = "z",
+    smooth: bool = False,
+) -> Stroke:
+    """An outline drawn out along an axis; of axis ``x`` it is (z, y), of ``y`` (x, z)."""
+
+    def draw(pen: Pen) -> list[Part]:
+        flat = [(a, b) for a, b in pen.put(outline, {"x": "zy", "y": "xz", "z": "xy"}[axis])]
+        ends = pen.length(low, axis), pen.length(high, axis)
+        return [turnery.prism(flat, *ends, pen.tone(tone), axis=axis, smooth=smooth)]
+
+    return draw
+
+
+def oval(rx: float, ry: float = 0.0, x: float = 0.0, y: float = 0.0, n: int = 14) -> Path:
+    """The outline of an oval."""
+    around = np.linspace(0, 2 * math.pi, n, endpoint=False)
+    return [(x + rx * math.cos(a), y + (ry or rx) * math.sin(a)) for a in around.tolist()]
+
+
+def slab(
+    low: float,
+    high: float,
+    tone: str = "own",
+    *,
+    r: float = 0.1,
+    inset: float = 1.0,
+    axis: str = "y",
+) -> Stroke:
+    """The footprint (``y``) or front (``z``) of an item, its corners round, from low to high.
+
+    The radius is a share of the shorter side, as the item's own proportions have it.
+    """
+
+    def draw(pen: Pen) -> list[Part]:
+        w, h, d = pen.size
+        tall = d if axis == "y" else h
+        radius = min(w, tall) * r
+        outline = turnery.round_corners(w * inset, tall * inset, radius)
+        if axis == "y":
+            flat = [(x * 2 / w, z * 2 / d) for x, z in outline]
+        else:
+            flat = [(x * 2 / w, 0.5 + y / h) for x, y in outline]
+        return [turnery.prism(flat, low, high, pen.tone(tone), axis=axis)]
+
+    return draw
+
+
+def bar(path: Path, thick: float | str, tone: str = "own", sides: int = 6) -> Stroke:
+    """A round bar that follows points; ``thick`` is its diameter, or text of one a point."""
+    wide = thick if isinstance(thick, float) else [float(t) for t in str(thick).split()]
+    return lambda pen: [turnery.tube(pen.put(path), wide, pen.tone(tone), sides=sides)]
+
+
+def rod(ends: str, thick: float, tone: str = "own", sides: int = 4) -> Stroke:
+    """A straight bar between two points, square where it has four sides."""
+
+    def draw(pen: Pen) -> list[Part]:
+        start, end = pen.put(ends)
+        return [solids.beam(start, end, thick, pen.tone(tone), sides=sides)]
+
+    return draw
+
+
+def wheel(
+    at: str,
+    radius: float | str,
+    wide: float | str,
+    tone: str = "own",
+    axis: str = "z",
+    sides: int = 16,
+) -> Stroke:
+    """A closed disc about a point and an axis: wheels, knobs, dials."""
+    return lambda pen: [
+        turnery.wheel(
+            pen.put(at)[0],
+            pen.length(radius),
+            pen.length(wide, axis),
+            pen.tone(tone),
+            axis=axis,
+            sides=sides,
+        )
+    ]
+
+
+def ring(
+    at: str,
+    radius: float | str,
+    thick: float,
+    tone: str = "own",
+    axis: str = "z",
+    around: int = 20,
+    sides: int = 5,
+) -> Stroke:
+    """A hoop about a point and an axis."""
+    return lambda pen: [
+        turnery.ring(
+            pen.put(at)[0],
+            pen.length(radius),
+            thick,
+            pen.tone(tone),
+            axis=axis,
+            around=around,
+            sides=sides,
+        )
+    ]
+
+
+def ear(x: float, y: float, rx: float, ry: float, thick: float, tone: str = "own") -> Stroke:
+    """The handle of a cup: an arc at its right."""
+    return bar(turnery.arc((x, y, 0), (rx, ry), -1.35, 1.35), thick, tone, 5)
+
+
+def loop(
+    y: float, rx: float, ry: float, thick: float, tone: str = "own", *, z: float = 0.0, n: int = 8
+) -> Stroke:
+    """A handle over the top: half an oval from side to side."""
+    return bar(turnery.arc((0, y, z), (rx, ry), 0, math.pi, n=n), thick, tone, 5)
+
+
+def orb(at: str, radii: str | float, tone: str = "own", sides: int = 9, rings: int = 6) -> Stroke:
+    """A ball about a point, of one half width or three."""
+    return lambda pen: [
+        turnery.ball(
+            pen.put(at)[0],
+            pen.put(radii)[0] if isinstance(radii, str) else radii,
+            pen.tone(tone),
+            sides=sides,
+            rings=rings,
+        )
+    ]
+
+
+def hoop(y: float, radius: float, thick: float, tone: str = "own", *, sides: int = 16) -> Stroke:
+    """A ring around y."""
+    return ring(f"0,{y},0", radius, thick, tone, "y", sides)
+
+
+def front(
+    w: float, low: float, high: float, tone: str, *, x: float = 0.0, z: float = -1.0
+) -> Stroke:
+    """A flat panel just before z, its picture laid on whole."""
+    return lambda pen: [turnery.face(w, low, high, z - 0.01, pen.tone(tone), x=x)]
+
+
+def top(w: float, d: float, tone: str, *, y: float = 1.0, x: float = 0.0, z: float = 0.0) -> Stroke:
+    """A flat panel just above y, its picture upright from the front."""
+    return lambda pen: [turnery.top_face(w, d, y + 0.004, pen.tone(tone), x=x, z=z)]
+
+
+def dial(radius: float, y: float, tone: str, z: float = -1.0) -> Stroke:
+    """A round flat panel just before z, its picture laid on whole."""
+    return lambda pen: [turnery.disc_face(radius, z - 0.02, y, pen.tone(tone))]
+
+
+def fill(radius: float, y: float, tone: str) -> Stroke:
+    """What a vessel holds: a level at y."""
+    return turned(f"{radius},{y} 0,{y + 0.001}", tone, sides=12)
+
+
+# -- strokes of strokes
+
+
+def _each(change: Callable[[Part], Part], strokes: Strokes) -> Stroke:
+    return lambda pen: [change(part) for part in drawn(pen, strokes)]
+
+
+def at(offset: str, *strokes: Strokes) -> Stroke:
+    """Strokes moved."""
+    return lambda pen: [part.moved(*pen.put(offset)[0]) for part in drawn(pen, strokes)]
+
+
+def scaled(factors: str, *strokes: Strokes) -> Stroke:
+    """Strokes stretched."""
+    return _each(lambda part: part.scaled(*points(factors)[0]), strokes)
+
+
+def lean(angle: float, *strokes: Strokes, axis: str = "x") -> Stroke:
+    """Strokes tilted about x (or z) by radians; a quarter about x lays a front on its back."""
+    return _each(lambda part: part.tilted(angle, axis), strokes)
+
+
+def swing(angle: float, *strokes: Strokes) -> Stroke:
+    """Strokes turned about y by radians."""
+    return _each(lambda part: part.turned(angle), strokes)
+
+
+def flip(*strokes: Strokes) -> Stroke:
+    """Strokes on the other side of x."""
+
+    def over(part: Part) -> Part:
+        flipped = part.vertices * solids.floats([-1, 1, 1])
+        return replace(part, vertices=flipped, faces=part.faces[:, ::-1])
+
+    return _each(over, strokes)
+
+
+def mirror(*strokes: Strokes) -> Strokes:
+    """Strokes, and the same on the other side of x."""
+    return (*strokes, flip(*strokes))
+
+
+def spin(count: int, *strokes: Strokes, start: float = 0.0) -> Strokes:
+    """Strokes, so many times around y."""
+    return [swing(start + 2 * math.pi * k / count, *strokes) for k in range(count)]
+
+
+def row(count: int, step: str, *strokes: Strokes) -> Stroke:
+    """Strokes, so many times, each moved by a step from the last."""
+
+    def draw(pen: Pen) -> list[Part]:
+        (x, y, z), parts = pen.put(step)[0], drawn(pen, strokes)
+        return [part.moved(k * x, k * y, k * z) for k in range(count) for part in parts]
+
+    return draw
+
+
+def when(word: str, yes: Strokes, no: Strokes = ()) -> Stroke:
+    """Strokes where the item is in one of some states (``open|on``), else others."""
+    return lambda pen: drawn(pen, yes if has(pen.item, *word.split("|")) else no)
+
+
+def one_of(*groups: Strokes, salt: str = "kind") -> Stroke:
+    """One of several groups of strokes, the same each time."""
+    return lambda pen: drawn(pen, groups[roll(pen.item, salt, len(groups))])
+
+
+def sized(test: Callable[[float, float, float], bool], yes: Strokes, no: Strokes = ()) -> Stroke:
+    """Strokes by the item's width, height and depth along the axes of the sketch."""
+    return lambda pen: drawn(pen, yes if test(*pen.size) else no)
