@@ -6,9 +6,8 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
-from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from navloom.evals.judging.item_results import (
     CLAIMED,
@@ -47,17 +46,13 @@ from navloom.evals.report.blocks import (
     to_sample,
     to_samples,
 )
-from navloom.evals.report.document import NOTHING, Table, percent, png
+from navloom.evals.report.document import NOTHING, Table, percent
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.files import formed, write_whole
 from navloom.judges.reason_items import KINDS, SETS, load_wordings
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 _DUE = {kind: "correct" if kind in ("right", "partly") else "wrong" for kind in KINDS}
-_COLOURS = {"correct": "#0b62a8", "wrong": "#e2a10c", "unscored": "#d5dade"}
+_VERDICTS = ("correct", "wrong", UNSCORED)
 _USED = ("calls", "input_tokens", "output_tokens")
 _MOST_UNREAD = 30
 
@@ -106,10 +101,10 @@ def _confusion_table(found: Calibration) -> Table:
     rows = []
     for name, by_kind in found.confusion.items():
         for kind, counts in by_kind.items():
-            cells = (str(counts.get(word, 0)) for word in _COLOURS)
+            cells = (str(counts.get(word, 0)) for word in _VERDICTS)
             rows.append((f"{kind}, set {name}", _DUE[kind], *cells))
     note = "How many explanations of each kind were found correct, wrong, or got no verdict."
-    return Table("By kind", note, ("kind", "deserves", *_COLOURS), tuple(rows))
+    return Table("By kind", note, ("kind", "deserves", *_VERDICTS), tuple(rows))
 
 
 def _unread_table(found: Calibration) -> Table:
@@ -168,56 +163,33 @@ def trace_tables(found: TraceCalibration) -> list[Table]:
     ]
 
 
-def picture(found: Calibration) -> Figure:
-    """Verdicts by kind as bars, a panel a set; what a kind deserves stands beside its name."""
-    from matplotlib.figure import Figure
-
-    count = max(1, len(found.confusion))
-    figure = Figure(figsize=(2.0 + 3.5 * count, 3.6), layout="constrained", dpi=130)
-    panels = figure.subplots(1, count, squeeze=False, sharey=True)
-    for axes, (name, by_kind) in zip(panels[0], found.confusion.items(), strict=False):
-        _draw_bars(axes, by_kind)
-        each = found.sets.get(name)
-        said = f", accuracy {percent(each.accuracy.value)}" if each and each.accuracy.value else ""
-        axes.set_title(f"set {name}{said}", fontsize=9.5, loc="left", weight="bold")
-    handles, labels = panels[0][0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncol=3, frameon=False, fontsize=8)
-    figure.suptitle(f"Verdicts of {found.model}", fontsize=10, x=0.01, ha="left")
-    return figure
-
-
-def _draw_bars(axes: Axes, by_kind: Mapping[str, Mapping[str, int]]) -> None:
-    kinds = [kind for kind in KINDS if kind in by_kind]
-    begin = [0.0] * len(kinds)
-    for word, colour in _COLOURS.items():
-        totals = [sum(by_kind[kind].values()) for kind in kinds]
-        shares = [by_kind[k].get(word, 0) / t for k, t in zip(kinds, totals, strict=True)]
-        axes.barh(range(len(kinds)), shares, left=begin, color=colour, label=f"found {word}")
-        begin = [a + b for a, b in zip(begin, shares, strict=True)]
-    due = {**_DUE, "injected": "either"}
-    names = [f"{kind} ({due[kind]})" for kind in kinds]
-    axes.set_yticks(range(len(kinds)), names, fontsize=8)
-    axes.set_xlim(0, 1)
-    axes.set_xlabel("share of items", fontsize=8)
-    axes.tick_params(axis="x", labelsize=8)
-    if not axes.yaxis_inverted():
-        axes.invert_yaxis()
+def confusion_bars(found: Calibration) -> Bars:
+    """Verdicts by kind and set of wordings; a part opens its items."""
+    bars = tuple(
+        (f"{kind}, {name}", _segments(counted, "verdict", kind=kind, set=name))
+        for name, by_kind in found.confusion.items()
+        for kind, counted in by_kind.items()
+    )
+    note = "A part opens its items."
+    return Bars(title="Verdicts by kind and set", note=note, bars=bars, unit="items")
 
 
 def write_calibration(
     out: Path,
     record: Mapping[str, Any],
     tables: Sequence[Table],
-    drawn: Figure | None = None,
+    drawn: Bars | None = None,
     *,
     name: str = "calibration",
 ) -> None:
     """Write ``calibration.json``, ``calibration.md`` and, of a judge of reasons, its picture."""
+    from navloom.evals.report.chart import png
+
     data = json.dumps(record, ensure_ascii=False, indent=2, default=list)
     write_whole(out / f"{name}.json", data.encode())
     write_whole(out / f"{name}.md", "\n\n".join(t.markdown() for t in tables).encode())
     if drawn is not None:
-        write_whole(out / f"{name}.png", png(drawn, dpi=130))
+        write_whole(out / f"{name}.png", png([drawn]))
 
 
 _MOST_SUMMARY = 64 * 1024 * 1024
@@ -281,7 +253,6 @@ def reasons_calibrated(run: Path) -> list[Block]:
     rows = read_samples(run)
     with formed(f"{run}: a sample", "an item of a calibration"):
         found = score_reasoning(run, _model(run), _summary(run))
-        plain = [row for row in rows if row["kind"] != "injected"]
         said = {row["id"]: result_of(row).get("correct") for row in rows}
         injected = [
             (row, _outcome(said.get(row["base"]), said[row["id"]], claim=not row["deserves"]))
@@ -299,22 +270,7 @@ def reasons_calibrated(run: Path) -> list[Block]:
                     for kind in by_kind
                 )
             blocks.append(Grid(table=table, to=to))
-        bars = []
-        for name, kind in product(SETS, KINDS):
-            counted = Counter(verdict_of(r) for r in plain if _is_of(r, kind, name))
-            if counted:
-                bars.append((f"{kind}, {name}", _segments(counted, "verdict", kind=kind, set=name)))
-        confusion = Bars(
-            title="Verdicts by kind and set",
-            note="A part opens its items.",
-            bars=tuple(bars),
-            unit="items",
-        )
-        return [blocks[0], confusion, *blocks[1:], *_flip_list(injected)]
-
-
-def _is_of(row: Line, kind: str, words: str) -> bool:
-    return bool(row["kind"] == kind and row["wording"] == words)
+        return [blocks[0], confusion_bars(found), *blocks[1:], *_flip_list(injected)]
 
 
 def injections_measured(run: Path) -> list[Block]:

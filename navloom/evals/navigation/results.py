@@ -33,7 +33,7 @@ from navloom.evals.report.blocks import (
     Variants,
     to_sample,
 )
-from navloom.evals.report.document import NOTHING, Table, number, percent, png
+from navloom.evals.report.document import NOTHING, Table, number, percent
 from navloom.evals.report.scene_blocks import spots_of
 from navloom.evals.report.writers import write_markdown
 from navloom.evals.run_folder import each_sample, fold_samples, read_errors, read_run
@@ -607,7 +607,7 @@ def write_report(run: Path, out: Path | None = None) -> Shown:
     Raises:
         RunError: the folder is no run or is broken, or nothing can be written.
     """
-    from navloom.evals.navigation.pictures import errors_picture
+    from navloom.evals.report.chart import png
 
     request = request_table(read_run_of(run, "navigate"))
     (first, *blocks), scores = _scored(run, every=False)
@@ -615,8 +615,7 @@ def write_report(run: Path, out: Path | None = None) -> Shown:
     blocks = [first, Grid(table=request), *blocks, *(_failures(read) if read.episodes else ())]
     folder = run if out is None else out
     files = [write_markdown(folder, blocks)]
-    drawn = errors_picture(read.tallies)
-    if drawn is not None:
+    if drawn := [*_behaviours(read.tallies)]:
         files.append(write_whole(folder / "errors.png", png(drawn)))
     details = dict(_details(run, read))
     return Shown(blocks=blocks, record=scores, files=files, details=details)
