@@ -76,7 +76,7 @@ def loaded(uris: Iterable[str]) -> Iterator[Scene]:
             say(f"navloom: skipped {uri}: {error}")
 
 
-def save_picture(data: bytes, path: Path, ending: str = ".png") -> None:
+def save_picture(data: bytes, path: Path) -> None:
     """Write a picture's file, its folder too.
 
     Raises:
@@ -85,8 +85,8 @@ def save_picture(data: bytes, path: Path, ending: str = ".png") -> None:
     from navloom.errors import UsageError
     from navloom.files import replace_file
 
-    if path.suffix.casefold() != ending:
-        raise UsageError(f"cannot draw to {path}: expected a name that ends in {ending}")
+    if path.suffix.casefold() != ".png":
+        raise UsageError(f"cannot draw to {path}: expected a name that ends in .png")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, data)

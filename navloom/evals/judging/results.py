@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ from navloom.evals.report.blocks import (
     to_samples,
 )
 from navloom.evals.report.document import NOTHING, Table, percent
-from navloom.evals.run_folder import read_run, read_samples
+from navloom.evals.run_folder import read_run, read_samples, read_summary
 from navloom.files import formed, write_whole
 from navloom.judges.reason_items import KINDS, SETS, load_wordings
 
@@ -194,19 +195,6 @@ def write_calibration(
 
 _MOST_SUMMARY = 64 * 1024 * 1024
 _MOST_LISTED = 200
-_NO_SUMMARY: dict[str, Any] = {
-    "samples": 0,
-    "ok": 0,
-    "failed": 0,
-    "error": 0,
-    "left": 0,
-    "interrupted": False,
-    "usage": {},
-    "cost_usd": None,
-    "cost_note": None,
-    "sample_seconds": 0.0,
-    "session_seconds": 0.0,
-}
 
 
 def _model(run: Path) -> str:
@@ -215,93 +203,92 @@ def _model(run: Path) -> str:
 
 def _summary(run: Path) -> Summary:
     """What the last session wrote; counts of nothing where there was none yet."""
-    try:
-        said = json.loads((run / "summary.json").read_bytes()[:_MOST_SUMMARY])
-        return Summary(**{name: said[name] for name in _NO_SUMMARY})
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return Summary(**_NO_SUMMARY)
+    said = read_summary(run)
+    return Summary(**{e.name: said[e.name] for e in fields(Summary) if e.name in said})
 
 
-def reasons_judged(run: Path) -> list[Block]:
-    """Of judged explanations: how many are correct, by body.
+def _of_lines(
+    what: str,
+) -> Callable[[Callable[[Path, list[dict[str, Any]]], list[Block]]], Callable[[Path], list[Block]]]:
+    """Give what is seen of a run its lines; a RunError says that one is no ``what``."""
 
-    Raises:
-        RunError: a line is broken.
-    """
-    rows = read_samples(run)
-    with formed(f"{run}: a sample", "a judged explanation"):
-        found = totals(run)
-        facts = (
-            Fact(name="explanations", value=str(found.items)),
-            Fact(name="correct", value=str(found.correct), to=to_samples(verdict="correct")),
-            Fact(name="wrong", value=str(found.wrong), to=to_samples(verdict="wrong")),
-            Fact(name=UNSCORED, value=str(found.unscored), to=to_samples(verdict=UNSCORED)),
-            Fact(name="share of barriers", value=percent(found.partial), note="named, a mean"),
-        )
-        return [
-            Facts(title=f"Judged by {_model(run)}", facts=facts),
-            _bars("By body", rows, "body", lambda r: r.get("agent"), verdict_of, "verdict"),
-        ]
+    def give(seen: Callable[[Path, list[dict[str, Any]]], list[Block]]) -> Any:
+        @wraps(seen)
+        def made(run: Path) -> list[Block]:
+            rows = read_samples(run)
+            with formed(f"{run}: a sample", what):
+                return seen(run, rows)
+
+        return made
+
+    return give
 
 
-def reasons_calibrated(run: Path) -> list[Block]:
-    """A judge of reasons against the truth: by set, confusion that opens its items, flips.
-
-    Raises:
-        RunError: a line is broken.
-    """
-    rows = read_samples(run)
-    with formed(f"{run}: a sample", "an item of a calibration"):
-        found = score_reasoning(run, _model(run), _summary(run))
-        said = {row["id"]: result_of(row).get("correct") for row in rows}
-        injected = [
-            (row, _outcome(said.get(row["base"]), said[row["id"]], claim=not row["deserves"]))
-            for row in rows
-            if row["kind"] == "injected" and row["base"] in said
-        ]
-        blocks: list[Block] = []
-        for table in reasoning_tables(found):
-            to: tuple[str, ...] = ()
-            if table.title == "By kind":
-                # Its rows are those of the confusion, in its order.
-                to = tuple(
-                    to_samples(kind=kind, set=name)
-                    for name, by_kind in found.confusion.items()
-                    for kind in by_kind
-                )
-            blocks.append(Grid(table=table, to=to))
-        return [blocks[0], confusion_bars(found), *blocks[1:], *_flip_list(injected)]
+@_of_lines("a judged explanation")
+def reasons_judged(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
+    """Of judged explanations: how many are correct, by body."""
+    found = totals(run)
+    facts = (
+        Fact("explanations", str(found.items)),
+        Fact("correct", str(found.correct), to=to_samples(verdict="correct")),
+        Fact("wrong", str(found.wrong), to=to_samples(verdict="wrong")),
+        Fact(UNSCORED, str(found.unscored), to=to_samples(verdict=UNSCORED)),
+        Fact("share of barriers", percent(found.partial), note="named, a mean"),
+    )
+    return [
+        Facts(title=f"Judged by {_model(run)}", facts=facts),
+        _bars("By body", rows, "body", lambda r: r.get("agent"), verdict_of, "verdict"),
+    ]
 
 
-def injections_measured(run: Path) -> list[Block]:
-    """How often payloads flipped a judge, with the defences and without, and which.
+@_of_lines("an item of a calibration")
+def reasons_calibrated(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
+    """A judge of reasons against the truth: by set, confusion that opens its items, flips."""
+    found = score_reasoning(run, _model(run), _summary(run))
+    said = {row["id"]: result_of(row).get("correct") for row in rows}
+    injected = [
+        (row, _outcome(said.get(row["base"]), said[row["id"]], claim=not row["deserves"]))
+        for row in rows
+        if row["kind"] == "injected" and row["base"] in said
+    ]
+    blocks: list[Block] = []
+    for table in reasoning_tables(found):
+        to: tuple[str, ...] = ()
+        if table.title == "By kind":
+            # Its rows are those of the confusion, in its order.
+            to = tuple(
+                to_samples(kind=kind, set=name)
+                for name, by_kind in found.confusion.items()
+                for kind in by_kind
+            )
+        blocks.append(Grid(table, to=to))
+    return [blocks[0], confusion_bars(found), *blocks[1:], *_flip_list(injected)]
 
-    Raises:
-        RunError: a line is broken.
-    """
-    rows = read_samples(run)
-    with formed(f"{run}: a sample", "an item of injections"):
-        said = {row["id"]: result_of(row).get("correct") for row in rows}
-        found = [
-            (row, _outcome(said.get(row["base"]), said[row["id"]], claim=row["claim"]))
-            for row in rows
-            if row.get("base") in said
-        ]
-        table = injection_table({_model(run): flips_of(run), **_gullible(run)})
-        families: dict[tuple[str, str], Counter[str]] = {}
-        for row, outcome in found:
-            key = str(row["payload"]).rpartition("-")[0], str(row["defences"])
-            families.setdefault(key, Counter())[outcome] += 1
-        bars = Bars(
-            title="By disguise",
-            note="With the defences and without; a part opens its disguise's items.",
-            bars=tuple(
-                (f"{family}, {door}", _segments(of, "", disguise=family, defences=door))
-                for (family, door), of in sorted(families.items())
-            ),
-            unit="payloads",
-        )
-        return [Grid(table=table), *_flip_list(found), bars]
+
+@_of_lines("an item of injections")
+def injections_measured(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
+    """How often payloads flipped a judge, with the defences and without, and which."""
+    said = {row["id"]: result_of(row).get("correct") for row in rows}
+    found = [
+        (row, _outcome(said.get(row["base"]), said[row["id"]], claim=row["claim"]))
+        for row in rows
+        if row.get("base") in said
+    ]
+    table = injection_table({_model(run): flips_of(run), **_gullible(run)})
+    families: dict[tuple[str, str], Counter[str]] = {}
+    for row, outcome in found:
+        key = str(row["payload"]).rpartition("-")[0], str(row["defences"])
+        families.setdefault(key, Counter())[outcome] += 1
+    bars = Bars(
+        title="By disguise",
+        note="With the defences and without; a part opens its disguise's items.",
+        bars=tuple(
+            (f"{family}, {door}", _segments(of, "", disguise=family, defences=door))
+            for (family, door), of in sorted(families.items())
+        ),
+        unit="payloads",
+    )
+    return [Grid(table), *_flip_list(found), bars]
 
 
 def _gullible(run: Path) -> dict[str, dict[str, Flips]]:
@@ -335,7 +322,7 @@ def _flip_list(found: Sequence[tuple[Line, str]]) -> list[Block]:
     wrong = [(row, outcome) for row, outcome in found if outcome in (FLIPPED, LOST)]
     if not wrong:
         many = len([None for _, outcome in found if outcome == HELD])
-        facts = (Fact(name="flipped", value="none", tone="good", note=f"of {many} pairs"),)
+        facts = (Fact("flipped", "none", tone="good", note=f"of {many} pairs"),)
         return [Facts(title="Flips", facts=facts)]
     rows = tuple(
         (
@@ -351,48 +338,38 @@ def _flip_list(found: Sequence[tuple[Line, str]]) -> list[Block]:
     note = f"{more} more are not listed." if more > 0 else "An item shows its payload apart."
     header = ("item", "payload", "defences", "what it did", "how the explanation ends")
     to = tuple(to_sample(row["id"]) for row, _ in wrong[:_MOST_LISTED])
-    return [Grid(table=Table("Flips", note, header, rows), to=to)]
+    return [Grid(Table("Flips", note, header, rows), to=to)]
 
 
-def steps_graded(run: Path) -> list[Block]:
-    """Of graded steps: how often each criterion got each grade.
-
-    Raises:
-        RunError: a line is broken.
-    """
-    rows = read_samples(run)
-    with formed(f"{run}: a sample", "a graded step"):
-        return [_grade_bars(rows)]
+@_of_lines("a graded step")
+def steps_graded(_: Path, rows: list[dict[str, Any]]) -> list[Block]:
+    """Of graded steps: how often each criterion got each grade."""
+    return [_grade_bars(rows)]
 
 
-def steps_calibrated(run: Path) -> list[Block]:
-    """A rubric judge against the truth, and how spoiled steps were graded.
-
-    Raises:
-        RunError: a line is broken.
-    """
-    rows = read_samples(run)
-    with formed(f"{run}: a sample", "a step of a calibration"):
-        found = score_trace(run, _model(run), _summary(run))
-        agreed, kinds = trace_tables(found)
-        to = tuple(to_samples(kind=kind) for kind, by in found.kinds.items() for _ in by)
-        bars: dict[tuple[str, str], Counter[str]] = {}
-        for row in rows:
-            grades = grades_of(row)
-            for name, due in due_of(row).items():
-                bars.setdefault((name, due), Counter())[grades.get(name, UNSCORED)] += 1
-        confusion = Bars(
-            title="Grades by what is deserved",
-            bars=tuple(
-                (
-                    f"{name}, deserves {due}",
-                    _segments(of, "grades", before=f"{name} ", expected=f"{name} {due}"),
-                )
-                for (name, due), of in sorted(bars.items())
-            ),
-            unit="grades",
-        )
-        return [Grid(table=agreed), confusion, Grid(table=kinds, to=to)]
+@_of_lines("a step of a calibration")
+def steps_calibrated(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
+    """A rubric judge against the truth, and how spoiled steps were graded."""
+    found = score_trace(run, _model(run), _summary(run))
+    agreed, kinds = trace_tables(found)
+    to = tuple(to_samples(kind=kind) for kind, by in found.kinds.items() for _ in by)
+    bars: dict[tuple[str, str], Counter[str]] = {}
+    for row in rows:
+        grades = grades_of(row)
+        for name, due in due_of(row).items():
+            bars.setdefault((name, due), Counter())[grades.get(name, UNSCORED)] += 1
+    confusion = Bars(
+        title="Grades by what is deserved",
+        bars=tuple(
+            (
+                f"{name}, deserves {due}",
+                _segments(of, "grades", before=f"{name} ", expected=f"{name} {due}"),
+            )
+            for (name, due), of in sorted(bars.items())
+        ),
+        unit="grades",
+    )
+    return [Grid(agreed), confusion, Grid(kinds, to=to)]
 
 
 def _grade_bars(rows: Iterable[Line]) -> Bars:
@@ -410,63 +387,41 @@ def _grade_bars(rows: Iterable[Line]) -> Bars:
     )
 
 
-def walks_labelled(run: Path) -> list[Block]:
-    """Of labelled walks: causes, and whether the rules say the same.
+@_of_lines("a labelled walk")
+def walks_labelled(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
+    """Of labelled walks: causes, and whether the rules say the same."""
 
-    Raises:
-        RunError: a line is broken.
-    """
-    rows = read_samples(run)
-    with formed(f"{run}: a sample", "a labelled walk"):
+    def cause(row: Line) -> str:
+        return str(result_of(row)["cause"] or UNSCORED)
 
-        def cause(row: Line) -> str:
-            return str(result_of(row)["cause"] or UNSCORED)
-
-        same = sum(cause(row) == result_of(row)["rules"] for row in rows)
-        facts = (
-            Fact(name="walks", value=str(len(rows))),
-            Fact(name="as the rules", value=str(same)),
-        )
-        rules = _bars(
-            "The judge's causes, by the rules'",
-            rows,
-            "rules",
-            lambda r: result_of(r)["rules"],
-            cause,
-            "cause",
-        )
-        return [Facts(title=f"Labelled by {_model(run)}", facts=facts), rules]
+    same = sum(cause(row) == result_of(row)["rules"] for row in rows)
+    facts = (Fact("walks", str(len(rows))), Fact("as the rules", str(same)))
+    rules = _bars(
+        "The judge's causes, by the rules'",
+        rows,
+        "rules",
+        lambda r: result_of(r)["rules"],
+        cause,
+        "cause",
+    )
+    return [Facts(title=f"Labelled by {_model(run)}", facts=facts), rules]
 
 
-def pairs_preferred(run: Path) -> list[Block]:
-    """Who is preferred, and how answers lean to a place.
-
-    Raises:
-        RunError: a line is broken.
-    """
+@_of_lines("a judged pair")
+def pairs_preferred(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
+    """Who is preferred, and how answers lean to a place."""
     summary, where = _summary(run), read_run(run).get("where") or {}
-    with formed(f"{run}: a sample", "a judged pair"):
-        found = score_preferred(run, _model(run), summary.left + summary.error)
-        names = [str(where.get(key) or "?") for key in ("of", "against")]
-        return [
-            _choices(read_samples(run), None),
-            *(Grid(table=table) for table in preferred_tables(found, names)),
-        ]
+    found = score_preferred(run, _model(run), summary.left + summary.error)
+    names = [str(where.get(key) or "?") for key in ("of", "against")]
+    return [_choices(rows, None), *map(Grid, preferred_tables(found, names))]
 
 
-def pairs_calibrated(run: Path) -> list[Block]:
-    """How far a judge of tasks finds the known order.
-
-    Raises:
-        RunError: a line is broken.
-    """
+@_of_lines("a pair of a calibration")
+def pairs_calibrated(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
+    """How far a judge of tasks finds the known order."""
     summary = _summary(run)
-    with formed(f"{run}: a sample", "a pair of a calibration"):
-        found = score_calibration(run, _model(run), summary.left + summary.error)
-        return [
-            _choices(read_samples(run), "better"),
-            *(Grid(table=table) for table in calibration_tables(found)),
-        ]
+    found = score_calibration(run, _model(run), summary.left + summary.error)
+    return [_choices(rows, "better"), *map(Grid, calibration_tables(found))]
 
 
 def _choices(rows: Sequence[Line], better: str | None) -> Bars:
@@ -522,4 +477,4 @@ def _segments(
     def to(word: str) -> str:
         return to_samples(**where, **({parts: before + word} if parts else {}))
 
-    return tuple(Segment(name=word, count=n, to=to(word)) for word, n in sorted(counted.items()))
+    return tuple(Segment(word, n, to=to(word)) for word, n in sorted(counted.items()))

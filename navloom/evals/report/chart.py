@@ -25,7 +25,7 @@ _WIDE, _HIGH, _BAR = 5.2, 2.4, 0.24
 _LEAST_LABEL = 0.05
 """A part narrower than this share of the longest bar gets no number."""
 _MOST_NAMES = 12
-"""Points of more names than this are of one colour: each is named for itself."""
+"""Points of so few names are lines, one a name; of more each is named for itself."""
 
 
 def chart(blocks: Sequence[Bars | Scatter], title: str = "", *, across: int = 1) -> Figure:
@@ -41,7 +41,7 @@ def chart(blocks: Sequence[Bars | Scatter], title: str = "", *, across: int = 1)
     size = (max(2, across) * _WIDE, sum(heights) + 0.8)
     figure = Figure(figsize=size, layout="constrained", dpi=_DPI)
     FigureCanvasAgg(figure)
-    panels = figure.subplots(len(lines), across, squeeze=False, height_ratios=heights).flat
+    panels = figure.subplots(len(lines), across, squeeze=False, height_ratios=heights).ravel()
     names = dict.fromkeys(name for block in blocks for name in _names(block))
     colours = dict(zip(names, cycle(_COLOURS), strict=False))
     for axes, block in zip(panels, blocks, strict=False):
@@ -51,7 +51,7 @@ def chart(blocks: Sequence[Bars | Scatter], title: str = "", *, across: int = 1)
             _bars(axes, block, colours)
         else:
             _dots(axes, block, colours)
-    for axes in [*panels][len(blocks) :]:
+    for axes in panels[len(blocks) :]:
         axes.set_axis_off()
     handles = [Patch(facecolor=colour, label=name) for name, colour in colours.items()]
     figure.legend(handles=handles, loc="outside lower center", ncol=6, frameon=False, fontsize=8)
@@ -80,7 +80,7 @@ def spread(
         most: beyond it nothing is drawn.
     """
     dots = (
-        Dot(x=value, y=rank / len(held), name=name)
+        Dot(value, rank / len(held), name)
         for name, held in values.items()
         for rank, value in enumerate(sorted(held), 1)
         if value <= most
@@ -97,7 +97,7 @@ def pairs(title: str, rows: Iterable[tuple[str, float, float]], names: tuple[str
         names: whose the first number is, and whose the second.
     """
     bars = (
-        (row if not at else "", (Segment(name=names[at], count=count),))
+        (row if not at else "", (Segment(names[at], count),))
         for row, *counts in rows
         for at, count in enumerate(counts)
     )
@@ -124,7 +124,8 @@ def _bars(axes: Axes, block: Bars, colours: dict[str, str]) -> None:
             axes.barh(row, part.count, left=left, height=0.7, color=colour, ec="white", lw=0.6)
             if part.count / longest >= _LEAST_LABEL:
                 said = number(part.count)
-                axes.text(left + part.count / 2, row, said, ha="center", va="center", fontsize=7)
+                middle = (left + part.count / 2, row)
+                axes.text(*middle, said, ha="center", va="center", fontsize=7, color="white")
             left += part.count
     axes.set_yticks(range(len(block.bars)), [name for name, _ in block.bars], fontsize=7)
     axes.set_ylim(len(block.bars) - 0.4, -0.6)
@@ -132,10 +133,13 @@ def _bars(axes: Axes, block: Bars, colours: dict[str, str]) -> None:
 
 
 def _dots(axes: Axes, block: Scatter, colours: dict[str, str]) -> None:
-    for name in _names(block) or [""]:
-        held = [dot for dot in block.dots if not name or dot.name == name]
-        at = [dot.x for dot in held], [dot.y for dot in held]
-        axes.plot(*at, ".", ms=3, color=colours.get(name, _COLOURS[0]))
+    names = _names(block)
+    for name in names:
+        held = [dot for dot in block.dots if dot.name == name]
+        axes.step([d.x for d in held], [d.y for d in held], colours[name], where="post")
+    if not names:
+        at = [dot.x for dot in block.dots], [dot.y for dot in block.dots]
+        axes.plot(*at, ".", ms=3, color=_COLOURS[0])
     if block.diagonal:
         axes.axline((0, 0), slope=1, color="#b9c0c7", lw=0.6)
     axes.set_xlabel(block.x, fontsize=7)

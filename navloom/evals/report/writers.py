@@ -199,8 +199,8 @@ def keep_study(
     to = [in_run(name, "scores") if name else "" for name in runs]
     to += [""] * (len(tables[0].rows) - len(to)) if to else []
     first, *others = tables
-    blocks: list[Block] = [Grid(table=first, to=tuple(to))]
-    blocks += [Grid(table=table) for table in others]
+    blocks: list[Block] = [Grid(first, to=tuple(to))]
+    blocks += [*map(Grid, others)]
     return keep_report(folder, KeptReport(title=first.title, blocks=(*blocks, *more)))
 
 

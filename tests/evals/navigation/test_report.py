@@ -11,7 +11,7 @@ from navloom.evals.navigation.episode_detail import detail
 from navloom.evals.navigation.failures import analyse, read_tags, tallies_of
 from navloom.evals.navigation.results import _behaviours, failures, tables, write_report
 from navloom.evals.navigation.run import MOST_CHARACTERS, choose, mine, read_examples
-from navloom.evals.navigation.shown_episodes import pick_cases, pointed_notes, read_case
+from navloom.evals.navigation.shown_episodes import Named, pick_cases, pointed_notes, read_case
 from navloom.evals.report.blocks import Grid, SceneMap, Transcript
 from navloom.evals.report.chart import png
 from navloom.evals.report.writers import markdown
@@ -179,14 +179,12 @@ def test_twelve_episodes_are_of_every_kind():
         *some(*[PATH] * 20, *[KITCHEN] * 20, LOOP),
         line(episode(id="t"), result("1_0", "2_0", end="max_steps"), "t"),
     ]
-    cases = [read_case(each, read_tags(each["result"]["tags"])) for each in lines]
+    cases = [Named.of(each, read_tags(each["result"]["tags"])) for each in lines]
     chosen = pick_cases(cases)
     assert len(chosen) == 12
     assert len({case.id for case in chosen}) == 12
-    assert {case.tagged.behaviour for case in chosen} == {
-        "loop", "time_out", "early_stop", "none",
-    }  # fmt: skip
-    assert sum(case.tagged.success for case in chosen) == 4
+    assert {case.behaviour for case in chosen} == {"loop", "time_out", "early_stop", "none"}
+    assert sum(case.success for case in chosen) == 4
     assert len(pick_cases(cases[:3])) == 3
 
 

@@ -44,7 +44,7 @@ def likeness_blocks(
     yield pairs(_title(said["mix of room types"]), shares, names)
     odds = log_odds(homes), log_odds(others)
     dots = tuple(
-        Dot(x=odds[0][pair], y=odds[1][pair], name=" in ".join(pair))
+        Dot(odds[0][pair], odds[1][pair], " in ".join(pair))
         for pair in sorted(set(odds[0]) & set(odds[1]))
     )
     title = _title(said["which thing is in which room (log odds)"])
