@@ -8,8 +8,10 @@ import os
 import stat
 import tempfile
 from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from navloom.errors import RunError
 
@@ -129,6 +131,19 @@ def replace_file(path: Path, data: bytes) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+@cache
+def packaged(package: str, name: str) -> Any:
+    """What a YAML file of a package of ours says; it is read once, and nobody changes it.
+
+    Args:
+        package: the package that holds it.
+        name: the file's.
+    """
+    import yaml
+
+    return yaml.safe_load(files(package).joinpath(name).read_text("utf-8"))
 
 
 def open_file(path: Path) -> BinaryIO:

@@ -15,9 +15,8 @@ from navloom.terminal import tell
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rich.table import Table
-
     from navloom.evals.calls import CallCounts, KeptCall
+    from navloom.evals.report.document import Table
 
 app = Commands()
 
@@ -76,21 +75,16 @@ def calls(
 
 
 def _table(run: Path, by_sample: dict[str, CallCounts]) -> Table:
-    from rich.table import Table
+    from navloom.evals.report.document import Table
 
-    table = Table("sample", *_HEADS, title=f"Calls of {run}")
-    for column in table.columns[1:]:
-        column.justify = "right"
-    for name, each in by_sample.items():
-        table.add_row(name, *_cells(each.record()))
-    if len(by_sample) > 1:
-        records = [each.record() for each in by_sample.values()]
-        costs = [each["usd"] for each in records]
-        whole = {key: sum(each[key] for each in records) for key in _NUMBERS}
+    records = {name: each.record() for name, each in by_sample.items()}
+    if len(records) > 1:
+        costs = [each["usd"] for each in records.values()]
+        whole = {key: sum(each[key] for each in records.values()) for key in _NUMBERS}
         whole |= {"usd": None if None in costs else sum(costs)}
-        table.add_section()
-        table.add_row(f"{len(records)} samples", *_cells(whole))
-    return table
+        records[f"{len(records)} samples"] = whole
+    rows = tuple((name, *_cells(each)) for name, each in records.items())
+    return Table(f"Calls of {run}", "", ("sample", *_HEADS), rows)
 
 
 _HEADS = ("calls", "cached", "errors", "retries", "tokens in", "out", "$", "seconds")

@@ -14,11 +14,11 @@ from navloom.terminal import harmless, say, tell
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-    from rich.table import Table
 
     from navloom.cli.options import How
     from navloom.evals.kinds import Shown
     from navloom.evals.progress import Summary
+    from navloom.evals.report.document import Table
     from navloom.evals.request import Request
     from navloom.evals.session import Session
     from navloom.scenes.plan import Sheet
@@ -33,7 +33,7 @@ def print_json(value: Any) -> None:
 
 
 def print_table(table: Table, *, of_words: bool = False) -> None:
-    """Write a table on stdout, as wide as the terminal; nothing in it is cut.
+    """Write a table on stdout, as wide as the terminal, without its note; nothing in it is cut.
 
     Args:
         table: any; the names of its rows, in the first column, stay on one line.
@@ -41,15 +41,27 @@ def print_table(table: Table, *, of_words: bool = False) -> None:
             line stays a line there, for programs that read lines.
     """
     from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table as RichTable
 
     console = Console()
     if not console.is_terminal and not of_words:
         console = Console(width=max(console.width, 400))
-    table.columns[0].no_wrap = True  # its rows' names
-    for column in table.columns:
-        column.overflow = "fold"
-        column._cells = [harmless(e) if isinstance(e, str) else e for e in column._cells]
-    console.print(table)
+    title = escape(harmless(table.title))
+    shown = RichTable(box=None, pad_edge=False, title=title, title_style="bold")
+    shown.title_justify = "left"
+    for at, name in enumerate(table.header):
+        cells = [row[at] for row in table.rows if at < len(row)]
+        numbers = at and not any(each[:1].isalpha() for each in cells)
+        shown.add_column(
+            escape(harmless(name)),
+            justify="right" if numbers else "left",
+            overflow="fold",
+            no_wrap=not at,
+        )
+    for row in table.rows:
+        shown.add_row(*(escape(harmless(cell)) for cell in row))
+    console.print(shown)
 
 
 def loaded(uris: Iterable[str]) -> Iterator[Scene]:
@@ -64,7 +76,7 @@ def loaded(uris: Iterable[str]) -> Iterator[Scene]:
             say(f"navloom: skipped {uri}: {error}")
 
 
-def save_picture(data: bytes, path: Path, ending: str = ".png") -> None:
+def save_picture(data: bytes, path: Path) -> None:
     """Write a picture's file, its folder too.
 
     Raises:
@@ -73,8 +85,8 @@ def save_picture(data: bytes, path: Path, ending: str = ".png") -> None:
     from navloom.errors import UsageError
     from navloom.files import replace_file
 
-    if path.suffix.casefold() != ending:
-        raise UsageError(f"cannot draw to {path}: expected a name that ends in {ending}")
+    if path.suffix.casefold() != ".png":
+        raise UsageError(f"cannot draw to {path}: expected a name that ends in .png")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, data)

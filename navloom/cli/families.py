@@ -7,10 +7,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 
 from navloom.errors import UsageError
+from navloom.files import packaged
 
 _SCHEMAS = json.dumps({"backend": "xgrammar", "disable_any_whitespace": True})
 """Held to a schema that leaves white space free, small models end a reply in thousands of newlines.
@@ -45,10 +45,7 @@ class Family:
 @cache
 def families() -> tuple[Family, ...]:
     """All that are known; the first that matches counts."""
-    import yaml
-
-    table = files("navloom.cli").joinpath("families.yaml").read_text("utf-8")
-    return tuple(Family(**each) for each in yaml.safe_load(table))
+    return tuple(Family(**each) for each in packaged("navloom.cli", "families.yaml"))
 
 
 def family_of(model: str) -> Family | None:

@@ -13,9 +13,7 @@ app = Commands()
 @takes()
 def models(as_json: Json = False) -> None:
     """List the providers of models, what each needs, and which are ready."""
-    from rich.markup import escape
-    from rich.table import Table
-
+    from navloom.evals.report.document import Table
     from navloom.models.registry import list_providers
 
     providers = list_providers()
@@ -39,14 +37,10 @@ def models(as_json: Json = False) -> None:
             ]
         )
         return
-    table = Table("model", "ready", "what", box=None, header_style="bold")
+    rows = []
     for provider in providers:
         names = [*provider.models, *(["..."] if provider.is_open else [])]
-        cells = (
-            "\n".join(f"{provider.name}/{name}" for name in names),
-            "\n".join(provider.lacks(name) or "yes" for name in names),
-            provider.about,
-        )
-        # Escaped: rich would take 'navloom[local]' for a style.
-        table.add_row(*map(escape, cells))
-    print_table(table)
+        shown = "\n".join(f"{provider.name}/{name}" for name in names)
+        ready = "\n".join(provider.lacks(name) or "yes" for name in names)
+        rows.append((shown, ready, provider.about))
+    print_table(Table("", "", ("model", "ready", "what"), tuple(rows)))

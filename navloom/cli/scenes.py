@@ -32,8 +32,7 @@ def list_(spec: Spec = "home:", as_json: Json = False) -> None:
     components counts the parts of the graph of rooms that no link joins. A broken home is said and
     skipped; the exit code is then 1.
     """
-    from rich.table import Table
-
+    from navloom.evals.report.document import Table
     from navloom.evals.report.scene_blocks import COUNTS, scene_sizes
     from navloom.scenes.uri import list_scenes
 
@@ -42,12 +41,8 @@ def list_(spec: Spec = "home:", as_json: Json = False) -> None:
     if as_json:
         print_json(rows)
     else:
-        table = Table("scene", box=None, header_style="bold")
-        for name in COUNTS:
-            table.add_column(name, justify="right")
-        for row in rows:
-            table.add_row(row["scene"], *(str(row[name]) for name in COUNTS))
-        print_table(table)
+        header = ("scene", *COUNTS)
+        print_table(Table("", "", header, tuple(tuple(str(r[k]) for k in header) for r in rows)))
     if len(rows) < len(uris):
         raise typer.Exit(1)
 
@@ -217,20 +212,22 @@ def import_hm3d(
 
 
 def _print_rooms(scene: Scene) -> None:
-    from rich.markup import escape
-    from rich.table import Table
-
+    from navloom.evals.report.document import Table
     from navloom.evals.report.scene_blocks import COUNTS, scene_rooms, scene_sizes
 
     sizes = scene_sizes(scene)
     counts = (counted(sizes[name], name) for name in COUNTS)
     tell_wrapped(f"{sizes['scene']} · {', '.join(counts)}")
-    table = Table("region", "floor", "leads to", "assets", "objects", header_style="bold")
-    table.box, table.padding, table.pad_edge = None, (0, 2, 0, 0), False
-    for room in scene_rooms(scene):
-        cells = [", ".join(room[key]) for key in ("leads_to", "assets", "objects")]
-        table.add_row(room["region"], str(room["floor"]), *(escape(cell) for cell in cells))
-    print_table(table, of_words=True)
+    rows = tuple(
+        (
+            room["region"],
+            str(room["floor"]),
+            *(", ".join(room[key]) for key in ("leads_to", "assets", "objects")),
+        )
+        for room in scene_rooms(scene)
+    )
+    header = ("region", "floor", "leads to", "assets", "objects")
+    print_table(Table("", "", header, rows), of_words=True)
     for note in scene.notes:
         tell_wrapped(f"note: {note}")
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -21,12 +23,21 @@ from navloom.evals.request import HEURISTIC, MOST, MaxReasks, MaxTurns, Model, S
 from navloom.evals.session import Session
 from navloom.terminal import say, tell
 
+if TYPE_CHECKING:
+    from navloom.evals.report.document import Table
+
 app = Commands("Answer a question about generators or navigators, or ask people.")
 app.command()(people)
 
 Arms = Annotated[
     tuple[str, ...] | None,
     Opt("Only this arm; may be given several times.", metavar="NAME", shown="all"),
+]
+Homes = Annotated[
+    int | None, Opt("How many homes, the first of SPEC.", min=1, max=MOST, shown="all")
+]
+EachOrHomes = Annotated[
+    int | None, Opt("Attempts of each arm.", min=1, max=MOST, shown="one a home")
 ]
 Task = Annotated[
     Literal["r2r", "reverie", "objectnav"],
@@ -56,9 +67,7 @@ def relays(
 
     request = SynthRequest(kind="collab", spec=spec, n=n_each, seed=seed)
     models = model or (HEURISTIC, "builtin/random")
-    for table in study_relays(request, models, out, session):
-        tell(table.markdown())
-    say(f"wrote {write_page([out], out)}")
+    _show(study_relays(request, models, out, session), out)
 
 
 @app.command()
@@ -74,9 +83,7 @@ def worth(
             metavar="PROVIDER/NAME",
         ),
     ] = (),
-    n_each: Annotated[
-        int | None, Opt("Attempts of each arm.", min=1, max=MOST, shown="one a home")
-    ] = None,
+    n_each: EachOrHomes = None,
     whole: Annotated[bool, Opt("Ask models for whole answers too, as the paper does.")] = False,
     arm: Arms = None,
     seed: Seed = 0,
@@ -94,12 +101,7 @@ def worth(
     n = len(list_scenes(spec)) if n_each is None else n_each
     request = SynthRequest(kind="collab", spec=spec, n=n, seed=seed)
     tables = study_worth(request, model, out, session, whole=whole, only=arm or ())
-    if as_json:
-        print_json(json.loads((out / "worth.json").read_bytes()))
-    else:
-        for table in tables:
-            tell(f"{table.markdown()}\n")
-    say(f"wrote {write_page([out], out)}")
+    _show(tables, out, json.loads((out / "worth.json").read_bytes()) if as_json else None)
 
 
 @app.command()
@@ -118,9 +120,7 @@ def profiles(
 
     request = SynthRequest(kind="single", spec=spec, n=1, model=model, seed=seed)
     homes = min(homes, len(list_scenes(spec)))
-    for table in study_profiles(request, homes, out, session):
-        tell(f"{table.markdown()}\n")
-    say(f"wrote {write_page([out], out)}")
+    _show(study_profiles(request, homes, out, session), out)
 
 
 @app.command()
@@ -139,14 +139,8 @@ def ablation(
 
     Made for a night: stop it at any moment, and the same command goes on.
     """
-    from navloom.errors import UsageError, did_you_mean
     from navloom.evals.navcraft.studies import ARMS, study_ablation
 
-    for name in arm or ():
-        if name not in ARMS:
-            raise UsageError(
-                f"no arm '{name}': choose {', '.join(ARMS)}.{did_you_mean(name, ARMS)}"
-            )
     table = study_ablation(
         SynthRequest(kind="collab", n=1, spec=spec, model=model, seed=seed),
         out,
@@ -155,8 +149,7 @@ def ablation(
         arms=arm or tuple(ARMS),
         session=session,
     )
-    tell(table.markdown())
-    say(f"wrote {write_page([out], out)}")
+    _show([table], out)
 
 
 @app.command()
@@ -167,12 +160,8 @@ def direct(
     model: Model,
     session: Session,
     how: How,
-    n_each: Annotated[
-        int | None, Opt("Attempts of each arm.", min=1, max=MOST, shown="one a home")
-    ] = None,
-    homes: Annotated[
-        int | None, Opt("How many homes, the first of SPEC.", min=1, max=MOST, shown="all")
-    ] = None,
+    n_each: EachOrHomes = None,
+    homes: Homes = None,
     arm: Arms = None,
     max_turns: MaxTurns = 12,
     max_reasks: MaxReasks = 3,
@@ -201,12 +190,7 @@ def direct(
         show_dry_runs(asked.requests(), session, as_json=how.as_json)
         return
     tables = study_direct(asked, out, session)
-    if how.as_json:
-        print_json(tables[0].record)
-    else:
-        for table in tables:
-            tell(f"{table.markdown()}\n")
-    say(f"wrote {write_page([out], out)}")
+    _show(tables, out, tables[0].record if how.as_json else None)
 
 
 add_plugged(app, "study", "teams")
@@ -265,3 +249,13 @@ def bodies(
     request = replace(request, options={"spec": spec, "kind": kind, "n": n})
     table = study_bodies(request, out, session, arm or tuple(PHYSICS_ARMS))
     print_study(table, out, as_json=as_json)
+
+
+def _show(tables: Sequence[Table], out: Path, record: Any = None) -> None:
+    """Print what a study found, or its record for programs, and write its page."""
+    if record is not None:
+        print_json(record)
+    else:
+        for table in tables:
+            tell(f"{table.markdown()}\n")
+    say(f"wrote {write_page([out], out)}")

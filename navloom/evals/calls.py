@@ -437,9 +437,9 @@ def _blocks(call: KeptCall, of: int, first: dict[str, int]) -> Iterator[Block]:
     if call.reply is not None:
         text = text_of(call.reply)
         first.setdefault(text, call.number)
-        said.append(Said(who="reply", text=text, tone="good"))
+        said.append(Said("reply", text, tone="good"))
     if call.error:
-        said.append(Said(who="error", text=call.error, tone="bad"))
+        said.append(Said("error", call.error, tone="bad"))
     head = f"Call {call.number} of {of}: {', '.join(about(call))}"
     yield Transcript(title=head, said=tuple(said), private=True, folded=head)
     for name, form in (("tools", call.tools), ("schema", call.schema)):
@@ -457,8 +457,8 @@ def _said(who: str, text: str, number: int, first: dict[str, int]) -> Said:
     known = first.setdefault(text, number)
     if known != number and len(text) > _NAMED:
         words = f"as in call {known}: {len(text):,} characters"
-        return Said(who=who, text=words, tone="quiet")
-    return Said(who=who, text=text)
+        return Said(who, words, tone="quiet")
+    return Said(who, text)
 
 
 def dollars(cost: float | None) -> str:
@@ -567,5 +567,5 @@ def _lines(messages: Sequence[Message]) -> list[Said]:
         text = "\n".join(filter(None, [content, *called]))
         short = text if len(text) <= _MOST_TEXT else f"{text[: _MOST_TEXT - 1]}…"
         tone: Tone = "bad" if role == "human" else "plain"
-        found.append(Said(who=_WHO.get(role, role), text=short, tone=tone))
+        found.append(Said(_WHO.get(role, role), short, tone=tone))
     return found

@@ -263,17 +263,17 @@ class Summary:
         found: what the kind of run adds: ``scores``, ``questions``; keys of their own in the file.
     """
 
-    samples: int
-    ok: int
-    failed: int
-    error: int
-    left: int
-    interrupted: bool
-    usage: dict[str, int]
-    cost_usd: float | None
-    cost_note: str | None
-    sample_seconds: float
-    session_seconds: float
+    samples: int = 0
+    ok: int = 0
+    failed: int = 0
+    error: int = 0
+    left: int = 0
+    interrupted: bool = False
+    usage: dict[str, int] = field(default_factory=dict)
+    cost_usd: float | None = None
+    cost_note: str | None = None
+    sample_seconds: float = 0.0
+    session_seconds: float = 0.0
     models: list[dict[str, Any]] = field(default_factory=list)
     limit: str | None = None
     found: dict[str, Any] = field(default_factory=dict)

@@ -41,8 +41,18 @@ from navloom.line_file import LineFile, LineForm, read_by_id, read_lines
 from navloom.models.secrets import redacted
 
 _MAX_RUN_JSON = 16 * 1024 * 1024
+_MOST_SUMMARY = 64 * 1024 * 1024
 _MOST_INSIDE = 4
 _SHOWN = 60
+
+
+def read_summary(path: Path | str) -> dict[str, Any]:
+    """What ``summary.json`` says; nothing where there is none that can be read."""
+    try:
+        found = json.loads((Path(path) / "summary.json").read_bytes()[:_MOST_SUMMARY])
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def read_run(path: Path | str) -> dict[str, Any]:

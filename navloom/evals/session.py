@@ -371,6 +371,11 @@ class Sample:
     def __post_init__(self) -> None:
         check_id(self.id)
 
+    @classmethod
+    def of(cls, run_seed: int, name: str, scene: str, attempt: int = 0, /, **more: Any) -> Sample:
+        """A sample whose seed follows from the run's and its id; ``more`` are its columns."""
+        return cls(name, sample_seed(run_seed, name), scene, attempt, more)
+
 
 @dataclass(frozen=True)
 class Job(ABC):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from navloom.errors import RunError, UnfinishedError, UsageError
+from navloom.errors import RunError, UnfinishedError, UsageError, did_you_mean
 from navloom.evals.progress import Summary
 from navloom.evals.run_folder import read_errors
 from navloom.evals.session import Session
@@ -22,6 +22,18 @@ def check_free(out: Path) -> None:
     check_place(out, folder=True)
     if (out / "run.json").exists():
         raise RunError(f"{out} holds a run: give --out a new folder, or one of this study")
+
+
+def check_arms(arms: Iterable[str], known: Collection[str]) -> None:
+    """Refuse an arm that a study has not.
+
+    Raises:
+        UsageError: there is one.
+    """
+    for name in arms:
+        if name not in known:
+            hint = did_you_mean(name, known)
+            raise UsageError(f"no arm '{name}': choose {', '.join(known)}.{hint}")
 
 
 class Study:

@@ -91,13 +91,12 @@ def write_video(path: Path, frames: Iterable[NDArray[np.uint8]], rate: int) -> i
     return count
 
 
-def sample_frames(path: Path | str, n: int, *, longest_side: int = LONGEST_SIDE) -> list[bytes]:
+def sample_frames(path: Path | str, n: int) -> list[bytes]:
     """Some frames of a video, evenly spaced, the first and the last near its ends.
 
     Args:
         path: the video.
         n: how many, 1 to ``MOST_FRAMES``; a video with fewer gives all it has.
-        longest_side: pixels of a frame's longer side at most.
 
     Returns:
         JPEG files, in the order of the video.
@@ -122,7 +121,7 @@ def sample_frames(path: Path | str, n: int, *, longest_side: int = LONGEST_SIDE)
             stream = container.streams.video[0]
             stream.thread_type = "AUTO"
             frames = [
-                _jpeg(frame, longest_side, where) for frame in _evenly(container, stream, n, where)
+                _jpeg(frame, LONGEST_SIDE, where) for frame in _evenly(container, stream, n, where)
             ]
     except av.error.FFmpegError as error:
         said = " ".join(str(error).split())[:200]

@@ -23,12 +23,24 @@ from langgraph.runtime import Runtime
 from langgraph.types import Checkpointer
 from langgraph.typing import ContextT, InputT, StateT
 
-from navloom.graphs.agent import AgentGraph, Growing, Outcome, off_loop
+from navloom.graphs.agent import AgentContext, AgentGraph, Growing, ModelLike, Outcome, off_loop
 from navloom.models.answer import AnswerError, message_text
 from navloom.models.binding import bind
 from navloom.models.call import acall
 from navloom.models.messages import with_pictures
 from navloom.models.usage import paid_for
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AskContext(AgentContext):
+    """The part of a context that says whom a graph asks, and how often."""
+
+    model: ModelLike = "builtin/heuristic"
+    """The model that is asked, or its ``provider/name``."""
+    max_reasks: int = 1
+    """How often a reply that cannot be used is asked for again."""
+    constrain: bool = True
+    """Whether to hold the model to the answer's schema where its backend can."""
 
 
 class Asking(Outcome, total=False):

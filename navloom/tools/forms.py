@@ -23,6 +23,8 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema
 
+from navloom.files import packaged
+
 MOST_LISTED = 12
 """How many names or faults a message lists."""
 _MOST_QUOTED = 120
@@ -130,44 +132,7 @@ def _faults(error: ValidationError, form: type[Form], key: str) -> list[Violatio
     return found
 
 
-HEADINGS = (
-    "Job",
-    "Random seed",
-    "Instruction",
-    "History",
-    "Navigation starts",
-    "Step",
-    "Map",
-    "Current place",
-    "Visited",
-    "Unvisited",
-    "Plan",
-    "Guidance",
-    "Dialogue",
-    "Q",
-    "A",
-    "Shortest path",
-    "Current heading",
-    "Surroundings",
-    "Near",
-    "Action options",
-    "Action",
-    "Final Decision",
-    "Reasoning",
-    "Reflection",
-    "Observation",
-    "Asked because",
-    "Question",
-    "Earlier",
-    "Facts",
-    "Answer",
-    "Markers",
-    "Views",
-    "System",
-    "Assistant",
-    "Human",
-    "User",
-)
+HEADINGS: tuple[str, ...] = tuple(packaged("navloom.tools", "headings.yaml"))
 """The words that open a section of a prompt when a colon follows."""
 _HEADING = re.compile(
     rf"(?<!\w)({'|'.join(h.replace(' ', '[ _]') for h in HEADINGS)})( \d{{1,6}})?"

@@ -67,7 +67,6 @@ def make_app(
     token: str,
     port: int,
     hosts: Iterable[str] = (),
-    scheme: str = "http",
     rooms: Sequence[WebRoom] = (),
 ) -> ASGIApp:
     """The application over some documents, and rooms.
@@ -77,7 +76,6 @@ def make_app(
         token: what every request for them must bring.
         port: where it listens.
         hosts: further names, or ``name:port``, that it may be asked by.
-        scheme: of the page's own origin.
         rooms: what can be told something, too.
     """
     SPARING.meshes = 1
@@ -119,7 +117,7 @@ def make_app(
         *(route for room in rooms for route in room.routes()),
     ]
     app = Starlette(routes=routes, exception_handlers=_HANDLERS, lifespan=_while_open(rooms))
-    return _Guard(app, token, names, {f"{scheme}://{name}" for name in names}, rooms)
+    return _Guard(app, token, names, {f"http://{name}" for name in names}, rooms)
 
 
 def _while_open(rooms: Sequence[WebRoom]) -> Any:

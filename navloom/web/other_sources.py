@@ -117,15 +117,6 @@ class ReportSource(Source):
         self._said = said or read_report(path)
         self._was = self.state()
 
-    @property
-    def columns(self) -> Sequence[Column]:
-        """It has no rows."""
-        return ()
-
-    def rows(self) -> Sequence[IndexRow]:
-        """None."""
-        return ()
-
     def state(self) -> tuple[Any, ...]:
         """The size and time of its file."""
         return () if self._given else size_and_time(self.path / NAME)
@@ -142,10 +133,6 @@ class ReportSource(Source):
         """What it says."""
         del name
         return self._now().blocks
-
-    def detail(self, name: str) -> Detail:
-        """It has no rows."""
-        raise KeyError(name)
 
     def scenes(self) -> Iterable[str]:
         """Whose licence its private blocks are under."""
@@ -176,15 +163,6 @@ class HomeSource(Source):
         self.uri = uri
         load_scene(uri)
 
-    @property
-    def columns(self) -> Sequence[Column]:
-        """It has no rows."""
-        return ()
-
-    def rows(self) -> Sequence[IndexRow]:
-        """None."""
-        return ()
-
     def header(self) -> Header:
         """Its name."""
         cells = {"name": self.uri, "kind": "home"}
@@ -194,10 +172,6 @@ class HomeSource(Source):
         """Its plan, its rooms and what is in them."""
         del name
         return scene_blocks(scene_of(self.uri), self.uri)
-
-    def detail(self, name: str) -> Detail:
-        """It has no rows."""
-        raise KeyError(name)
 
     def scenes(self) -> Iterable[str]:
         """Itself."""

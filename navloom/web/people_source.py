@@ -23,7 +23,7 @@ from navloom.evals.report.document import NOTHING, Table
 from navloom.line_file import LinePosition
 from navloom.web.documents import Documents
 from navloom.web.index import IndexRow, cells_of
-from navloom.web.source import Header, Source, size_and_time
+from navloom.web.source import Header, Source, cell, size_and_time
 
 _NOWHERE = LinePosition(0, 0, 0)
 _RESULTS = (
@@ -33,18 +33,14 @@ _RESULTS = (
 )
 
 
-def _cell(name: str) -> Any:
-    return lambda line: line.get(name)
-
-
 COLUMNS: tuple[Column, ...] = (
-    Column(name="id", of=_cell("id"), form="text"),
-    Column(name="home", of=_cell("home"), form="text", facet=True),
-    Column(name="of", of=_cell("of"), form="text", help="What it is called in its source."),
-    Column(name="author", of=_cell("author"), form="text", facet=True),
-    Column(name="answers", of=_cell("answers"), form="count", help="Raters whose answer counts."),
-    Column(name="skipped", of=_cell("skipped"), form="count"),
-    Column(name="seconds", of=_cell("seconds"), form="seconds", help="Mean of its raters."),
+    Column("id", cell("id"), "text"),
+    Column("home", cell("home"), "text", facet=True),
+    Column("of", cell("of"), "text", help="What it is called in its source."),
+    Column("author", cell("author"), "text", facet=True),
+    Column("answers", cell("answers"), "count", help="Raters whose answer counts."),
+    Column("skipped", cell("skipped"), "count"),
+    Column("seconds", cell("seconds"), "seconds", help="Mean of its raters."),
 )
 
 
@@ -172,23 +168,23 @@ def _line(item: Item, said: Sequence[Rating], skipped: int) -> Line:
 
 def progress_blocks(people: People) -> list[Block]:
     """How far each rater is, and how they go about it."""
-    links = Fact(name="links", value="give out the links", to="#/people/links")
+    links = Fact("links", "give out the links", to="#/people/links")
     form = people.form
     facts = (
-        Fact(name="form", value=form.name, note=form.title),
-        Fact(name="items", value=str(len(people.items))),
-        Fact(name="raters an item", value=str(min(form.overlap, len(people.raters)))),
+        Fact("form", form.name, note=form.title),
+        Fact("items", str(len(people.items))),
+        Fact("raters an item", str(min(form.overlap, len(people.raters)))),
         links,
     )
-    return [Facts(facts=facts), Grid(table=rater_table(habits(people, asked(people)[0])))]
+    return [Facts(facts=facts), Grid(rater_table(habits(people, asked(people)[0])))]
 
 
 def _known(item: Item) -> Facts:
     """What no rater is shown."""
-    found = [Fact(name=name, value=value) for name, value in item.tags.items()]
+    found = [Fact(name, value) for name, value in item.tags.items()]
     for who, answers in item.references.items():
         said = "; ".join(f"{name}: {_words(answer)}" for name, answer in answers.items())
-        found.append(Fact(name=who, value=said))
+        found.append(Fact(who, said))
     return Facts(title="What is known of it, and shown to no rater", facts=tuple(found))
 
 
@@ -205,7 +201,7 @@ def _said(people: People, item: Item) -> Block:
     ]
     if not rows:
         return Prose(title="What was said", text="Nobody has answered it yet.")
-    return Grid(table=Table("What was said", "", ("rater", *names, "seconds"), tuple(rows)))
+    return Grid(Table("What was said", "", ("rater", *names, "seconds"), tuple(rows)))
 
 
 def _words(answer: Any) -> str:

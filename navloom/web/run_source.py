@@ -17,14 +17,13 @@ from navloom.evals.made_with import package_version
 from navloom.evals.people.results import run_blocks, sample_blocks
 from navloom.evals.report.blocks import Block, Column, Detail, Fact, Facts, Grid, Line, Prose
 from navloom.evals.report.document import Table, number, percent
-from navloom.evals.run_folder import line_form, read_run
+from navloom.evals.run_folder import line_form, read_run, read_summary
 from navloom.evals.run_scenes import run_scene
 from navloom.files import formed
 from navloom.scenes.scene import Scene
 from navloom.web.index import IndexRow, LineIndex
 from navloom.web.source import Header, Source, size_and_time
 
-_MOST_SUMMARY = 64 * 1024 * 1024
 _MOST_NOTES = 5
 _MOST_COMMAND = 10_000
 _TABS = (
@@ -40,16 +39,16 @@ def _tokens(line: Line) -> int:
 
 
 FIRST: tuple[Column, ...] = (
-    Column(name="id", of=lambda line: line["id"], form="text"),
-    Column(name="status", of=lambda line: line.get("status"), form="text", facet=True),
-    Column(name="scene", of=lambda line: line.get("scene"), form="text", facet=True),
+    Column("id", lambda line: line["id"], "text"),
+    Column("status", lambda line: line.get("status"), "text", facet=True),
+    Column("scene", lambda line: line.get("scene"), "text", facet=True),
 )
 LAST: tuple[Column, ...] = (
-    Column(name="reason", of=lambda line: line.get("reason"), form="text", facet=True),
-    Column(name="message", of=lambda line: line.get("message"), form="text", shown=False),
-    Column(name="tokens", of=_tokens, form="count", help="In and out."),
-    Column(name="$", of=lambda line: line.get("cost_usd"), form="dollars"),
-    Column(name="s", of=lambda line: line.get("seconds"), form="seconds"),
+    Column("reason", lambda line: line.get("reason"), "text", facet=True),
+    Column("message", lambda line: line.get("message"), "text", shown=False),
+    Column("tokens", _tokens, "count", help="In and out."),
+    Column("$", lambda line: line.get("cost_usd"), "dollars"),
+    Column("s", lambda line: line.get("seconds"), "seconds"),
 )
 
 
@@ -199,12 +198,7 @@ class RunSource(Source):
 
     def summary(self) -> dict[str, Any]:
         """What ``summary.json`` says; nothing where there is none that can be read."""
-        try:
-            data = (self.path / "summary.json").read_bytes()[:_MOST_SUMMARY]
-            found = json.loads(data)
-        except (OSError, ValueError, RecursionError):
-            return {}
-        return found if isinstance(found, dict) else {}
+        return read_summary(self.path)
 
     def _score(self, summary: Mapping[str, Any]) -> str | None:
         try:
@@ -256,7 +250,7 @@ class RunSource(Source):
         if not rows:
             return (Prose(text="No session of this run has ended yet: costs are summed then."),)
         note = "Of all sessions that ended; prices are those of the day of each call."
-        whole = Grid(table=Table("By model and role", note, head, tuple(rows)))
+        whole = Grid(Table("By model and role", note, head, tuple(rows)))
         return (whole, *self._latency())
 
     def _latency(self) -> Sequence[Block]:
@@ -270,7 +264,7 @@ class RunSource(Source):
             return ()
         head = ("model", "role", "answered", "median", "nine in ten below", "longest")
         note = "Of each call that a model answered, waits between attempts included."
-        return (Grid(table=Table("How long calls took", note, head, tuple(rows))),)
+        return (Grid(Table("How long calls took", note, head, tuple(rows))),)
 
     def _request(self) -> Sequence[Block]:
         said = self.said
@@ -288,7 +282,7 @@ class RunSource(Source):
 
 def _named(title: str, values: Mapping[str, Any]) -> Facts:
     facts = [
-        Fact(name=str(key), value=value if isinstance(value, str) else json.dumps(value))
+        Fact(str(key), value if isinstance(value, str) else json.dumps(value))
         for key, value in values.items()
         if value is not None
     ]

@@ -44,26 +44,27 @@ class Header:
     things: str = "samples"
 
 
-def _cell(name: str) -> Any:
+def cell(name: str) -> Any:
+    """What a line has under a name."""
     return lambda line: line.get(name)
 
 
 LIST_COLUMNS: tuple[Column, ...] = (
-    Column(name="name", of=_cell("name"), form="text"),
-    Column(name="kind", of=_cell("kind"), form="text", facet=True),
-    Column(name="task", of=_cell("task"), form="text", facet=True),
-    Column(name="agent", of=_cell("agent"), form="text", facet=True),
-    Column(name="state", of=_cell("state"), form="text", facet=True),
-    Column(name="score", of=_cell("score"), form="text", help="Its first score, 95 % interval."),
-    Column(name="ended", of=_cell("ended"), form="count"),
-    Column(name="errors", of=_cell("errors"), form="count"),
-    Column(name="models", of=_cell("models"), form="tags", facet=True),
-    Column(name="split", of=_cell("split"), form="text", shown=False),
-    Column(name="samples", of=_cell("samples"), form="count"),
-    Column(name="tokens", of=_cell("tokens"), form="count", help="In and out."),
-    Column(name="$", of=_cell("usd"), form="dollars"),
-    Column(name="seconds", of=_cell("seconds"), form="seconds", help="Of all samples together."),
-    Column(name="date", of=_cell("date"), form="text"),
+    Column("name", cell("name"), "text"),
+    Column("kind", cell("kind"), "text", facet=True),
+    Column("task", cell("task"), "text", facet=True),
+    Column("agent", cell("agent"), "text", facet=True),
+    Column("state", cell("state"), "text", facet=True),
+    Column("score", cell("score"), "text", help="Its first score, 95 % interval."),
+    Column("ended", cell("ended"), "count"),
+    Column("errors", cell("errors"), "count"),
+    Column("models", cell("models"), "tags", facet=True),
+    Column("split", cell("split"), "text", shown=False),
+    Column("samples", cell("samples"), "count"),
+    Column("tokens", cell("tokens"), "count", help="In and out."),
+    Column("$", cell("usd"), "dollars"),
+    Column("seconds", cell("seconds"), "seconds", help="Of all samples together."),
+    Column("date", cell("date"), "text"),
 )
 
 
@@ -77,21 +78,21 @@ class Source(ABC):
         """What a list says of it, as it is now."""
 
     @property
-    @abstractmethod
     def columns(self) -> Sequence[Column]:
         """What its rows have."""
+        return ()
 
-    @abstractmethod
     def rows(self) -> Sequence[IndexRow]:
-        """All of its rows as they are now, in their order."""
+        """All of its rows as they are now, in their order; some sources have none."""
+        return ()
 
     @abstractmethod
     def tab(self, name: str) -> Sequence[Block]:
         """What one of its tabs shows."""
 
-    @abstractmethod
     def detail(self, name: str) -> Detail:
         """What is seen of one row; KeyError where there is none of the id."""
+        raise KeyError(name)
 
     def line(self, name: str) -> Line:
         """The line behind a finished row; KeyError where there is none."""

@@ -60,7 +60,7 @@ def test_a_screen_has_the_first_open_table_and_no_row_of_others() -> None:
     text, table = screen(BLOCKS)
     assert text == "A <run>\n\nIt went well.\n\n"
     assert table.title == "Scores"
-    assert [[*column.cells] for column in table.columns] == [["a"], ["50.0%"]]
+    assert (table.header, table.rows) == (("run", "SR"), (("a", "50.0%"),))
 
 
 def test_each_run_of_several_has_its_own_table_on_the_screen() -> None:

@@ -16,10 +16,9 @@ from navloom.evals.session import Session
 from navloom.terminal import say, tell
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from navloom.evals.judging.rows import Answers
     from navloom.evals.progress import Summary
+    from navloom.evals.report.blocks import Bars
     from navloom.evals.report.document import Table
 
 app = Commands("Grade reasons, traces and failures, compare tasks, and measure the grader.")
@@ -203,7 +202,8 @@ def calibrate_reasoning(
         tables, drawn = [shown.injection_table(found)], None
     else:
         made = scored.score_reasoning(out, request.model, summary)
-        record, tables, drawn = made.record(), shown.reasoning_tables(made), shown.picture(made)
+        record, tables = made.record(), shown.reasoning_tables(made)
+        drawn = shown.confusion_bars(made)
     _measured(summary, out, how.as_json, record, tables, drawn)
 
 
@@ -323,7 +323,7 @@ def _measured(
     as_json: bool,
     record: Mapping[str, Any],
     tables: Sequence[Table],
-    drawn: Figure | None = None,
+    drawn: Bars | None = None,
     *,
     name: str = "calibration",
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -73,8 +73,7 @@ def r2r(
 
     The same command on the same folder goes on with a run that was stopped.
     """
-    check_flags(context, request)
-    carry_out(request, run_folder(out, request.task, request), session, how)
+    _evaluate(context, request, out, session, how)
 
 
 @app.command()
@@ -91,8 +90,7 @@ def r4r(
 
     The same command on the same folder goes on with a run that was stopped.
     """
-    check_flags(context, request)
-    carry_out(request, run_folder(out, request.task, request), session, how)
+    _evaluate(context, request, out, session, how)
 
 
 @app.command()
@@ -112,9 +110,7 @@ def reverie(
     Beside it stand whether the end sees the target, and whether the agent said which thing it is.
     The same command on the same folder goes on with a run that was stopped.
     """
-    check_flags(context, request)
-    request = replace(request, options={"goals": goals, "grounding": grounding})
-    carry_out(request, run_folder(out, request.task, request), session, how)
+    _evaluate(context, request, out, session, how, goals=goals, grounding=grounding)
 
 
 @app.command()
@@ -133,9 +129,7 @@ def objectnav(
     Derived from REVERIE's visible objects, no published benchmark. The same command on the same
     folder goes on with a run that was stopped.
     """
-    check_flags(context, request)
-    request = replace(request, options={"n": n})
-    carry_out(request, run_folder(out, request.task, request), session, how)
+    _evaluate(context, request, out, session, how, n=n)
 
 
 @app.command()
@@ -155,9 +149,7 @@ def scene(
 
     The same command on the same folder goes on with a run that was stopped.
     """
-    check_flags(context, request)
-    request = replace(request, options={"spec": spec, "kind": kind, "n": n})
-    carry_out(request, run_folder(out, request.task, request), session, how)
+    _evaluate(context, request, out, session, how, spec=spec, kind=kind, n=n)
 
 
 @app.command()
@@ -184,6 +176,19 @@ def dialogue(
     folder = run_folder(out, request.task, request)
     print_study(compare_dialogue(request, folder, session), folder, as_json=as_json)
     say(f"  the runs are {folder}/*; each has its own report: navloom report RUN")
+
+
+def _evaluate(
+    context: typer.Context,
+    request: EvalRequest,
+    out: Path | None,
+    session: Session,
+    how: How,
+    **options: Any,
+) -> None:
+    check_flags(context, request)
+    request = replace(request, options=options) if options else request
+    carry_out(request, run_folder(out, request.task, request), session, how)
 
 
 def check_flags(context: typer.Context, request: EvalRequest, *, study: bool = False) -> None:

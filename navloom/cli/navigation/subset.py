@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from navloom.cli.common import print_json, print_table
+from navloom.cli.common import print_json, print_table, save_figure
 from navloom.cli.help_pages import Commands
 from navloom.cli.options import Json, takes
 from navloom.evals.navigation.request import Data, Split
@@ -127,6 +127,7 @@ def _show(
         shares_table,
         spread_table,
         spreads_of,
+        subset_chart,
     )
 
     part = made.pick(whole).episodes
@@ -146,10 +147,11 @@ def _show(
         print_table(shares_table(axes))
         print_table(spread_table(spreads))
     if picture is not None:
-        from navloom.evals.navigation.subset import draw_subset
+        from navloom.evals.report.chart import chart
 
         title = f"{made.task} {made.split}: {len(part)} of {len(whole.episodes)} episodes"
-        say(f"drew {draw_subset(axes, whole.episodes, part, picture, title=title)}")
+        blocks = subset_chart(axes, whole.episodes, part)
+        save_figure(chart(blocks, title, across=2), picture)
     if out is None:
         say("nothing is written: say where with --out subset.json")
     else:

@@ -16,10 +16,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
-from rich.table import Table
 
 from navloom.errors import UsageError
-from navloom.evals.report.document import percent
+from navloom.evals.report.document import Table, percent
 from navloom.graphs.annotation import room_typing
 from navloom.graphs.calling import run
 from navloom.models.builtin import BuiltinChatModel
@@ -164,22 +163,18 @@ def score(
     )
 
 
-def table(rows: list[AnnotationScores], *, title: str | None = None) -> Table:
+def table(rows: list[AnnotationScores]) -> Table:
     """The rows with their micro mean (over viewpoints or regions) and macro mean (over homes)."""
     models = ", ".join(dict.fromkeys(row.model for row in rows))
-    grid = Table(title=title or f"Annotation accuracy, hidden types named by {models}")
-    grid.add_column("scene")
-    grid.add_column("viewpoints", justify="right")
-    for heading in COLUMNS.values():
-        grid.add_column(heading, justify="right")
-    for row in rows:
-        grid.add_row(row.scene, str(row.voting.of), *(str(getattr(row, c)) for c in COLUMNS))
-    grid.add_section()
-    total = sum(row.voting.of for row in rows)
-    grid.add_row("all, micro", str(total), *(str(micro(rows, c)) for c in COLUMNS))
-    means = [macro(rows, column) for column in COLUMNS]
-    grid.add_row("all, macro", "", *map(percent, means))
-    return grid
+    cells = [
+        (row.scene, str(row.voting.of), *(str(getattr(row, column)) for column in COLUMNS))
+        for row in rows
+    ]
+    total = str(sum(row.voting.of for row in rows))
+    cells.append(("all, micro", total, *(str(micro(rows, column)) for column in COLUMNS)))
+    cells.append(("all, macro", "", *(percent(macro(rows, column)) for column in COLUMNS)))
+    title = f"Annotation accuracy, hidden types named by {models}"
+    return Table(title, "", ("scene", "viewpoints", *COLUMNS.values()), tuple(cells))
 
 
 def micro(rows: list[AnnotationScores], column: str) -> Share:

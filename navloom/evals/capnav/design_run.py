@@ -38,7 +38,7 @@ from navloom.evals.progress import Summary
 from navloom.evals.report.blocks import Block, Grid, Prose
 from navloom.evals.report.document import Table, percent
 from navloom.evals.run_folder import read_samples
-from navloom.evals.session import Job, Sample, make_id, sample_seed
+from navloom.evals.session import Job, Sample, make_id
 from navloom.evals.video import check_video, sample_frames, video_digest
 from navloom.files import write_whole
 from navloom.graphs.capnav import designer as capnav_tasks
@@ -203,10 +203,9 @@ def _add_round(
     for name, count in wanted.items():
         sizes = [most] * (count // most) + ([count % most] if count % most else [])
         for place, size in enumerate(sizes):
-            sample_id = make_id(name, attempts[name] + place)
-            seed = sample_seed(request.seed, sample_id)
-            columns = {"asked": size, "round": plan.rounds}
-            new.append(Sample(sample_id, seed, name, attempts[name] + place, columns))
+            attempt = attempts[name] + place
+            sample_id, told = make_id(name, attempt), {"asked": size, "round": plan.rounds}
+            new.append(Sample.of(request.seed, sample_id, name, attempt, **told))
             plan.taken[sample_id] = [each.question for each in known.get(name, ())]
     if request.balance:
         _steer(plan, new, before)
@@ -380,7 +379,7 @@ def _tables(said: dict[str, Any]) -> tuple[list[Block], list[str]]:
         tables.append(Table("", "", ("kind of barrier", "questions and bodies"), cells))
     even = balance["imbalance"]
     said_of = f"imbalance {even or 0:.2f} (0: each body can do half of what is known)"
-    return [Grid(table=table) for table in tables], [] if even is None else [said_of]
+    return [*map(Grid, tables)], [] if even is None else [said_of]
 
 
 def report(runs: list[Path], _: Path | None) -> Shown:

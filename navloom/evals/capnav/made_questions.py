@@ -171,7 +171,7 @@ def passages_map(
     """
     spots = ground.spots
     routes = [
-        MapRoute(name=f"{_NAMES[can]} to {body}", style=_STYLES[can], points=ground.between(a, b))
+        MapRoute(f"{_NAMES[can]} to {body}", _STYLES[can], ground.between(a, b))
         for a, b, can in _both_ways(truth, body)
         if a in spots and b in spots
     ]
@@ -185,7 +185,7 @@ def passages_map(
     said = [node for node in answered if node is not None]
     routes += _way(ground, said, "the way that was answered", "walk")
     marks = [
-        MapMark(kind=kind, at=spots[node])
+        MapMark(kind, spots[node])
         for kind, node in (("start", ends[0]), ("goal", ends[1]))
         if node in spots
     ]
@@ -212,12 +212,10 @@ def _barred(ground: QuestionMap, found: Feasibility, must: Sequence[Passage]) ->
 
     for at_number, passage in enumerate(must, 1):
         kinds = ", ".join(barrier_kinds(passage.note))
-        yield from (
-            MapMark(kind="barrier", at=spot, label=f"{at_number}: {kinds}") for spot in at(passage)
-        )
+        yield from (MapMark("barrier", spot, f"{at_number}: {kinds}") for spot in at(passage))
     for passage in found.blocking:
         if passage not in must:
-            yield from (MapMark(kind="cut", at=spot) for spot in at(passage))
+            yield from (MapMark("cut", spot) for spot in at(passage))
 
 
 def _both_ways(truth: Traversability, body: str) -> Iterator[tuple[str, str, bool | None]]:
@@ -235,7 +233,7 @@ def _way(
     legs = [ground.between(a, b) for a, b in pairwise(known)]
     if legs:
         points = (legs[0][0], *(spot for leg in legs for spot in leg[1:]))
-        yield MapRoute(name=name, style=style, points=points)
+        yield MapRoute(name, style, points)
 
 
 def _middle(way: Sequence[Spot]) -> Spot:
@@ -256,29 +254,29 @@ def columns(run: Mapping[str, Any]) -> list[Column]:
     """What a conversation about a scene has of its own."""
     del run
     return [
-        Column(name="questions", of=lambda line: len(line["result"]["questions"]), form="count"),
-        Column(name="asked", of=lambda line: line["asked"], form="count", help="asked for"),
-        Column(name="round", of=lambda line: line["round"], form="count", facet=True),
-        Column(name="rejected", of=lambda line: line["result"]["rejected_in_all"], form="count",
+        Column("questions", lambda line: len(line["result"]["questions"]), "count"),
+        Column("asked", lambda line: line["asked"], "count", help="asked for"),
+        Column("round", lambda line: line["round"], "count", facet=True),
+        Column("rejected", lambda line: line["result"]["rejected_in_all"], "count",
                better="less", help="questions that broke a rule"),
         Column(
-            name="rule",
-            of=lambda line: sorted(
+            "rule",
+            lambda line: sorted(
                 {
                     str(fault["code"])
                     for each in line["result"]["rejected"]
                     for fault in each["violations"]
                 }
             ),
-            form="tags",
+            "tags",
             facet=True,
             help="the rules that were broken",
         ),
-        Column(name="repairs", of=lambda line: line["result"]["repairs"], form="count",
+        Column("repairs", lambda line: line["result"]["repairs"], "count",
                better="less"),
-        Column(name="turns", of=lambda line: line["result"]["turns"], form="count", shown=False),
-        Column(name="first", of=lambda line: line["result"]["questions"][0]["question"],
-               form="text", help="its first question"),
+        Column("turns", lambda line: line["result"]["turns"], "count", shown=False),
+        Column("first", lambda line: line["result"]["questions"][0]["question"],
+               "text", help="its first question"),
     ]  # fmt: skip
 
 
@@ -323,20 +321,20 @@ def _question(
     truth: Traversability | None,
 ) -> list[Block]:
     ends = question["nodes_involved"]
-    words = [Said(who="the question", text=str(question["question"]))]
-    words += [Said(who="why it", text=str(question["reason"]))] if question.get("reason") else []
+    words = [Said("the question", str(question["question"]))]
+    words += [Said("why it", str(question["reason"]))] if question.get("reason") else []
     name = str if ground is None else ground.name
     facts = [
-        Fact(name="from", value=f"{name(ends['start'])}: {ends['start_detail']}"),
-        Fact(name="by", value=", ".join(map(name, ends["intermediate"])) or NOTHING),
-        Fact(name="to", value=f"{name(ends['end'])}: {ends['end_detail']}"),
+        Fact("from", f"{name(ends['start'])}: {ends['start_detail']}"),
+        Fact("by", ", ".join(map(name, ends["intermediate"])) or NOTHING),
+        Fact("to", f"{name(ends['end'])}: {ends['end_detail']}"),
     ]
     for key in ("start_detail", "end_detail"):
         found = grounding[key]
         fits = f"fits {found['fits']} things" if found.get("fits") is not None else ""
         value = str(found["status"])
         tone: Tone = "good" if value == "verified" else "plain"
-        facts.append(Fact(name=key.replace("_", " "), value=value, tone=tone, note=fits))
+        facts.append(Fact(key.replace("_", " "), value, tone=tone, note=fits))
     blocks: list[Block] = [Transcript(said=tuple(words)), Facts(facts=tuple(facts))]
     if ground is None or truth is None:
         return blocks
@@ -370,7 +368,7 @@ def _question(
     )
     return [
         *blocks,
-        Grid(table=Table("What is true of it", note, header, rows), private=True),
+        Grid(Table("What is true of it", note, header, rows), private=True),
         Variants(title="Passages, by body", variants=maps),
     ]
 
@@ -381,11 +379,9 @@ def _rejected(result: Mapping[str, Any]) -> list[Block]:
     for each in result.get("rejected") or ():
         words = each["said"]
         text = words.get("question") if isinstance(words, Mapping) else words
-        said.append(Said(who="the model", text=str(text).strip("'")))
+        said.append(Said("the model", str(text).strip("'")))
         said += [
-            Said(
-                who=f"the checks: {fault['code']}", text=str(fault.get("message") or ""), tone="bad"
-            )
+            Said(f"the checks: {fault['code']}", str(fault.get("message") or ""), tone="bad")
             for fault in each["violations"]
         ]
     return [Transcript(title="Sent back", said=tuple(said))] if said else []
@@ -393,11 +389,9 @@ def _rejected(result: Mapping[str, Any]) -> list[Block]:
 
 def _made(line: Line, result: Mapping[str, Any]) -> Facts:
     keys = ("turns", "tool_calls", "repairs", "rejected_in_all", "frames", "why")
-    facts = [Fact(name="round", value=str(line.get("round", NOTHING)))]
+    facts = [Fact("round", str(line.get("round", NOTHING)))]
     facts += [
-        Fact(name=key.replace("_", " "), value=str(result[key]))
-        for key in keys
-        if result.get(key) is not None
+        Fact(key.replace("_", " "), str(result[key])) for key in keys if result.get(key) is not None
     ]
     return Facts(title="How it was made", facts=tuple(facts))
 
@@ -411,12 +405,10 @@ def tables(run: Path) -> list[Block]:
     said = read_balance(run)
     with formed(f"{run}/balance.json", "a balance of questions"):
         balance, numbers = said["balance"], {**said, **said["details"]}
-        facts = tuple(
-            Fact(name=key.replace("_", " "), value=number(numbers[key])) for key in _COUNTS
-        )
+        facts = tuple(Fact(key.replace("_", " "), number(numbers[key])) for key in _COUNTS)
         even = balance["imbalance"]
         note = "0: each body can do half of what is known; 1: each can do all or nothing."
-        worth = Fact(name="imbalance", value=NOTHING if even is None else f"{even:.2f}", note=note)
+        worth = Fact("imbalance", NOTHING if even is None else f"{even:.2f}", note=note)
         blocks: list[Block] = [
             Facts(title="Questions", facts=(*facts, worth)),
             _bars("Who can do them", balance["bodies"], "questions"),
@@ -428,13 +420,13 @@ def tables(run: Path) -> list[Block]:
         broken: Sequence[tuple[str, int]] = sorted(said["rules_broken"].items())
         if broken:
             rows = tuple((code.replace("_", " "), str(count)) for code, count in broken)
-            blocks.append(Grid(table=Table("Rules broken", "", ("rule", "questions"), rows)))
+            blocks.append(Grid(Table("Rules broken", "", ("rule", "questions"), rows)))
         return blocks
 
 
 def _bars(title: str, counted: Mapping[str, Mapping[str, int]], unit: str) -> Bars:
     bars = tuple(
-        (str(name), tuple(Segment(name=str(k), count=n) for k, n in of.items() if n))
+        (str(name), tuple(Segment(str(k), n) for k, n in of.items() if n))
         for name, of in counted.items()
     )
     return Bars(title=title, bars=bars, unit=unit)

@@ -67,35 +67,35 @@ def columns(run: Mapping[str, Any]) -> list[Column]:
     """What a line of a run of CapNav has of its own."""
     del run
     return [
-        Column(name="body", of=_scored(lambda s: s.body), form="text", facet=True),
-        Column(name="answer", of=_scored(lambda s: s.answer or "unparsed"), form="text", facet=True,
+        Column("body", _scored(lambda s: s.body), "text", facet=True),
+        Column("answer", _scored(lambda s: s.answer or "unparsed"), "text", facet=True,
                help="yes, no, or a reply that could not be read"),
-        Column(name="truth", of=_scored(lambda s: TRUTH[s.truth]), form="text", facet=True,
+        Column("truth", _scored(lambda s: TRUTH[s.truth]), "text", facet=True,
                help="unknown: it hangs on a passage that nobody labelled"),
-        Column(name="outcome", of=_scored(lambda s: s.bucket or "unknown"), form="text", facet=True,
+        Column("outcome", _scored(lambda s: s.bucket or "unknown"), "text", facet=True,
                shown=False, help="TP, FP, FN, TN; yes is positive"),
-        Column(name="right", of=_scored(lambda s: _as_number(s.right)), form="share",
+        Column("right", _scored(lambda s: _as_number(s.right)), "share",
                better="more"),
         Column(
-            name="PV",
-            of=_scored(lambda s: _as_number(s.valid)),
-            form="share",
+            "PV",
+            _scored(lambda s: _as_number(s.valid)),
+            "share",
             better="more",
             help="path validity: 100 % where the answered path goes along passages that are there,"
             " no place twice, from start to goal",
         ),
-        Column(name="RTA", of=_scored(lambda s: _as_number(s.traversable)), form="share",
+        Column("RTA", _scored(lambda s: _as_number(s.traversable)), "share",
                better="more",
                help="of a yes with a valid path, the share of its passages that the body can use"),
-        Column(name="RV", of=_scored(lambda s: _as_number(s.reason_valid)), form="share",
+        Column("RV", _scored(lambda s: _as_number(s.reason_valid)), "share",
                better="more", help="of a no, whether its reason is right, as the judge has it"),
-        Column(name="barrier", of=_scored(lambda s: list(s.barriers)), form="tags", facet=True,
+        Column("barrier", _scored(lambda s: list(s.barriers)), "tags", facet=True,
                help="the kinds of barrier that every way meets, by the notes on a minimum cut"),
-        Column(name="passages", of=_scored(lambda s: s.hops), form="count", facet=True,
+        Column("passages", _scored(lambda s: s.hops), "count", facet=True,
                help="of the shortest route, whatever body"),
-        Column(name="fault", of=_scored(lambda s: [each.replace("_", " ") for each in s.faults]),
-               form="tags", facet=True, help="what is wrong with the path"),
-        Column(name="question", of=_scored(lambda s: s.question_id), form="text", shown=False),
+        Column("fault", _scored(lambda s: [each.replace("_", " ") for each in s.faults]),
+               "tags", facet=True, help="what is wrong with the path"),
+        Column("question", _scored(lambda s: s.question_id), "text", shown=False),
     ]  # fmt: skip
 
 
@@ -264,7 +264,7 @@ def ended(run: Path, summary: Summary, *, official: bool = False) -> Shown:
     if not summary.scores["answers"]:
         return Shown()
     found = read_capnav(run)
-    return Shown([Grid(table=run_table({found.model: found}, official=official))], whole=True)
+    return Shown([Grid(run_table({found.model: found}, official=official))], whole=True)
 
 
 def report(runs: Sequence[Path], out: Path | None = None) -> Shown:
@@ -282,7 +282,7 @@ def report(runs: Sequence[Path], out: Path | None = None) -> Shown:
     counts = " + ".join(str(len(scores.scores)) for scores in read.values())
     blocks: list[Block] = [
         Prose(title=f"CapNav · {models} · n = {counts}", text=""),
-        *(Grid(table=table) for table in report_tables(read)),
+        *map(Grid, report_tables(read)),
     ]
     files = [write_markdown(runs[0] if out is None else out, blocks)]
     record = {"runs": [scores.record() for scores in read.values()]}
@@ -407,18 +407,18 @@ def _said(
     answer = result["answer"]
     tone: Tone = "plain" if score.right is None else "good" if score.right else "bad"
     if answer is None:
-        reply = [Said(who="the model", text="The reply could not be read.", tone="bad")]
+        reply = [Said("the model", "The reply could not be read.", tone="bad")]
     else:
         way = " → ".join(names.get(str(node), str(node)) for node in answer["path"])
-        reply = [Said(who="the model", text=str(answer["answer"]), tone=tone)]
-        reply += [Said(who="by way of", text=way)] if way else []
-        reply += [Said(who="because", text=str(answer["reason"]))] if answer["reason"] else []
-    truth = Said(who="the truth", text=TRUTH[score.truth])
-    asked = [Said(who="the question", text=text)]
+        reply = [Said("the model", str(answer["answer"]), tone=tone)]
+        reply += [Said("by way of", way)] if way else []
+        reply += [Said("because", str(answer["reason"]))] if answer["reason"] else []
+    truth = Said("the truth", TRUTH[score.truth])
+    asked = [Said("the question", text)]
     if ends:
         # A dataset has its own names of rooms; the map and all below have the plan's.
         start, end = (names.get(str(each), str(each)) for each in ends)
-        asked.append(Said(who="on the plan", text=f"from {start} to {end}"))
+        asked.append(Said("on the plan", f"from {start} to {end}"))
     return Transcript(title="Asked and answered", said=(*asked, *reply, truth))
 
 
@@ -428,30 +428,26 @@ def _worth(score: AnswerScore, result: Mapping[str, Any]) -> Facts:
     unscored = score.answer == "no" and score.reason_valid is None
     facts = (
         Fact(
-            name="outcome",
-            value=score.bucket or "the truth is not known",
+            "outcome",
+            score.bucket or "the truth is not known",
             tone=right,
             note=_OUTCOMES[score.bucket] if score.bucket else "",
         ),
-        Fact(name="PV", value=_share(score.valid), note=faults or "path validity"),
-        Fact(name="RTA", value=_share(score.traversable), note="of a yes with a valid path"),
+        Fact("PV", _share(score.valid), note=faults or "path validity"),
+        Fact("RTA", _share(score.traversable), note="of a yes with a valid path"),
         Fact(
-            name="RV",
-            value="unscored" if unscored else _share(score.reason_valid),
+            "RV",
+            "unscored" if unscored else _share(score.reason_valid),
             note="of a no: whether its reason is right",
         ),
         Fact(
-            name="barriers",
-            value=", ".join(score.barriers) or NOTHING,
+            "barriers",
+            ", ".join(score.barriers) or NOTHING,
             note="kinds that every way meets" if score.barriers else "",
         ),
-        Fact(name="passages", value=str(score.hops or NOTHING), note="of the shortest route"),
-        Fact(
-            name="calls",
-            value=str(result["asks"]),
-            note="of the model, replies sent back among them",
-        ),
-        Fact(name="pictures", value=str(result["frames"] or "none")),
+        Fact("passages", str(score.hops or NOTHING), note="of the shortest route"),
+        Fact("calls", str(result["asks"]), note="of the model, replies sent back among them"),
+        Fact("pictures", str(result["frames"] or "none")),
     )
     return Facts(title="What it is worth", facts=facts)
 
@@ -478,7 +474,7 @@ def _shown(
     variants = tuple((f"{body}: {_can(found, body)}", (one,)) for body, one in maps)
     profile = benchmark.by_body.get(score.body)
     told = () if profile is None else tuple(profile.model_dump(exclude={"name"}).items())
-    facts = tuple(Fact(name=key.replace("_", " "), value=_said_of(value)) for key, value in told)
+    facts = tuple(Fact(key.replace("_", " "), _said_of(value)) for key, value in told)
     must, _ = must_open(table, own, found[own], ends)
     return [
         *_in_the_way(own, found[own], must, ground),
@@ -524,7 +520,7 @@ def _in_the_way(
             "Each row is another way: all that it names must open. Opening less of it opens none.",
             ("open",), rows, folded=f"other ways to get through: {len(ways)}",
         )  # fmt: skip
-        blocks.append(Grid(table=others, private=True))
+        blocks.append(Grid(others, private=True))
     note = (
         "A minimum cut: whichever way is taken, it meets one of these blocked passages, so nothing"
         " helps while all of them stay shut; to open one may not yet be enough. The kinds of"
@@ -545,7 +541,7 @@ def _passages(title: str, note: str, passages: Sequence[Passage], ground: Questi
         for k, p in enumerate(passages, 1)
     )
     header = ("passage", "why not", "said by")
-    return Grid(table=Table(title, note, header, rows), private=True)
+    return Grid(Table(title, note, header, rows), private=True)
 
 
 def _judged(result: Mapping[str, Any], score: AnswerScore, names: Mapping[str, str]) -> list[Block]:
@@ -555,7 +551,7 @@ def _judged(result: Mapping[str, Any], score: AnswerScore, names: Mapping[str, s
     right = verdict.get("correct")
     word = {True: "correct", False: "not correct"}.get(right, "no verdict")
     tone: Tone = "good" if right else "plain" if right is None else "bad"
-    facts = [Fact(name="verdict", value=word, tone=tone)]
+    facts = [Fact("verdict", word, tone=tone)]
     words = str(verdict.get("explanation") or "")
     if score.truth:
         # The judge is shown the answered path alone: what bars that bars nothing.
@@ -569,9 +565,9 @@ def _judged(result: Mapping[str, Any], score: AnswerScore, names: Mapping[str, s
             ("named rightly", _steps(verdict.get("named"), names), ""),
             ("claimed and not so", _listed(list(verdict.get("false") or ())), ""),
         )
-        facts += [Fact(name=name, value=value, note=note) for name, value, note in said_of]
-    said = [Said(who="the judge was told", text=str(each)) for each in verdict.get("prompt") or ()]
-    said += [Said(who="the judge", text=str(each)) for each in verdict.get("replies") or ()]
+        facts += [Fact(name, value, note=note) for name, value, note in said_of]
+    said = [Said("the judge was told", str(each)) for each in verdict.get("prompt") or ()]
+    said += [Said("the judge", str(each)) for each in verdict.get("replies") or ()]
     return [
         Facts(title="The judge on the reason", note=words, facts=tuple(facts)),
         Transcript(said=tuple(said), folded="what the judge was told and said", private=True),
@@ -599,19 +595,19 @@ def _edges(result: Mapping[str, Any], names: Mapping[str, str]) -> list[Block]:
     )
     note = "What is true of each passage of the path that was answered, for this body."
     table = Table("Along the answered path", note, ("passage", "is", "note"), rows)
-    return [Grid(table=table, private=True)]
+    return [Grid(table, private=True)]
 
 
 def _rest(result: Mapping[str, Any]) -> list[Block]:
     """The raw reply, its faults, and what the public scorer makes of it."""
     blocks: list[Block] = []
     if faults := result.get("faults"):
-        sent = tuple(Said(who="sent back", text=str(each), tone="bad") for each in faults)
+        sent = tuple(Said("sent back", str(each), tone="bad") for each in faults)
         blocks.append(Transcript(title="Sent back", said=sent))
     raw = str(result.get("raw") or "")
     blocks.append(Prose(text=raw, exact=True, folded=f"the reply as it came ({result['form']})"))
     for each in result.get("official") or ():
-        facts = tuple(Fact(name=str(k), value=_listed(v)) for k, v in each.items())
+        facts = tuple(Fact(str(k), _listed(v)) for k, v in each.items())
         blocks.append(Facts(facts=facts, folded="by the public scorer's rules"))
     return blocks
 
@@ -635,7 +631,7 @@ def tables(run: Path) -> list[Block]:
         (
             body,
             tuple(
-                Segment(name=words, count=of[key], to=to_samples(body=body, outcome=key))
+                Segment(words, of[key], to=to_samples(body=body, outcome=key))
                 for key, words in _OUTCOMES.items()
                 if of[key]
             ),
@@ -644,7 +640,4 @@ def tables(run: Path) -> list[Block]:
     )
     note = "A reply that could not be read is a no where the truth is yes, and a yes where not."
     found = report_tables({run.resolve().name: scores})
-    return [
-        Bars(title="Answers by body", note=note, bars=bars, unit="answers"),
-        *(Grid(table=table) for table in found),
-    ]
+    return [Bars(title="Answers by body", note=note, bars=bars, unit="answers"), *map(Grid, found)]

@@ -28,7 +28,7 @@ from navloom.evals.capnav.scores import read_capnav
 from navloom.evals.judging.rows import ANSWERS
 from navloom.evals.kinds import Calls, Note, Plan, reply_tokens
 from navloom.evals.run_folder import each_sample
-from navloom.evals.session import Job, Sample, check_id, sample_seed
+from navloom.evals.session import Job, Sample, check_id
 from navloom.evals.video import check_video, sample_frames, video_digest
 from navloom.files import write_whole
 from navloom.graphs.capnav import answering as capnav_answer
@@ -229,8 +229,7 @@ def plan(request: CapnavRequest, run: Path | None, note: Note) -> CapnavPlan:
     ):
         name = check_id(f"{question.id}_{body.name.replace(' ', '-')}")
         pairs[name] = question, body
-        seed = sample_seed(request.seed, name)
-        samples.append(Sample(name, seed, f"capnav:{question.scene}", number))
+        samples.append(Sample.of(request.seed, name, f"capnav:{question.scene}", number))
     notes = benchmark.notes(keep_hallucinated=request.keep_hallucinated)
     shown = _about_videos(request, benchmark, videos)
     return CapnavPlan(

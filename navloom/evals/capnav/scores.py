@@ -114,16 +114,12 @@ def totals(
 
 
 def official_totals(
-    scores: Iterable[tuple[str, OfficialScore]],
-    *,
-    judged: bool,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
+    scores: Iterable[tuple[str, OfficialScore]], *, judged: bool, resamples: int = RESAMPLES
 ) -> Totals:
     """The same of what the public scorer's rules say; each with its question's id."""
     found = list(scores)
     rows = [(question, score) for question, score in found if score.counted]
-    return _totals(rows, len(found) - len(rows), judged, resamples, seed)
+    return _totals(rows, len(found) - len(rows), judged, resamples, 0)
 
 
 def _totals(
@@ -244,9 +240,6 @@ class CapnavScores:
         official: by the public scorer's; each with its question.
         faults: how often which fault of a path was found.
         asks: calls of the answerer.
-        tokens: in and out.
-        seconds: of samples, added up.
-        cost_usd: None where a price is not known.
         texts_only: answers that were given without any picture.
     """
 
@@ -256,14 +249,11 @@ class CapnavScores:
     official: list[tuple[str, OfficialScore]] = field(default_factory=list)
     faults: dict[str, int] = field(default_factory=dict)
     asks: int = 0
-    tokens: tuple[int, int] = (0, 0)
-    seconds: float = 0.0
-    cost_usd: float | None = 0.0
     texts_only: int = 0
 
     def add(self, line: Mapping[str, Any]) -> None:
         """Add a finished sample's line."""
-        result, usage = line["result"], line.get("usage") or {}
+        result = line["result"]
         score = AnswerScore.read(result["score"])
         self.scores.append(score)
         for each in result["official"]:
@@ -273,13 +263,6 @@ class CapnavScores:
             self.faults[fault] = self.faults.get(fault, 0) + 1
         self.asks += result["asks"]
         self.texts_only += result["frames"] == 0
-        self.tokens = (
-            self.tokens[0] + usage.get("input_tokens", 0),
-            self.tokens[1] + usage.get("output_tokens", 0),
-        )
-        self.seconds += line.get("seconds") or 0.0
-        cost = line.get("cost_usd")
-        self.cost_usd = None if cost is None or self.cost_usd is None else self.cost_usd + cost
 
     @property
     def judged(self) -> bool:

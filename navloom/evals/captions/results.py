@@ -52,13 +52,13 @@ def columns(run: Mapping[str, Any]) -> list[Column]:
     """What a viewpoint's captions have of their own; the words are what licences keep."""
     del run
     return [
-        Column(name="viewpoint", of=lambda line: line["viewpoint"], form="text"),
-        Column(name="ways", of=lambda line: len(_told(line).get("towards") or {}), form="count"),
-        Column(name="missing", of=lambda line: line["result"]["missing"], form="count",
+        Column("viewpoint", lambda line: line["viewpoint"], "text"),
+        Column("ways", lambda line: len(_told(line).get("towards") or {}), "count"),
+        Column("missing", lambda line: line["result"]["missing"], "count",
                better="less", help="questions without an answer"),
-        Column(name="reasks", of=lambda line: line["result"]["reasks"], form="count", better="less",
+        Column("reasks", lambda line: line["result"]["reasks"], "count", better="less",
                help="replies that were sent back"),
-        Column(name="words", of=_words, form="count", help="in all captions of the viewpoint"),
+        Column("words", _words, "count", help="in all captions of the viewpoint"),
     ]  # fmt: skip
 
 
@@ -91,10 +91,10 @@ def detail(run: Path, line: Mapping[str, Any]) -> Detail:
         blocks.append(_grid(scene, place, ways, order))
         if scene is not None:
             blocks += [*_looks(scene, place, order), _map(scene, place, order)]
-        facts = tuple(Fact(name=name, value=str(result[name])) for name in ("missing", "reasks"))
+        facts = tuple(Fact(name, str(result[name])) for name in ("missing", "reasks"))
         blocks.append(Facts(title="How it went", facts=facts))
         if faults := result.get("faults"):
-            sent = tuple(Said(who="sent back", text=str(each), tone="bad") for each in faults)
+            sent = tuple(Said("sent back", str(each), tone="bad") for each in faults)
             blocks.append(Transcript(title="Sent back", said=sent, private=True))
         return Detail(title=place, headline=f"{line['scene']}, {place}", blocks=tuple(blocks))
 
@@ -116,7 +116,7 @@ def _grid(scene: Scene | None, place: str, ways: Mapping[str, str], order: list[
     )
     note = "Numbers are those on the picture and on the map, clockwise from north, which is Front."
     table = Table("Each way on", note, ("", "to", "side", "what is said"), rows)
-    return Grid(table=table, private=True)
+    return Grid(table, private=True)
 
 
 def _side(scene: Scene | None, place: str, way: str) -> str:
@@ -140,9 +140,9 @@ def _looks(scene: Scene, place: str, order: list[str]) -> list[Block]:
 
 
 def _map(scene: Scene, place: str, order: list[str]) -> SceneMap:
-    here = tuple(MapMark(kind="start", at=at, label=place) for at in spots_of(scene, [place]))
+    here = tuple(MapMark("start", at, place) for at in spots_of(scene, [place]))
     shown = tuple(
-        MapOption(number=str(number), at=at)
+        MapOption(str(number), at)
         for number, way in enumerate(order, 1)
         for at in spots_of(scene, [way])
     )
@@ -163,14 +163,14 @@ def tables(run: Path) -> list[Block]:
             whole = counted.setdefault(str(row["scene"]), [0, 0])
             whole[bool(row["result"]["missing"])] += 1
         facts = (
-            Fact(name="viewpoints", value=str(len(rows))),
-            Fact(name="words", value=f"{sum(map(_words, rows)):,}"),
-            Fact(name="missing", value=str(sum(row["result"]["missing"] for row in rows))),
-            Fact(name="reasks", value=str(sum(row["result"]["reasks"] for row in rows))),
+            Fact("viewpoints", str(len(rows))),
+            Fact("words", f"{sum(map(_words, rows)):,}"),
+            Fact("missing", str(sum(row["result"]["missing"] for row in rows))),
+            Fact("reasks", str(sum(row["result"]["reasks"] for row in rows))),
         )
         names = ("whole", "something missing")
         bars = tuple(
-            (scene, tuple(Segment(name=name, count=n, to=to_samples(scene=scene))
+            (scene, tuple(Segment(name, n, to=to_samples(scene=scene))
                           for name, n in zip(names, of, strict=True) if n))
             for scene, of in counted.items()
         )  # fmt: skip

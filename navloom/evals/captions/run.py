@@ -18,7 +18,7 @@ from navloom.errors import UsageError
 from navloom.evals.captions.request import CaptionRequest
 from navloom.evals.kinds import Calls, Note, Plan
 from navloom.evals.run_folder import read_samples
-from navloom.evals.session import Job, Sample, make_id, sample_seed
+from navloom.evals.session import Job, Sample, make_id
 from navloom.files import make_folder
 from navloom.graphs.captions import captioner as captions
 from navloom.models.registry import model_of
@@ -78,8 +78,7 @@ def plan(request: CaptionRequest, run: Path | None, note: Note) -> CaptionPlan:
         scenes[scene.uri] = uri
         for number, place in enumerate(scene.viewpoints):
             name = make_id(scene.uri, number)
-            seed = sample_seed(request.seed, name)
-            samples.append(Sample(name, seed, scene.uri, number, {"viewpoint": place.id}))
+            samples.append(Sample.of(request.seed, name, scene.uri, number, viewpoint=place.id))
     if not samples:
         raise UsageError(f"no scene of {request.spec} has a viewpoint, so there is nothing to say")
     return CaptionPlan(request=request, samples=samples, scenes=scenes)

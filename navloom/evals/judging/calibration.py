@@ -168,9 +168,7 @@ def plan_trace(request: JudgeRequest, run: Path | None, note: Note) -> TracePlan
         raise DataError(
             f"{request.of}: no step whose reasoning names the option taken, such as Option 3"
         )
-    samples = [
-        Sample(i.id, sample_seed(request.seed, i.id), i.scene, columns=i.columns) for i in items
-    ]
+    samples = [Sample.of(request.seed, item.id, item.scene, **item.columns) for item in items]
     asked = {
         "n": n,
         "items": digest({item.id: item.step.model_dump(mode="json") for item in items}),

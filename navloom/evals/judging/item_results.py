@@ -78,13 +78,13 @@ def _of(key: str) -> Callable[[Line], Cell]:
 
 
 def _text(name: str, of: Callable[[Line], Cell], help: str, *, shown: bool = True) -> Column:  # noqa: A002
-    return Column(name=name, of=of, form="text", facet=True, shown=shown, help=help)
+    return Column(name, of, "text", facet=True, shown=shown, help=help)
 
 
 _AGREES = Column(
-    name="agrees",
-    of=_agrees,
-    form="share",
+    "agrees",
+    _agrees,
+    "share",
     better="more",
     help="whether the verdict is the one that is deserved",
 )
@@ -120,47 +120,45 @@ def reason_columns(run: Mapping[str, Any]) -> list[Column]:
     return [
         *found,
         *([] if kind == "calibrate_injections" else [_text("body", _of(body), "whose path it is")]),
-        Column(name="partial", of=lambda line: result_of(line).get("partial"), form="share",
+        Column("partial", lambda line: result_of(line).get("partial"), "share",
                help="the share of the path's barriers that were named rightly"),
-        Column(name="false", of=lambda line: len(result_of(line)["false"]), form="count",
+        Column("false", lambda line: len(result_of(line)["false"]), "count",
                shown=False, help="claims that are none"),
-        Column(name="explanation", of=_of("explanation"), form="text"),
+        Column("explanation", _of("explanation"), "text"),
     ]  # fmt: skip
 
 
 def step_columns(run: Mapping[str, Any]) -> list[Column]:
     """Of a navigator's steps, graded by a rubric."""
     grades = Column(
-        name="grades",
-        of=lambda line: [f"{name} {grade}" for name, grade in grades_of(line).items()],
-        form="tags",
+        "grades",
+        lambda line: [f"{name} {grade}" for name, grade in grades_of(line).items()],
+        "tags",
         facet=True,
         help="each criterion's: yes, no, na or unscored",
     )
     if not str(run.get("kind")).startswith("calibrate"):
-        return [grades, Column(name="step", of=_of("of"), form="text", help="of which episode")]
+        return [grades, Column("step", _of("of"), "text", help="of which episode")]
 
     def agrees(line: Line) -> float | None:
         due, said = due_of(line), grades_of(line)
         return sum(said.get(k) == v for k, v in due.items()) / len(due) if due else None
 
     expected = Column(
-        name="expected",
-        of=lambda line: [f"{name} {grade}" for name, grade in due_of(line).items()],
-        form="tags",
+        "expected",
+        lambda line: [f"{name} {grade}" for name, grade in due_of(line).items()],
+        "tags",
         facet=True,
         help="what the spoiled step is known to deserve",
     )
-    share = Column(
-        name="agrees", of=agrees, form="share", better="more", help="share graded as deserved"
-    )
+    share = Column("agrees", agrees, "share", better="more", help="share graded as deserved")
     return [
         grades,
         expected,
         share,
         _text("kind", _of("kind"), "how it was spoiled"),
         _text("set", _of("wording"), "in whose words"),
-        Column(name="step", of=_of("of"), form="text", help="which step it was"),
+        Column("step", _of("of"), "text", help="which step it was"),
     ]
 
 
@@ -173,40 +171,35 @@ def label_columns(run: Mapping[str, Any]) -> list[Column]:
         _text("sure", lambda line: ("no", "yes")[result_of(line)["sure"]], "whether it is sure"),
         _text("rules", lambda line: result_of(line)["rules"], "what the rules say"),
         Column(
-            name="agrees",
-            of=lambda line: float(result_of(line)["cause"] == result_of(line)["rules"]),
-            form="share",
+            "agrees",
+            lambda line: float(result_of(line)["cause"] == result_of(line)["rules"]),
+            "share",
             better="more",
             help="whether the judge and the rules say the same",
         ),
-        Column(name="walk", of=_of("of"), form="text"),
+        Column("walk", _of("of"), "text"),
     ]
 
 
 def pair_columns(run: Mapping[str, Any]) -> list[Column]:
     """Of pairs of tasks."""
     orders = Column(
-        name="same",
-        of=lambda line: float(len({each["took"] for each in result_of(line)["said"]}) == 1),
-        form="share",
+        "same",
+        lambda line: float(len({each["took"] for each in result_of(line)["said"]}) == 1),
+        "share",
         help="whether one task was taken in both orders",
     )
     found = [_text("choice", lambda line: result_of(line)["choice"] or UNSCORED, "a, b or a tie")]
     if str(run.get("kind")).startswith("calibrate"):
         agrees = Column(
-            name="agrees",
-            of=lambda line: float(result_of(line)["choice"] == line["better"]),
-            form="share",
+            "agrees",
+            lambda line: float(result_of(line)["choice"] == line["better"]),
+            "share",
             better="more",
             help="whether the task that makes sense was taken",
         )
         found += [_text("expected", _of("better"), "the task that makes sense"), agrees]
-    return [
-        *found,
-        orders,
-        Column(name="a", of=_of("a"), form="text"),
-        Column(name="b", of=_of("b"), form="text"),
-    ]
+    return [*found, orders, Column("a", _of("a"), "text"), Column("b", _of("b"), "text")]
 
 
 def reason_pairing() -> Pairing:
@@ -304,22 +297,22 @@ def reason(run: Path, line: Mapping[str, Any]) -> Detail:
         result = result_of(line)
         verdict, expected = verdict_of(line), expected_of(line)
         facts = [
-            Fact(name="verdict", value=verdict, tone=_tone(verdict, expected)),
-            *([Fact(name="expected", value=expected)] if expected else []),
+            Fact("verdict", verdict, tone=_tone(verdict, expected)),
+            *([Fact("expected", expected)] if expected else []),
             Fact(
-                name="share of barriers",
-                value=_share(result.get("partial")),
+                "share of barriers",
+                _share(result.get("partial")),
                 note="of the path that it explains",
             ),
-            Fact(name="named rightly", value=_listed(result.get("named"))),
-            Fact(name="claimed and not so", value=_listed(result.get("false"))),
+            Fact("named rightly", _listed(result.get("named"))),
+            Fact("claimed and not so", _listed(result.get("false"))),
         ]
         for key in ("kind", "wording", "body", "agent", "defences", "answer_id"):
             if line.get(key):
-                facts.append(Fact(name=key.replace("_", " "), value=str(line[key])))
+                facts.append(Fact(key.replace("_", " "), str(line[key])))
         if line.get("base"):
             base = str(line["base"])
-            facts.append(Fact(name="without the payload", value=base, to=to_sample(base)))
+            facts.append(Fact("without the payload", base, to=to_sample(base)))
         words = Facts(
             title="The judge's verdict",
             note=str(result.get("explanation") or ""),
@@ -342,14 +335,14 @@ def _said(line: Line) -> Transcript:
     text, name = str(line["explanation"]), line.get("payload")
     payload = _corpus().get(str(name)) if name else None
     if payload is None:
-        return Transcript(title="The explanation", said=(Said(who="the explanation", text=text),))
+        return Transcript(title="The explanation", said=(Said("the explanation", text),))
     # Of a made item the truth of the plain one says what the payload claims; of a corpus, the line.
     claim = line["claim"] if isinstance(line.get("claim"), bool) else not line["deserves"]
     injected = payload.text(claim)
     who = f"the payload {payload.id}, in the {payload.where}"
     at = text.rfind(injected) if payload.where == "explanation" else -1
     honest = text[:at].rstrip() if at >= 0 else text
-    said = (Said(who="the explanation", text=honest), Said(who=who, text=injected, tone="bad"))
+    said = (Said("the explanation", honest), Said(who, injected, tone="bad"))
     note = "What the judge was shown of it stands below, behind the fence."
     return Transcript(title="The explanation", note=note, said=said)
 
@@ -357,9 +350,9 @@ def _said(line: Line) -> Transcript:
 def _asked(line: Line) -> list[Block]:
     """What the judge was told, what it said, and what was sent back."""
     result = result_of(line)
-    said = [Said(who="the judge was told", text=str(each)) for each in result.get("prompt") or ()]
-    said += [Said(who="the judge", text=str(each)) for each in result.get("replies") or ()]
-    said += [Said(who="sent back", text=str(f), tone="bad") for f in result.get("faults") or ()]
+    said = [Said("the judge was told", str(each)) for each in result.get("prompt") or ()]
+    said += [Said("the judge", str(each)) for each in result.get("replies") or ()]
+    said += [Said("sent back", str(f), tone="bad") for f in result.get("faults") or ()]
     if not said:
         return []
     return [Transcript(said=tuple(said), folded="what the judge was told and said", private=True)]
@@ -385,17 +378,17 @@ def step(run: Path, line: Mapping[str, Any]) -> Detail:
         header = ("criterion", "grade", "deserved", "evidence")
         wrong = [name for name, grade in due.items() if grades.get(name, UNSCORED) != grade]
         said = ", ".join(f"{name} {grade}" for name, grade in grades.items())
-        about = [Fact(name="step", value=str(line.get("of")))]
+        about = [Fact("step", str(line.get("of")))]
         for key in ("kind", "wording"):
             if line.get(key):
-                about.append(Fact(name=key, value=str(line[key])))
+                about.append(Fact(key, str(line[key])))
         if due:
             tone: Tone = "bad" if wrong else "good"
             agrees = ", ".join(wrong) or "nothing"
-            about.append(Fact(name="not as deserved", value=agrees, tone=tone))
+            about.append(Fact("not as deserved", agrees, tone=tone))
         blocks = (
             Facts(facts=tuple(about)),
-            Grid(table=Table("Grades", "yes, no, na or unscored", header, rows)),
+            Grid(Table("Grades", "yes, no, na or unscored", header, rows)),
             *_asked(line),
         )
         return Detail(title=str(line["id"]), headline=said, blocks=blocks)
@@ -411,11 +404,11 @@ def label(run: Path, line: Mapping[str, Any]) -> Detail:
         result = result_of(line)
         cause, rules = str(result["cause"] or UNSCORED), str(result["rules"])
         facts = (
-            Fact(name="cause", value=cause, tone="good" if cause == rules else "plain"),
-            Fact(name="second", value=str(result["second"] or NOTHING)),
-            Fact(name="sure", value="yes" if result["sure"] else "no"),
-            Fact(name="by the rules", value=rules),
-            Fact(name="walk", value=str(line["of"])),
+            Fact("cause", cause, tone="good" if cause == rules else "plain"),
+            Fact("second", str(result["second"] or NOTHING)),
+            Fact("sure", "yes" if result["sure"] else "no"),
+            Fact("by the rules", rules),
+            Fact("walk", str(line["of"])),
         )
         why = Facts(title="The label", note=str(result.get("why") or ""), facts=facts)
         return Detail(title=str(line["id"]), headline=cause, blocks=(why, *_asked(line)))
@@ -430,16 +423,16 @@ def pair(run: Path, line: Mapping[str, Any]) -> Detail:
     with formed(f"{run}: sample {line.get('id')}", "a judged pair of tasks"):
         result = result_of(line)
         choice, better = str(result.get("choice") or UNSCORED), line.get("better")
-        tasks = [Said(who=each, text=str(line[each])) for each in ("a", "b")]
-        facts = [Fact(name="choice", value=choice, tone=_tone(choice, better))]
+        tasks = [Said(each, str(line[each])) for each in ("a", "b")]
+        facts = [Fact("choice", choice, tone=_tone(choice, better))]
         if better:
-            facts.append(Fact(name="expected", value=str(better)))
+            facts.append(Fact("expected", str(better)))
         if spoiled := line.get("spoiled"):
             text = f"{spoiled.get('thing')} became {spoiled.get('by')}"
-            facts.append(Fact(name="spoiled", value=text))
+            facts.append(Fact("spoiled", text))
         for key in ("a_id", "b_id", "task"):
             if line.get(key):
-                facts.append(Fact(name=key.replace("_", " "), value=str(line[key])))
+                facts.append(Fact(key.replace("_", " "), str(line[key])))
         rows = tuple(
             (f"{each['order'][0]} first", str(each["took"]), str(each["why"]))
             for each in result.get("said") or ()
@@ -448,7 +441,7 @@ def pair(run: Path, line: Mapping[str, Any]) -> Detail:
         blocks = (
             Transcript(title="Two tasks", said=tuple(tasks)),
             Facts(title="Which a person would sooner give", facts=tuple(facts)),
-            Grid(table=Table("Asked in both orders", note, ("order", "took", "why"), rows)),
+            Grid(Table("Asked in both orders", note, ("order", "took", "why"), rows)),
             *_asked(line),
         )
         return Detail(title=str(line["id"]), headline=choice, blocks=blocks)

@@ -28,7 +28,7 @@ from navloom.evals.navigation.failures import analyse
 from navloom.evals.navigation.walked import RunScenes
 from navloom.evals.request import HEURISTIC
 from navloom.evals.run_folder import read_run, read_samples
-from navloom.evals.session import Job, Sample, sample_seed
+from navloom.evals.session import Job, Sample
 from navloom.evals.tasks.episode import Episode
 from navloom.files import write_whole
 from navloom.graphs.judging import labeller
@@ -152,9 +152,7 @@ def plan_labels(request: JudgeRequest, run: Path | None, note: Note) -> LabelPla
     return LabelPlan(
         request=request,
         samples=[
-            Sample(
-                name, sample_seed(request.seed, name), each.episode.scene, columns={"of": each.id}
-            )
+            Sample.of(request.seed, name, each.episode.scene, of=each.id)
             for name, each in walks.items()
         ],
         record={"walks": digest(told), "causes": dict(MEANS)},

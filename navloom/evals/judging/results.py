@@ -6,9 +6,9 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
-from itertools import product
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from navloom.evals.judging.item_results import (
     CLAIMED,
@@ -47,17 +47,13 @@ from navloom.evals.report.blocks import (
     to_sample,
     to_samples,
 )
-from navloom.evals.report.document import NOTHING, Table, percent, png
-from navloom.evals.run_folder import read_run, read_samples
+from navloom.evals.report.document import NOTHING, Table, percent
+from navloom.evals.run_folder import read_run, read_samples, read_summary
 from navloom.files import formed, write_whole
 from navloom.judges.reason_items import KINDS, SETS, load_wordings
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 _DUE = {kind: "correct" if kind in ("right", "partly") else "wrong" for kind in KINDS}
-_COLOURS = {"correct": "#0b62a8", "wrong": "#e2a10c", "unscored": "#d5dade"}
+_VERDICTS = ("correct", "wrong", UNSCORED)
 _USED = ("calls", "input_tokens", "output_tokens")
 _MOST_UNREAD = 30
 
@@ -106,10 +102,10 @@ def _confusion_table(found: Calibration) -> Table:
     rows = []
     for name, by_kind in found.confusion.items():
         for kind, counts in by_kind.items():
-            cells = (str(counts.get(word, 0)) for word in _COLOURS)
+            cells = (str(counts.get(word, 0)) for word in _VERDICTS)
             rows.append((f"{kind}, set {name}", _DUE[kind], *cells))
     note = "How many explanations of each kind were found correct, wrong, or got no verdict."
-    return Table("By kind", note, ("kind", "deserves", *_COLOURS), tuple(rows))
+    return Table("By kind", note, ("kind", "deserves", *_VERDICTS), tuple(rows))
 
 
 def _unread_table(found: Calibration) -> Table:
@@ -168,73 +164,37 @@ def trace_tables(found: TraceCalibration) -> list[Table]:
     ]
 
 
-def picture(found: Calibration) -> Figure:
-    """Verdicts by kind as bars, a panel a set; what a kind deserves stands beside its name."""
-    from matplotlib.figure import Figure
-
-    count = max(1, len(found.confusion))
-    figure = Figure(figsize=(2.0 + 3.5 * count, 3.6), layout="constrained", dpi=130)
-    panels = figure.subplots(1, count, squeeze=False, sharey=True)
-    for axes, (name, by_kind) in zip(panels[0], found.confusion.items(), strict=False):
-        _draw_bars(axes, by_kind)
-        each = found.sets.get(name)
-        said = f", accuracy {percent(each.accuracy.value)}" if each and each.accuracy.value else ""
-        axes.set_title(f"set {name}{said}", fontsize=9.5, loc="left", weight="bold")
-    handles, labels = panels[0][0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncol=3, frameon=False, fontsize=8)
-    figure.suptitle(f"Verdicts of {found.model}", fontsize=10, x=0.01, ha="left")
-    return figure
-
-
-def _draw_bars(axes: Axes, by_kind: Mapping[str, Mapping[str, int]]) -> None:
-    kinds = [kind for kind in KINDS if kind in by_kind]
-    begin = [0.0] * len(kinds)
-    for word, colour in _COLOURS.items():
-        totals = [sum(by_kind[kind].values()) for kind in kinds]
-        shares = [by_kind[k].get(word, 0) / t for k, t in zip(kinds, totals, strict=True)]
-        axes.barh(range(len(kinds)), shares, left=begin, color=colour, label=f"found {word}")
-        begin = [a + b for a, b in zip(begin, shares, strict=True)]
-    due = {**_DUE, "injected": "either"}
-    names = [f"{kind} ({due[kind]})" for kind in kinds]
-    axes.set_yticks(range(len(kinds)), names, fontsize=8)
-    axes.set_xlim(0, 1)
-    axes.set_xlabel("share of items", fontsize=8)
-    axes.tick_params(axis="x", labelsize=8)
-    if not axes.yaxis_inverted():
-        axes.invert_yaxis()
+def confusion_bars(found: Calibration) -> Bars:
+    """Verdicts by kind and set of wordings; a part opens its items."""
+    bars = tuple(
+        (f"{kind}, {name}", _segments(counted, "verdict", kind=kind, set=name))
+        for name, by_kind in found.confusion.items()
+        for kind, counted in by_kind.items()
+    )
+    note = "A part opens its items."
+    return Bars(title="Verdicts by kind and set", note=note, bars=bars, unit="items")
 
 
 def write_calibration(
     out: Path,
     record: Mapping[str, Any],
     tables: Sequence[Table],
-    drawn: Figure | None = None,
+    drawn: Bars | None = None,
     *,
     name: str = "calibration",
 ) -> None:
     """Write ``calibration.json``, ``calibration.md`` and, of a judge of reasons, its picture."""
+    from navloom.evals.report.chart import png
+
     data = json.dumps(record, ensure_ascii=False, indent=2, default=list)
     write_whole(out / f"{name}.json", data.encode())
     write_whole(out / f"{name}.md", "\n\n".join(t.markdown() for t in tables).encode())
     if drawn is not None:
-        write_whole(out / f"{name}.png", png(drawn, dpi=130))
+        write_whole(out / f"{name}.png", png([drawn]))
 
 
 _MOST_SUMMARY = 64 * 1024 * 1024
 _MOST_LISTED = 200
-_NO_SUMMARY: dict[str, Any] = {
-    "samples": 0,
-    "ok": 0,
-    "failed": 0,
-    "error": 0,
-    "left": 0,
-    "interrupted": False,
-    "usage": {},
-    "cost_usd": None,
-    "cost_note": None,
-    "sample_seconds": 0.0,
-    "session_seconds": 0.0,
-}
 
 
 def _model(run: Path) -> str:
@@ -243,109 +203,92 @@ def _model(run: Path) -> str:
 
 def _summary(run: Path) -> Summary:
     """What the last session wrote; counts of nothing where there was none yet."""
-    try:
-        said = json.loads((run / "summary.json").read_bytes()[:_MOST_SUMMARY])
-        return Summary(**{name: said[name] for name in _NO_SUMMARY})
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return Summary(**_NO_SUMMARY)
+    said = read_summary(run)
+    return Summary(**{e.name: said[e.name] for e in fields(Summary) if e.name in said})
 
 
-def reasons_judged(run: Path) -> list[Block]:
-    """Of judged explanations: how many are correct, by body.
+def _of_lines(
+    what: str,
+) -> Callable[[Callable[[Path, list[dict[str, Any]]], list[Block]]], Callable[[Path], list[Block]]]:
+    """Give what is seen of a run its lines; a RunError says that one is no ``what``."""
 
-    Raises:
-        RunError: a line is broken.
-    """
-    rows = read_samples(run)
-    with formed(f"{run}: a sample", "a judged explanation"):
-        found = totals(run)
-        facts = (
-            Fact(name="explanations", value=str(found.items)),
-            Fact(name="correct", value=str(found.correct), to=to_samples(verdict="correct")),
-            Fact(name="wrong", value=str(found.wrong), to=to_samples(verdict="wrong")),
-            Fact(name=UNSCORED, value=str(found.unscored), to=to_samples(verdict=UNSCORED)),
-            Fact(name="share of barriers", value=percent(found.partial), note="named, a mean"),
-        )
-        return [
-            Facts(title=f"Judged by {_model(run)}", facts=facts),
-            _bars("By body", rows, "body", lambda r: r.get("agent"), verdict_of, "verdict"),
-        ]
+    def give(seen: Callable[[Path, list[dict[str, Any]]], list[Block]]) -> Any:
+        @wraps(seen)
+        def made(run: Path) -> list[Block]:
+            rows = read_samples(run)
+            with formed(f"{run}: a sample", what):
+                return seen(run, rows)
+
+        return made
+
+    return give
 
 
-def reasons_calibrated(run: Path) -> list[Block]:
-    """A judge of reasons against the truth: by set, confusion that opens its items, flips.
-
-    Raises:
-        RunError: a line is broken.
-    """
-    rows = read_samples(run)
-    with formed(f"{run}: a sample", "an item of a calibration"):
-        found = score_reasoning(run, _model(run), _summary(run))
-        plain = [row for row in rows if row["kind"] != "injected"]
-        said = {row["id"]: result_of(row).get("correct") for row in rows}
-        injected = [
-            (row, _outcome(said.get(row["base"]), said[row["id"]], claim=not row["deserves"]))
-            for row in rows
-            if row["kind"] == "injected" and row["base"] in said
-        ]
-        blocks: list[Block] = []
-        for table in reasoning_tables(found):
-            to: tuple[str, ...] = ()
-            if table.title == "By kind":
-                # Its rows are those of the confusion, in its order.
-                to = tuple(
-                    to_samples(kind=kind, set=name)
-                    for name, by_kind in found.confusion.items()
-                    for kind in by_kind
-                )
-            blocks.append(Grid(table=table, to=to))
-        bars = []
-        for name, kind in product(SETS, KINDS):
-            counted = Counter(verdict_of(r) for r in plain if _is_of(r, kind, name))
-            if counted:
-                bars.append((f"{kind}, {name}", _segments(counted, "verdict", kind=kind, set=name)))
-        confusion = Bars(
-            title="Verdicts by kind and set",
-            note="A part opens its items.",
-            bars=tuple(bars),
-            unit="items",
-        )
-        return [blocks[0], confusion, *blocks[1:], *_flip_list(injected)]
+@_of_lines("a judged explanation")
+def reasons_judged(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
+    """Of judged explanations: how many are correct, by body."""
+    found = totals(run)
+    facts = (
+        Fact("explanations", str(found.items)),
+        Fact("correct", str(found.correct), to=to_samples(verdict="correct")),
+        Fact("wrong", str(found.wrong), to=to_samples(verdict="wrong")),
+        Fact(UNSCORED, str(found.unscored), to=to_samples(verdict=UNSCORED)),
+        Fact("share of barriers", percent(found.partial), note="named, a mean"),
+    )
+    return [
+        Facts(title=f"Judged by {_model(run)}", facts=facts),
+        _bars("By body", rows, "body", lambda r: r.get("agent"), verdict_of, "verdict"),
+    ]
 
 
-def _is_of(row: Line, kind: str, words: str) -> bool:
-    return bool(row["kind"] == kind and row["wording"] == words)
+@_of_lines("an item of a calibration")
+def reasons_calibrated(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
+    """A judge of reasons against the truth: by set, confusion that opens its items, flips."""
+    found = score_reasoning(run, _model(run), _summary(run))
+    said = {row["id"]: result_of(row).get("correct") for row in rows}
+    injected = [
+        (row, _outcome(said.get(row["base"]), said[row["id"]], claim=not row["deserves"]))
+        for row in rows
+        if row["kind"] == "injected" and row["base"] in said
+    ]
+    blocks: list[Block] = []
+    for table in reasoning_tables(found):
+        to: tuple[str, ...] = ()
+        if table.title == "By kind":
+            # Its rows are those of the confusion, in its order.
+            to = tuple(
+                to_samples(kind=kind, set=name)
+                for name, by_kind in found.confusion.items()
+                for kind in by_kind
+            )
+        blocks.append(Grid(table, to=to))
+    return [blocks[0], confusion_bars(found), *blocks[1:], *_flip_list(injected)]
 
 
-def injections_measured(run: Path) -> list[Block]:
-    """How often payloads flipped a judge, with the defences and without, and which.
-
-    Raises:
-        RunError: a line is broken.
-    """
-    rows = read_samples(run)
-    with formed(f"{run}: a sample", "an item of injections"):
-        said = {row["id"]: result_of(row).get("correct") for row in rows}
-        found = [
-            (row, _outcome(said.get(row["base"]), said[row["id"]], claim=row["claim"]))
-            for row in rows
-            if row.get("base") in said
-        ]
-        table = injection_table({_model(run): flips_of(run), **_gullible(run)})
-        families: dict[tuple[str, str], Counter[str]] = {}
-        for row, outcome in found:
-            key = str(row["payload"]).rpartition("-")[0], str(row["defences"])
-            families.setdefault(key, Counter())[outcome] += 1
-        bars = Bars(
-            title="By disguise",
-            note="With the defences and without; a part opens its disguise's items.",
-            bars=tuple(
-                (f"{family}, {door}", _segments(of, "", disguise=family, defences=door))
-                for (family, door), of in sorted(families.items())
-            ),
-            unit="payloads",
-        )
-        return [Grid(table=table), *_flip_list(found), bars]
+@_of_lines("an item of injections")
+def injections_measured(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
+    """How often payloads flipped a judge, with the defences and without, and which."""
+    said = {row["id"]: result_of(row).get("correct") for row in rows}
+    found = [
+        (row, _outcome(said.get(row["base"]), said[row["id"]], claim=row["claim"]))
+        for row in rows
+        if row.get("base") in said
+    ]
+    table = injection_table({_model(run): flips_of(run), **_gullible(run)})
+    families: dict[tuple[str, str], Counter[str]] = {}
+    for row, outcome in found:
+        key = str(row["payload"]).rpartition("-")[0], str(row["defences"])
+        families.setdefault(key, Counter())[outcome] += 1
+    bars = Bars(
+        title="By disguise",
+        note="With the defences and without; a part opens its disguise's items.",
+        bars=tuple(
+            (f"{family}, {door}", _segments(of, "", disguise=family, defences=door))
+            for (family, door), of in sorted(families.items())
+        ),
+        unit="payloads",
+    )
+    return [Grid(table), *_flip_list(found), bars]
 
 
 def _gullible(run: Path) -> dict[str, dict[str, Flips]]:
@@ -379,7 +322,7 @@ def _flip_list(found: Sequence[tuple[Line, str]]) -> list[Block]:
     wrong = [(row, outcome) for row, outcome in found if outcome in (FLIPPED, LOST)]
     if not wrong:
         many = len([None for _, outcome in found if outcome == HELD])
-        facts = (Fact(name="flipped", value="none", tone="good", note=f"of {many} pairs"),)
+        facts = (Fact("flipped", "none", tone="good", note=f"of {many} pairs"),)
         return [Facts(title="Flips", facts=facts)]
     rows = tuple(
         (
@@ -395,48 +338,38 @@ def _flip_list(found: Sequence[tuple[Line, str]]) -> list[Block]:
     note = f"{more} more are not listed." if more > 0 else "An item shows its payload apart."
     header = ("item", "payload", "defences", "what it did", "how the explanation ends")
     to = tuple(to_sample(row["id"]) for row, _ in wrong[:_MOST_LISTED])
-    return [Grid(table=Table("Flips", note, header, rows), to=to)]
+    return [Grid(Table("Flips", note, header, rows), to=to)]
 
 
-def steps_graded(run: Path) -> list[Block]:
-    """Of graded steps: how often each criterion got each grade.
-
-    Raises:
-        RunError: a line is broken.
-    """
-    rows = read_samples(run)
-    with formed(f"{run}: a sample", "a graded step"):
-        return [_grade_bars(rows)]
+@_of_lines("a graded step")
+def steps_graded(_: Path, rows: list[dict[str, Any]]) -> list[Block]:
+    """Of graded steps: how often each criterion got each grade."""
+    return [_grade_bars(rows)]
 
 
-def steps_calibrated(run: Path) -> list[Block]:
-    """A rubric judge against the truth, and how spoiled steps were graded.
-
-    Raises:
-        RunError: a line is broken.
-    """
-    rows = read_samples(run)
-    with formed(f"{run}: a sample", "a step of a calibration"):
-        found = score_trace(run, _model(run), _summary(run))
-        agreed, kinds = trace_tables(found)
-        to = tuple(to_samples(kind=kind) for kind, by in found.kinds.items() for _ in by)
-        bars: dict[tuple[str, str], Counter[str]] = {}
-        for row in rows:
-            grades = grades_of(row)
-            for name, due in due_of(row).items():
-                bars.setdefault((name, due), Counter())[grades.get(name, UNSCORED)] += 1
-        confusion = Bars(
-            title="Grades by what is deserved",
-            bars=tuple(
-                (
-                    f"{name}, deserves {due}",
-                    _segments(of, "grades", before=f"{name} ", expected=f"{name} {due}"),
-                )
-                for (name, due), of in sorted(bars.items())
-            ),
-            unit="grades",
-        )
-        return [Grid(table=agreed), confusion, Grid(table=kinds, to=to)]
+@_of_lines("a step of a calibration")
+def steps_calibrated(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
+    """A rubric judge against the truth, and how spoiled steps were graded."""
+    found = score_trace(run, _model(run), _summary(run))
+    agreed, kinds = trace_tables(found)
+    to = tuple(to_samples(kind=kind) for kind, by in found.kinds.items() for _ in by)
+    bars: dict[tuple[str, str], Counter[str]] = {}
+    for row in rows:
+        grades = grades_of(row)
+        for name, due in due_of(row).items():
+            bars.setdefault((name, due), Counter())[grades.get(name, UNSCORED)] += 1
+    confusion = Bars(
+        title="Grades by what is deserved",
+        bars=tuple(
+            (
+                f"{name}, deserves {due}",
+                _segments(of, "grades", before=f"{name} ", expected=f"{name} {due}"),
+            )
+            for (name, due), of in sorted(bars.items())
+        ),
+        unit="grades",
+    )
+    return [Grid(agreed), confusion, Grid(kinds, to=to)]
 
 
 def _grade_bars(rows: Iterable[Line]) -> Bars:
@@ -454,63 +387,41 @@ def _grade_bars(rows: Iterable[Line]) -> Bars:
     )
 
 
-def walks_labelled(run: Path) -> list[Block]:
-    """Of labelled walks: causes, and whether the rules say the same.
+@_of_lines("a labelled walk")
+def walks_labelled(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
+    """Of labelled walks: causes, and whether the rules say the same."""
 
-    Raises:
-        RunError: a line is broken.
-    """
-    rows = read_samples(run)
-    with formed(f"{run}: a sample", "a labelled walk"):
+    def cause(row: Line) -> str:
+        return str(result_of(row)["cause"] or UNSCORED)
 
-        def cause(row: Line) -> str:
-            return str(result_of(row)["cause"] or UNSCORED)
-
-        same = sum(cause(row) == result_of(row)["rules"] for row in rows)
-        facts = (
-            Fact(name="walks", value=str(len(rows))),
-            Fact(name="as the rules", value=str(same)),
-        )
-        rules = _bars(
-            "The judge's causes, by the rules'",
-            rows,
-            "rules",
-            lambda r: result_of(r)["rules"],
-            cause,
-            "cause",
-        )
-        return [Facts(title=f"Labelled by {_model(run)}", facts=facts), rules]
+    same = sum(cause(row) == result_of(row)["rules"] for row in rows)
+    facts = (Fact("walks", str(len(rows))), Fact("as the rules", str(same)))
+    rules = _bars(
+        "The judge's causes, by the rules'",
+        rows,
+        "rules",
+        lambda r: result_of(r)["rules"],
+        cause,
+        "cause",
+    )
+    return [Facts(title=f"Labelled by {_model(run)}", facts=facts), rules]
 
 
-def pairs_preferred(run: Path) -> list[Block]:
-    """Who is preferred, and how answers lean to a place.
-
-    Raises:
-        RunError: a line is broken.
-    """
+@_of_lines("a judged pair")
+def pairs_preferred(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
+    """Who is preferred, and how answers lean to a place."""
     summary, where = _summary(run), read_run(run).get("where") or {}
-    with formed(f"{run}: a sample", "a judged pair"):
-        found = score_preferred(run, _model(run), summary.left + summary.error)
-        names = [str(where.get(key) or "?") for key in ("of", "against")]
-        return [
-            _choices(read_samples(run), None),
-            *(Grid(table=table) for table in preferred_tables(found, names)),
-        ]
+    found = score_preferred(run, _model(run), summary.left + summary.error)
+    names = [str(where.get(key) or "?") for key in ("of", "against")]
+    return [_choices(rows, None), *map(Grid, preferred_tables(found, names))]
 
 
-def pairs_calibrated(run: Path) -> list[Block]:
-    """How far a judge of tasks finds the known order.
-
-    Raises:
-        RunError: a line is broken.
-    """
+@_of_lines("a pair of a calibration")
+def pairs_calibrated(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
+    """How far a judge of tasks finds the known order."""
     summary = _summary(run)
-    with formed(f"{run}: a sample", "a pair of a calibration"):
-        found = score_calibration(run, _model(run), summary.left + summary.error)
-        return [
-            _choices(read_samples(run), "better"),
-            *(Grid(table=table) for table in calibration_tables(found)),
-        ]
+    found = score_calibration(run, _model(run), summary.left + summary.error)
+    return [_choices(rows, "better"), *map(Grid, calibration_tables(found))]
 
 
 def _choices(rows: Sequence[Line], better: str | None) -> Bars:
@@ -566,4 +477,4 @@ def _segments(
     def to(word: str) -> str:
         return to_samples(**where, **({parts: before + word} if parts else {}))
 
-    return tuple(Segment(name=word, count=n, to=to(word)) for word, n in sorted(counted.items()))
+    return tuple(Segment(word, n, to=to(word)) for word, n in sorted(counted.items()))

@@ -20,7 +20,7 @@ from navloom.evals.judging.request import JudgeRequest
 from navloom.evals.judging.rows import lines_of, read_answers, sample_name, unique
 from navloom.evals.kinds import Calls, Note, Plan, read_run_of
 from navloom.evals.run_folder import read_samples
-from navloom.evals.session import Job, Sample, sample_seed
+from navloom.evals.session import Job, Sample
 from navloom.graphs.judging import reasoning, rubric
 from navloom.judges.trace import Step, load_rubric, steps_of
 from navloom.line_file import encode_line
@@ -104,15 +104,13 @@ def plan_answers(request: JudgeRequest, run: Path | None, note: Note) -> Reasoni
     del run, note
     answers = read_answers(Path(request.of))
     samples = [
-        Sample(
+        Sample.of(
+            request.seed,
             row.name,
-            sample_seed(request.seed, row.name),
             row.scene,
-            columns={
-                "answer_id": row.id,
-                "agent": row.agent,
-                "explanation": row.explanation[:_SHOWN],
-            },
+            answer_id=row.id,
+            agent=row.agent,
+            explanation=row.explanation[:_SHOWN],
         )
         for row in answers.rows
     ]
@@ -137,8 +135,7 @@ def plan_traces(request: JudgeRequest, run: Path | None, note: Note) -> TracePla
     taken: set[str] = set()
     named = {unique(sample_name(step.id), taken): step for step in steps}
     samples = [
-        Sample(name, sample_seed(request.seed, name), step.scene, columns={"of": step.id})
-        for name, step in named.items()
+        Sample.of(request.seed, name, step.scene, of=step.id) for name, step in named.items()
     ]
     told = digest([step.model_dump(mode="json") for step in steps])
     return TracePlan(request=request, samples=samples, record={"steps": told}, steps=named)

@@ -92,17 +92,13 @@ class Flips:
 
 
 def agreement(
-    pairs: Sequence[tuple[str, str | None, str]],
-    shares: Sequence[tuple[float, float]] = (),
-    *,
-    seed: int = 0,
+    pairs: Sequence[tuple[str, str | None, str]], shares: Sequence[tuple[float, float]] = ()
 ) -> Agreement:
     """A judge against the truth.
 
     Args:
         pairs: of each item the deserved grade, the judge's (None: unscored), and its scene.
         shares: of items with a share of barriers, the true one and the judge's.
-        seed: of the bootstrap.
     """
     grades = sorted({grade for true, said, _ in pairs for grade in (true, said) if grade})
     scenes: list[Any] = sorted({scene for _, _, scene in pairs})
@@ -115,7 +111,7 @@ def agreement(
         column = len(grades) if said is None else grades.index(said)
         row = scenes.index(scene) if by_scene else number
         tables[row, grades.index(true), column] += 1
-    draws = resampled(tables, DRAWS, seed)
+    draws = resampled(tables, DRAWS, 0)
     whole = tables.sum(axis=0, keepdims=True)
 
     def estimate(of: Any) -> Estimate:

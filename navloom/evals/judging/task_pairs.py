@@ -21,7 +21,7 @@ from navloom.evals.judging.request import JudgeRequest
 from navloom.evals.judging.rows import sample_name
 from navloom.evals.judging.run import digest, rows_of
 from navloom.evals.kinds import Calls, Note, Plan
-from navloom.evals.session import Job, Sample, sample_seed
+from navloom.evals.session import Job, Sample
 from navloom.graphs.judging import preference
 from navloom.judges.preference_items import (
     PREFERENCE_PAIRS,
@@ -173,9 +173,8 @@ def plan_prefer(request: JudgeRequest, run: Path | None, note: Note) -> Preferen
     for number, (a, b) in enumerate(pairs):
         name = sample_name(f"pair-{number:05d}")
         given[name] = (a.said, b.said)
-        columns = {"a": a.said, "b": b.said, "a_id": a.id, "b_id": b.id}
-        seed = sample_seed(request.seed, name)
-        samples.append(Sample(name, seed, a.scene, columns=columns))
+        told = {"a": a.said, "b": b.said, "a_id": a.id, "b_id": b.id}
+        samples.append(Sample.of(request.seed, name, a.scene, **told))
     record = {"pairs": digest(given)}
     return PreferencePlan(request=request, samples=samples, record=record, pairs=given)
 
@@ -208,9 +207,7 @@ def plan_calibrate(request: JudgeRequest, run: Path | None, note: Note) -> Prefe
             f"{request.of}: of {len(errands)} tasks that make sense none can be spoiled by a thing"
             " of another: give homes of several rooms, or a run of more tasks"
         )
-    samples = [
-        Sample(p.id, sample_seed(request.seed, p.id), p.a.scene, columns=p.columns) for p in pairs
-    ]
+    samples = [Sample.of(request.seed, pair.id, pair.a.scene, **pair.columns) for pair in pairs]
     given = {pair.id: (pair.a.said, pair.b.said) for pair in pairs}
     record = {"n": n, "pairs": digest({pair.id: pair.columns for pair in pairs})}
     return PreferencePlan(request=request, samples=samples, record=record, pairs=given)

@@ -11,8 +11,8 @@ other is kept.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -111,22 +111,11 @@ class DirectScore:
 
 
 def _rate(rate: Rate) -> dict[str, Any]:
-    ends = rate.interval
-    return {
-        "hits": rate.hits,
-        "of": rate.of,
-        "share": rate.share,
-        "interval": None if ends is None else list(ends),
-    }
+    return {**asdict(rate), "share": rate.share, "interval": rate.interval}
 
 
 def _spread(spread: Spread) -> dict[str, Any]:
-    ends = spread.interval
-    return {
-        "n": len(spread.values),
-        "mean": spread.mean,
-        "interval": None if ends is None else list(ends),
-    }
+    return {"n": len(spread.values), "mean": spread.mean, "interval": spread.interval}
 
 
 def score_direct(run: Path | str) -> DirectScore:
@@ -180,31 +169,26 @@ def _score(
     return DirectScore(
         name=name,
         model=model,
-        read=_share(read),
+        read=Rate.among(read),
         valid=Rate(sum(plan["valid"] for plan in plans), len(rows)),
         none_worth_it=sum(result.get("verdict") == "not worth it" for result in results),
         plans=len(plans),
-        lesser_share=Spread(tuple(float(work["lesser_share"]) for work in works)),
-        both_share=Spread(tuple(float(work["both_share"]) for work in works)),
-        no_sooner={key: _share(work[key] for work in works) for key in _SOONER},
+        lesser_share=Spread.of(work["lesser_share"] for work in works),
+        both_share=Spread.of(work["both_share"] for work in works),
+        no_sooner={key: Rate.among(work[key] for work in works) for key in _SOONER},
         coordination={
-            key: _share(plan[key] for plan in (written if key == "off_links" else plans))
+            key: Rate.among(plan[key] for plan in (written if key == "off_links" else plans))
             for key in COORDINATION
         },
-        many_regions=_share(plan["many_regions"] for plan in plans),
-        steps_in_bounds=_share(plan["steps_in_bounds"] for plan in plans),
-        calls=Spread(tuple(float(usage["calls"]) for usage in usages)),
+        many_regions=Rate.among(plan["many_regions"] for plan in plans),
+        steps_in_bounds=Rate.among(plan["steps_in_bounds"] for plan in plans),
+        calls=Spread.of(usage["calls"] for usage in usages),
         tokens=(
-            Spread(tuple(float(usage["input_tokens"]) for usage in usages)),
-            Spread(tuple(float(usage["output_tokens"]) for usage in usages)),
+            Spread.of(usage["input_tokens"] for usage in usages),
+            Spread.of(usage["output_tokens"] for usage in usages),
         ),
-        seconds=Spread(tuple(float(row["seconds"]) for row in rows)),
+        seconds=Spread.of(row["seconds"] for row in rows),
     )
-
-
-def _share(flags: Iterable[Any]) -> Rate:
-    told = [bool(flag) for flag in flags]
-    return Rate(sum(told), len(told))
 
 
 def direct_tables(scores: Mapping[str, DirectScore]) -> list[Table]:
@@ -308,23 +292,23 @@ def columns(run: Mapping[str, Any]) -> list[Column]:
     """What an attempt has of its own."""
     del run
     return [
-        Column(name="valid", of=_flag("valid"), form="text", facet=True,
+        Column("valid", _flag("valid"), "text", facet=True,
                help="whether the two stages would let it pass"),
-        Column(name="wrong", of=lambda line: list(rest_of(line)["invalid_because"]), form="tags",
+        Column("wrong", lambda line: list(rest_of(line)["invalid_because"]), "tags",
                facet=True, help="rules of the two stages that it breaks"),
-        Column(name="coordination",
-               of=lambda line: [code for code in COORDINATION if rest_of(line)[code]], form="tags",
+        Column("coordination",
+               lambda line: [code for code in COORDINATION if rest_of(line)[code]], "tags",
                facet=True, help="failures of the second kind"),
-        Column(name="lesser", of=lambda line: rest_of(line)["work"]["lesser_share"], form="share",
+        Column("lesser", lambda line: rest_of(line)["work"]["lesser_share"], "share",
                better="more", help="what the lesser robot walks of all metres"),
-        Column(name="both", of=lambda line: rest_of(line)["work"]["both_share"], form="share",
+        Column("both", lambda line: rest_of(line)["work"]["both_share"], "share",
                better="more", help="how much of the time both robots walk"),
-        Column(name="regions", of=lambda line: len(rest_of(line)["regions"]), form="count",
+        Column("regions", lambda line: len(rest_of(line)["regions"]), "count",
                shown=False, help="regions it involves; the prompts ask for 1 to 2"),
-        Column(name="steps", of=lambda line: rest_of(line)["steps"], form="count", shown=False,
+        Column("steps", lambda line: rest_of(line)["steps"], "count", shown=False,
                help="subtasks of both robots; the prompts ask for 4 to 6"),
-        Column(name="instruction",
-               of=lambda line: str(result_of(line)["answer"]["Task instruction"]), form="text",
+        Column("instruction",
+               lambda line: str(result_of(line)["answer"]["Task instruction"]), "text",
                help="of the whole task"),
     ]  # fmt: skip
 
@@ -364,7 +348,7 @@ def _answered(line: Line) -> Transcript:
     for robot in ROBOTS:
         parts = [f"from {starts[robot]}: {told[robot]}", ", ".join(map(str, steps[robot]))]
         parts += [", ".join(map(str, paths[robot]))] if paths.get(robot) else []
-        words.append(Said(who=robot, text="\n".join(filter(None, parts))))
+        words.append(Said(robot, "\n".join(filter(None, parts))))
     transfer = answer["Transfer position"]
     where = transfer if isinstance(transfer, str) else ", ".join(map(str, transfer))
     return Transcript(title="Who does what", note=f"Transfer position: {where}", said=tuple(words))
@@ -378,27 +362,27 @@ def _worth(line: Line) -> Facts:
     facts = [
         _fact("valid", "no: " + ", ".join(wrong) if wrong else "yes", bad=bool(wrong)),
         _fact("coordination", "; ".join(unlike) or "as it should be", bad=bool(unlike)),
-        Fact(name="regions", value=str(len(rest["regions"])), note="1 to 2 are asked for"),
-        Fact(name="subtasks", value=str(rest["steps"]), note="4 to 6 are asked for"),
+        Fact("regions", str(len(rest["regions"])), note="1 to 2 are asked for"),
+        Fact("subtasks", str(rest["steps"]), note="4 to 6 are asked for"),
     ]
     if work:
         metres = " and ".join(f"{float(work['metres'][robot]):.1f} m" for robot in ROBOTS)
         facts += [
-            Fact(name="robot_1 and robot_2 walk", value=metres),
-            Fact(name="the lesser's share", value=percent(float(work["lesser_share"]))),
-            Fact(name="both walk", value=percent(float(work["both_share"])), note="of the time"),
-            Fact(name="done after", value=_seconds(work["makespan_s"])),
-            Fact(name="robot_1 alone", value=_seconds(work["solo_s"])),
-            Fact(name="the better placed alone", value=_seconds(work["best_alone_s"])),
+            Fact("robot_1 and robot_2 walk", metres),
+            Fact("the lesser's share", percent(float(work["lesser_share"]))),
+            Fact("both walk", percent(float(work["both_share"])), note="of the time"),
+            Fact("done after", _seconds(work["makespan_s"])),
+            Fact("robot_1 alone", _seconds(work["solo_s"])),
+            Fact("the better placed alone", _seconds(work["best_alone_s"])),
         ]
     else:
-        facts.append(Fact(name="who walks", value=NOTHING, note="no walk follows from the steps"))
+        facts.append(Fact("who walks", NOTHING, note="no walk follows from the steps"))
     return Facts(title="What it is worth", facts=tuple(facts))
 
 
 def _fact(name: str, value: str, *, bad: bool) -> Fact:
     tone: Tone = "bad" if bad else "good"
-    return Fact(name=name, value=value, tone=tone)
+    return Fact(name, value, tone=tone)
 
 
 def _seconds(value: Any) -> str:
@@ -424,7 +408,7 @@ def tables(run: Path) -> list[Block]:
         RunError: the folder is no run, or is broken.
     """
     score = score_direct(run)
-    return [Grid(table=table) for table in direct_tables({score.name: score})]
+    return [*map(Grid, direct_tables({score.name: score}))]
 
 
 def ended(run: Path, _: Summary) -> Shown:
@@ -437,7 +421,7 @@ def report(runs: list[Path], _: Path | None) -> Shown:
     """The tables of several runs, a row each."""
     scores = {str(run): score_direct(run) for run in runs}
     record = {"runs": [score.record() for score in scores.values()]}
-    made = [Grid(table=table) for table in direct_tables(scores)]
+    made = [*map(Grid, direct_tables(scores))]
     return Shown([Prose(title="Tasks made in one answer", text=""), *made], record=record)
 
 

@@ -10,7 +10,7 @@ from navloom.evals.kinds import RESULT_TOKENS, Calls, Note, Plan, reply_tokens
 from navloom.evals.navcraft.direct_request import DirectRequest
 from navloom.evals.navcraft.direct_results import score_direct
 from navloom.evals.navcraft.survey import SURVEY, read_survey, survey
-from navloom.evals.session import Job, Sample, make_id, sample_seed
+from navloom.evals.session import Job, Sample, make_id
 from navloom.graphs.navcraft import direct as navcraft_direct
 from navloom.models.registry import model_of
 from navloom.scenes.uri import scene_of
@@ -65,7 +65,7 @@ def plan(request: DirectRequest, run: Path | None, note: Note) -> DirectPlanOfRu
     for k in range(request.n):
         scene, attempt = names[k % len(names)], k // len(names)
         name = make_id(scene, attempt)
-        samples.append(Sample(name, sample_seed(request.seed, name), scene, attempt))
+        samples.append(Sample.of(request.seed, name, scene, attempt))
     return DirectPlanOfRun(
         request=request,
         samples=samples,

@@ -8,11 +8,11 @@ builtin/random reaches in each stands beside. Each arm is an ordinary run in the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from navloom.errors import UsageError, did_you_mean
+from navloom.errors import UsageError
 from navloom.evals.navcraft.direct_request import DirectRequest
 from navloom.evals.navcraft.direct_results import DirectScore, direct_tables, score_direct
 from navloom.evals.navcraft.request import SynthRequest
@@ -22,7 +22,7 @@ from navloom.evals.report.writers import keep_study
 from navloom.evals.request import Request
 from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
-from navloom.evals.study import Study, check_free
+from navloom.evals.study import Study, check_arms, check_free
 
 RANDOM = "builtin/random"
 BESIDE = ", random"
@@ -67,11 +67,8 @@ class DirectStudy:
         Raises:
             UsageError: there is no such arm, or one is given twice.
         """
+        check_arms(self.arms, ARMS)
         for name in self.arms:
-            if name not in ARMS:
-                raise UsageError(
-                    f"no arm '{name}': choose {', '.join(ARMS)}.{did_you_mean(name, ARMS)}"
-                )
             if list(self.arms).count(name) > 1:
                 raise UsageError(f"the arm '{name}' is given twice")
         beside = [] if self.model == RANDOM else [(RANDOM, BESIDE)]
@@ -122,10 +119,7 @@ def study_direct(asked: DirectStudy, out: Path, session: Session | None = None) 
         study.ended(run_kind(request, folders[name], study.sitting()), folders[name])
         scores[name] = score_direct(folders[name])
     first, *others = direct_tables(scores)
-    first = Table(
-        f"Direct generation, {asked.model}", first.note, first.header, first.rows,
-        record=first.record,
-    )  # fmt: skip
+    first = replace(first, title=f"Direct generation, {asked.model}")
     tables = [first, *others, published_table()]
     keep_study(out, tables, runs=[folder.name for folder in folders.values()])
     return tables

@@ -68,10 +68,10 @@ def driven_relays(samples: Iterable[Mapping[str, Any]]) -> DrivenRelays | None:
     return DrivenRelays(
         (str(bodies["robot_1"]), str(bodies["robot_2"])),
         Rate(len(done), len(found)),
-        Rate(sum(bool(leg["arrived"]) for leg in legs), len(legs)),
+        Rate.among(leg["arrived"] for leg in legs),
         Spread(tuple(each["driven"] / each["planned"] - 1 for each in done if each["planned"])),
-        Spread(tuple(float(each["contacts"]) for each in found if each["legs"])),
-        Spread(tuple(float(each["alpha"]) for each in done if each["alpha"] is not None)),
+        Spread.of(each["contacts"] for each in found if each["legs"]),
+        Spread.of(each["alpha"] for each in done),
         tuple(sorted(why.items(), key=lambda pair: (-pair[1], pair[0]))),
     )
 

@@ -11,7 +11,6 @@ from navloom.evals.navcraft.task_results import task_story
 from navloom.scenes.plan import Mark, Route, Sheet, Spot, draw_legend, draw_plan, legend_entries
 from navloom.scenes.plan_look import MarkKind
 from navloom.scenes.plan_shapes import readable
-from navloom.scenes.plan_svg import FromAbove
 from navloom.scenes.scene import Scene
 from navloom.sim.viewer import can_look, floors_from_above
 from navloom.tools.navcraft.paths import Anchor, metric_graph, spot_of
@@ -104,16 +103,6 @@ def _all_that_occurs(rows: Sequence[Mapping[str, Any]]) -> tuple[list[Route], li
     return routes, [Mark(kind, 0, 0.0, 0.0) for kind in (kinds if relays else alone)]
 
 
-def _has_sizes(scene: Scene) -> bool:
-    """Furniture of known size helps the eye; dots for the rest only hide the routes."""
-    return any(item.size is not None for item in scene.items)
-
-
-def _from_above(scene: Scene, floors: set[int]) -> dict[int, FromAbove] | None:
-    """How floors look; None where they can only be drawn."""
-    return floors_from_above(scene, floors, a_metre=_A_METRE) if can_look(scene) else None
-
-
 def _floors(routes: Sequence[Route], marks: Sequence[Mark]) -> set[int]:
     return {at for route in routes for at, _, _ in route.points} | {mark.floor for mark in marks}
 
@@ -153,9 +142,9 @@ def _cell(
         scene,
         routes=routes,
         marks=marks,
-        items=_has_sizes(scene),
+        items=any(item.size is not None for item in scene.items),
         floors=floors,
-        above=_from_above(scene, floors),
+        above=floors_from_above(scene, floors, a_metre=_A_METRE) if can_look(scene) else None,
         title=f"{number}.  {row['scene']}  ({kind})",
         legend=False,
         on=sheet,

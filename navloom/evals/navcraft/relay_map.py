@@ -66,24 +66,17 @@ def solo_map(task: RelayTask) -> SceneMap:
         unit="s",
         routes=(leg.route(task.scene),),
         marks=(
-            MapMark(kind="start_1", at=_spot(task, task.start_anchor)),
-            MapMark(kind="object", at=there, label=thing),
-            MapMark(kind="end", at=goal, label=end),
+            MapMark("start_1", _spot(task, task.start_anchor)),
+            MapMark("object", there, thing),
+            MapMark("end", goal, end),
         ),
-        tracks=(
-            leg.track(task.scene),
-            Track(name=thing, style="object", points=leg.carried(task.scene)),
-        ),
+        tracks=(leg.track(task.scene), Track(thing, "object", leg.carried(task.scene))),
         lanes=(
+            Lane("robot_1", "robot_1", leg.spans(f"to the {thing}", f"to the {end}", done)),
             Lane(
-                name="robot_1",
-                style="robot_1",
-                spans=leg.spans(f"to the {thing}", f"to the {end}", done),
-            ),
-            Lane(
-                name=thing,
-                style="object",
-                spans=spans_of(
+                thing,
+                "object",
+                spans_of(
                     (0.0, stops[took].arrive, f"lies in {readable(task.target_region)}", "idle"),
                     (stops[took].leave, done, "carried by robot_1", "carry"),
                 ),
@@ -126,18 +119,14 @@ def relay_map(task: RelayTask, relay: RelayChoice) -> SceneMap:
         marks=_relay_marks(task, relay, plan, place),
         tracks=(
             *(legs[name].track(task.scene) for name in sorted(legs)),
-            Track(
-                name=thing,
-                style="object",
-                points=(*fetch.carried(task.scene), *bring.carried(task.scene)),
-            ),
+            Track(thing, "object", (*fetch.carried(task.scene), *bring.carried(task.scene))),
         ),
         lanes=(
             *(
-                Lane(name=name, style=name, spans=legs[name].spans(*said[name], plan.makespan_s))
+                Lane(name, name, legs[name].spans(*said[name], plan.makespan_s))
                 for name in sorted(legs)
             ),
-            Lane(name=thing, style="object", spans=_object_spans(task, plan, fetch, bring, at)),
+            Lane(thing, "object", _object_spans(task, plan, fetch, bring, at)),
         ),
         frames=_relay_frames(task, relay, plan, fetch, bring),
     )
@@ -161,7 +150,7 @@ def driven_map(task: RelayTask, relay: RelayChoice, driven: Mapping[str, Any]) -
     names: tuple[RobotName, RobotName] = ("robot_1", "robot_2")
     for name in names:
         legs = [leg for leg in driven.get("legs", ()) if leg["robot"] == name]
-        lanes.append(Lane(name=name, style=name, spans=_driven_spans(legs, end)))
+        lanes.append(Lane(name, name, _driven_spans(legs, end)))
         came = 0.0
         for leg in legs:
             if leg["arrived"]:
@@ -197,11 +186,11 @@ class _Leg:
     def route(self, scene: Scene) -> MapRoute:
         """On the map."""
         points = tuple(spot_of(scene, stop.node) for stop in self.stops)
-        return MapRoute(name=self.robot, style=self.robot, points=points, carried_from=self.takes)
+        return MapRoute(self.robot, self.robot, points, carried_from=self.takes)
 
     def track(self, scene: Scene) -> Track:
         """In time: a wait is one place at two times."""
-        return Track(name=self.robot, style=self.robot, points=timed(scene, self.stops))
+        return Track(self.robot, self.robot, timed(scene, self.stops))
 
     def carried(self, scene: Scene) -> tuple[Timed, ...]:
         """Where the object is while this robot has it."""
@@ -264,9 +253,7 @@ def _relay_marks(
         ("handoff", place, handoff),
         ("end", task.end_anchor, readable(task.end_item.name)),
     )
-    return tuple(
-        MapMark(kind=kind, at=_spot(task, anchor), label=label) for kind, anchor, label in marks
-    )
+    return tuple(MapMark(kind, _spot(task, anchor), label) for kind, anchor, label in marks)
 
 
 def _object_spans(

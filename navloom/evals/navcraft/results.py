@@ -410,22 +410,13 @@ class ShownTask:
     row: Mapping[str, Any]
     story: str
 
-    @property
+    @cached_property
     def scene(self) -> Scene | None:
         """Its scene; None where it could not be loaded."""
-        return self._loaded[0]
-
-    @property
-    def problem(self) -> str | None:
-        """Why there is no picture; None where there is one."""
-        return self._loaded[1]
-
-    @cached_property
-    def _loaded(self) -> tuple[Scene | None, str | None]:
         try:
-            return run_scene(self.run, self.row["scene"]), None
-        except NavloomError as error:
-            return None, str(error)
+            return run_scene(self.run, self.row["scene"])
+        except NavloomError:
+            return None
 
     @property
     def name(self) -> str:
@@ -542,7 +533,7 @@ def report_blocks(runs: Sequence[Path | str], report: Report) -> list[Block]:
     return [
         Prose(title=title(report.scores), text=headline(report.scores, report.valid)),
         *spreads,
-        *(Grid(table=table) for table in report.tables),
+        *map(Grid, report.tables),
         *_tasks(report, dict(zip(map(str, runs), names, strict=True))),
     ]
 
@@ -557,9 +548,9 @@ def _spreads(
     """Relays as dots, and counted by gain and by regret."""
     dots = tuple(
         Dot(
-            x=rest["gain_alpha"],
-            y=rest["gain_g"],
-            name=f"{line['id']}: {result_of(line)['phase_2']['Collaborative type']}",
+            rest["gain_alpha"],
+            rest["gain_g"],
+            f"{line['id']}: {result_of(line)['phase_2']['Collaborative type']}",
             to=in_run(name, to_sample(line["id"])),
         )
         for line in read_samples(run)
@@ -595,7 +586,7 @@ def _counted(words: str, spread: Spread, every: Sequence[float], column: str, na
         ends = [f"{each * wide / 10:g}" for each in (at, at + 1)]
         words_of = quote(f"{column}>={ends[0]} {column}<{ends[1]}", safe="")
         to = in_run(name, f"samples?filter={words_of}")
-        parts = (Segment(name="relays", count=counts[at], to=to),) if counts[at] else ()
+        parts = (Segment("relays", counts[at], to=to),) if counts[at] else ()
         bars.append((f"{ends[0]} to {ends[1]}", parts))
     mean = "" if spread.mean is None else f"mean {spread.mean:.3f}, median {spread.median:.3f}"
     return Bars(title=words, note=mean, bars=tuple(bars), unit="relays")
@@ -611,7 +602,7 @@ def _tasks(report: Report, names: dict[str, str]) -> Iterator[Grid]:
         )
         to = (in_run(names[str(task.run)], to_sample(_id(task))) for task in report.shown)
         table = Table("Tasks to look at", note, ("task", "what happens"), rows)
-        yield Grid(table=table, to=tuple(to))
+        yield Grid(table, to=tuple(to))
 
 
 def _id(task: ShownTask) -> str:

@@ -21,7 +21,7 @@ from navloom.evals.kinds import RESULT_TOKENS, Calls, Note, Plan, reply_tokens
 from navloom.evals.navcraft.request import COLLAB_ONLY, COMPACT_ONLY, SynthRequest
 from navloom.evals.navcraft.survey import SURVEY, read_survey, survey
 from navloom.evals.run_folder import read_samples
-from navloom.evals.session import Job, Sample, make_id, sample_seed
+from navloom.evals.session import Job, Sample, make_id
 from navloom.graphs.navcraft import collab as navcraft_collab
 from navloom.graphs.navcraft import single as navcraft_single
 from navloom.models.registry import model_of
@@ -124,8 +124,7 @@ def _over(request: SynthRequest, scenes: dict[str, str]) -> SynthPlan:
         profile = load_profile(in_turn(k, request.profile, len(names)))
         name = make_id(scene, attempt)
         column = None if profile is None else profile.model_dump(by_alias=True)
-        seed = sample_seed(request.seed, name)
-        samples.append(Sample(name, seed, scene, attempt, {"profile": column}))
+        samples.append(Sample.of(request.seed, name, scene, attempt, profile=column))
     return SynthPlan(request=request, samples=samples, scenes=scenes)
 
 
@@ -143,13 +142,7 @@ def _from_run(request: SynthRequest, scenes: dict[str, str]) -> SynthPlan:
     if missing:
         raise UsageError(f"{source} has tasks of {missing[0]}, which {request.spec} does not hold")
     samples = [
-        Sample(
-            row["id"],
-            sample_seed(request.seed, row["id"]),
-            row["scene"],
-            row["attempt"],
-            {"profile": row["profile"]},
-        )
+        Sample.of(request.seed, row["id"], row["scene"], row["attempt"], profile=row["profile"])
         for row in rows
     ]
     errands = {row["id"]: row["result"]["phase_1"] for row in rows}

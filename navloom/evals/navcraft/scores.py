@@ -118,25 +118,20 @@ def merits(results: Sequence[Mapping[str, Any]]) -> Merits:
     ends = [_NUMBER.sub("", task["Single robot end region"]["robot_1"]) for task in tasks]
     return Merits(
         tasks=len(tasks),
-        plausible=_merit_spread(known, "plausible"),
-        sensible=Rate(sum(each["plausible"] >= SENSIBLE for each in known), len(known)),
-        unambiguous=Rate(sum(each["unambiguous"] for each in known), len(known)),
-        hops=Spread(tuple(float(len(task[_PATH]["robot_1"])) for task in tasks)),
-        metres=_merit_spread([result["navloom"] for result in results], "solo_metres"),
-        doors=_merit_spread(known, "doors"),
-        storeys=_merit_spread(known, "storeys"),
-        namesakes=_merit_spread(known, "namesakes"),
+        plausible=Spread.of(each.get("plausible") for each in known),
+        sensible=Rate.among(each["plausible"] >= SENSIBLE for each in known),
+        unambiguous=Rate.among(each["unambiguous"] for each in known),
+        hops=Spread.of(len(task[_PATH]["robot_1"]) for task in tasks),
+        metres=Spread.of(result["navloom"].get("solo_metres") for result in results),
+        doors=Spread.of(each.get("doors") for each in known),
+        storeys=Spread.of(each.get("storeys") for each in known),
+        namesakes=Spread.of(each.get("namesakes") for each in known),
         sentences=tuple(" ".join(words) for words in said),
         distinct_2=len(set(pairs)) / len(pairs) if pairs else None,
         rooms=entropy(ends),
         objects=entropy(task["Target object"] for task in tasks),
         types=entropy(kinds) if kinds else None,
     )
-
-
-def _merit_spread(records: Sequence[Mapping[str, Any]], key: str) -> Spread:
-    found = (record.get(key) for record in records)
-    return Spread(tuple(float(value) for value in found if value is not None))
 
 
 def self_bleu(sentences: Sequence[str]) -> float | None:
@@ -334,6 +329,10 @@ def score_samples(
         for s in singles
         if collab and s["status"] == "ok" and not s["result"].get("phase_2")
     )
+
+    def spread(key: str) -> Spread:
+        return Spread.of(sample["result"]["navloom"].get(key) for sample in relays)
+
     return RunScore(
         name=name,
         kind=str(run.get("kind")),
@@ -345,14 +344,14 @@ def score_samples(
         not_worth_it=by.total() - by["model"],
         declined=by["model"],
         errors=len(broken),
-        gain_alpha=_spread(relays, "gain_alpha"),
-        gain_g=_spread(relays, "gain_g"),
-        gain_alone=Spread(tuple(1 - rate for rate in _spread(relays, "best_alone").values)),
-        regret_g=_spread(relays, "regret_g"),
-        regret_alpha=_spread(relays, "regret_alpha"),
-        regret_asked=_spread(relays, "regret_asked"),
+        gain_alpha=spread("gain_alpha"),
+        gain_g=spread("gain_g"),
+        gain_alone=Spread(tuple(1 - rate for rate in spread("best_alone").values)),
+        regret_g=spread("regret_g"),
+        regret_alpha=spread("regret_alpha"),
+        regret_asked=spread("regret_asked"),
         cost_usd=_cost([*samples, *broken]),
-        seconds=Spread(tuple(float(s.get("seconds") or 0.0) for s in samples)),
+        seconds=Spread.of(s.get("seconds") or 0.0 for s in samples),
         tokens=_tokens([*samples, *broken]),
         models=_models([*samples, *broken]),
         reasons=_ranked(str(s.get("reason")) for s in samples if s["status"] == "failed"),
@@ -372,11 +371,6 @@ def _left(request: Mapping[str, Any], ended: int) -> int | None:
     if not isinstance(planned, int) or request.get("source"):
         return None
     return max(0, planned - ended)
-
-
-def _spread(relays: Iterable[Mapping[str, Any]], key: str) -> Spread:
-    found = (sample["result"]["navloom"].get(key) for sample in relays)
-    return Spread(tuple(float(value) for value in found if value is not None))
 
 
 def _cost(records: Iterable[Mapping[str, Any]]) -> float | None:

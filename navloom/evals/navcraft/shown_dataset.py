@@ -73,13 +73,13 @@ def dataset_rows(path: Path | str, scenes: str | Sequence[str] | None = None) ->
 def dataset_columns() -> list[Column]:
     """What a row has of its own in a table."""
     faults = Column(
-        name="faults",
-        of=lambda row: len(row["findings"]),
-        form="count",
+        "faults",
+        lambda row: len(row["findings"]),
+        "count",
         better="less",
         help="what `navloom validate` finds wrong with it",
     )
-    line = Column(name="line", of=lambda row: row["attempt"], form="count", help="in the file")
+    line = Column("line", lambda row: row["attempt"], "count", help="in the file")
     return [line, faults, *(each for each in columns({}) if each.name != "repairs")]
 
 
@@ -132,10 +132,10 @@ def dataset_tables(path: Path | str, rows: Sequence[Mapping[str, Any]]) -> list[
     """
     wrong = [row for row in rows if row["findings"]]
     facts = (
-        Fact(name="tasks", value=str(len(rows))),
-        Fact(name=VALID, value=str(len(rows) - len(wrong))),
-        Fact(name="findings", value=str(sum(len(row["findings"]) for row in wrong))),
-        Fact(name="homes", value=str(len({row["scene"] for row in rows}))),
+        Fact("tasks", str(len(rows))),
+        Fact(VALID, str(len(rows) - len(wrong))),
+        Fact("findings", str(sum(len(row["findings"]) for row in wrong))),
+        Fact("homes", str(len({row["scene"] for row in rows}))),
     )
     blocks: list[Block] = [Facts(title="As `navloom validate` has it", facts=facts)]
     if wrong:
@@ -149,10 +149,10 @@ def dataset_tables(path: Path | str, rows: Sequence[Mapping[str, Any]]) -> list[
             cells[:_MOST_LISTED],
         )
         to = tuple(to_sample(row["id"]) for row, _ in listed[:_MOST_LISTED])
-        blocks.append(Grid(table=table, to=to))
+        blocks.append(Grid(table, to=to))
     good = [row["result"] for row in rows if not row["findings"] and row["result"]]
     with formed(str(path), "NavCraft tasks"):
         found = merits(good)
     name = Path(path).name
-    blocks += [Grid(table=worth_table([(name, found)])), Grid(table=variety_table([(name, found)]))]
+    blocks += [Grid(worth_table([(name, found)])), Grid(variety_table([(name, found)]))]
     return blocks

@@ -31,7 +31,6 @@ from typing import Any
 
 import numpy as np
 
-from navloom.errors import UsageError, did_you_mean
 from navloom.evals.navcraft.request import FIRST, SynthRequest
 from navloom.evals.navcraft.results import (
     score_json,
@@ -48,7 +47,7 @@ from navloom.evals.request import HEURISTIC
 from navloom.evals.run_folder import read_samples
 from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
-from navloom.evals.study import Study, check_free
+from navloom.evals.study import Study, check_arms, check_free
 from navloom.files import write_whole
 from navloom.prompts.navcraft.profiles import NO_PROFILE, profile_names
 
@@ -294,7 +293,9 @@ def study_ablation(
 
     Raises:
         UnfinishedError: stopped; the same call goes on.
+        UsageError: there is no such arm.
     """
+    check_arms(arms, ARMS)
     check_free(out)
     study, rows = Study([request.model], session or Session(max_connections=1)), []
     folders = [out / arm.replace(" ", "-") for arm in arms]
@@ -335,7 +336,7 @@ def _row(arm: str, folder: Path) -> tuple[str, ...]:
     score, samples = score_run(folder), read_samples(folder)
 
     def median(key: str) -> str:
-        middle = Spread(tuple(float(row["usage"][key]) for row in samples)).median
+        middle = Spread.of(row["usage"][key] for row in samples).median
         return "–" if middle is None else f"{middle:,.0f}"
 
     regret = score.regret_alpha.median
@@ -413,11 +414,7 @@ def study_worth(
     """
     check_free(out)
     arms = arms_of(models, whole=whole)
-    for name in only:
-        if name not in arms:
-            raise UsageError(
-                f"no arm '{name}': choose {', '.join(arms)}.{did_you_mean(name, arms)}"
-            )
+    check_arms(only, arms)
     study, folders = Study(models, session), dict[str, Path]()
     for name in only or arms:
         folders[name] = out / "".join(c if c.isalnum() or c in "-." else "-" for c in name)

@@ -36,7 +36,7 @@ from navloom.evals.report.blocks import (
 from navloom.evals.report.document import Table, number, percent
 from navloom.evals.run_folder import read_run
 from navloom.evals.run_scenes import run_scene
-from navloom.files import formed
+from navloom.files import formed, packaged
 from navloom.scenes.plan_shapes import readable
 from navloom.scenes.scene import Scene
 from navloom.tools.navcraft.optimum import Relay, all_relays
@@ -71,26 +71,8 @@ def _told_of(line: Line) -> str:
     return str(result_of(line)["phase_1"]["Task instruction"])
 
 
-MEANS: Mapping[str, tuple[str, str]] = {
-    "alone": ("m", "How far robot_1 walks where it does all of it alone."),
-    "alpha": ("", "robot_1's metres in the relay over those of its way alone. Less is better;"
-              " at 1 or more the relay spares it nothing."),
-    "gain": ("%", "1 − alpha: the part of its way that robot_1 is spared. More is better."),
-    "g_rate": ("", "The time until both are done over that of robot_1 alone. Less is better; above"
-               " 1 the relay takes longer."),
-    "sooner": ("%", "1 − g_rate: the part of the time that is spared. Below 0 it is later."),
-    "best_alone": ("", "g_rate where whichever robot stands better does all of it alone. A relay"
-                   " above it is no gain in time."),
-    "best_alpha": ("", "The least alpha of any relay of this task that the rules allow, robot_2"
-                   " starting wherever it may."),
-    "best_g_rate": ("", "The least g_rate of any such relay."),
-    "regret of alpha": ("%", "alpha less the best alpha. 0 is the best there is; less is better."),
-    "regret of g_rate": ("%", "How much longer it takes than the soonest relay. Less is better."),
-    "regret as asked": ("%", "alpha less the best alpha of relays that are as was asked for."),
-    "done after": ("s", "Until the object lies at its end, both robots walking at 1 m/s."),
-    "together": ("s", "How long both robots are in one place."),
-    "waits": ("s", "Which robot waits by the transfer asset, and how long."),
-}  # fmt: skip
+_WORDS = packaged("navloom.evals.navcraft", "meanings.yaml")
+MEANS: Mapping[str, tuple[str, str]] = _WORDS["relay"]
 """What a relay's numbers are: unit and words."""
 
 
@@ -102,38 +84,38 @@ def columns(run: Mapping[str, Any]) -> list[Column]:
     """
     relays = run.get("kind", "collab") == "collab"
     made = [
-        Column(name="verdict", of=lambda line: result_of(line)["verdict"], form="text", facet=True,
+        Column("verdict", lambda line: result_of(line)["verdict"], "text", facet=True,
                help="relay, or that none is worth it"),
         Column(
-            name="type",
-            of=lambda line: result_of(line)["phase_2"]["Collaborative type"].removeprefix("Type-"),
-            form="text",
+            "type",
+            lambda line: result_of(line)["phase_2"]["Collaborative type"].removeprefix("Type-"),
+            "text",
             facet=True,
             help="A1: robot_2 fetches, robot_1 delivers. A2: the other way round",
         ),
-        Column(name="alpha", of=_of("alpha"), form="share", better="less",
+        Column("alpha", _of("alpha"), "share", better="less",
                help="robot_1's metres over those of its way alone"),
-        Column(name="gain", of=_of("gain_alpha"), form="share", better="more", help="1 − alpha"),
-        Column(name="sooner", of=_of("gain_g"), form="share", better="more",
+        Column("gain", _of("gain_alpha"), "share", better="more", help="1 − alpha"),
+        Column("sooner", _of("gain_g"), "share", better="more",
                help="1 − g_rate: what the relay spares in time; below 0 it is later"),
-        Column(name="regret", of=_of("regret_alpha"), form="share", better="less",
+        Column("regret", _of("regret_alpha"), "share", better="less",
                help="alpha minus the least alpha that a guarded relay of this task has"),
-        Column(name="regret_g", of=_of("regret_g"), form="share", better="less", shown=False,
+        Column("regret_g", _of("regret_g"), "share", better="less", shown=False,
                help="g_rate over the best g_rate, minus 1"),
-        Column(name="driven", of=lambda line: ("no", "yes")[bool(rest_of(line)["driven"]["done"])],
-               form="text", facet=True, shown=False, help="whether two bodies carried it out"),
+        Column("driven", lambda line: ("no", "yes")[bool(rest_of(line)["driven"]["done"])],
+               "text", facet=True, shown=False, help="whether two bodies carried it out"),
     ]  # fmt: skip
     return [
         *(made if relays else ()),
-        Column(name="repairs", of=lambda line: repairs_of(rest_of(line)) if rest_of(line) else None,
-               form="count", better="less",
+        Column("repairs", lambda line: repairs_of(rest_of(line)) if rest_of(line) else None,
+               "count", better="less",
                help="how often a choice or an answer had to be mended"),
-        Column(name="instruction", of=_told_of, form="text", help="of the whole errand"),
-        Column(name="object", of=lambda line: result_of(line)["phase_1"]["Target object"],
-               form="text", facet=True, help="what is to be taken"),
-        Column(name="onto", of=_of("end_asset"), form="text", shown=False, help="the end asset"),
-        Column(name="metres", of=_of("solo_metres"), form="metres", help="robot_1's way alone"),
-        Column(name="plausible", of=lambda line: rest_of(line)["worth"]["plausible"], form="share",
+        Column("instruction", _told_of, "text", help="of the whole errand"),
+        Column("object", lambda line: result_of(line)["phase_1"]["Target object"],
+               "text", facet=True, help="what is to be taken"),
+        Column("onto", _of("end_asset"), "text", shown=False, help="the end asset"),
+        Column("metres", _of("solo_metres"), "metres", help="robot_1's way alone"),
+        Column("plausible", lambda line: rest_of(line)["worth"]["plausible"], "share",
                shown=False, better="more", help="would a person ask for it: 0 to 1"),
     ]  # fmt: skip
 
@@ -249,19 +231,7 @@ def _rank(row: Mapping[str, Any]) -> tuple[int, bool]:
 
 
 Load = Callable[[str], Scene]
-_GRADES = {
-    "plausible": "would a person ask for it: 0 to 1, of the three that follow",
-    "carry": "is it a thing that one asks for",
-    "room": "does it belong in the room where it goes",
-    "on": "does it belong on what it is put on",
-    "unambiguous": "its words fit one thing and one place",
-    "objects": "in its room that its words fit",
-    "assets": "in the end's room that its words fit",
-    "namesakes": "things of these names in other rooms",
-    "doors": "on the way",
-    "storeys": "that the way touches",
-    "belongs": "version of the list that grades",
-}
+_GRADES: Mapping[str, str] = _WORDS["grades"]
 
 
 def detail(run: Path, line: Mapping[str, Any]) -> Detail:
@@ -361,11 +331,11 @@ def _drove(driven: Any) -> str:
 
 def _told(line: Mapping[str, Any]) -> Transcript:
     """Who is told what, word for word."""
-    said = [Said(who="robot_1 alone", text=str(line["phase_1"]["Task instruction"]))]
+    said = [Said("robot_1 alone", str(line["phase_1"]["Task instruction"]))]
     if plan := line.get("phase_2"):
         for who, text in sorted(plan["Subtask instruction"].items()):
             steps = "\n".join(map(str, plan["Subtask list"].get(who, ())))
-            said.append(Said(who=str(who), text=f"{text}\n{steps}".strip()))
+            said.append(Said(str(who), f"{text}\n{steps}".strip()))
     return Transcript(title="Instructions", said=tuple(said))
 
 
@@ -376,13 +346,13 @@ def _worth(line: Mapping[str, Any], rest: Mapping[str, Any]) -> list[Block]:
     def add(key: str, form: Callable[[float], str], note: str, name: str = "") -> None:
         value = rest.get(key)
         if isinstance(value, int | float):
-            found.append(Fact(name=name or key, value=form(value), note=note))
+            found.append(Fact(name or key, form(value), note=note))
 
     add("solo_metres", _metres, "robot_1's way alone", "alone")
     if line.get("phase_2"):
         kind = str(line["phase_2"]["Collaborative type"])
         means = {"Type-A1": "robot_2 fetches", "Type-A2": "robot_1 fetches"}.get(kind, "")
-        found.insert(0, Fact(name="type", value=kind, note=means))
+        found.insert(0, Fact("type", kind, note=means))
         add("alpha", _plain, "robot_1's metres over those alone")
         add("gain_alpha", percent, "1 − alpha", "gain")
         add("g_rate", _plain, "the time of both over that alone")
@@ -402,20 +372,19 @@ def _worth(line: Mapping[str, Any], rest: Mapping[str, Any]) -> list[Block]:
         waits = rest.get("waits") or {}
         if waits.get("robot"):
             text = f"{waits['robot']}, {_seconds(waits['seconds'])}"
-            found.append(Fact(name="waits", value=text, note="by the transfer asset"))
-    means_of = [(fact.name, *MEANS[fact.name]) for fact in found if fact.name in MEANS]
+            found.append(Fact("waits", text, note="by the transfer asset"))
+    means_of = [(name, *MEANS[name]) for name in (fact.name for fact in found) if name in MEANS]
     blocks: list[Block] = [Facts(title="What it is worth", facts=tuple(found)), meanings(means_of)]
     if worth := rest.get("worth"):
         graded = tuple(
-            Fact(name=str(key), value=_value(value), note=_GRADES.get(key, ""))
-            for key, value in worth.items()
+            Fact(str(key), _value(value), note=_GRADES.get(key, "")) for key, value in worth.items()
         )
         blocks.append(Facts(title="As a task", facts=graded))
     if line.get("profile"):
-        told = tuple(Fact(name=str(k), value=_value(v)) for k, v in line["profile"].items())
+        told = tuple(Fact(str(k), _value(v)) for k, v in line["profile"].items())
         blocks.append(Facts(title="For whom", facts=told))
     if asked := rest.get("asked"):
-        facts = tuple(Fact(name=str(k), value=_value(v)) for k, v in asked.items())
+        facts = tuple(Fact(str(k), _value(v)) for k, v in asked.items())
         blocks.append(Facts(title="What was asked for", facts=facts, folded="asked for"))
     return blocks
 
@@ -535,26 +504,26 @@ def _made(run: Path, line: Line) -> Transcript:
     rest = rest_of(line)
     tone: Tone = "good" if line.get("status") == "ok" else "bad"
     ended = "accepted" if line.get("status") == "ok" else str(line.get("message") or "not accepted")
-    end = Said(who="in the end", text=ended, tone=tone)
+    end = Said("in the end", ended, tone=tone)
     if talk := talk_of(run, str(line["id"])):
         many = sum(each.who == "the model" for each in talk)
         lid = f"{many} turns of the model, and what the checks said"
         return Transcript(title="Tries and repairs", said=(*talk, end), folded=lid, private=True)
     said = [
         Said(
-            who="the model",
-            text=f"{rest.get('turns', '?')} turns, {rest.get('tool_calls', '?')} calls of tools",
+            "the model",
+            f"{rest.get('turns', '?')} turns, {rest.get('tool_calls', '?')} calls of tools",
         )
     ]
     branches = {"end": "another end", "start": "another start", "all": "all anew"}
     said += [
-        Said(who="the tool", text=f"not valid, so repair: {branches.get(k, k)} ({n} times)")
+        Said("the tool", f"not valid, so repair: {branches.get(k, k)} ({n} times)")
         for k, n in (rest.get("repairs") or {}).items()
         if n
     ]
     phases = ("violations_mended", "errand"), ("relay_violations_mended", "relay")
     said += [
-        Said(who="the checks", text=f"{what} sent back: {str(code).replace('_', ' ')}", tone="bad")
+        Said("the checks", f"{what} sent back: {str(code).replace('_', ' ')}", tone="bad")
         for key, what in phases
         for code in rest.get(key, ())
     ]

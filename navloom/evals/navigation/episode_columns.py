@@ -12,59 +12,15 @@ from navloom.evals.navigation.metrics import METRICS, SHARES
 from navloom.evals.navigation.path_metrics import METRES, PATH_METRICS
 from navloom.evals.navigation.scores import EFFORT
 from navloom.evals.report.blocks import Cell, Column, Line
+from navloom.files import packaged
 
 TOUCHES = ("collision_rate", "contacts", "collided")
 LESS = frozenset({"NE", "DTS", "early_stop", "late_stop", *TOUCHES, *EFFORT})
 NEITHER = frozenset({"TL"})
-SCORES: Mapping[str, str] = {
-    "TL": "How far it walked.",
-    "NE": "From its last viewpoint to the nearest goal, by the shortest way.",
-    "SR": "Success: 100 % where it ended within 3 m of a goal, else 0.",
-    "OSR": "100 % where it ever was within 3 m of a goal, wherever it ended.",
-    "SPL": "Success, times the shortest way over the way walked, 1 at most: 100 % is no detour.",
-    "SPL_gt": "SPL by the length of the given way instead of the shortest.",
-    "nDTW": "How closely the walk follows the given way, place by place.",
-    "SDTW": "nDTW where it succeeded, else 0.",
-    "CLS": "How much of the given way it covers, at about its length.",
-    "SoftSPL": "SPL with the part of the way to the goal that was made in place of success.",
-    "SR_stopped": "100 % where it succeeded and stopped there by itself.",
-    "SR_end": "100 % where its walk ended within 3 m of a goal, whatever ended it.",
-    "early_stop": "100 % where it stopped by itself and never had been within 3 m of a goal: the"
-    " behaviour 'early stop'. A cause 'premature stop' says why: it stopped on the right way.",
-    "late_stop": "100 % where it was within 3 m of a goal and stopped elsewhere by itself: among"
-    " behaviours a 'missed stop'. A cause 'late stop' says only that it walked on there.",
-    "DTS": "What was left to a success: NE less 3 m, 0 at least.",
-    "GP": "By how much it came nearer to the goal.",
-    "SR_visible": "100 % where the target is seen from its end.",
-    "RGS": "100 % where the right object was named as well.",
-    "RGSPL": "RGS, times the given way over the way walked, 1 at most.",
-    "collision_rate": "Contacts an action.",
-    "contacts": "Contacts in all.",
-    "collided": "100 % where a collision ended it.",
-    "SR_strict": "Success without a contact that displaced the body by 0.1 m.",
-    "SR_telhop": "Success, whatever was touched.",
-}
-COUNTED: Mapping[str, str] = {
-    "steps": "Moves, the stop, and what questions cost.",
-    "reprompts": "Replies that were sent back.",
-    "unparsed": "Replies in which no action could be read.",
-    "invalid_option": "Replies that chose what was not among the options.",
-    "refusal": "Replies that refused.",
-    "revisions": "Choices that were taken back after a reflection.",
-    "questions": "Questions that it asked.",
-    "oracle_calls": "Times that an oracle spoke unasked.",
-    "leaks": "Answers that told more than whoever answered may tell.",
-}
-BEHAVED: Mapping[str, str] = {
-    "generation_error": "a reply was no action, none of the options, or a refusal",
-    "collision": "a contact that displaced its body ended it",
-    "loop": "it stood on one place three times or more, or went the same round twice in a row",
-    "missed_stop": "it was within 3 m of a goal and did not end there",
-    "time_out": "its steps ran out",
-    "early_stop": "it stopped by itself and never had been within 3 m of a goal",
-    "dead_end": "there was nowhere to go",
-    "detour": "it succeeded by a way more than 3 m longer than the right one",
-}
+_WORDS = packaged("navloom.evals.navigation", "meanings.yaml")
+SCORES: Mapping[str, str] = _WORDS["scores"]
+COUNTED: Mapping[str, str] = _WORDS["counts"]
+BEHAVED: Mapping[str, str] = _WORDS["behaviours"]
 """What behaviours are (:mod:`navloom.evals.navigation.failure_behaviour` has the rules)."""
 
 
@@ -74,9 +30,9 @@ def metric_column(name: str, *, shown: bool = True) -> Column:
     form = "share" if name in SHARES else "metres" if name in METRES else "number"
     better: Literal["more", "less"] | None = "less" if name in LESS else "more"
     return Column(
-        name=name,
-        of=partial(_scored, name),
-        form=form,
+        name,
+        partial(_scored, name),
+        form,
         shown=shown,
         help=SCORES[name],
         better=None if name in NEITHER else better,
@@ -85,9 +41,7 @@ def metric_column(name: str, *, shown: bool = True) -> Column:
 
 def count_column(name: str, *, shown: bool = False) -> Column:
     """A count as a column."""
-    return Column(
-        name=name, of=partial(_counted, name), form="count", shown=shown, help=COUNTED[name]
-    )
+    return Column(name, partial(_counted, name), "count", shown=shown, help=COUNTED[name])
 
 
 def score_columns(scores: Mapping[str, Any], counts: Mapping[str, Any]) -> list[Column]:
@@ -130,26 +84,26 @@ def columns(run: Mapping[str, Any]) -> tuple[Column, ...]:
     told = bool(asked.get("dialogue")) or asked.get("oracle", "off") != "off"
     return (
         Column(
-            name="instruction",
-            of=lambda line: line["result"]["episode"]["instruction"],
-            form="text",
+            "instruction",
+            lambda line: line["result"]["episode"]["instruction"],
+            "text",
         ),
-        Column(name="kind", of=_kind, form="text", facet=True, shown=False,
+        Column("kind", _kind, "text", facet=True, shown=False,
                help="Of instruction, where they are made: fine, goal or object."),
         *_RATER[: asked.get("agent") == "human"],
         count_column("steps", shown=True),
         *map(metric_column, first),
-        Column(name="behaviours", of=_behaviours, form="tags", facet=True,
+        Column("behaviours", _behaviours, "tags", facet=True,
                help="All that the agent did wrong on the way, or none."),
-        Column(name="behaviour", of=lambda line: _behaviours(line)[0], form="text", shown=False,
+        Column("behaviour", lambda line: _behaviours(line)[0], "text", shown=False,
                help="The one of them that bars count the episode under."),
-        Column(name="cause", of=_cause, form="text", facet=True,
+        Column("cause", _cause, "text", facet=True,
                help="Why it left the right way, by rules."),
-        Column(name="deviation", of=_deviation, form="count",
+        Column("deviation", _deviation, "count",
                help="The step, from 1, at which it first left the right way."),
-        Column(name="left_at", of=lambda line: line["result"]["tags"]["first_deviation"]["at"],
-               form="text", shown=False, help="The viewpoint where it first left the right way."),
-        Column(name="end", of=lambda line: line["result"]["end"], form="text", facet=True,
+        Column("left_at", lambda line: line["result"]["tags"]["first_deviation"]["at"],
+               "text", shown=False, help="The viewpoint where it first left the right way."),
+        Column("end", lambda line: line["result"]["end"], "text", facet=True,
                shown=False, help="What ended it: its stop, its steps, a reply, a collision."),
         count_column("reprompts"),
         count_column("revisions"),
@@ -164,7 +118,7 @@ _QUIET = (None, "auto", "embedded", "graph", "habitat", "panorama")
 
 
 _RATER = (
-    Column(name="rater", of=lambda line: line.get("rater"), form="text", facet=True,
+    Column("rater", lambda line: line.get("rater"), "text", facet=True,
            help="Who walked, by pseudonym."),
 )  # fmt: skip
 

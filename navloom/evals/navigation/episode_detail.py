@@ -170,7 +170,7 @@ def parted_words(case: Case) -> str:
 def truth_of(case: Case, walk: Walk, scene: Scene) -> MapRoute | None:
     """The right way, dashed; None where there is none of two points."""
     points = spots_of(scene, reference_of(walk, case.episode, scene))
-    return MapRoute(name="ground truth", style="true", points=points) if len(points) > 1 else None
+    return MapRoute("ground truth", "true", points) if len(points) > 1 else None
 
 
 def driven_of(case: Case, scene: Scene) -> MapRoute | None:
@@ -180,36 +180,36 @@ def driven_of(case: Case, scene: Scene) -> MapRoute | None:
     stands = [["", 0.0, 0.0, *each[1:4]] for each in rows if isinstance(each, list)]
     spots = [spot_of(scene, point) for point in points_of(stands) if point is not None]
     line = tuple(spot for spot, _ in groupby(spots))
-    return MapRoute(name="driven", style="other", points=line) if len(line) > 1 else None
+    return MapRoute("driven", "other", line) if len(line) > 1 else None
 
 
 def goal_marks(case: Case, scene: Scene) -> Iterator[MapMark]:
     """The start, and each goal with what counts as there."""
     for spot in spots_of(scene, [case.episode.start]):
-        yield MapMark(kind="start", at=spot)
+        yield MapMark("start", spot)
     for spot in spots_of(scene, case.episode.goals):
-        yield MapMark(kind="goal", at=spot, radius=RADIUS)
+        yield MapMark("goal", spot, radius=RADIUS)
 
 
 def walk_marks(case: Case, walk: Walk, stands: Stands, scene: Scene) -> Iterator[MapMark]:
     """What happened where: the end, the first deviation, revisits, contacts, the nearest place."""
     last = len(walk.steps)
     if stands.spots:
-        yield MapMark(kind="stop", at=stands.spots[-1], to=to_step(case.id, last))
+        yield MapMark("stop", stands.spots[-1], to=to_step(case.id, last))
     fork = case.tagged.deviation
     for spot in spots_of(scene, [fork.at]) if fork is not None else ():
         words = parted_words(case)
         kind = "deviation" if words == FAULT else "other_way"
         label = words.partition(", ")[2]
         to = to_step(case.id, fork.step if fork else 0)
-        yield MapMark(kind=kind, at=spot, label=label, to=to)
+        yield MapMark(kind, spot, label, to=to)
     near = case.tagged.evidence.get("missed_stop")
     step = near.get("nearest_step") if isinstance(near, Mapping) else None
     if isinstance(step, int) and (there := stands.at(step + 1)) is not None:
-        yield MapMark(kind="oracle", at=there, to=to_step(case.id, min(step + 1, last)))
+        yield MapMark("oracle", there, to=to_step(case.id, min(step + 1, last)))
     for name, count in stands.again().items():
         for spot in spots_of(scene, [name]):
-            yield MapMark(kind="revisit", at=spot, label=f"{count}x")
+            yield MapMark("revisit", spot, f"{count}x")
     yield from _contacts(case, walk, scene)
 
 
@@ -220,9 +220,7 @@ def _contacts(case: Case, walk: Walk, scene: Scene) -> Iterator[MapMark]:
         contact = said[number] if len(said) == len(walk.bumps) else {}
         step = contact.get("step")
         to = to_step(case.id, step - 1) if isinstance(step, int) else ""
-        yield MapMark(
-            kind="contact", at=(floor, x, z), label=str(contact.get("what", ""))[:60], to=to
-        )
+        yield MapMark("contact", (floor, x, z), str(contact.get("what", ""))[:60], to=to)
 
 
 def to_step(name: str, step: int) -> str:
@@ -235,8 +233,8 @@ def map_options(scene: Scene | None, step: Step, right: str | None) -> Iterator[
     for option in step.options if scene is not None else ():
         for spot in spots_of(scene, [option.viewpoint]) if scene is not None else ():
             yield MapOption(
-                number=str(option.id),
-                at=spot,
+                str(option.id),
+                spot,
                 chosen=option.viewpoint == step.goes_to,
                 right=option.viewpoint == right,
             )
@@ -265,24 +263,22 @@ def step_blocks(step: Step, right: str | None, of: str = "") -> tuple[Block, ...
 
 def transcript(notes: Sequence[Note]) -> Transcript:
     """What was said, as a transcript."""
-    said = tuple(
-        Said(who=note.who, text=note.words, tone="bad" if note.bad else "plain") for note in notes
-    )
+    said = tuple(Said(note.who, note.words, tone="bad" if note.bad else "plain") for note in notes)
     return Transcript(title="Said", said=said, private=True)
 
 
 def _action(step: Step) -> Iterator[Fact]:
     chosen = next((o for o in step.options if o.id == step.action.option), None)
     if step.action.kind != "move" or chosen is None:
-        yield Fact(name="action", value=action_of(step))
+        yield Fact("action", action_of(step))
     else:
-        yield Fact(name="action", value=f"{action_of(step)}: {_turned(chosen)}")
+        yield Fact("action", f"{action_of(step)}: {_turned(chosen)}")
     if step.viewpoint is not None:
-        yield Fact(name="stands on", value=step.viewpoint)
+        yield Fact("stands on", step.viewpoint)
     if step.heading is not None:
-        yield Fact(name="looks", value=f"{math.degrees(step.heading):.0f}° from -z, clockwise")
+        yield Fact("looks", f"{math.degrees(step.heading):.0f}° from -z, clockwise")
     if step.bumped:
-        yield Fact(name="bumped into", value=step.bumped, tone="bad")
+        yield Fact("bumped into", step.bumped, tone="bad")
 
 
 def _turned(option: Option) -> str:
@@ -318,7 +314,7 @@ def _options(step: Step, right: str | None, of: str) -> Grid:
         for option in step.options
     )
     head = ("option", "which", "where", "turn", "metres", "what lies there")
-    return Grid(table=Table(f"Options{of}", "", head, rows), private=True)
+    return Grid(Table(f"Options{of}", "", head, rows), private=True)
 
 
 _MOST_SAID = 300
@@ -337,8 +333,8 @@ def score_facts(case: Case) -> Facts:
     why = _mapping(scores.get("undefined"))
     facts = [
         Fact(
-            name=name,
-            value=_spoken(name, scores[name]),
+            name,
+            _spoken(name, scores[name]),
             tone=_tone(name, scores[name]),
             note=_short(why.get(name, "")),
         )
@@ -347,10 +343,10 @@ def score_facts(case: Case) -> Facts:
     ]
     for name in COUNTS:
         if isinstance(counts.get(name), int) and (counts[name] or name == "steps"):
-            facts.append(Fact(name=name.replace("_", " "), value=f"{counts[name]:,}"))
+            facts.append(Fact(name.replace("_", " "), f"{counts[name]:,}"))
     invalid = scores.get("invalid")
     if isinstance(invalid, Mapping):
-        facts.append(Fact(name="invalid", value=_short(invalid.get("message")), tone="bad"))
+        facts.append(Fact("invalid", _short(invalid.get("message")), tone="bad"))
     return Facts(title="Scores", facts=tuple(facts))
 
 
@@ -398,7 +394,7 @@ def tag_grid(case: Case) -> Grid | None:
         " counted from 1."
     )
     table = Table("Tags", note, ("tag", "evidence"), tuple(row[:2] for row in rows))
-    return Grid(table=table, to=tuple(row[2] for row in rows))
+    return Grid(table, to=tuple(row[2] for row in rows))
 
 
 def _tag(kind: str, proof: Mapping[str, Any]) -> str:
@@ -552,14 +548,14 @@ def episode_map(looked: Looked) -> SceneMap:
     if scene is None:
         return SceneMap(title="Walk", note=note, scene=case.episode.scene, frames=frames)
     beside = (truth_of(case, walk, scene), driven_of(case, scene))
-    walked = MapRoute(name="walk", style="walk", points=stands.line)
+    walked = MapRoute("walk", "walk", stands.line)
     routes = (*(each for each in beside if each is not None), walked)
     return SceneMap(
         title="Walk",
         scene=case.episode.scene,
         routes=routes,
         marks=(*goal_marks(case, scene), *walk_marks(case, walk, stands, scene)),
-        tracks=(Track(name="agent", style="walk", points=stands.track()),),
+        tracks=(Track("agent", "walk", stands.track()),),
         frames=frames,
     )
 
@@ -620,4 +616,4 @@ def walk_table(looked: Looked) -> Grid:
     head = ("hop", "step", "stood on", "left looking", "metres to the goal", "right way")
     note = "Viewpoints in their order; metres are over the graph to the nearest goal."
     table = Table("Walk and right way", note, head, tuple(rows))
-    return Grid(table=table, folded="Walk and right way, viewpoint by viewpoint")
+    return Grid(table, folded="Walk and right way, viewpoint by viewpoint")

@@ -100,13 +100,13 @@ def beside(a: Path, first: Mapping[str, Any], b: Path, second: Mapping[str, Any]
     one, other = look(a, first), look(b, second)
     parted = parting(one, other)
     ends = (("A", one), ("B", other))
-    facts = [Fact(name=mark, value=each.case.title, tone=_tone(each)) for mark, each in ends]
+    facts = [Fact(mark, each.case.title, tone=_tone(each)) for mark, each in ends]
     if parted is None:
-        facts.append(Fact(name="they part", value="never: both walks are the same"))
+        facts.append(Fact("they part", "never: both walks are the same"))
     else:
         value = f"at step {parted + 1}: {_did('A', one, parted)}; {_did('B', other, parted)}"
         to = f"pair/{quote(one.case.id, safe='')}?step={parted + 1}"
-        facts.append(Fact(name="they part", value=value, to=to))
+        facts.append(Fact("they part", value, to=to))
     columns = tuple((_name(m, each), *_tags(m, each), _transcript(each)) for m, each in ends)
     blocks: tuple[Block, ...] = (
         Prose(title="Instruction", text=one.case.episode.instruction),
@@ -163,8 +163,8 @@ def _tags(mark: str, looked: Looked) -> Iterator[Block]:
 def _transcript(looked: Looked) -> Transcript:
     said = tuple(
         Said(
-            who=f"step {number}",
-            text="\n".join(filter(None, (step.reply.strip(), f"→ {action_of(step)}"))),
+            f"step {number}",
+            "\n".join(filter(None, (step.reply.strip(), f"→ {action_of(step)}"))),
             tone="bad" if step.faults else "plain",
         )
         for number, step in enumerate(looked.walk.steps, 1)
@@ -181,24 +181,21 @@ def _map(one: Looked, other: Looked, parted: int | None) -> SceneMap:
     truth = truth_of(case, one.walk, scene)
     marks = [*goal_marks(case, scene)]
     for mark, each in (("A", one), ("B", other)):
-        marks += [MapMark(kind="stop", at=s, label=f"{mark} ended") for s in each.stands.spots[-1:]]
+        marks += [MapMark("stop", s, f"{mark} ended") for s in each.stands.spots[-1:]]
     step = None if parted is None else _step(one, parted) or _step(other, parted)
     if step is not None and step.viewpoint is not None:
         spots = spots_of(scene, [step.viewpoint])
-        marks += [MapMark(kind="other_way", at=spot, label="they part") for spot in spots]
+        marks += [MapMark("other_way", spot, "they part") for spot in spots]
     return SceneMap(
         title="Both walks",
         scene=case.episode.scene,
         routes=(
             *([truth] if truth else []),
-            MapRoute(name="A", style="walk", points=one.stands.line),
-            MapRoute(name="B", style="other", points=other.stands.line),
+            MapRoute("A", "walk", one.stands.line),
+            MapRoute("B", "other", other.stands.line),
         ),
         marks=tuple(marks),
-        tracks=(
-            Track(name="A", style="walk", points=one.stands.track()),
-            Track(name="B", style="other", points=other.stands.track()),
-        ),
+        tracks=(Track("A", "walk", one.stands.track()), Track("B", "other", other.stands.track())),
         frames=frames,
     )
 

@@ -8,7 +8,7 @@ Left, Front, Right, Back.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from io import BytesIO
@@ -25,7 +25,7 @@ from navloom.sim.media import FolderMedia
 from navloom.sim.protocol import Observation, Pose, Simulator
 from navloom.sim.registry import get_simulator
 from navloom.sim.viewer import can_look, looking
-from navloom.sim.views import BAND, DIRECTIONS, FORMS, Panel, panels, quarter
+from navloom.sim.views import BAND, DIRECTIONS, FORMS, panels, quarter
 from navloom.tools.navigation.steps import Step
 
 _VIEW = 256
@@ -104,7 +104,11 @@ class Eyes:
                 name=panel.name,
                 words=words[panel.name],
                 data=photo(panel.pixels, _VIEW),
-                markers=tuple(_markers(panel, ways)),
+                markers=tuple(
+                    (round(u, 4), round(v, 4), *ways[number - 1])
+                    for u, v, number in panel.markers
+                    if ways[number - 1][0]
+                ),
             )
             for panel in panels(seen, step.heading or 0.0)
         )
@@ -160,13 +164,3 @@ def _numbered(seen: Observation, step: Step) -> list[tuple[str, bool]]:
     """By candidate, the number of the option that leads there, and whether it was taken."""
     numbers = {option.viewpoint: str(option.id) for option in step.options}
     return [(numbers.get(w.viewpoint, ""), w.viewpoint == step.goes_to) for w in seen.candidates]
-
-
-def _markers(
-    panel: Panel, ways: Sequence[tuple[str, bool]]
-) -> list[tuple[float, float, str, bool]]:
-    return [
-        (round(u, 4), round(v, 4), *ways[number - 1])
-        for u, v, number in panel.markers
-        if ways[number - 1][0]
-    ]

@@ -33,6 +33,7 @@ from navloom.evals.navigation.failure_behaviour import (
     metres_to_goal,
 )
 from navloom.evals.tasks.episode import Episode
+from navloom.files import packaged
 from navloom.scenes.distances import heading_to, per_scene, turn_between
 from navloom.scenes.lexicon import classify, room_types
 from navloom.scenes.scene import UNKNOWN, Scene, Viewpoint, distance_2d
@@ -140,11 +141,6 @@ def ways_at(instruction: str, progress: float, around: int = 1) -> tuple[Way, ..
 def later_part(instruction: str, progress: float) -> str:
     """What an instruction says from about some point of the way on."""
     return ". ".join(part.text for part in _around(instruction, progress, 0, len(instruction)))
-
-
-def near_part(instruction: str, progress: float) -> str:
-    """What an instruction says about some point of the way."""
-    return ". ".join(part.text for part in _around(instruction, progress, 1, 2))
 
 
 def one_of_several(instruction: str) -> str | None:
@@ -376,28 +372,7 @@ Cause = Literal[
 ]
 CAUSES: tuple[Cause, ...] = get_args(Cause)
 """In the order in which they are asked for; ``none`` where the agent never left the right way."""
-MEANS: Mapping[Cause, str] = {
-    "premature_stop": "it stopped by itself on the right way, 3 m or more before the end",
-    "late_stop": "it came by the right way to within 3 m of the end, and walked on",
-    "mismatch": "the instruction does not fit the right way there: what it says was done (left, up,"
-    " the room it names), and the right way does otherwise",
-    "failed_exit": "the instruction tells it to leave the room where it is, and from there to the"
-    " end of the walk it never left that room",
-    "early_turn": "it took what the instruction asks for (a turn, a door, a room, a thing) too"
-    " soon, or another of the kind: the first door where the second is named",
-    "vertical": "stairs and floors: of the right way and the chosen one, one goes up or down and"
-    " the other does not, or does otherwise",
-    "region": "the right way leads to a room that the instruction names, and the chosen one does"
-    " not",
-    "direction": "about there the instruction says left, right, straight on or around, or says no"
-    " turn, which is straight on; the right way lies so, and the chosen one does not",
-    "object": "the right way leads to or past a thing that the instruction names, and the chosen"
-    " one does not",
-    "ambiguous": "what was shown does not tell the right option from the chosen one: they are"
-    " described alike or lie alike, and nothing that the instruction names speaks for the right"
-    " one",
-    "unknown": "none of these",
-}
+MEANS: Mapping[Cause, str] = packaged("navloom.evals.navigation", "meanings.yaml")["causes"]
 """What each cause is, in one sentence: of tables, of readers' guides and of prompts."""
 
 _SOON = 3
@@ -563,7 +538,7 @@ def _straight_on(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | Non
 
 
 def _object(fork: Fork, instruction: str, scene: Scene) -> dict[str, Any] | None:
-    named = things(near_part(instruction, fork.progress))
+    named = things(". ".join(part.text for part in _around(instruction, fork.progress, 1, 2)))
     if not named or fork.at is None:
         return None
     right, chosen = fork.right or (fork.at,), fork.chosen or (fork.at,)

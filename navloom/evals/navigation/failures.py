@@ -30,6 +30,7 @@ from navloom.evals.navigation.failure_behaviour import (
 from navloom.evals.navigation.failure_cause import CAUSES, Cause, find_causes, fork_of
 from navloom.evals.report.document import Table, percent
 from navloom.evals.tasks.episode import Episode
+from navloom.files import packaged
 from navloom.scenes.distances import per_scene
 from navloom.scenes.scene import Scene
 from navloom.tools.navigation.steps import Walk
@@ -220,16 +221,9 @@ def tallies_of(every: Iterable[Analysis]) -> Tallies:
     return found
 
 
-_KNOWN_DETAILS = {
-    "revisits": "revisits",
-    "cycle": "cycles",
-    "short": "on the right way",
-    "elsewhere": "off the right way",
-    "unparsed": "unparsed",
-    "invalid_option": "invalid option",
-    "refusal": "refusal",
-    "other": "other",
-}
+_WORDS = packaged("navloom.evals.navigation", "meanings.yaml")
+_KNOWN_DETAILS: Mapping[str, str] = _WORDS["details"]
+_SAID: Mapping[str, tuple[str, str]] = _WORDS["tables"]
 
 
 def _details(proof: Any) -> Iterator[str]:
@@ -240,22 +234,6 @@ def _details(proof: Any) -> Iterator[str]:
     for word in said:
         if isinstance(word, str) and word in _KNOWN_DETAILS:
             yield _KNOWN_DETAILS[word]
-
-
-_SAID = {
-    "failed": (
-        "What went wrong",
-        "Each failed episode once, under the first of its behaviours in this order; “in all” counts"
-        " it under each. The cause is judged by rules at the first deviation from the ground"
-        " truth.",
-    ),
-    "succeeded": (
-        "Within successes",
-        "The same of the episodes that succeeded: a loop or a detour on the way, a time-out at the"
-        " goal, a reply that had to be asked for again. “none” found the goal and did nothing of"
-        " the kind.",
-    ),
-}
 
 
 def _table(tally: FailureTally, title: str, note: str) -> Table:

@@ -47,7 +47,7 @@ from navloom.evals.navigation.path_metrics import (
 )
 from navloom.evals.navigation.posed import Posed, measure_posed
 from navloom.evals.navigation.request import NOTICEABLE_M
-from navloom.evals.report.intervals import RESAMPLES, By, Row, clusters_of, columns_of, rows_of
+from navloom.evals.report.intervals import By, Row, clusters_of, columns_of, rows_of
 from navloom.evals.tasks.episode import Episode
 from navloom.scenes.scene import Point3, Scene
 
@@ -358,7 +358,6 @@ def summarise(
     metrics: Sequence[str] | None = None,
     *,
     by: By = "path",
-    resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> list[Row]:
     """The mean of each metric over episodes, with its 95 % interval.
@@ -369,7 +368,6 @@ def summarise(
             all actions.
         metrics: which, in order; every metric of ``METRICS`` that any record has unless given.
         by: draw whole paths (records' ``cluster``), or single episodes.
-        resamples: of the bootstrap.
         seed: of the bootstrap.
     """
     names = [
@@ -384,4 +382,4 @@ def summarise(
             # Runs of long ago do not say how many actions their rates are of.
             weights[:, m] = [record.get(ACTIONS) or 1 for record in records]
     table = columns_of(records, names)
-    return rows_of(names, table, clusters, resamples=resamples, seed=seed, weights=weights)
+    return rows_of(names, table, clusters, seed=seed, weights=weights)

@@ -11,14 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any
-
-import yaml
 
 from navloom.evals.navigation.metrics import SHARES
 from navloom.evals.navigation.scores import spoken
 from navloom.evals.report.document import Table
+from navloom.files import packaged
 
 SPLIT = "val_unseen"
 _COLUMNS = ("SR", "OSR", "SPL", "NE", "TL", "nDTW", "SDTW", "CLS")
@@ -50,10 +48,8 @@ class PublishedRow:
 
 
 @cache
-def _typed() -> Mapping[str, Any]:
-    text = files("navloom.evals.navigation").joinpath("published.yaml").read_text("utf-8")
-    said: dict[str, Any] = yaml.safe_load(text)
-    return said
+def _typed() -> Any:
+    return packaged("navloom.evals.navigation", "published.yaml")
 
 
 @cache

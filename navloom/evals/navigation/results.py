@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from sys import intern
 from typing import Any
 from urllib.parse import quote
 
@@ -18,7 +17,7 @@ from navloom.evals.navigation.failure_cause import CAUSES
 from navloom.evals.navigation.failures import FailureTally, Tallies
 from navloom.evals.navigation.published import published_line, published_table
 from navloom.evals.navigation.scores import scores_for, spoken
-from navloom.evals.navigation.shown_episodes import ended_as, pick_cases, place_of, tags_of
+from navloom.evals.navigation.shown_episodes import Named, pick_cases, tags_of
 from navloom.evals.navigation.walked import walked_by
 from navloom.evals.progress import Summary, Tally
 from navloom.evals.report.blocks import (
@@ -33,12 +32,12 @@ from navloom.evals.report.blocks import (
     Variants,
     to_sample,
 )
-from navloom.evals.report.document import NOTHING, Table, number, percent, png
+from navloom.evals.report.document import NOTHING, Table, number, percent
 from navloom.evals.report.scene_blocks import spots_of
 from navloom.evals.report.writers import write_markdown
 from navloom.evals.run_folder import each_sample, fold_samples, read_errors, read_run
 from navloom.evals.run_scenes import run_scene
-from navloom.files import formed, write_whole
+from navloom.files import formed, packaged, write_whole
 from navloom.models.spec import read_spec
 from navloom.scenes.scene import Scene
 
@@ -48,20 +47,9 @@ ORDER = (
     *("SR_strict", "SR_telhop", "collided", "contacts", "collision_rate"),
 )
 """The metrics as tables give them."""
-_COUNTS = {
-    "steps": "steps",
-    "input_tokens": "tokens in",
-    "output_tokens": "tokens out",
-    "seconds": "seconds",
-    "reprompts": "re-prompts",
-    "unparsed": "replies that are no action",
-    "invalid_option": "replies that name no option",
-    "refusal": "refusals",
-    "revisions": "revisions",
-    "questions": "questions asked",
-    "oracle_calls": "times the oracle spoke",
-    "leaks": "answers that gave a place away",
-}
+_WORDS = packaged("navloom.evals.navigation", "meanings.yaml")
+_COUNTS: Mapping[str, str] = _WORDS["an_episode"]
+_EFFORTS: Mapping[str, str] = _WORDS["in_all"]
 _RULES = {
     "builtin/heuristic": "R2R-tuned rules: their weights were fitted on R2R's train split, and they"
     " know how many hops its paths have; a model is told neither",
@@ -134,18 +122,6 @@ def ends_of(name: str, interval: Sequence[float], between: str, sign: str = "") 
 
 
 _MOST_CELL = 300
-_EFFORTS = (
-    ("steps", "steps"),
-    ("reprompts", "re-prompts"),
-    ("unparsed", "unparsed replies"),
-    ("invalid_option", "invalid options"),
-    ("refusal", "refusals"),
-    ("revisions", "revisions"),
-    ("questions", "questions"),
-    ("oracle_calls", "oracle calls"),
-    ("leaks", "leaked answers"),
-    ("contacts", "contacts"),
-)
 
 
 def title(run: Mapping[str, Any], episodes: int) -> str:
@@ -217,7 +193,7 @@ def ended(run: Path, summary: Summary) -> Shown:
         return Shown()
     beside = published_line(read_run(run)["request"])
     below = [Prose(text=beside)] if beside else []
-    return Shown([Grid(table=score_table(scores)), *below], whole=True)
+    return Shown([Grid(score_table(scores)), *below], whole=True)
 
 
 def run_tables(
@@ -278,7 +254,7 @@ class Took:
         result = line.get("result")
         counts = result.get("counts") if isinstance(result, Mapping) else None
         if isinstance(counts, Mapping):
-            known = {key: counts.get(key) for key, _ in _EFFORTS}
+            known = {key: counts.get(key) for key in _EFFORTS}
             self.counts.update({k: each for k, each in known.items() if isinstance(each, int)})
 
     def table(self) -> Table:
@@ -286,7 +262,7 @@ class Took:
         many, tally = self.episodes, self.tally
         rows = [
             (words, f"{total:,}", f"{total / many:.2f}")
-            for key, words in _EFFORTS
+            for key, words in _EFFORTS.items()
             if (total := self.counts[key])
         ]
         for key, words in (
@@ -327,29 +303,6 @@ class _Fork:
     count: int = 0
 
 
-@dataclass(slots=True)
-class _Episode:
-    """What it takes to name some of a run's episodes.
-
-    Attributes:
-        id: the sample's.
-        scene: where.
-        place: where it was to lead.
-        ended: in a few words.
-        behaviour: the first of its behaviours.
-        cause: of it.
-        success: whether it succeeded.
-    """
-
-    id: str
-    scene: str
-    place: str
-    ended: str
-    behaviour: str
-    cause: str
-    success: bool
-
-
 @dataclass
 class _Wrong:
     """What went wrong in a run, counted of its lines one after another.
@@ -368,7 +321,7 @@ class _Wrong:
     tallies: Tallies = field(default_factory=Tallies)
     steps: Counter[tuple[int, bool]] = field(default_factory=Counter)
     forks: dict[str, dict[str, _Fork]] = field(default_factory=dict)
-    episodes: list[_Episode] = field(default_factory=list)
+    episodes: list[Named] = field(default_factory=list)
 
     def add(self, line: dict[str, Any]) -> None:
         """Count a line of ``samples.jsonl``."""
@@ -376,17 +329,14 @@ class _Wrong:
         if tagged is None:
             return
         self.tallies.add(tagged)
-        scene, place = str(line["result"]["episode"]["scene"]), place_of(line["result"])
-        # Of ten thousand episodes most of these are the same few texts.
-        where, ended = (intern(scene), intern(place)), intern(ended_as(tagged))
-        behaviour, cause, success = tagged.behaviour, tagged.cause, tagged.success
-        self.episodes.append(_Episode(line["id"], *where, ended, behaviour, cause, success))
+        named = Named.of(line, tagged)
+        self.episodes.append(named)
         left = tagged.deviation
         if left is None:
             return
         self.steps[min(left.step, _STEPS), tagged.success] += 1
         if not tagged.success:
-            forks = self.forks.setdefault(scene, {})
+            forks = self.forks.setdefault(named.scene, {})
             forks.setdefault(left.at, _Fork(line["id"], left.step)).count += 1
 
     def load(self, name: str) -> Scene:
@@ -431,7 +381,7 @@ def _scored(run: Path, *, every: bool) -> tuple[list[Block], dict[str, Any]]:
     made = [*run_tables(request, record, took)] if ended else []
     if ended and every:
         made += published_table(request, record, every=True)
-    return [first, *(Grid(table=table) for table in made)], record
+    return [first, *map(Grid, made)], record
 
 
 def failures(run: Path) -> list[Block]:
@@ -456,20 +406,20 @@ def _failures(read: _Wrong) -> Iterator[Block]:
     """Nothing where no episode has ended."""
     if read.tallies.episodes:
         yield from _behaviours(read.tallies)
-        yield from (Grid(table=table) for table in read.tallies.tables())
+        yield from map(Grid, read.tallies.tables())
         yield from _steps(read.steps)
         yield from _places(read)
         yield from _to_look_at(read.episodes)
 
 
-def _to_look_at(episodes: Sequence[_Episode]) -> Iterator[Grid]:
+def _to_look_at(episodes: Sequence[Named]) -> Iterator[Grid]:
     """Failures of each kind and some successes, as the report names them."""
     picked = pick_cases(episodes)
     if picked:
         rows = tuple((each.id, each.ended, each.scene) for each in picked)
         note = "Failures of each kind and some successes; a row leads to the episode, step by step."
         table = Table("Episodes to look at", note, ("episode", "how it ended", "scene"), rows)
-        yield Grid(table=table, to=tuple(to_sample(each.id) for each in picked))
+        yield Grid(table, to=tuple(to_sample(each.id) for each in picked))
 
 
 def found(*terms: tuple[str, str]) -> str:
@@ -506,7 +456,7 @@ def _segments(tally: FailureTally, kind: Any, words: str) -> Iterator[Segment]:
         count = tally.first[kind, cause]
         if count:
             to = found(("behaviour:", kind), ("cause:", cause), ("status:", _STATUS[words]))
-            yield Segment(name=cause.replace("_", " "), count=count, to=to)
+            yield Segment(cause.replace("_", " "), count, to=to)
 
 
 def _steps(counts: Counter[tuple[int, bool]]) -> Iterator[Bars]:
@@ -517,7 +467,7 @@ def _steps(counts: Counter[tuple[int, bool]]) -> Iterator[Bars]:
     for step in range(max(step for step, _ in counts) + 1):
         term = ("deviation>", str(_STEPS)) if step == _STEPS else ("deviation=", str(step + 1))
         segments = tuple(
-            Segment(name=words, count=count, to=found(term, ("status:", _STATUS[words])))
+            Segment(words, count, to=found(term, ("status:", _STATUS[words])))
             for success, words in ((False, "failed"), (True, "succeeded"))
             if (count := counts[step, success])
         )
@@ -556,9 +506,7 @@ def _plan_of(read: _Wrong, name: str, forks: Mapping[str, _Fork]) -> Block:
     except NavloomError as error:
         return Prose(text=f"There is no plan of {name}: {error}", tone="quiet")
     marks = [
-        MapMark(
-            kind="deviation", at=spot, label=str(fork.count), to=_to_those(viewpoint, name, fork)
-        )
+        MapMark("deviation", spot, str(fork.count), to=_to_those(viewpoint, name, fork))
         for viewpoint, fork in forks.items()
         for spot in spots_of(scene, [viewpoint])
     ]
@@ -607,16 +555,15 @@ def write_report(run: Path, out: Path | None = None) -> Shown:
     Raises:
         RunError: the folder is no run or is broken, or nothing can be written.
     """
-    from navloom.evals.navigation.pictures import errors_picture
+    from navloom.evals.report.chart import png
 
     request = request_table(read_run_of(run, "navigate"))
     (first, *blocks), scores = _scored(run, every=False)
     read = _wrong(run)
-    blocks = [first, Grid(table=request), *blocks, *(_failures(read) if read.episodes else ())]
+    blocks = [first, Grid(request), *blocks, *(_failures(read) if read.episodes else ())]
     folder = run if out is None else out
     files = [write_markdown(folder, blocks)]
-    drawn = errors_picture(read.tallies)
-    if drawn is not None:
+    if drawn := [*_behaviours(read.tallies)]:
         files.append(write_whole(folder / "errors.png", png(drawn)))
     details = dict(_details(run, read))
     return Shown(blocks=blocks, record=scores, files=files, details=details)

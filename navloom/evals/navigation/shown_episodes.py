@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from sys import intern
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -44,52 +45,37 @@ class Case:
         """How it ended, in a few words."""
         return ended_as(self.tagged)
 
-    @property
-    def place(self) -> str:
-        """Where it was to lead."""
-        return place_of(self.result)
 
-    @property
-    def behaviour(self) -> str:
-        """The first of what it did."""
-        return self.tagged.behaviour
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What it takes to name some of a run's episodes.
 
-    @property
-    def cause(self) -> str:
-        """Why."""
-        return self.tagged.cause
+    Attributes:
+        id: the sample's.
+        scene: where.
+        place: where it was to lead, a word that is equal for equal places.
+        ended: in a few words.
+        behaviour: the first of its behaviours.
+        cause: of it.
+        success: whether it succeeded.
+    """
 
-    @property
-    def success(self) -> bool:
-        """Whether it succeeded."""
-        return self.tagged.success
+    id: str
+    scene: str
+    place: str
+    ended: str
+    behaviour: str
+    cause: str
+    success: bool
 
-
-class Pickable(Protocol):
-    """An episode that may be among those to look at."""
-
-    @property
-    def id(self) -> str:
-        """The sample's."""
-
-    @property
-    def place(self) -> str:
-        """Where it was to lead."""
-
-    @property
-    def behaviour(self) -> str:
-        """The first of what it did."""
-
-    @property
-    def cause(self) -> str:
-        """Why."""
-
-    @property
-    def success(self) -> bool:
-        """Whether it succeeded."""
-
-
-_Pickable = TypeVar("_Pickable", bound=Pickable)
+    @classmethod
+    def of(cls, line: Mapping[str, Any], tagged: Analysis) -> Named:
+        """A line of ``samples.jsonl``, by its tags."""
+        episode = _mapping(line["result"]["episode"])
+        scene, place = str(episode["scene"]), f"{episode['scene']}: {episode.get('goals')}"
+        # Of ten thousand episodes most of these are the same few texts.
+        where = intern(scene), intern(place), intern(ended_as(tagged))
+        return cls(line["id"], *where, tagged.behaviour, tagged.cause, tagged.success)
 
 
 def ended_as(tagged: Analysis) -> str:
@@ -102,12 +88,6 @@ def ended_as(tagged: Analysis) -> str:
     ]
     cause = f"; cause: {tagged.cause.replace('_', ' ')}" if tagged.cause != "none" else ""
     return f"{ended}: {', '.join(said)}{cause}" if said else f"{ended}{cause}"
-
-
-def place_of(result: Mapping[str, Any]) -> str:
-    """Where an episode was to lead, as a word that is equal for equal places."""
-    episode = _mapping(result.get("episode"))
-    return f"{episode.get('scene')}: {episode.get('goals')}"
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
@@ -147,7 +127,7 @@ def tags_of(line: Mapping[str, Any], load: Callable[[str], Scene]) -> Analysis |
     return read_tags(analyse(result, episode, scene, success=line.get("status") == "ok").tags)
 
 
-def pick_cases(cases: Iterable[_Pickable], most: int = 12) -> list[_Pickable]:
+def pick_cases(cases: Iterable[Named], most: int = 12) -> list[Named]:
     """Failures of each kind and some successes, the most frequent kinds first, always the same."""
     every = sorted(cases, key=lambda case: case.id)
     failed = list(_in_turn([case for case in every if not case.success]))
@@ -157,9 +137,9 @@ def pick_cases(cases: Iterable[_Pickable], most: int = 12) -> list[_Pickable]:
     return chosen[:most]
 
 
-def _in_turn(cases: Sequence[_Pickable]) -> Iterator[_Pickable]:
+def _in_turn(cases: Sequence[Named]) -> Iterator[Named]:
     """One of each behaviour, then another of each, new causes first."""
-    by_kind: dict[str, list[_Pickable]] = {kind: [] for kind in BEHAVIOURS}
+    by_kind: dict[str, list[Named]] = {kind: [] for kind in BEHAVIOURS}
     for case in cases:
         by_kind[case.behaviour].append(case)
     # The plain success shows little: it comes last of its round.
@@ -171,7 +151,7 @@ def _in_turn(cases: Sequence[_Pickable]) -> Iterator[_Pickable]:
                 yield queues[kind][turn]
 
 
-def _by_cause(cases: Sequence[_Pickable]) -> list[_Pickable]:
+def _by_cause(cases: Sequence[Named]) -> list[Named]:
     """Another cause and another goal before the same again."""
     seen: Counter[Any] = Counter()
     ranked = []

@@ -18,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from navloom.errors import UsageError, did_you_mean
+from navloom.errors import UsageError
 from navloom.evals.navigation.published import physics_rows
 from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.navigation.results import ends_of
@@ -29,7 +29,7 @@ from navloom.evals.report.paired_runs import Paired, compare_runs
 from navloom.evals.report.writers import keep_study
 from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
-from navloom.evals.study import Study, check_free
+from navloom.evals.study import Study, check_arms, check_free
 from navloom.evals.tasks.registry import load_task
 
 _ALONE: dict[str, Any] = {"dialogue": False, "oracle": "off"}
@@ -245,10 +245,7 @@ def study_bodies(
         UnfinishedError: a run was stopped or has errors; the same call goes on.
         UsageError: there is no such arm.
     """
-    for name in arms:
-        if name not in PHYSICS_ARMS:
-            said = f"no arm '{name}': choose {', '.join(PHYSICS_ARMS)}."
-            raise UsageError(said + did_you_mean(name, PHYSICS_ARMS))
+    check_arms(arms, PHYSICS_ARMS)
     check_free(out)
     study = _study(request, session)
     runs = {
@@ -302,10 +299,7 @@ def _touched(runs: Mapping[str, Mapping[str, Any]]) -> str:
 
 def _arms(request: EvalRequest, names: Sequence[str]) -> dict[str, dict[str, Any]]:
     """What chosen arms change; those of a dialogue only where the prompt has questions."""
-    for name in names:
-        if name not in ORACLE_ARMS:
-            said = f"no arm '{name}': choose {', '.join(ORACLE_ARMS)}."
-            raise UsageError(said + did_you_mean(name, ORACLE_ARMS))
+    check_arms(names, ORACLE_ARMS)
     silent = request.prompts == "paper"
     return {
         name: changes

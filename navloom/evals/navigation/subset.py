@@ -19,22 +19,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from navloom.errors import DataError, RunError, SceneError, UsageError
 from navloom.evals.quota import balanced, proportional
-from navloom.evals.report.document import percent
+from navloom.evals.report.blocks import Bars, Scatter
+from navloom.evals.report.document import Table, percent
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.tasks.episode import Episode, TaskData
 from navloom.files import write_whole
 from navloom.scenes.checked_files import read_json
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from rich.table import Table
 
 BINS = 5
 _MOST_BYTES = 64_000_000
@@ -456,31 +453,25 @@ def spreads_of(full: Sequence[Episode], part: Sequence[Episode]) -> list[Spread]
 
 def shares_table(axes: Sequence[Axis]) -> Table:
     """One table of all axes: a value, counts and shares, and each axis' distance."""
-    from rich.table import Table
-
-    table = Table(box=None, header_style="bold")
-    table.add_column("axis")
-    table.add_column("value", overflow="fold")
-    for name in ("full", "subset", "full share", "subset share", "total variation"):
-        table.add_column(name, justify="right")
-    for axis in axes:
-        for i, ((name, a, b), (_, x, y)) in enumerate(zip(axis.rows, axis.shares, strict=True)):
-            head, distance = (axis.name, f"{axis.distance:.4f}") if i == 0 else ("", "")
-            table.add_row(head, name, str(a), str(b), percent(x), percent(y), distance)
-    return table
+    rows = [
+        (axis.name, name, str(a), str(b), percent(x), percent(y), f"{axis.distance:.4f}")
+        if not at
+        else ("", name, str(a), str(b), percent(x), percent(y), "")
+        for axis in axes
+        for at, ((name, a, b), (_, x, y)) in enumerate(zip(axis.rows, axis.shares, strict=True))
+    ]
+    header = (*("axis", "value", "full", "subset", "full share", "subset share"), "total variation")
+    return Table("", "", header, tuple(rows))
 
 
 def spread_table(spreads: Sequence[Spread]) -> Table:
     """Means and quantiles of path length and words, the whole above the subset."""
-    from rich.table import Table
-
-    table = Table("", "", box=None, header_style="bold")
-    for name in ("mean", "min", "25 %", "median", "75 %", "max"):
-        table.add_column(name, justify="right")
-    for spread in spreads:
-        for side, values in (("full", spread.full), ("subset", spread.subset)):
-            table.add_row(spread.name, side, *(f"{value:.2f}" for value in values))
-    return table
+    rows = tuple(
+        (spread.name, side, *(f"{value:.2f}" for value in values))
+        for spread in spreads
+        for side, values in (("full", spread.full), ("subset", spread.subset))
+    )
+    return Table("", "", ("", "", "mean", "min", "25 %", "median", "75 %", "max"), rows)
 
 
 def _axis(
@@ -519,68 +510,29 @@ def _numbers(values: Sequence[float]) -> tuple[float, ...]:
     return tuple(round(float(each), 4) for each in (np.mean(values), *cuts))
 
 
-_WHOLE, _PART = "#9aa5b1", "#1f6f8b"
-_COLUMNS = 2
 _MOST_VALUES = 40
 
 
-def draw_subset(
-    axes: Sequence[Axis],
-    full: Sequence[Episode],
-    part: Sequence[Episode],
-    path: Path,
-    *,
-    title: str = "",
-) -> Path:
-    """Draw the comparison to a file.
+def subset_chart(
+    axes: Sequence[Axis], full: Sequence[Episode], part: Sequence[Episode]
+) -> list[Bars | Scatter]:
+    """What a subset and the whole have of each length of path, and of each axis' values.
 
     Args:
-        axes: as :func:`navloom.evals.navigation.subset.axes_of` gives them.
+        axes: as :func:`axes_of` gives them.
         full: the whole split.
         part: the subset.
-        path: the picture (.png, .svg, .pdf).
-        title: above it.
-
-    Raises:
-        UsageError: it cannot be written, or its ending is no picture's.
     """
-    from matplotlib.figure import Figure
+    from navloom.evals.report.chart import pairs, spread
 
-    rows = -(-(len(axes) + 1) // _COLUMNS)
-    figure = Figure(figsize=(11, 3.2 * rows), layout="constrained")
-    places = figure.subplots(rows, _COLUMNS, squeeze=False).ravel()
-    _curve(places[0], full, part)
-    for place, axis in zip(places[1:], axes, strict=False):
-        _bars(place, axis)
-    for place in places[len(axes) + 1 :]:
-        place.set_visible(False)
-    figure.suptitle(title)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path, dpi=120)
-    except (OSError, ValueError) as error:
-        raise UsageError(f"cannot draw to {path}: {error}") from error
-    return path
-
-
-def _curve(place: Axes, full: Sequence[Episode], part: Sequence[Episode]) -> None:
-    for episodes, colour, name in ((full, _WHOLE, "full"), (part, _PART, "subset")):
-        place.ecdf(
-            [length_of(episode) for episode in episodes],
-            color=colour,
-            label=f"{name} ({len(episodes)})",
+    sides = ((f"full ({len(full)})", full), (f"subset ({len(part)})", part))
+    lengths = {name: [length_of(each) for each in held] for name, held in sides}
+    shares = (
+        pairs(
+            f"{axis.name}: total variation {axis.distance:.4f}",
+            [(name.removeprefix("mp3d:")[:20], a, b) for name, a, b in axis.shares[:_MOST_VALUES]],
+            (sides[0][0], sides[1][0]),
         )
-    place.set_xlabel("path length (m)")
-    place.set_ylabel("share of episodes")
-    place.legend(frameon=False)
-
-
-def _bars(place: Axes, axis: Axis) -> None:
-    shares = axis.shares[:_MOST_VALUES]
-    at = range(len(shares))
-    place.bar([x - 0.2 for x in at], [a for _, a, _ in shares], 0.4, color=_WHOLE)
-    place.bar([x + 0.2 for x in at], [b for _, _, b in shares], 0.4, color=_PART)
-    names = [name.removeprefix("mp3d:")[:20].replace("$", "") for name, _, _ in shares]
-    place.set_xticks(list(at), names, rotation=45 if len(shares) > 4 else 0, ha="right" if
-                     len(shares) > 4 else "center", fontsize=7)  # fmt: skip
-    place.set_title(f"{axis.name}: total variation {axis.distance:.4f}", fontsize=9)
+        for axis in axes
+    )
+    return [spread("path length", "metres", "share of episodes", lengths), *shares]

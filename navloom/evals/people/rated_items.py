@@ -102,8 +102,8 @@ def way_block(scene: Scene, path: Sequence[str]) -> SceneMap:
     spots = spots_of(scene, path)
     marks = []
     if spots:
-        marks = [MapMark(kind="start", at=spots[0]), MapMark(kind="goal", at=spots[-1])]
-    route = (MapRoute(name="the way", style="walk", points=spots),) if len(spots) > 1 else ()
+        marks = [MapMark("start", spots[0]), MapMark("goal", spots[-1])]
+    route = (MapRoute("the way", "walk", spots),) if len(spots) > 1 else ()
     return SceneMap(title="The way", scene=scene.uri, routes=route, marks=tuple(marks))
 
 
@@ -150,7 +150,7 @@ def rooms_block(scene: Scene) -> Grid:
         for room in scene_rooms(scene)
     )
     header = ("room", "floor", "leads to", "things to put something on, and others")
-    return Grid(table=Table("", "", header, rows, folded="The rooms in words"))
+    return Grid(Table("", "", header, rows, folded="The rooms in words"))
 
 
 def places_of(scene: Scene, form: Form) -> dict[str, tuple[str, ...]]:
@@ -163,7 +163,7 @@ def places_of(scene: Scene, form: Form) -> dict[str, tuple[str, ...]]:
 
 def examples_block(writers: Sequence[tuple[str, Iterable[str]]]) -> Transcript:
     """Other texts of each writer."""
-    said = [Said(who=name, text=text) for name, texts in writers for text in texts]
+    said = [Said(name, text) for name, texts in writers for text in texts]
     return Transcript(title="Other texts of both", said=tuple(said))
 
 
@@ -430,7 +430,7 @@ def _errand(task: RelayTask, helper: str) -> Prose:
 
 def _rules() -> Transcript:
     note = "Both robots are equally fast. The thing is put down at the place in between."
-    said = tuple(Said(who=name, text=text) for name, text in RULES)
+    said = tuple(Said(name, text) for name, text in RULES)
     return Transcript(title="Two ways to share it", said=said, note=note)
 
 
@@ -442,7 +442,7 @@ def _map(task: RelayTask, helper: str) -> SceneMap:
         ("end", task.end_anchor, readable(task.end_item.name)),
     )
     marks = tuple(
-        MapMark(kind=kind, at=spot_of(task.scene, anchor.node), label=label)
+        MapMark(kind, spot_of(task.scene, anchor.node), label)
         for kind, anchor, label in anchors
         if anchor is not None
     )

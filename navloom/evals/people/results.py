@@ -381,7 +381,7 @@ def walk_blocks(found: PeopleResults) -> list[Block]:
     table = walk_table(found.people)
     if table is None:
         return [Prose(text="Nobody has walked to an end yet.", tone="quiet")]
-    return [Grid(table=table)]
+    return [Grid(table)]
 
 
 def agreement_blocks(found: PeopleResults) -> list[Block]:
@@ -391,7 +391,7 @@ def agreement_blocks(found: PeopleResults) -> list[Block]:
             "The form asks nothing that is counted." if found.answered else "Nobody has answered."
         )
         return [_counts(found), Prose(text=text, tone="quiet")]
-    blocks: list[Block] = [_counts(found), Grid(table=agreement_table(found.questions))]
+    blocks: list[Block] = [_counts(found), Grid(agreement_table(found.questions))]
     alike = [(each.name, _pairs(each)) for each in found.questions if each.agreed.paired]
     if alike:
         note = "Pairs of people who answered the same item."
@@ -399,7 +399,7 @@ def agreement_blocks(found: PeopleResults) -> list[Block]:
     said = [(each.name, _counted(each)) for each in found.questions if len(each.counts) <= _SCALE]
     blocks += [Bars(title="What was said", bars=tuple(said), unit="answers")] if said else []
     tables = (*mean_tables(found.questions), *cohen_tables(found.questions))
-    blocks += [Grid(table=table) for table in tables]
+    blocks += [*map(Grid, tables)]
     return blocks
 
 
@@ -411,14 +411,14 @@ def judge_blocks(found: PeopleResults) -> list[Block]:
     if not tables:
         text = "Of no item that was answered is known what anybody else says: no judge, no truth."
         return [Prose(text=text, tone="quiet")]
-    return [Grid(table=table) for table in tables]
+    return [*map(Grid, tables)]
 
 
 def apart_blocks(found: PeopleResults) -> list[Block]:
     """Items that people differ on most; each opens its item."""
     table = apart_table(found.questions)
     to = tuple(to_sample(each[0]) for each in table.rows)
-    return [Grid(table=table, to=to)]
+    return [Grid(table, to=to)]
 
 
 RESULTS: Mapping[str, Callable[[PeopleResults], list[Block]]] = {
@@ -434,25 +434,25 @@ def _counts(found: PeopleResults) -> Facts:
     raters = found.raters
     began = sum(each.answered + each.skipped > 0 for each in raters)
     facts = [
-        Fact(name="raters", value=f"{began} of {len(raters)}", note="have begun"),
-        Fact(name="items", value=str(len(found.people.items))),
-        Fact(name="answered", value=str(found.answered), note="an item by a rater"),
-        Fact(name="skipped", value=str(sum(each.skipped for each in raters))),
-        Fact(name="left", value=str(_left(found))),
-        Fact(name="withdrawn", value=str(sum(each.withdrawn for each in raters)), note="raters"),
+        Fact("raters", f"{began} of {len(raters)}", note="have begun"),
+        Fact("items", str(len(found.people.items))),
+        Fact("answered", str(found.answered), note="an item by a rater"),
+        Fact("skipped", str(sum(each.skipped for each in raters))),
+        Fact("left", str(_left(found))),
+        Fact("withdrawn", str(sum(each.withdrawn for each in raters)), note="raters"),
     ]
     if found.strange:
-        facts.append(Fact(name="no answers of this form", value=str(found.strange), tone="bad"))
+        facts.append(Fact("no answers of this form", str(found.strange), tone="bad"))
     return Facts(title=found.people.form.title, facts=tuple(facts))
 
 
 def _pairs(each: QuestionResult) -> tuple[Segment, ...]:
     alike, pairs = each.pairs
-    return Segment(name="the same", count=alike), Segment(name="another", count=pairs - alike)
+    return Segment("the same", alike), Segment("another", pairs - alike)
 
 
 def _counted(each: QuestionResult) -> tuple[Segment, ...]:
-    return tuple(Segment(name=str(value), count=many) for value, many in each.counts.items())
+    return tuple(Segment(str(value), many) for value, many in each.counts.items())
 
 
 def report_people(folder: Path, out: Path) -> Shown:
@@ -468,7 +468,7 @@ def report_people(folder: Path, out: Path) -> Shown:
     found = people_results(folder)
     title, held = found.people.form.title, found.questions
     walks = walk_blocks(found) if found.people.form.items == "walks" else []
-    tables = [Grid(table=apart_table(held)), Grid(table=rater_table(found.raters))]
+    tables = [Grid(apart_table(held)), Grid(rater_table(found.raters))]
     blocks = [*walks, *agreement_blocks(found), *judge_blocks(found), *tables]
     # A document begins with its title and what was counted.
     counted = next(each for each in blocks if isinstance(each, Facts))
@@ -544,8 +544,8 @@ def run_blocks(run: Path) -> list[Block]:
     for folder in studies_of(run):
         held = results_of(folder)
         blocks.append(Prose(title=f"People: {held.people.form.title}", text=f"From {folder.name}."))
-        blocks += [Grid(table=agreement_table(held.questions))]
-        blocks += [Grid(table=table) for table in beside_tables(held.questions)]
+        blocks += [Grid(agreement_table(held.questions))]
+        blocks += [*map(Grid, beside_tables(held.questions))]
     return blocks
 
 
@@ -555,7 +555,7 @@ def sample_blocks(run: Path, sample: str) -> list[Block]:
     for folder in studies_of(run):
         people = _read(folder, state_of(folder))
         names = [name for name, item in people.items.items() if item.tags.get(OF) == sample]
-        found += [Grid(table=_said(people, folder, name)) for name in names]
+        found += [Grid(_said(people, folder, name)) for name in names]
     return list(found)
 
 

@@ -86,7 +86,7 @@ class Prose(Shared):
     exact: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Fact:
     """A name and what it is, such as SPL and 0.52."""
 
@@ -104,7 +104,7 @@ class Facts(Shared):
     facts: tuple[Fact, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Grid(Shared):
     """A table; ``to`` is where each row leads (as many as rows, or none)."""
 
@@ -112,7 +112,7 @@ class Grid(Shared):
     to: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Segment:
     """A part of a bar."""
 
@@ -129,7 +129,7 @@ class Bars(Shared):
     unit: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Dot:
     """A point of a scatter; ``name`` is said of it."""
 
@@ -157,7 +157,7 @@ class Picture(Shared):
     alt: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class MapRoute:
     """A way that stands on a map.
 
@@ -176,7 +176,7 @@ class MapRoute:
     carried_from: int | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class MapMark:
     """A point that matters.
 
@@ -195,7 +195,7 @@ class MapMark:
     to: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class MapOption:
     """A way on that was open at a step; ``chosen`` is filled, ``right`` is where truth goes."""
 
@@ -247,7 +247,7 @@ class Frame:
     tone: Tone = "plain"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Track:
     """Who is where, when: moved evenly from point to point. ``style`` as a route's, or object."""
 
@@ -266,7 +266,7 @@ class Span:
     kind: Literal["move", "carry", "wait", "idle"] = "move"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Lane:
     """A robot's time, or an object's."""
 
@@ -299,7 +299,7 @@ class SceneMap(Shared):
     private: bool = True
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Said:
     """One message of a transcript: who, what; ``tone`` bad for a fault."""
 
@@ -395,7 +395,7 @@ Cell = str | float | int | bool | None | list[str]
 """A value of a column; None where a line has none; a list of words where it has several tags."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Column:
     """A column of the table of samples.
 
@@ -432,7 +432,7 @@ def meaning_of(column: Column) -> tuple[str, str, str]:
 def meanings(rows: Iterable[tuple[str, str, str]]) -> Grid:
     """What scores mean, folded: (name, unit, what it is) each."""
     words = "What these scores mean"
-    return Grid(table=Table("", "", ("score", "unit", "what it is"), tuple(rows), folded=words))
+    return Grid(Table("", "", ("score", "unit", "what it is"), tuple(rows), folded=words))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,6 @@ from navloom.evals.report.intervals import Interval, Rate
 
 if TYPE_CHECKING:
     import numpy as np
-    from matplotlib.figure import Figure
     from numpy.typing import NDArray
     from PIL.Image import Image as Picture
 
@@ -99,14 +98,6 @@ def number(value: float, sign: str = "") -> str:
     if abs(value) < 0.01:
         return f"{value:{sign}.6f}".rstrip("0")
     return f"{value:{sign}.2f}"
-
-
-def png(figure: Figure, dpi: int = 110) -> bytes:
-    """A figure as a PNG file, equal for equal figures."""
-    held = BytesIO()
-    # Software and date in the file would make equal reports differ.
-    figure.savefig(held, format="png", dpi=dpi, metadata={"Software": None})
-    return held.getvalue()
 
 
 def photo(picture: NDArray[np.uint8] | Picture | bytes, most: int = 1024) -> bytes:

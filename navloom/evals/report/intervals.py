@@ -11,7 +11,7 @@ nor values that are undefined for some.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -85,6 +85,12 @@ class Rate:
     hits: int
     of: int
 
+    @classmethod
+    def among(cls, flags: Iterable[Any]) -> Rate:
+        """Of things that each went well or not."""
+        told = [bool(flag) for flag in flags]
+        return cls(sum(told), len(told))
+
     @property
     def share(self) -> float | None:
         """``hits / of``; None where nothing was tried."""
@@ -101,6 +107,11 @@ class Spread:
     """How some numbers are spread; the numbers themselves are kept for pictures."""
 
     values: tuple[float, ...]
+
+    @classmethod
+    def of(cls, values: Iterable[Any]) -> Spread:
+        """Of those that are numbers."""
+        return cls(tuple(float(value) for value in values if value is not None))
 
     def _of(self, function: Any) -> float | None:
         return float(function(self.values)) if self.values else None
@@ -171,7 +182,6 @@ def intervals(
     clusters: Sequence[Hashable] | None = None,
     *,
     resamples: int = RESAMPLES,
-    level: float = LEVEL,
     seed: int = 0,
     weights: Floats | None = None,
 ) -> tuple[Floats, Floats, Floats]:
@@ -183,7 +193,6 @@ def intervals(
         values: (N, M), NaN where undefined; a mean is over what is defined.
         clusters: (N,) what each row belongs to; each row is its own unless given.
         resamples: how many times clusters are drawn with replacement.
-        level: the share of means within an interval.
         seed: of the draws.
         weights: (N, M) how much each value counts, 0 or more; all alike unless given. The mean of
             rates that are weighted by what they are of is total over total.
@@ -198,7 +207,7 @@ def intervals(
     with np.errstate(invalid="ignore"):  # 0 / 0: nothing is defined
         means = sums.sum(axis=0) / counts.sum(axis=0)
         drawn = _resampled(sums, counts, resamples, seed)
-    tail = (1 - level) / 2 * 100
+    tail = (1 - LEVEL) / 2 * 100
     low, high = np.full(len(means), np.nan), np.full(len(means), np.nan)
     for column in np.flatnonzero((counts > 0).sum(axis=0) > 1):
         each = drawn[:, column]
@@ -211,12 +220,11 @@ def rows_of(
     table: Floats,
     clusters: Sequence[Hashable] | None,
     *,
-    resamples: int = RESAMPLES,
     seed: int = 0,
     weights: Floats | None = None,
 ) -> list[Row]:
     """A row for each column of a table (N, M); arguments as :func:`intervals` has them."""
-    means, low, high = intervals(table, clusters, resamples=resamples, seed=seed, weights=weights)
+    means, low, high = intervals(table, clusters, seed=seed, weights=weights)
     counts = (~np.isnan(table)).sum(axis=0)
     return [
         Row(name, _or_none(means[k]), _or_none(low[k]), _or_none(high[k]), int(counts[k]))

@@ -63,18 +63,18 @@ def comparison_blocks(a: Path | str, b: Path | str) -> list[Block]:
     found = replace(found, a=first, b=second)
     differences, who = found.tables()
     facts = (
-        Fact(name="pairs", value=f"{found.pairs:,}", note="by sample id"),
-        Fact(name="A alone has", value=f"{found.unpaired_a:,}", note="samples without a pair"),
-        Fact(name="B alone has", value=f"{found.unpaired_b:,}", note="samples without a pair"),
+        Fact("pairs", f"{found.pairs:,}", note="by sample id"),
+        Fact("A alone has", f"{found.unpaired_a:,}", note="samples without a pair"),
+        Fact("B alone has", f"{found.unpaired_b:,}", note="samples without a pair"),
     )
     blocks: list[Block] = [Prose(text=_verdict(found), title="In a sentence")]
     blocks.append(Facts(facts=facts, note=f"A: {found.a}. B: {found.b}."))
     groups = _groups(found)
     if groups:
         blocks.append(_counts(found, groups))
-    blocks.append(Grid(table=differences))
+    blocks.append(Grid(differences))
     if who.rows:
-        blocks.append(Grid(table=who))
+        blocks.append(Grid(who))
     # In a column of its own: the tables themselves are those that `navloom compare` prints.
     blocks.append(Columns(columns=((_meanings(a, found.names),),)))
     blocks += [_scatter(found, name) for name in found.pairing.drawn if name in found.names]
@@ -156,8 +156,8 @@ def _counts(found: Comparison, groups: Mapping[str, Sequence[int]]) -> Facts:
     metric = found.discordant[0]
     facts = tuple(
         Fact(
-            name=name,
-            value=f"{len(rows):,}",
+            name,
+            f"{len(rows):,}",
             to=_to(found.ids[rows[0]]) if rows else "",
             tone="good" if rows and name.startswith("only") else "plain",
         )
@@ -174,9 +174,9 @@ def _scatter(found: Comparison, name: str) -> Scatter:
     k, said = found.names.index(name), found.pairing.spoken
     dots = tuple(
         Dot(
-            x=float(a),
-            y=float(b),
-            name=f"{sample}: A {said(name, float(a), '')}, B {said(name, float(b), '')}",
+            float(a),
+            float(b),
+            f"{sample}: A {said(name, float(a), '')}, B {said(name, float(b), '')}",
             to=_to(sample),
         )
         for sample, a, b in zip(found.ids, found.before[:, k], found.after[:, k], strict=True)
@@ -209,7 +209,7 @@ def _listed(found: Comparison, groups: Mapping[str, Sequence[int]]) -> Variants:
         if len(ordered) > len(shown):
             note += f" The first {len(shown)} of {len(ordered):,}."
         table = Table("", note, header, cells)
-        block = Grid(table=table, to=tuple(_to(found.ids[n]) for n in shown))
+        block = Grid(table, to=tuple(_to(found.ids[n]) for n in shown))
         body: Block = block if shown else Prose(text="No pair.", tone="quiet")
         variants.append((f"{group} ({len(ordered):,})", (body,)))
     return Variants(title="Pairs", variants=tuple(variants))
@@ -322,4 +322,4 @@ def _scores(halves: tuple[Half, Half], pairing: Pairing) -> Grid:
         )
         for name, x, y in zip(names, a, b, strict=True)
     )
-    return Grid(table=Table("Scores", "", ("score", "A", "B", "B - A"), rows))
+    return Grid(Table("Scores", "", ("score", "A", "B", "B - A"), rows))

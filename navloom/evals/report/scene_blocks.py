@@ -25,7 +25,7 @@ from navloom.evals.report.blocks import (
 )
 from navloom.evals.report.document import NOTHING, Table
 from navloom.scenes.prompt import item_names
-from navloom.scenes.scene import Item, Link, Point3, Region, Scene
+from navloom.scenes.scene import Item, Point3, Region, Scene
 from navloom.sim.graph import nearest_viewpoint
 
 
@@ -98,9 +98,9 @@ def scene_blocks(scene: Scene, uri: str | None = None) -> list[Block]:
     """
     sizes = scene_sizes(scene)
     area = sum(a for region in scene.regions if (a := _area(region)) is not None)
-    facts = [Fact(name=name, value=f"{sizes[name]:,}") for name in COUNTS]
-    facts.append(Fact(name="floor area", value=f"{area:.0f} m²" if area else NOTHING))
-    facts.append(Fact(name="source", value=scene.source))
+    facts = [Fact(name, f"{sizes[name]:,}") for name in COUNTS]
+    facts.append(Fact("floor area", f"{area:.0f} m²" if area else NOTHING))
+    facts.append(Fact("source", scene.source))
     return [
         Facts(title=scene.uri, facts=tuple(facts)),
         *([_notes(scene)] if scene.notes else ()),
@@ -127,7 +127,7 @@ def _types(scene: Scene) -> Bars:
     for region in scene.regions:
         counted.setdefault(region.label, Counter())[region.floor] += 1
     bars = tuple(
-        (label, tuple(Segment(name=f"floor {floor}", count=n) for floor, n in sorted(of.items())))
+        (label, tuple(Segment(f"floor {floor}", n) for floor, n in sorted(of.items())))
         for label, of in sorted(counted.items(), key=lambda each: (-each[1].total(), each[0]))
     )
     return Bars(title="Rooms by type", bars=bars, unit="rooms", private=True)
@@ -146,7 +146,7 @@ def _rooms(scene: Scene) -> Grid:
         for room, region in zip(scene_rooms(scene), scene.regions, strict=True)
     )
     header = ("room", "floor", "m²", "leads to", "assets", "objects")
-    return Grid(table=Table("Rooms", "", header, rows), private=True)
+    return Grid(Table("Rooms", "", header, rows), private=True)
 
 
 def _some(names: list[str]) -> str:
@@ -164,7 +164,7 @@ def _links(scene: Scene) -> Grid:
             _metres(link.height),
             NOTHING if link.threshold is None else f"{link.threshold:.3f}",
             _metres(link.step),
-            _door(link),
+            NOTHING if link.door is None else str(link.door),
         )
         for link in scene.links
     )
@@ -173,15 +173,11 @@ def _links(scene: Scene) -> Grid:
         " how much higher the second room's floor lies."
     )
     header = ("rooms", "kind", "width", "height", "sill", "rise", "door")
-    return Grid(table=Table("Links", note, header, rows), private=True)
+    return Grid(Table("Links", note, header, rows), private=True)
 
 
 def _metres(value: float | None) -> str:
     return NOTHING if value is None else f"{value:.2f}"
-
-
-def _door(link: Link) -> str:
-    return NOTHING if link.door is None else str(link.door)
 
 
 def _items(scene: Scene) -> Grid:
@@ -190,7 +186,7 @@ def _items(scene: Scene) -> Grid:
     note = f"{more} more are not listed." if more > 0 else "Sizes are across, up and deep."
     header = ("item", "name", "kind", "room", "on", "size, m")
     lid = f"{len(scene.items):,} items"
-    return Grid(table=Table("Items", note, header, rows, folded=lid), private=True)
+    return Grid(Table("Items", note, header, rows, folded=lid), private=True)
 
 
 def _item(item: Item) -> tuple[str, ...]:

@@ -36,7 +36,6 @@ from navloom.evals.report.blocks import (
 )
 from navloom.evals.report.document import NOTHING, Table, escaped, number
 from navloom.files import make_folder, open_file, write_whole
-from navloom.terminal import harmless
 
 _WIDTH, _ROWS = 80, 18
 """Columns and rows of what is shown in a terminal."""
@@ -97,21 +96,18 @@ def write_markdown(folder: Path, blocks: Sequence[Block]) -> Path:
     return write_whole(folder / "report.md", markdown(blocks).encode(errors="replace"))
 
 
-def screen(blocks: Sequence[Block]) -> list[Any]:
+def screen(blocks: Sequence[Block]) -> list[str | Table]:
     """What a terminal shows on one screen: each titled text, and the first open table after it.
 
     Rows of others stay in the file. Where there are more columns than rows, these stand up.
-
-    Returns:
-        Texts, and tables of rich's.
     """
-    shown: list[Any] = []
+    shown: list[str | Table] = []
     due = True
     for at, each in enumerate(blocks):
         if isinstance(each, Facts) and not at:
             text = ", ".join(f"{fact.name} {fact.value}" for fact in each.facts)
         elif isinstance(each, Grid) and due and each.table.rows and not each.table.folded:
-            shown.append(rich_table(each.table))
+            shown.append(_on_screen(each.table))
             due = False
             continue
         elif isinstance(each, Prose) and (each.title or not at):
@@ -124,28 +120,15 @@ def screen(blocks: Sequence[Block]) -> list[Any]:
     return shown
 
 
-def rich_table(table: Table) -> Any:
-    """A table for a terminal, without its note and without the rows of others."""
-    from rich.markup import escape as rich_escaped
-    from rich.table import Table as RichTable
-
+def _on_screen(table: Table) -> Table:
+    """A table without its note and without the rows of others."""
     lines = [table.header, *table.rows[: len(table.rows) - table.pale]]
     if len(lines) < len(table.header):
         columns = zip(*lines, strict=True)
         lines = [each for each in columns if set(each[1:]) != {NOTHING}]
-
-    def plain(text: str) -> str:
-        return rich_escaped(harmless(text))
-
-    shown = RichTable(*map(plain, lines[0]), title=plain(table.title), title_justify="left")
-    shown.box, shown.pad_edge, shown.title_style = None, False, "bold"
-    for column in shown.columns[1:]:
-        column.justify = "right"
-    for line in lines[1 : 1 + _ROWS]:
-        shown.add_row(*map(plain, line))
-    if len(lines) > 1 + _ROWS:
-        shown.add_row(f"{len(lines) - 1 - _ROWS} rows more in the file")
-    return shown
+    more = len(lines) - 1 - _ROWS
+    rows = [*lines[1 : 1 + _ROWS], *([(f"{more} rows more in the file",)] if more > 0 else [])]
+    return Table(table.title, "", lines[0], tuple(rows))
 
 
 NAME = "report.json"
@@ -216,8 +199,8 @@ def keep_study(
     to = [in_run(name, "scores") if name else "" for name in runs]
     to += [""] * (len(tables[0].rows) - len(to)) if to else []
     first, *others = tables
-    blocks: list[Block] = [Grid(table=first, to=tuple(to))]
-    blocks += [Grid(table=table) for table in others]
+    blocks: list[Block] = [Grid(first, to=tuple(to))]
+    blocks += [*map(Grid, others)]
     return keep_report(folder, KeptReport(title=first.title, blocks=(*blocks, *more)))
 
 

@@ -26,9 +26,7 @@ from typing import Annotated, Any, NotRequired, cast
 
 from langchain_core.messages import AnyMessage, BaseMessage, HumanMessage
 from langchain_core.tools import BaseTool
-from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import START
-from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
@@ -304,18 +302,11 @@ def out_of_turns(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     return _ended(state, runtime.context, why)
 
 
-def build_graph(
-    checkpointer: BaseCheckpointSaver[Any] | bool | None = None,
-) -> CompiledStateGraph[State, Context, Input, Any]:
-    """Compile the graph.
-
-    Args:
-        checkpointer: where each step is kept; None keeps nothing.
-    """
-    builder = AgentGraph(State, Context, Input, "capnav_tasks")
-    add_turns(builder, propose, consult, check, out_of_turns)
-    builder.add_edge(START, "propose")
-    return builder.compile(checkpointer)  # type: ignore[no-any-return]
+builder = AgentGraph(State, Context, Input, "capnav_tasks")
+add_turns(builder, propose, consult, check, out_of_turns)
+builder.add_edge(START, "propose")
+build_graph = builder.compile
+"""Gives the graph, with where its steps are kept: nowhere by default."""
 
 
 graph = build_graph()

@@ -29,9 +29,8 @@ from typing import Any, Literal, NotRequired, cast
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 from langgraph.graph import END, START
-from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
-from langgraph.types import Checkpointer, Send
+from langgraph.types import Send
 from typing_extensions import TypedDict
 
 from navloom.errors import UsageError
@@ -239,24 +238,17 @@ def after_plan(state: State) -> list[Send] | str:
     return [Send("describe", item) for item in state["todo"]] or "finish"
 
 
-def build_graph(
-    checkpointer: Checkpointer = None,
-) -> CompiledStateGraph[State, Context, Input, Any]:
-    """The graph, compiled.
-
-    Args:
-        checkpointer: where its steps are kept; nowhere by default.
-    """
-    builder = AgentGraph(State, Context, Input, "captions")
-    builder.add_node("plan", plan)
-    builder.add_node("describe", describe)
-    builder.add_node("finish", finish)
-    builder.add_edge(START, "plan")
-    ends: dict[Hashable, str] = {"describe": "describe", "finish": "finish"}
-    builder.add_conditional_edges("plan", after_plan, ends)
-    builder.add_edge("describe", "plan")
-    builder.add_edge("finish", END)
-    return builder.compile(checkpointer)  # type: ignore[no-any-return]
+builder = AgentGraph(State, Context, Input, "captions")
+builder.add_node("plan", plan)
+builder.add_node("describe", describe)
+builder.add_node("finish", finish)
+builder.add_edge(START, "plan")
+_ENDS: dict[Hashable, str] = {"describe": "describe", "finish": "finish"}
+builder.add_conditional_edges("plan", after_plan, _ENDS)
+builder.add_edge("describe", "plan")
+builder.add_edge("finish", END)
+build_graph = builder.compile
+"""Gives the graph, with where its steps are kept: nowhere by default."""
 
 
 def marker_schema(count: int) -> dict[str, Any]:

@@ -26,9 +26,8 @@ from typing import Any, Literal
 
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langgraph.graph import START
-from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
-from langgraph.types import Checkpointer, Overwrite, interrupt
+from langgraph.types import Overwrite, interrupt
 
 from navloom.errors import ModelRefusedError, UsageError
 from navloom.graphs.agent import AgentGraph, off_loop
@@ -418,30 +417,24 @@ def after_tools(state: State) -> Literal["walk", "ask", "tools", "agent"]:
     return "tools" if open_calls(state["messages"]) else "agent"
 
 
-def build_graph(
-    checkpointer: Checkpointer = None,
-) -> CompiledStateGraph[State, Context, Input, Any]:
-    """The graph, compiled.
-
-    Args:
-        checkpointer: where a conversation is kept; without one, each call is a new one.
-    """
-    builder = AgentGraph(State, Context, Input, "chat")
-    builder.add_node("begin", begin)
-    builder.add_node("listen", listen)
-    builder.add_node("agent", agent)
-    builder.add_node("tools", tools)
-    builder.add_node("walk", walk)
-    builder.add_node("ask", ask)
-    builder.add_node("speak", speak)
-    builder.add_edge(START, "begin")
-    builder.add_edge("begin", "listen")
-    builder.add_conditional_edges("listen", after_listen)
-    builder.add_conditional_edges("agent", after_agent)
-    for node in ("tools", "walk", "ask"):
-        builder.add_conditional_edges(node, after_tools)
-    builder.add_edge("speak", "listen")
-    return builder.compile(checkpointer)  # type: ignore[no-any-return]
+builder = AgentGraph(State, Context, Input, "chat")
+builder.add_node("begin", begin)
+builder.add_node("listen", listen)
+builder.add_node("agent", agent)
+builder.add_node("tools", tools)
+builder.add_node("walk", walk)
+builder.add_node("ask", ask)
+builder.add_node("speak", speak)
+builder.add_edge(START, "begin")
+builder.add_edge("begin", "listen")
+builder.add_conditional_edges("listen", after_listen)
+builder.add_conditional_edges("agent", after_agent)
+builder.add_conditional_edges("tools", after_tools)
+builder.add_conditional_edges("walk", after_tools)
+builder.add_conditional_edges("ask", after_tools)
+builder.add_edge("speak", "listen")
+build_graph = builder.compile
+"""Gives the graph, with where its steps are kept: nowhere by default."""
 
 
 graph = build_graph()

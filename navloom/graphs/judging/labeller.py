@@ -17,8 +17,8 @@ from typing import Any, NotRequired
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
-from navloom.graphs.agent import AgentContext, AgentGraph, ModelLike
-from navloom.graphs.ask import Asking, Question, asking
+from navloom.graphs.agent import AgentGraph, ModelLike
+from navloom.graphs.ask import AskContext, Asking, Question, asking
 from navloom.judges.verdict import last_object, read_flag, replies_in
 from navloom.models.answer import AnswerError, message_text
 from navloom.models.messages import opening
@@ -49,15 +49,11 @@ class State(Asking, total=False):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Context(AgentContext):
+class Context(AskContext):
     """What does not change during a run."""
 
     model: ModelLike = "builtin/random"
     """The labeller, or its ``provider/name``."""
-    max_reasks: int = 1
-    """How often a reply that cannot be used is asked for again."""
-    constrain: bool = True
-    """Whether to hold the model to the causes where its backend can."""
 
 
 def prompt(state: State, _: Runtime[Context]) -> State:

@@ -14,8 +14,8 @@ from typing import Any, Literal, NotRequired
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
-from navloom.graphs.agent import AgentContext, AgentGraph, Growing, ModelLike
-from navloom.graphs.ask import Asking, Question, asking
+from navloom.graphs.agent import AgentGraph, Growing
+from navloom.graphs.ask import AskContext, Asking, Question, asking
 from navloom.judges.fence import neutralise
 from navloom.judges.verdict import last_object
 from navloom.models.answer import AnswerError
@@ -66,15 +66,8 @@ class State(Asking, total=False):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Context(AgentContext):
+class Context(AskContext):
     """What does not change during a run."""
-
-    model: ModelLike = "builtin/heuristic"
-    """The judge, or its ``provider/name``."""
-    max_reasks: int = 1
-    """How often a reply that cannot be used is asked for again."""
-    constrain: bool = True
-    """Whether to hold the model to the choice's schema where its backend can."""
 
 
 def prompt(state: State, _: Runtime[Context]) -> State:

@@ -21,8 +21,8 @@ from langchain_core.language_models import BaseChatModel
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
-from navloom.graphs.agent import AgentContext, AgentGraph, ModelLike
-from navloom.graphs.ask import Asking, Question, asking
+from navloom.graphs.agent import AgentGraph
+from navloom.graphs.ask import AskContext, Asking, Question, asking
 from navloom.judges.fence import fence, is_blank, neutralise
 from navloom.judges.traversability import Edge, Record, read_record
 from navloom.judges.verdict import Verdict, read_verdict, reasoning_schema, replies_in
@@ -60,17 +60,11 @@ class State(Asking, total=False):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Context(AgentContext):
+class Context(AskContext):
     """What does not change during a run."""
 
-    model: ModelLike = "builtin/heuristic"
-    """The judge, or its ``provider/name``."""
     defences: bool = True
     """False shows the judge what was said as it is: for measuring, and for nothing else."""
-    max_reasks: int = 1
-    """How often a reply that cannot be used is asked for again."""
-    constrain: bool = True
-    """Whether to hold the model to the verdict's schema where its backend can."""
 
 
 def prompt(state: State, runtime: Runtime[Context]) -> State:

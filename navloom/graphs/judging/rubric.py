@@ -17,8 +17,8 @@ from typing import Annotated, Any, NotRequired
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
-from navloom.graphs.agent import AgentContext, AgentGraph, FromPython, ModelLike
-from navloom.graphs.ask import Asking, Question, asking
+from navloom.graphs.agent import AgentGraph, FromPython
+from navloom.graphs.ask import AskContext, Asking, Question, asking
 from navloom.judges.fence import fence, neutralise
 from navloom.judges.trace import GRADES, Rubric, Step, load_rubric
 from navloom.judges.verdict import last_object, replies_in
@@ -49,19 +49,13 @@ class State(Asking, total=False):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Context(AgentContext):
+class Context(AskContext):
     """What does not change during a run."""
 
-    model: ModelLike = "builtin/heuristic"
-    """The judge, or its ``provider/name``."""
     rubric: Annotated[Rubric | str, FromPython("trace")] = "trace"
     """The rubric, its name, or its file."""
     defences: bool = True
     """False shows the judge what was said as it is: for measuring, and for nothing else."""
-    max_reasks: int = 1
-    """How often a reply that cannot be used is asked for again."""
-    constrain: bool = True
-    """Whether to hold the model to the rubric's schema where its backend can."""
 
 
 def prompt(state: State, runtime: Runtime[Context]) -> State:

@@ -3,38 +3,25 @@
 A third makes both at once, as the paper tried before (A.13).
 """
 
+_CHOICES = (
+    *("errand_object", "errand_end", "errand_fits", "errand_room", "errand_start"),
+    "relay_choice",
+)
 POLICIES = {
     "heuristic": {
         "phase_1": "navloom.graphs.navcraft.baseline:heuristic_single",
         "phase_2": "navloom.graphs.navcraft.baseline:heuristic_collab",
-        "errand_object": "navloom.graphs.navcraft.baseline:heuristic_choice",
-        "errand_end": "navloom.graphs.navcraft.baseline:heuristic_choice",
-        "errand_fits": "navloom.graphs.navcraft.baseline:heuristic_choice",
-        "errand_room": "navloom.graphs.navcraft.baseline:heuristic_choice",
-        "errand_start": "navloom.graphs.navcraft.baseline:heuristic_choice",
-        "relay_choice": "navloom.graphs.navcraft.baseline:heuristic_choice",
+        **dict.fromkeys(_CHOICES, "navloom.graphs.navcraft.baseline:heuristic_choice"),
         "direct_v1": "navloom.graphs.navcraft.direct_baseline:heuristic_v1",
         "direct_v2": "navloom.graphs.navcraft.direct_baseline:heuristic_v2",
     },
     "random": {
         "phase_1": "navloom.graphs.navcraft.baseline:random_single",
         "phase_2": "navloom.graphs.navcraft.baseline:random_collab",
-        "errand_object": "navloom.graphs.navcraft.baseline:random_choice",
-        "errand_end": "navloom.graphs.navcraft.baseline:random_choice",
-        "errand_fits": "navloom.graphs.navcraft.baseline:random_choice",
-        "errand_room": "navloom.graphs.navcraft.baseline:random_choice",
-        "errand_start": "navloom.graphs.navcraft.baseline:random_choice",
-        "relay_choice": "navloom.graphs.navcraft.baseline:random_choice",
+        **dict.fromkeys(_CHOICES, "navloom.graphs.navcraft.baseline:random_choice"),
         "direct_v1": "navloom.graphs.navcraft.direct_baseline:random_v1",
         "direct_v2": "navloom.graphs.navcraft.direct_baseline:random_v2",
     },
-    "first": {
-        "errand_object": "navloom.graphs.navcraft.baseline:first_choice",
-        "errand_end": "navloom.graphs.navcraft.baseline:first_choice",
-        "errand_fits": "navloom.graphs.navcraft.baseline:first_choice",
-        "errand_room": "navloom.graphs.navcraft.baseline:first_choice",
-        "errand_start": "navloom.graphs.navcraft.baseline:first_choice",
-        "relay_choice": "navloom.graphs.navcraft.baseline:first_choice",
-    },
+    "first": dict.fromkeys(_CHOICES, "navloom.graphs.navcraft.baseline:first_choice"),
 }
 """What builtin models do with this subject's prompts: model -> job -> ``module:function``."""

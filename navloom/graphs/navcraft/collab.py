@@ -30,9 +30,7 @@ from typing import Any, Literal, NotRequired
 
 from langchain_core.messages import AnyMessage
 from langchain_core.tools import BaseTool
-from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import START
-from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
@@ -432,22 +430,15 @@ def after_survey(state: State) -> Literal["propose", "__end__"]:
     return "__end__" if state.get("status") else "propose"
 
 
-def build_graph(
-    checkpointer: BaseCheckpointSaver[Any] | bool | None = None,
-) -> CompiledStateGraph[State, Context, Input, Any]:
-    """Compile the graph.
-
-    Args:
-        checkpointer: where each step is kept, the errand's included; None keeps nothing.
-    """
-    builder = AgentGraph(State, Context, Input, "navcraft_collab")
-    builder.add_node("errand", as_node(navcraft_single.graph, output=_crafted))
-    builder.add_node("survey", survey)
-    add_conversation(builder, Conversation(ask, tools, _failed, _advice, check))
-    builder.add_conditional_edges(START, begin)
-    builder.add_conditional_edges("errand", after_errand)
-    builder.add_conditional_edges("survey", after_survey)
-    return builder.compile(checkpointer)  # type: ignore[no-any-return]
+builder = AgentGraph(State, Context, Input, "navcraft_collab")
+builder.add_node("errand", as_node(navcraft_single.graph, output=_crafted))
+builder.add_node("survey", survey)
+add_conversation(builder, Conversation(ask, tools, _failed, _advice, check))
+builder.add_conditional_edges(START, begin)
+builder.add_conditional_edges("errand", after_errand)
+builder.add_conditional_edges("survey", after_survey)
+build_graph = builder.compile
+"""Gives the graph, with where its steps are kept: nowhere by default."""
 
 
 graph = build_graph()

@@ -16,9 +16,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from langchain_core.tools import BaseTool, StructuredTool
-from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import START
-from langgraph.graph.state import CompiledStateGraph
 from pydantic import create_model
 from typing_extensions import TypedDict
 
@@ -178,18 +176,11 @@ def _result(
     }
 
 
-def build_graph(
-    checkpointer: BaseCheckpointSaver[Any] | bool | None = None,
-) -> CompiledStateGraph[State, Context, Input, Any]:
-    """Compile the graph.
-
-    Args:
-        checkpointer: where each step is kept; None keeps nothing.
-    """
-    builder = AgentGraph(State, Context, Input, "navcraft_direct")
-    add_conversation(builder, Conversation(ask, tools, _failed, _advice, check))
-    builder.add_edge(START, "propose")
-    return builder.compile(checkpointer)  # type: ignore[no-any-return]
+builder = AgentGraph(State, Context, Input, "navcraft_direct")
+add_conversation(builder, Conversation(ask, tools, _failed, _advice, check))
+builder.add_edge(START, "propose")
+build_graph = builder.compile
+"""Gives the graph, with where its steps are kept: nowhere by default."""
 
 
 _RELAY = """Compare a relay of robot_1 and robot_2 with robot_1 doing the whole task alone.

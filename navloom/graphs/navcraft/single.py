@@ -21,9 +21,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from langchain_core.tools import BaseTool, StructuredTool
-from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import START
-from langgraph.graph.state import CompiledStateGraph
 from pydantic import BaseModel, create_model
 from typing_extensions import TypedDict
 
@@ -232,18 +230,11 @@ def _repairs(calls: list[TurnCall]) -> dict[str, int]:
     return count
 
 
-def build_graph(
-    checkpointer: BaseCheckpointSaver[Any] | bool | None = None,
-) -> CompiledStateGraph[State, Context, Input, Any]:
-    """Compile the graph.
-
-    Args:
-        checkpointer: where each step is kept; None keeps nothing.
-    """
-    builder = AgentGraph(State, Context, Input, "navcraft_single")
-    add_conversation(builder, Conversation(ask, tools, _failed, _advice, check))
-    builder.add_edge(START, "propose")
-    return builder.compile(checkpointer)  # type: ignore[no-any-return]
+builder = AgentGraph(State, Context, Input, "navcraft_single")
+add_conversation(builder, Conversation(ask, tools, _failed, _advice, check))
+builder.add_edge(START, "propose")
+build_graph = builder.compile
+"""Gives the graph, with where its steps are kept: nowhere by default."""
 
 
 _PATH = """Say whether two regions are connected and adjacent, and give the shortest path.

@@ -362,31 +362,6 @@ def finish(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     return {"status": "failed", "result": result, "reason": ending, "message": message}
 
 
-def build_graph(
-    checkpointer: Checkpointer = None,
-) -> CompiledStateGraph[State, Context, Input, Any]:
-    """The whole navigator, compiled.
-
-    Args:
-        checkpointer: where its steps are kept; nowhere by default.
-    """
-    builder = _deciding(AgentGraph(State, Context, Input, "navigator"))
-    builder.add_node("ask", ask)
-    builder.add_node("move", move)
-    builder.add_node("point", point)
-    builder.add_node("drive", drive)
-    builder.add_node("finish", finish)
-    builder.add_edge(START, "begin")
-    builder.add_conditional_edges("observe", after_observe)
-    builder.add_conditional_edges("act", after_act)
-    builder.add_edge("ask", "observe")
-    builder.add_conditional_edges("move", after_move)
-    builder.add_conditional_edges("drive", after_drive)
-    builder.add_edge("point", "finish")
-    builder.add_edge("finish", END)
-    return builder.compile(checkpointer)  # type: ignore[no-any-return]
-
-
 def build_decider(
     checkpointer: Checkpointer = None,
 ) -> CompiledStateGraph[State, Context, State, State]:
@@ -429,4 +404,20 @@ def _deciding(builder: _Builder) -> _Builder:
     return builder
 
 
+builder = _deciding(AgentGraph(State, Context, Input, "navigator"))
+builder.add_node("ask", ask)
+builder.add_node("move", move)
+builder.add_node("point", point)
+builder.add_node("drive", drive)
+builder.add_node("finish", finish)
+builder.add_edge(START, "begin")
+builder.add_conditional_edges("observe", after_observe)
+builder.add_conditional_edges("act", after_act)
+builder.add_edge("ask", "observe")
+builder.add_conditional_edges("move", after_move)
+builder.add_conditional_edges("drive", after_drive)
+builder.add_edge("point", "finish")
+builder.add_edge("finish", END)
+build_graph = builder.compile
+"""Gives the graph, with where its steps are kept: nowhere by default."""
 graph = build_graph()

@@ -19,7 +19,6 @@ import random
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
@@ -97,21 +96,16 @@ def question(state: State, context: Context) -> Question:  # noqa: ARG001  all t
         job=JOB,
         read=lambda text: {"pointed": read_thing(text, ids)},
         give_up=lambda _, error: {"faults": [str(error)]},
-        schema=schema_of(ids),
+        schema={
+            "title": JOB,
+            "description": "The thing that is meant.",
+            "type": "object",
+            "properties": {_KEY: {"type": "string", "enum": list(ids)}},
+            "required": [_KEY],
+            "additionalProperties": False,
+        },
         role="navigator",
     )
-
-
-def schema_of(ids: Sequence[str]) -> dict[str, Any]:
-    """The answer's JSON schema."""
-    return {
-        "title": JOB,
-        "description": "The thing that is meant.",
-        "type": "object",
-        "properties": {_KEY: {"type": "string", "enum": list(ids)}},
-        "required": [_KEY],
-        "additionalProperties": False,
-    }
 
 
 def read_thing(text: str, ids: Sequence[str]) -> str:

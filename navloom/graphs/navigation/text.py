@@ -293,7 +293,13 @@ def render(
         "map": memory.map_lines(state.get("seen", {}), observation, extra=context.plans),
         "plan": state.get("plan") or "none yet",
         "guidance": _guidance(state),
-        "dialogue": _dialogue(state),
+        "dialogue": [
+            {
+                "question": f"{said['question']}{_ago(_moves_since(state, said))}",
+                "answer": said["answer"] or "(no answer)",
+            }
+            for said in state.get("dialogue", [])
+        ],
         "shortest": shortest,
         "heading": degrees(relative(pose.heading)),
         "elevation": degrees(pose.elevation),
@@ -358,16 +364,6 @@ def _guidance(state: Mapping[str, Any]) -> list[str]:
         f"{said['answer']}{_ago(moves)}"
         for said in state.get("guidance", [])
         if said["answer"] and (moves := _moves_since(state, said)) < _STILL_TRUE
-    ]
-
-
-def _dialogue(state: Mapping[str, Any]) -> list[dict[str, str]]:
-    return [
-        {
-            "question": f"{said['question']}{_ago(_moves_since(state, said))}",
-            "answer": said["answer"] or "(no answer)",
-        }
-        for said in state.get("dialogue", [])
     ]
 
 

@@ -14,40 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from navloom.errors import SceneError
+from navloom.files import packaged
 from navloom.scenes.checked_files import read_bytes
 from navloom.scenes.scene import UNKNOWN, Box, Point3
 
 ROOM_LABELS: dict[str, str] = {
-    "a": "bathroom",
-    "b": "bedroom",
-    "c": "closet",
-    "d": "dining room",
-    "e": "entryway",
-    "f": "family room",
-    "g": "garage",
-    "h": "hallway",
-    "i": "library",
-    "j": "laundry room",
-    "k": "kitchen",
-    "l": "living room",
-    "m": "meeting room",
-    "n": "lounge",
-    "o": "office",
-    "p": "terrace",
-    "r": "game room",
-    "s": "stairs",
-    "t": "toilet",
-    "u": "utility room",
-    "v": "tv room",
-    "w": "gym",
-    "x": "outdoor area",
-    "y": "balcony",
-    "z": "other room",
-    "B": "bar",
-    "C": "classroom",
-    "D": "dining booth",
-    "S": "spa",
-    "Z": "junk",
+    **packaged("navloom.scenes.formats", "mp3d_rooms.yaml"),
     "-": UNKNOWN,
 }
 """What a room's letter means (Matterport3D's table of region labels, in short words)."""

@@ -12,7 +12,7 @@ import pytest
 from navloom.errors import DataError, RunError
 from navloom.evals.judging.calibration import measured
 from navloom.evals.judging.request import JudgeRequest
-from navloom.evals.judging.results import picture, reasoning_tables, write_calibration
+from navloom.evals.judging.results import confusion_bars, reasoning_tables, write_calibration
 from navloom.evals.judging.rows import read_answers, sample_name
 from navloom.evals.judging.scores import agreement, flips, score_reasoning, totals
 from navloom.evals.run_folder import read_samples
@@ -142,7 +142,9 @@ def test_the_symbolic_judge_reads_the_sets_it_was_written_with(tmp_path: Path) -
         assert each.accuracy_scored.value > 0.9
     assert found.flips.flipped == 0
     assert found.flips.pairs > 0
-    write_calibration(tmp_path / "r", found.record(), reasoning_tables(found), picture(found))
+    write_calibration(
+        tmp_path / "r", found.record(), reasoning_tables(found), confusion_bars(found)
+    )
     assert (tmp_path / "r" / "calibration.png").read_bytes().startswith(b"\x89PNG")
     assert json.loads((tmp_path / "r" / "calibration.json").read_text())["sets"]["a"]["items"]
 

@@ -9,11 +9,11 @@ from navloom.cli.main import main
 from navloom.errors import RunError, UsageError
 from navloom.evals.navigation.episode_detail import detail
 from navloom.evals.navigation.failures import analyse, read_tags, tallies_of
-from navloom.evals.navigation.pictures import errors_picture
-from navloom.evals.navigation.results import failures, tables, write_report
+from navloom.evals.navigation.results import _behaviours, failures, tables, write_report
 from navloom.evals.navigation.run import MOST_CHARACTERS, choose, mine, read_examples
-from navloom.evals.navigation.shown_episodes import pick_cases, pointed_notes, read_case
+from navloom.evals.navigation.shown_episodes import Named, pick_cases, pointed_notes, read_case
 from navloom.evals.report.blocks import Grid, SceneMap, Transcript
+from navloom.evals.report.chart import png
 from navloom.evals.report.writers import markdown
 from navloom.evals.run_folder import read_samples
 from navloom.scenes.plan_data import plan_data
@@ -179,14 +179,12 @@ def test_twelve_episodes_are_of_every_kind():
         *some(*[PATH] * 20, *[KITCHEN] * 20, LOOP),
         line(episode(id="t"), result("1_0", "2_0", end="max_steps"), "t"),
     ]
-    cases = [read_case(each, read_tags(each["result"]["tags"])) for each in lines]
+    cases = [Named.of(each, read_tags(each["result"]["tags"])) for each in lines]
     chosen = pick_cases(cases)
     assert len(chosen) == 12
     assert len({case.id for case in chosen}) == 12
-    assert {case.tagged.behaviour for case in chosen} == {
-        "loop", "time_out", "early_stop", "none",
-    }  # fmt: skip
-    assert sum(case.tagged.success for case in chosen) == 4
+    assert {case.behaviour for case in chosen} == {"loop", "time_out", "early_stop", "none"}
+    assert sum(case.success for case in chosen) == 4
     assert len(pick_cases(cases[:3])) == 3
 
 
@@ -226,11 +224,13 @@ def test_floors_and_scenes_without_walls_are_drawn(tmp_path):
         assert len(plan_drawing(plan_data(villa), graph=True).record()["floors"]) == 2
 
 
-def test_the_errors_picture_needs_an_episode():
-    assert errors_picture(tallies_of([])) is None
+def test_the_bars_of_behaviours_need_an_episode():
+    assert list(_behaviours(tallies_of([]))) == []
     assert list(tallies_of([]).tables()) == []
     seen = read_tags(analyse(result(*LOOP), episode(), scene()).tags)
-    assert len(errors_picture(tallies_of([seen])).axes) == 1
+    (bars,) = _behaviours(tallies_of([seen]))
+    assert [name for name, _ in bars.bars] == ["failed: loop"]
+    assert png([bars]).startswith(b"\x89PNG")
     assert tallies_of([seen]).failed.of("loop") == 1
 
 

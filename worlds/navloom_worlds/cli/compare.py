@@ -41,8 +41,9 @@ def compare(
     A distance holds where it is no larger than halves of OTHER have between them, or 0.15. A broken
     home is said and skipped; the exit code is then 1.
     """
+    from navloom.evals.report.chart import chart
     from navloom.files import check_place
-    from navloom_worlds.likeness.pictures import likeness_picture
+    from navloom_worlds.likeness.pictures import likeness_blocks
     from navloom_worlds.likeness.two_sets import compare as hold_against
     from navloom_worlds.likeness.two_sets import figure_table, likeness_record, type_table
 
@@ -53,7 +54,7 @@ def compare(
     names = (spec, other)
     lines = hold_against(homes, others, seed=seed)
     if figure is not None:
-        save_figure(likeness_picture(lines, homes, others, names), figure)
+        save_figure(chart([*likeness_blocks(lines, homes, others, names)], across=4), figure)
     if as_json:
         print_json({"first": spec, "second": other, **likeness_record(lines, homes, others)})
     else:

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import TypeVar
 
+from navloom.files import packaged
 from navloom.scenes.parts import Region
 from navloom_worlds.geometry.colours import look, shaded, stable
 from navloom_worlds.geometry.solids import RGB, Surface
@@ -25,27 +26,17 @@ STONE = Surface((0.68, 0.66, 0.62), "concrete", 2.0)
 
 T = TypeVar("T")
 
-_PAINTS: dict[str, tuple[RGB, ...]] = {
-    "calm": (
-        (0.86, 0.83, 0.77), (0.80, 0.79, 0.75), (0.84, 0.79, 0.69), (0.76, 0.78, 0.77),
-        (0.79, 0.73, 0.64),
-    ),
-    "living": (
-        (0.85, 0.80, 0.71), (0.80, 0.74, 0.64), (0.69, 0.74, 0.68), (0.74, 0.68, 0.61),
-        (0.65, 0.71, 0.76), (0.85, 0.76, 0.58),
-    ),
-    "sleeping": (
-        (0.65, 0.74, 0.82), (0.76, 0.71, 0.80), (0.70, 0.77, 0.66), (0.83, 0.75, 0.67),
-        (0.82, 0.71, 0.66), (0.60, 0.67, 0.70),
-    ),
-    "children": (
-        (0.92, 0.82, 0.55), (0.58, 0.78, 0.88), (0.72, 0.84, 0.62), (0.92, 0.72, 0.73),
-    ),
-    "kitchen": ((0.88, 0.86, 0.79), (0.83, 0.81, 0.67), (0.72, 0.79, 0.70), (0.87, 0.79, 0.61)),
-    "wet": ((0.87, 0.89, 0.89), (0.75, 0.83, 0.85), (0.82, 0.84, 0.77)),
-    "bare": ((0.72, 0.72, 0.70), (0.67, 0.67, 0.66), (0.76, 0.74, 0.70)),
-    "study": ((0.56, 0.66, 0.61), (0.70, 0.65, 0.54), (0.56, 0.63, 0.71), (0.79, 0.74, 0.64)),
-}  # fmt: skip
+_TABLES = packaged("navloom_worlds.geometry", "colours.yaml")
+
+
+def _chosen(rows: list[list[float]]) -> tuple[RGB, ...]:
+    return tuple((r, g, b) for r, g, b in rows)
+
+
+_PAINTS = {room: _chosen(rows) for room, rows in _TABLES["paints"].items()}
+_WOODS, _TILES = _chosen(_TABLES["planks"]), _chosen(_TABLES["tiles"])
+_CARPETS, _WALL_TILES = _chosen(_TABLES["carpets"]), _chosen(_TABLES["wall_tiles"])
+_FACADES = tuple(Surface(tuple(rgb), *look_of) for rgb, *look_of in _TABLES["facades"])
 _KINDS: tuple[tuple[str, str, str], ...] = (
     # What a region's label says, its paint, its floor; the first that fits.
     (r"elevator|lift", "cabin", "cabin"),
@@ -61,29 +52,6 @@ _KINDS: tuple[tuple[str, str, str], ...] = (
     (r"office|study|library|media|music|cinema|tv", "study", "soft"),
     (r"entry|foyer|lobby|vestibule", "calm", "entry"),
     (r"living|family|lounge|dining|rec", "living", "wood"),
-)
-_WOODS: tuple[RGB, ...] = (
-    (0.74, 0.57, 0.38), (0.62, 0.44, 0.28), (0.80, 0.66, 0.48), (0.48, 0.33, 0.22),
-    (0.70, 0.60, 0.48), (0.66, 0.48, 0.30),
-)  # fmt: skip
-_TILES: tuple[RGB, ...] = (
-    (0.82, 0.80, 0.76), (0.70, 0.69, 0.67), (0.86, 0.83, 0.77), (0.52, 0.52, 0.53),
-    (0.76, 0.68, 0.58),
-)  # fmt: skip
-_CARPETS: tuple[RGB, ...] = (
-    (0.72, 0.67, 0.60), (0.60, 0.60, 0.61), (0.56, 0.60, 0.66), (0.66, 0.58, 0.50),
-    (0.58, 0.63, 0.57),
-)  # fmt: skip
-_WALL_TILES: tuple[RGB, ...] = (
-    (0.93, 0.94, 0.94), (0.80, 0.87, 0.90), (0.84, 0.89, 0.84), (0.88, 0.85, 0.80),
-    (0.74, 0.79, 0.83),
-)  # fmt: skip
-_FACADES: tuple[Surface, ...] = (
-    Surface((0.95, 0.93, 0.90), "brick", 1.0),
-    Surface((0.88, 0.85, 0.78), "plaster", 1.5),
-    Surface((0.80, 0.78, 0.74), "concrete", 2.0),
-    Surface((0.93, 0.91, 0.86), "plaster", 1.5),
-    Surface((0.80, 0.72, 0.66), "brick", 1.0),
 )
 
 

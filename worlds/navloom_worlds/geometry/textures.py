@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from navloom.errors import SceneError, did_you_mean
+from navloom.files import packaged
 
 _SIZE = 256
 Grey = NDArray[np.float64]
@@ -366,35 +367,4 @@ _MAKERS: dict[str, Callable[[], Grey]] = {
 }
 TEXTURES = tuple(_MAKERS)
 """The names there are."""
-_REPEATS = {
-    "wood": 0.6,
-    "planks": 1.2,
-    "parquet": 1.2,
-    "tiles": 0.8,
-    "bathroom tiles": 0.8,
-    "wall tiles": 0.6,
-    "mosaic": 0.4,
-    "carpet": 0.6,
-    "fabric": 0.3,
-    "knit": 0.4,
-    "leather": 0.3,
-    "brick": 1.0,
-    "fieldstone": 1.6,
-    "plaster": 1.5,
-    "marble": 1.2,
-    "granite": 0.5,
-    "slate": 0.6,
-    "concrete": 2.0,
-    "grass": 1.6,
-    "leaves": 0.3,
-    "wicker": 0.25,
-    "metal": 0.5,
-    "hammered": 0.3,
-    "rust": 0.6,
-    "roof": 2.4,
-    "stripes": 0.5,
-    "checks": 0.5,
-    "floral": 0.6,
-    "patterned": 0.6,
-    "multicoloured": 0.6,
-}
+_REPEATS: dict[str, float] = packaged("navloom_worlds.geometry", "colours.yaml")["repeats"]

@@ -26,6 +26,8 @@ from navloom_worlds.geometry.columns import Grid, Surfaces, grid_over, surfaces_
 from navloom_worlds.geometry.mesh import SceneMesh, assembled
 from navloom_worlds.geometry.solids import Surface, box
 
+_CELL, _STEP = 0.05, 0.25
+"""Metres of a cell, and of the highest step that is taken."""
 _LEVEL = 0.7
 """The least slope factor of what is stood on: steeper than 45 degrees is no floor."""
 _FLAT = 0.05
@@ -169,22 +171,14 @@ class WalkableField:
 
 
 def walkable_field(
-    mesh: SceneMesh,
-    *,
-    cell: float = 0.05,
-    body: float = 0.2,
-    head: float = 1.8,
-    step: float = 0.25,
-    rough: bool = False,
+    mesh: SceneMesh, *, body: float = 0.2, head: float = 1.8, rough: bool = False
 ) -> WalkableField:
     """Find where one can stand and walk in a mesh.
 
     Args:
         mesh: the triangles; it need not be closed, and which way faces are wound says nothing.
-        cell: width of a cell, in metres.
         body: the body's radius, in metres.
         head: head room that it needs, in metres.
-        step: the highest step that it takes, in metres.
         rough: the mesh was scanned: a steep spot between level ones of its height is floor.
 
     Returns:
@@ -196,18 +190,18 @@ def walkable_field(
         SceneError: the mesh covers more ground than a field may have.
         SimulatorError: embreex is not installed.
     """
-    grid = grid_over(mesh, cell, head)
+    grid = grid_over(mesh, _CELL, head)
     found = surfaces_of(mesh, grid)
     cells, height, room = _stood_on(found, head, grid if rough else None)
-    beside = neighbours(grid, cells, height, step)
-    reach = _between(mesh, grid, cells, height, beside, step, head)
+    beside = neighbours(grid, cells, height, _STEP)
+    reach = _between(mesh, grid, cells, height, beside, _STEP, head)
     beside = np.where(reach < 1.0, -1, beside).astype(np.int32)
-    keep = ~_things(beside, height, cell)
+    keep = ~_things(beside, height, _CELL)
     beside = np.where(keep[:, None] & keep[beside], beside, -1).astype(np.int32)
     free = keep & _roomy(grid, cells, height, beside, reach, body)
     indoors = _indoors(mesh, grid, cells, height, free & (room < _ROOF))
     part = _parts(beside, free, indoors)
-    return WalkableField(grid, step, cells, height, beside, part, indoors)
+    return WalkableField(grid, _STEP, cells, height, beside, part, indoors)
 
 
 def passable(mesh: SceneMesh, doors: Collection[int], windows: Collection[int]) -> SceneMesh:

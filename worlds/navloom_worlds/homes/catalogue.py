@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from navloom.errors import SceneError, did_you_mean
+from navloom.files import packaged
 from navloom.scenes.checked_files import checked, read_yaml
 from navloom.scenes.lexicon import classify, room_types
 from navloom.scenes.parts import ItemKind
@@ -41,36 +42,10 @@ RoomKey = Literal[
     "dressing", "entry", "stairs",
 ]  # fmt: skip
 ROOM_KEYS: tuple[RoomKey, ...] = get_args(RoomKey)
-_OF_TYPE: dict[str, RoomKey] = {
-    "Bedroom": "bedroom",
-    "Bathroom": "bathroom",
-    "Kitchen": "kitchen",
-    "Dining Room": "dining",
-    "Living Room": "living",
-    "Study / Office": "office",
-    "Laundry Room": "laundry",
-    "Closet / Storage Room": "closet",
-    "Hallway / Corridor": "hallway",
-    "Garage": "garage",
-    "Kids Room / Nursery": "nursery",
-    "Balcony / Terrace": "balcony",
-    "Media Room / Home Theater": "media",
-    "Gym / Fitness Room": "gym",
-    "Library": "library",
-    "Meeting Room": "office",
-    "Lounge / Waiting Room": "lounge",
-    "Pantry / Bar": "pantry",
-    "Dressing Room": "dressing",
-    "Entryway / Foyer": "entry",
-}
+_ROOMS = packaged("navloom_worlds.homes", "rooms.yaml")
+_OF_TYPE: dict[str, RoomKey] = _ROOMS["keys"]
 _OWN_WORDS: dict[str, tuple[RoomKey, ...]] = {
-    "toilet": ("toilet",),
-    "wc": ("toilet",),
-    "powder room": ("toilet",),
-    "stairs": ("stairs",),
-    "staircase": ("stairs",),
-    "stairwell": ("stairs",),
-    "elevator": (),
+    word: tuple(keys) for word, keys in _ROOMS["own_words"].items()
 }
 """Kinds of rooms that the paper's types do not tell apart."""
 ALONE: tuple[Place, ...] = (

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from math import fsum
 
 from navloom.errors import SceneError
+from navloom.files import packaged
 from navloom_worlds.homes.dice import Dice
 from navloom_worlds.homes.doors import Doors
 from navloom_worlds.homes.floorplan import (
@@ -232,24 +233,8 @@ _CORNER = 250
 _BETWEEN = 700
 # (least width, most width, sill, head, share of walls that have one)
 _USUAL = (900, 1800, 900, 2100, 0.85)
-_KINDS: Mapping[str, tuple[int, int, int, int, float]] = {
-    "living room": (1400, 3000, 400, 2200, 0.95),
-    "family room": (1200, 2600, 400, 2200, 0.95),
-    "dining room": (1200, 2400, 600, 2200, 0.95),
-    "kitchen": (900, 1800, 1050, 2100, 0.9),
-    "bathroom": (500, 900, 1300, 2100, 0.75),
-    "toilet": (400, 600, 1400, 2000, 0.7),
-    "laundry": (500, 900, 1200, 2100, 0.6),
-    "closet": (400, 600, 1500, 2000, 0.05),
-    "storage": (400, 600, 1500, 2000, 0.15),
-    "pantry": (400, 600, 1400, 2000, 0.1),
-    "dressing room": (500, 900, 1300, 2100, 0.4),
-    "garage": (600, 1200, 1400, 2000, 0.35),
-    "hallway": (600, 1200, 900, 2100, 0.45),
-    "entryway": (500, 900, 900, 2100, 0.4),
-    "stairwell": (600, 900, 900, 2100, 0.6),
-    "media room": (900, 1500, 1000, 2100, 0.4),
-}
+_ROOMS = packaged("navloom_worlds.homes", "rooms.yaml")
+_KINDS: Mapping[str, tuple[int, int, int, int, float]] = _ROOMS["windows"]
 LIT = ("living room", "bedroom", "nursery", "kids room", "kitchen", "office", "dining room")
 """Kinds that people want a window in; the first four have one always."""
 

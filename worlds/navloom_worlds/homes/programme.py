@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from math import fsum
 
 from navloom.errors import SceneError
+from navloom.files import packaged
 from navloom_worlds.homes.dice import Dice
 from navloom_worlds.homes.floorplan import Zone
 from navloom_worlds.homes.home_spec import LARGEST, MOST_ROOMS, SMALLEST, HomeSpec
@@ -42,41 +43,12 @@ class Kind:
     rooms: int = 4
 
 
-KINDS: Mapping[str, Kind] = {
-    "living room": Kind("public", 13, 24, 50, 3000),
-    "kitchen": Kind("public", 6.5, 13, 26, 2200),
-    "dining room": Kind("public", 8, 14, 24, 2500, 0.04, 1, 7),
-    "bedroom": Kind("private", 8.5, 12.5, 23, 2600, 0.23, 7),
-    "nursery": Kind("private", 7.5, 10, 14, 2400, 0.008, 1, 9),
-    "kids room": Kind("private", 8.5, 11, 18, 2500, 0.012, 1, 9),
-    "bathroom": Kind("private", 3.4, 4.6, 9, 1600, 0.215, 6),
-    "toilet": Kind("service", 1.3, 1.9, 3, 900, 0.05, 2, 7),
-    "closet": Kind("service", 1.3, 2.8, 6, 1000, 0.06, 4, 6),
-    "storage": Kind("service", 2, 4, 9, 1200, 0.012, 1, 9),
-    "dressing room": Kind("private", 3.5, 6, 10, 1600, 0.01, 1, 12),
-    "office": Kind("private", 6.5, 11, 18, 2200, 0.05, 2, 6),
-    "laundry": Kind("service", 3.3, 5.5, 10, 1600, 0.035, 1, 7),
-    "pantry": Kind("service", 1.5, 2.5, 5, 1100, 0.02, 1, 8),
-    "balcony": Kind("outdoor", 3.5, 8, 30, 1300, 0.04, 2, 6),
-    "patio": Kind("outdoor", 3.5, 8, 30, 1300),
-    "entryway": Kind("circulation", 3, 5, 9, 1500, 0.02, 1, 8),
-    "garage": Kind("service", 17, 26, 40, 3000, 0.015, 1, 9),
-    "family room": Kind("public", 13, 20, 34, 3000, 0.02, 1, 12),
-    "gym": Kind("private", 9, 13, 24, 2600, 0.008, 1, 12),
-    "library": Kind("public", 9, 13, 22, 2500, 0.008, 1, 12),
-    "media room": Kind("public", 12, 16, 28, 3000, 0.008, 1, 12),
-    "hallway": Kind("circulation", 2, 9, 30, 1000),
-    "stairwell": Kind("circulation", 3.5, 7, 14, 900),
-    "elevator": Kind("circulation", 2, 2.6, 4, 1300),
-}
+_ROOMS = packaged("navloom_worlds.homes", "rooms.yaml")
+KINDS: Mapping[str, Kind] = {name: Kind(*kind) for name, kind in _ROOMS["kinds"].items()}
 
 SMALL = ("bathroom", "toilet", "closet", "storage", "dressing room", "laundry", "pantry")
 """Kinds that may share a strip's depth with another room."""
-_DOWN: Mapping[str, float] = {
-    "living room": 1, "kitchen": 1, "dining room": 1, "entryway": 1, "garage": 1, "pantry": 1,
-    "toilet": 0.85, "laundry": 0.75, "storage": 0.7, "family room": 0.6, "office": 0.4,
-    "library": 0.5, "media room": 0.4, "gym": 0.4, "bedroom": 0.08, "closet": 0.2,
-}  # fmt: skip
+_DOWN: Mapping[str, float] = _ROOMS["down"]
 _SIZES = {4: 1, 6: 8, 9: 22, 12: 26, 15: 17, 18: 12, 21: 9, 24: 5, 28: 2}
 _LEAST_EACH, _MOST_EACH = 8.6, 18.0
 """Square metres a room, halls counted: between these plans are found as a rule."""

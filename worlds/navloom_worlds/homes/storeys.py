@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from navloom.files import packaged
 from navloom_worlds.homes.dice import Dice
 from navloom_worlds.homes.doors import Doors
 from navloom_worlds.homes.floorplan import (
@@ -37,68 +38,9 @@ _MOST_ROUNDS = 4
 _HALLS = ("hallway", "entryway")
 _BEDS = ("bedroom", "nursery", "kids room")
 
-_THROUGH: Mapping[str, Mapping[str, float]] = {
-    "hallway": {"closet": 2.5, "pantry": 4, "dressing room": 6, "kitchen": 2, "dining room": 2},
-    "entryway": {"bedroom": 5, "bathroom": 4, "pantry": 8, "garage": 1.5, "closet": 1.5},
-    "living room": {
-        "dining room": 0.6, "kitchen": 1.5, "family room": 1.2, "library": 1.2,
-        "office": 2.5, "media room": 1.5, "hallway": 0.8, "entryway": 0.7, "bedroom": 5,
-        "nursery": 6, "kids room": 6, "bathroom": 6, "toilet": 5, "closet": 4, "laundry": 7,
-        "storage": 6, "gym": 4, "garage": 9, "pantry": 8, "stairwell": 2, "elevator": 4,
-    },
-    "family room": {
-        "kitchen": 1.5, "dining room": 1, "living room": 1, "library": 1.5, "media room": 1,
-        "office": 3, "bedroom": 7, "bathroom": 7, "closet": 4, "hallway": 1,
-        "toilet": 6, "laundry": 6, "gym": 4, "storage": 6, "garage": 9,
-    },
-    "dining room": {
-        "kitchen": 0.5, "living room": 0.7, "pantry": 2.5, "family room": 1.2,
-        "hallway": 1, "office": 6, "library": 3, "toilet": 9, "laundry": 8, "closet": 7,
-        "storage": 8, "bedroom": 14, "bathroom": 14,
-    },
-    "kitchen": {
-        "dining room": 0.5, "living room": 1.2, "pantry": 0.4, "laundry": 2,
-        "family room": 1.2, "garage": 4, "storage": 3, "hallway": 1.5, "toilet": 12,
-        "closet": 7, "office": 9, "bedroom": 25, "bathroom": 40,
-    },
-    "bedroom": { "office": 25, "nursery": 14, "storage": 30},
-    "dressing room": {"bathroom": 3, "closet": 2},
-    "bathroom": {"toilet": 3, "closet": 14, "laundry": 12},
-    "office": {"closet": 3, "library": 3, "storage": 5},
-    "library": {"office": 3, "closet": 6},
-    "media room": {"closet": 5, "storage": 4},
-    "laundry": {"garage": 2, "closet": 3, "storage": 3, "toilet": 4, "pantry": 8},
-    "garage": {"storage": 2, "laundry": 4, "closet": 4, "gym": 8},
-    "gym": {"bathroom": 8, "closet": 4, "storage": 4},
-    "closet": {},
-    "stairwell": {"closet": 12, "storage": 12},
-}  # fmt: skip
-_LOOPS: Mapping[frozenset[str], float] = {
-    frozenset(pair): chance
-    for pair, chance in {
-        ("kitchen", "dining room"): 0.95,
-        ("living room", "dining room"): 0.9,
-        ("kitchen", "living room"): 0.6,
-        ("kitchen", "hallway"): 0.6,
-        ("dining room", "hallway"): 0.55,
-        ("living room", "hallway"): 0.7,
-        ("family room", "hallway"): 0.6,
-        ("kitchen", "laundry"): 0.4,
-        ("garage", "laundry"): 0.4,
-        ("garage", "entryway"): 0.3,
-        ("bathroom", "bedroom"): 0.14,
-        ("bedroom", "bedroom"): 0.02,
-        ("nursery", "bedroom"): 0.3,
-        ("office", "bedroom"): 0.08,
-        ("living room", "office"): 0.35,
-        ("library", "living room"): 0.6,
-        ("living room", "entryway"): 0.6,
-        ("kitchen", "entryway"): 0.3,
-        ("living room", "family room"): 0.6,
-        ("kitchen", "family room"): 0.6,
-        ("hallway", "entryway"): 0.9,
-    }.items()
-}
+_ROOMS = packaged("navloom_worlds.homes", "rooms.yaml")
+_THROUGH: Mapping[str, Mapping[str, float]] = _ROOMS["through"]
+_LOOPS: Mapping[frozenset[str], float] = {frozenset(two): often for *two, often in _ROOMS["loops"]}
 
 
 @dataclass(frozen=True)

@@ -26,9 +26,8 @@ from typing import Any, Literal
 import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
-from rich.table import Table
 
-from navloom.evals.report.document import NOTHING
+from navloom.evals.report.document import NOTHING, Table
 from navloom.scenes.bodies import builtin_bodies
 from navloom.scenes.box_graph import place_in_boxes
 from navloom.scenes.by_rule import from_geometry
@@ -415,31 +414,26 @@ _MOST_PAIRS = 400
 
 def figure_table(lines: Sequence[Line], first: str, second: str) -> Table:
     """Every figure: both sets' medians or shares, how far apart, and whether that holds."""
-    grid = Table("figure", box=None, header_style="bold", padding=(0, 2, 0, 0))
-    for heading in (first, second, "compared by", "value", "bound", ""):
-        grid.add_column(heading, justify="left" if heading in ("compared by", "") else "right")
+    rows = []
     for line in lines:
         holds = {None: NOTHING, True: "holds", False: "does not"}[line.holds]
         bounds = [f">= {line.least:.2f}"] if line.least is not None else []
         bounds += [f"<= {line.most:.2f}"] if line.most is not None else []
-        shown = holds if bounds else ""
-        cells = [_number(each) for each in (line.first, line.second)]
-        value = _number(line.value)
-        grid.add_row(line.figure, *cells, line.measure, value, ", ".join(bounds), shown)
-    return grid
+        cells = (_number(line.first), _number(line.second), line.measure, _number(line.value))
+        rows.append((line.figure, *cells, ", ".join(bounds), holds if bounds else ""))
+    return Table(
+        "", "", ("figure", first, second, "compared by", "value", "bound", ""), tuple(rows)
+    )
 
 
 def type_table(
     homes: Sequence[HomeFigures], others: Sequence[HomeFigures], first: str, second: str
 ) -> Table:
     """The share of each room type in both sets, the most frequent of the second first."""
-    grid = Table("room type", box=None, header_style="bold", padding=(0, 2, 0, 0))
-    for heading in (first, second):
-        grid.add_column(heading, justify="right")
     mixes = type_mix(homes), type_mix(others)
-    for kind in sorted({*mixes[0], *mixes[1]}, key=lambda k: (-mixes[1].get(k, 0.0), k)):
-        grid.add_row(kind, *(f"{100 * mix.get(kind, 0.0):.1f} %" for mix in mixes))
-    return grid
+    kinds = sorted({*mixes[0], *mixes[1]}, key=lambda k: (-mixes[1].get(k, 0.0), k))
+    rows = tuple((k, *(f"{100 * mix.get(k, 0.0):.1f} %" for mix in mixes)) for k in kinds)
+    return Table("", "", ("room type", first, second), rows)
 
 
 def likeness_record(

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from navloom.scenes.parts import Item, Link, Point2
+from navloom.scenes.parts import Link, Point2
 from navloom.scenes.scene import Scene
 from navloom_worlds.mend.costs import Costs
 from navloom_worlds.mend.edit import with_ways, without_thing
@@ -24,9 +24,7 @@ from navloom_worlds.mend.rebuild import (
 )
 
 ChangeKind = Literal["open", "remove", "slide", "level", "ramp", "widen", "lift"]
-KINDS: tuple[ChangeKind, ...] = (
-    "open", "remove", "slide", "level", "widen", "ramp", "lift"
-)  # fmt: skip
+KINDS: tuple[ChangeKind, ...] = ("open", "remove", "slide", "level", "widen", "ramp", "lift")
 """Every kind, in the order in which changes are made."""
 _FIXED = re.compile(
     r"\b(?:toilet|bidet|sink|basin|washbasin|bathtub|shower|shower cabin|wash cabinet|counter"
@@ -81,7 +79,7 @@ def removing(scene: Scene, item: str, costs: Costs) -> Change:
     """Take a thing away."""
     thing = scene.item_by_id[item]
     price = costs.remove + costs.remove_kilogram * (thing.mass or 0.0)
-    if is_fixed(thing):
+    if _FIXED.search(thing.name.casefold()) is not None:
         price += costs.remove_fixed
     return Change(
         "remove", price, f"take away the {thing.name} {item} in {thing.region}", item=item
@@ -124,11 +122,6 @@ def lifting(ends: tuple[str, str], at: Point2, costs: Costs) -> Change:
     """Build a lift."""
     words = f"build a lift of {LIFT[0]:.1f} by {LIFT[1]:.1f} m from {ends[0]} up to {ends[1]}"
     return Change("lift", costs.lift, words, ends=ends, at=at)
-
-
-def is_fixed(item: Item) -> bool:
-    """Whether a thing is fitted, by its name."""
-    return _FIXED.search(item.name.casefold()) is not None
 
 
 def _between(scene: Scene, link: int) -> str:

@@ -271,7 +271,7 @@ def write_mends(scene: Scene, found: Sequence[Mend], folder: Path) -> list[str]:
             save(copy, folder / f"mend-{number}.json")
         except SceneError as error:
             said.append(f"mend {number}: no copy of the home is written: {error}")
-    blocks: list[Block] = [_summary(scene, found), Grid(table=mends_table(found)), *pictures]
+    blocks: list[Block] = [_summary(scene, found), Grid(mends_table(found)), *pictures]
     write_markdown(folder, blocks)
     said_of = KeptReport(
         title="Ways to mend", what="mends", blocks=tuple(blocks), scenes=(scene.uri,)

@@ -21,6 +21,7 @@ _HALF = math.tan(math.radians(35))
 _FARTHEST = 7.0
 _MOST_TRIED = 16
 _COARSE = (96, 72)
+_WIDE, _HIGH = 360, 270
 _FEWEST_PIXELS, _ENOUGH_PIXELS = 4, 350
 """Of a coarse picture: what shows less cannot be made out; what shows more is seen from afar."""
 _RING = (230, 30, 30)
@@ -39,14 +40,12 @@ class Portrait:
     viewpoint: str
 
 
-def portrait(scene: Scene, item: str, *, width: int = 360, height: int = 270) -> Portrait | None:
+def portrait(scene: Scene, item: str) -> Portrait | None:
     """A thing from the viewpoint near it that shows most of it.
 
     Args:
         scene: with geometry.
         item: the thing's id.
-        width: pixels.
-        height: pixels.
 
     Returns:
         None where no viewpoint within 7 m shows it: what lies in a drawer.
@@ -68,9 +67,8 @@ def portrait(scene: Scene, item: str, *, width: int = 360, height: int = 270) ->
     (pixels, _), viewpoint, camera = best
     # A thing that is small even so is looked at through a longer lens.
     closer = min(1.0, max(0.4, math.sqrt(pixels / _ENOUGH_PIXELS)))
-    frame = renderer.frame(
-        replace(camera, width=width, height=height, fov=2 * math.atan(_HALF * closer))
-    )
+    fov = 2 * math.atan(_HALF * closer)
+    frame = renderer.frame(replace(camera, width=_WIDE, height=_HIGH, fov=fov))
     return Portrait(_ringed(frame.rgb, frame.ids == owner), viewpoint)
 
 

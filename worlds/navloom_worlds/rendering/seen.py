@@ -339,35 +339,29 @@ class SeenCaptions(Composer):
             item = scene.items[sighting.owner - 1]
             if item.kind == "structure":
                 return None
-            thing = Thing(
-                id=item.id,
-                name=item_words(item),
-                kind=item.kind,
-                heading=sighting.heading,
-                metres=distance_2d(here.position, item.position),
-                position=item.position,
-                region=item.region,
-                told=sighting.steradians >= NOTICED,
-                left=sighting.left,
-                right=sighting.right,
-            )
+            named: tuple[str, str, str, str | None]
+            named = (item.id, item_words(item), item.kind, item.region)
+            position = item.position
         else:
             place = opening_owner(0) - sighting.owner
             if not 0 <= place < len(scene.openings):
                 return None
-            opening = scene.openings[place]
-            thing = Thing(
-                id=f"{opening.kind} {place}",
-                name="window" if opening.kind == "window" else "door to the outside",
-                kind="opening",
-                heading=sighting.heading,
-                metres=distance_2d(here.position, sighting.middle),
-                position=sighting.middle,
-                region=opening.region,
-                told=sighting.steradians >= NOTICED,
-                left=sighting.left,
-                right=sighting.right,
-            )
+            opening, position = scene.openings[place], sighting.middle
+            words = "window" if opening.kind == "window" else "door to the outside"
+            named = (f"{opening.kind} {place}", words, "opening", opening.region)
+        name, words, kind, region = named
+        thing = Thing(
+            id=name,
+            name=words,
+            kind=kind,
+            heading=sighting.heading,
+            metres=distance_2d(here.position, position),
+            position=position,
+            region=region,
+            told=sighting.steradians >= NOTICED,
+            left=sighting.left,
+            right=sighting.right,
+        )
         if thing.region is None or here.region in (None, thing.region):
             return thing
         through = self._through(here, sighting, thing.region)

@@ -21,8 +21,9 @@ import math
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from navloom.files import packaged
 from navloom.graphs.navigation.baseline.home_words import (
     Clause,
     Route,
@@ -117,45 +118,14 @@ class Weights:
     stop_ahead: float = 0.35
 
 
-TUNED = Weights()
-NO_LENGTH = Weights(
-    hops=0.0,
-    stop_late=0.0,
-    stop=-3.55,
-    stop_done=3.822,
-    stop_place=0.92,
-    stop_near=0.89,
-    stop_ahead=1.134,
-)
-EXACT = Weights(
-    turn=(1.3, 2.6),
-    ahead=(0.0, 1.0),
-    likes=(0.5, 0.2),
-    next_likes=(0.7, 1.0),
-    side_likes=(1.8, 1.0),
-    leaves=(1.3, 0.3),
-    way_out=(0.9, 1.0),
-    climbs=(3.5, 2.5),
-    climbs_next=(0.3, 1.1),
-    wrong_climb=(1.1, 0.5),
-    stairs=(1.4, 2.0),
-    counts=(0.6, 0.6),
-    passage=(0.4, 0.5),
-    goal=(0.0, 0.5),
-    end_likes=2.0,
-    back=2.7,
-    step_words=3.0,
-    step_turn=1.5,
-    step_climb=2.6,
-    stay=0.35,
-    skip=0.15,
-    most_stay=0.8,
-    stop=-0.5,
-    stop_done=1.8,
-    stop_ahead=0.5,
-)
-"""For descriptions put together from what is known (`WalkView.exact`), whatever is asked for: words
-can be trusted there more than directions."""
+def _weights(name: str) -> Weights:
+    given = packaged("navloom.graphs.navigation.baseline", "weights.yaml")[name]
+    made: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in given.items()}
+    return Weights(**made)
+
+
+TUNED, NO_LENGTH, EXACT = Weights(), _weights("no_length"), _weights("exact")
+"""``EXACT`` is for descriptions put together from what is known (`WalkView.exact`)."""
 
 
 _ARRIVED = re.compile(r"\byou(?: have|'ve| are|'re)? (?:arrived|there\b|at the goal)|\bstop here\b")
