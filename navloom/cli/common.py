@@ -48,8 +48,8 @@ def print_table(table: Table, *, of_words: bool = False) -> None:
     if not console.is_terminal and not of_words:
         console = Console(width=max(console.width, 400))
     title = escape(harmless(table.title))
-    shown = RichTable(box=None, pad_edge=False, title=title, title_style="bold")
-    shown.title_justify = "left"
+    shown = RichTable(box=None, padding=(0, 2, 0, 0), title=title, title_style="bold")
+    shown.pad_edge, shown.title_justify = False, "left"
     for at, name in enumerate(table.header):
         cells = [row[at] for row in table.rows if at < len(row)]
         numbers = at and not any(each[:1].isalpha() for each in cells)

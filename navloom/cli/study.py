@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
+from typer import Context
 
 from navloom.cli.common import print_json, show_dry_runs, write_page
 from navloom.cli.help_pages import Commands, add_plugged
@@ -199,7 +199,7 @@ add_plugged(app, "study", "teams")
 @app.command()
 @takes(*ORACLE_ARMS, *LEVELS, "sample_id", "retry", "go_back", task="r2r")
 def oracle(
-    context: typer.Context,
+    context: Context,
     task: Task,
     request: EvalRequest,
     out: Out,

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
+from typer import Context
 
 from navloom.cli.capnav.eval import capnav, capnav_truth
 from navloom.cli.common import carry_out, print_json, run_folder, write_page
@@ -62,12 +62,7 @@ Kind = Annotated[
 @app.command()
 @takes(task="r2r")
 def r2r(
-    *,
-    out: OutOrMade = None,
-    context: typer.Context,
-    request: EvalRequest,
-    session: Session,
-    how: How,
+    *, out: OutOrMade = None, context: Context, request: EvalRequest, session: Session, how: How
 ) -> None:
     """R2R: step-by-step instructions (VLN-MME's fine-grained task).
 
@@ -79,12 +74,7 @@ def r2r(
 @app.command()
 @takes(usual={"max_steps": LONG_STEPS}, task="r4r")
 def r4r(
-    *,
-    out: OutOrMade = None,
-    context: typer.Context,
-    request: EvalRequest,
-    session: Session,
-    how: How,
+    *, out: OutOrMade = None, context: Context, request: EvalRequest, session: Session, how: How
 ) -> None:
     """R4R: two of R2R's paths joined to one, made here from R2R's files by the published rule.
 
@@ -98,7 +88,7 @@ def r4r(
 def reverie(
     *,
     out: OutOrMade = None,
-    context: typer.Context,
+    context: Context,
     request: EvalRequest,
     session: Session,
     goals: Goals = "path",
@@ -118,7 +108,7 @@ def reverie(
 def objectnav(
     *,
     out: OutOrMade = None,
-    context: typer.Context,
+    context: Context,
     request: EvalRequest,
     session: Session,
     n: Episodes = 400,
@@ -137,7 +127,7 @@ def objectnav(
 def scene(
     *,
     out: OutOrMade = None,
-    context: typer.Context,
+    context: Context,
     spec: Spec,
     request: EvalRequest,
     session: Session,
@@ -157,7 +147,7 @@ def scene(
 def dialogue(
     *,
     out: OutOrMade = None,
-    context: typer.Context,
+    context: Context,
     request: EvalRequest,
     session: Session,
     goals: Goals = "path",
@@ -179,7 +169,7 @@ def dialogue(
 
 
 def _evaluate(
-    context: typer.Context,
+    context: Context,
     request: EvalRequest,
     out: Path | None,
     session: Session,
@@ -191,7 +181,7 @@ def _evaluate(
     carry_out(request, run_folder(out, request.task, request), session, how)
 
 
-def check_flags(context: typer.Context, request: EvalRequest, *, study: bool = False) -> None:
+def check_flags(context: Context, request: EvalRequest, *, study: bool = False) -> None:
     """Refuse flags that were typed and would do nothing.
 
     Args:

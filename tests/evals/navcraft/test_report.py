@@ -232,7 +232,7 @@ def test_hostile_names_are_text_in_page_and_markdown(tmp_path):
 def test_a_home_that_is_gone_costs_the_picture_and_not_the_report(collab, tmp_path):
     report = build_report([collab])
     written = write_report([collab], tmp_path / "out").files
-    assert all(task.scene is None for task in report.shown)
+    assert all(task.scene is None and task.problem for task in report.shown)
     assert [path.name for path in written] == ["report.md"]
     assert main(["report", str(collab), "--out", str(tmp_path / "out")]) == 0
     said = said_in(tmp_path / "out" / "report.html", "source/0/sample")

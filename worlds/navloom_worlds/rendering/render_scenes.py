@@ -336,7 +336,8 @@ def renderer_hash(backend: str) -> str:
         (Path(navloom.__file__).parent, ("sim",)),
     ):
         for folder in folders:
-            for file in sorted((package / folder).glob("*.py")):
+            here = package / folder
+            for file in sorted((*here.glob("*.py"), *here.glob("*.yaml"))):
                 name = file.relative_to(package.parent).as_posix()
                 whole.update(name.encode() + b"\0" + file.read_bytes() + b"\0")
     return whole.hexdigest()
