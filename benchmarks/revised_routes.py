@@ -24,10 +24,10 @@ import networkx as nx
 from benchmarks import Claim
 from navloom.scenes.scene import Edge, Floor, Region, Scene, Viewpoint
 from navloom.scenes.uri import iter_scenes, load_scene
-from navloom.tools.navcraft.library import place_named
 from navloom.tools.navcraft.paths import Anchor, metric_graph
-from navloom.tools.navcraft.revise_route import BETWEEN, Reservation, reservations, revise_route
-from navloom.tools.navcraft.schedule import Robot
+from navloom_worlds.teams.library import place_named
+from navloom_worlds.teams.revise_route import BETWEEN, Reservation, reservations, revise_route
+from navloom_worlds.teams.robots import Robot
 
 LARGEST = "B6ByNegPMKs"
 SIDE, LEFT_OUT, OTHERS = 19, 0.12, 12

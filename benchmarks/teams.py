@@ -21,7 +21,7 @@ from benchmarks import Claim
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene
 from navloom.tools.navcraft.paths import Anchor, metric_graph
-from navloom.tools.navcraft.schedule import Robot
+from navloom_worlds.teams.robots import Robot
 from navloom_worlds.teams.team import TeamErrand
 from navloom_worlds.teams.team_optimum import TeamTable, best_plan, places_of, team_table
 

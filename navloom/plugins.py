@@ -8,10 +8,11 @@ A package names what it adds in its own pyproject.toml:
 Groups: ``navloom.scene_formats`` (a scheme's reader), ``navloom.scans`` (a reader of meshes of
 scans), ``navloom.simulators``, ``navloom.traversability`` (:mod:`navloom.scenes.terrain`),
 ``navloom.viewers`` (:mod:`navloom.sim.viewer`), ``navloom.exporters``, ``navloom.commands``,
-``navloom.walks``, ``navloom.relays`` (``drive``), ``navloom.kinds`` (of runs), ``navloom.prompts``
-(a package with prompt files), ``navloom.policies`` (what ``builtin`` models answer),
-``navloom.rules`` (what is wrong with a key of a dataset's line) and ``navloom.models``. Most of
-them are filled by one package, ``navloom-worlds``.
+``navloom.walks``, ``navloom.relays`` (``drive``), ``navloom.tools`` (``library``),
+``navloom.kinds`` (of runs), ``navloom.prompts`` (a package with prompt files),
+``navloom.policies`` (what ``builtin`` models answer), ``navloom.rules`` (what is wrong with a key
+of a dataset's line) and ``navloom.models``. Most of them are filled by one package,
+``navloom-worlds``.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from navloom import plugins
 from navloom.cli.help_pages import Commands, add_plugged
 from navloom.cli.main import main
 from navloom.errors import PromptError, RunError, SceneError, SimulatorError, UsageError
+from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.navcraft.rules import broken_rules
 from navloom.prompts import load as prompt_files
 from navloom.prompts.load import load_prompt, prompt_names
@@ -81,6 +82,12 @@ def test_without_a_world_a_run_of_a_team_says_what_to_install(
     err = capsys.readouterr().err
     assert "the kind of run 'team' needs the package navloom-worlds" in err
     assert err.count("\n") == 1
+
+
+@pytest.mark.usefixtures("install")
+def test_without_a_world_the_efficiency_library_says_what_to_install() -> None:
+    with pytest.raises(UsageError, match="--tools library needs the package navloom-worlds"):
+        SynthRequest(kind="collab", spec="demo:", tools="library")
 
 
 @pytest.mark.usefixtures("install")

@@ -22,6 +22,7 @@ from navloom.evals.request import (
     Seed,
     Spec,
 )
+from navloom.plugins import plugin
 
 ATTEMPTS, TAU = 20, 2
 """How many attempts, and links between rooms, unless told."""
@@ -173,6 +174,8 @@ class SynthRequest(Request):
             raise UsageError(
                 "--tools library goes with collab and without --compact, which offers no tools"
             )
+        if self.tools == "library":
+            plugin("navloom.tools", "library", "--tools library", UsageError)
         if self.faster and self.types == "a2":
             raise UsageError(
                 "--faster leaves no relay of --types a2: the object is carried no shorter way over"

@@ -58,7 +58,7 @@ class ChoiceSettings(TurnLimits):
     """Hold the model to the answer's schema, where its backend can."""
     tools: Literal["check", "library", "none"] = "check"
     """What a whole answer may be checked with before it is given: the tools, for relays the
-    efficiency library as well (:mod:`navloom.tools.navcraft.library`), or nothing. Without tools
+    efficiency library as well (:mod:`navloom_worlds.teams.library`), or nothing. Without tools
     the answer is held to the same rules, and what they would have said is told back."""
     hold_names: bool = True
     """With ``constrain`` and ``compact``: the schema lists the names that exist."""

@@ -61,7 +61,6 @@ from navloom.scenes.uri import scene_of
 from navloom.sim.registry import get_simulator
 from navloom.tools.forms import Violation, listed, read_form
 from navloom.tools.navcraft.errand import Errand, read_errand
-from navloom.tools.navcraft.library import LIBRARY, library_tools
 from navloom.tools.navcraft.optimum import Relays, all_relays, relay_record
 from navloom.tools.navcraft.relay import (
     UNNAMED,
@@ -76,6 +75,8 @@ from navloom.tools.navcraft.relay import (
 from navloom.tools.navcraft.task import RelayTask
 from navloom.tools.navcraft.wish import Asked, Types, Wish, drawn, settled
 
+LIBRARY = ("recommend", "reach", "travel_time", "rendezvous", "interference", "revise_route")
+"""The efficiency library's tools by name, which ``navloom-worlds`` has."""
 _PROMPT = "navcraft_collab_library"
 _KEPT = 16
 
@@ -93,10 +94,15 @@ def asked_library(
     Args:
         task: the single-robot task.
         bodies: robot_1's and robot_2's; none where relays are not driven.
-        given: what :func:`navloom.tools.navcraft.library.library_tools` takes besides.
+        given: what :func:`navloom_worlds.teams.library.library_tools` takes besides.
     """
-    kept = per_scene(task.scene, "library_tools", lambda: lru_cache(_KEPT)(library_tools))
-    return kept(task, bodies=tuple(bodies) or (None, None), **given)
+    kept = per_scene(
+        task.scene,
+        "library_tools",
+        lambda: lru_cache(_KEPT)(plugin("navloom.tools", "library", "--tools library", UsageError)),
+    )
+    made: Sequence[BaseTool] = kept(task, bodies=tuple(bodies) or (None, None), **given)
+    return made
 
 
 def library_record(messages: Sequence[AnyMessage]) -> dict[str, Any]:

@@ -13,34 +13,20 @@ Where a region has no viewpoint, its items hang on the nearest viewpoint of the 
 the floor has none either, they cannot be reached and have no anchor. A robot starts at the
 viewpoint nearest its region's centre; in a region without viewpoints none can start. Of viewpoints
 equally near, the first in the scene is meant.
-
-G+ as one body may walk it lacks the edges that cross a link it cannot pass. Whether a body may use
-a link is said by rule (:mod:`navloom.scenes.by_rule`); a link that says nothing of its size is open
-to everybody, as are HM3D's. An edge crosses the link that is nearest its middle; an edge between
-regions that no link joins is open. Anchors are those of every body, so a place is the same place
-whoever goes there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice, pairwise, product
+from itertools import islice, product
 from typing import NotRequired, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from navloom.errors import did_you_mean
-from navloom.scenes.bodies import Embodiment
-from navloom.scenes.by_rule import faults
-from navloom.scenes.distances import (
-    DistanceTable,
-    hop_table,
-    metre_table,
-    metre_table_without,
-    per_scene,
-)
+from navloom.scenes.distances import DistanceTable, hop_table, metre_table, per_scene
 from navloom.scenes.scene import Item, Link, Point3, Region, Scene, Viewpoint, distance_2d
 
 Ways = dict[tuple[str, str], tuple[str, ...]]
@@ -328,67 +314,6 @@ def link_crossed(scene: Scene, here: Viewpoint, there: Viewpoint) -> int | None:
 
     links = [(i, link) for i, link in enumerate(scene.links) if {link.a, link.b} == regions]
     return min(links, key=off)[0] if links else None
-
-
-def passable_graph(scene: Scene, body: Embodiment | None) -> MetricGraph:
-    """G+ of a scene for one body, made on first use.
-
-    Args:
-        scene: the scene.
-        body: whose; None, the papers' robots, walks everywhere.
-    """
-    graph = metric_graph(scene)
-    if body is None or not (shut := closed_links(scene, body)):
-        return graph
-
-    def make() -> MetricGraph:
-        closed = [edge for edge, link in edges_over_links(scene) if link in shut]
-        return MetricGraph(metre_table_without(scene, closed), graph.items, graph.starts)
-
-    # Bodies that the same links stop share one table.
-    return per_scene(scene, f"passable_graph {sorted(shut)}", make)
-
-
-def closed_links(scene: Scene, body: Embodiment) -> dict[int, str]:
-    """The links that a body cannot pass, by index in ``scene.links``: why not, in words."""
-
-    def make() -> dict[int, str]:
-        found = ((i, faults(scene, link, body)) for i, link in enumerate(scene.links))
-        return {i: "; ".join(fault.note for fault in each) for i, each in found if each}
-
-    return per_scene(scene, f"closed_links {body.model_dump_json()}", make)
-
-
-def edges_over_links(scene: Scene) -> tuple[tuple[tuple[str, str], int], ...]:
-    """Each edge of G that crosses a link, as its two viewpoints, and that link's index."""
-
-    def make() -> Iterator[tuple[tuple[str, str], int]]:
-        at = scene.viewpoint_by_id
-        for edge in scene.edges:
-            here, there = at[edge.a], at[edge.b]
-            if here.region and there.region and here.region != there.region:
-                link = link_crossed(scene, here, there)
-                if link is not None:
-                    yield (edge.a, edge.b), link
-
-    return per_scene(scene, "edges_over_links", lambda: tuple(make()))
-
-
-def first_closed(scene: Scene, body: Embodiment, nodes: list[str]) -> tuple[int, str] | None:
-    """The first link on a way that a body cannot pass, and why.
-
-    Args:
-        scene: the scene.
-        body: the body.
-        nodes: nodes of G+, in the order they are walked.
-    """
-    shut = closed_links(scene, body)
-    crossed = dict(edges_over_links(scene))
-    for step in pairwise(nodes):
-        link = crossed.get(step, crossed.get(step[::-1], -1))
-        if link in shut:
-            return link, shut[link]
-    return None
 
 
 def spot_of(scene: Scene, node: str) -> tuple[int, float, float]:

@@ -25,16 +25,9 @@ from itertools import pairwise, product
 from typing import Literal
 
 from navloom.errors import UsageError
-from navloom.scenes.bodies import Embodiment
 from navloom.scenes.scene import Point3, Scene, distance_2d
 from navloom.tools.forms import quoted
-from navloom.tools.navcraft.paths import (
-    Anchor,
-    MetricGraph,
-    link_crossed,
-    passable_graph,
-    whereabouts,
-)
+from navloom.tools.navcraft.paths import Anchor, MetricGraph, link_crossed, whereabouts
 from navloom.tools.navcraft.relay import RobotName
 
 PlaceKind = Literal["edge", "doorway", "handoff"]
@@ -82,40 +75,6 @@ class Carrier:
     start: Anchor
     graph: MetricGraph
     speed: float
-
-
-@dataclass(frozen=True, slots=True)
-class Robot:
-    """Who carries.
-
-    Attributes:
-        name: ``robot_1``, ...; no two robots of a plan share it.
-        start: where it stands at second 0.
-        body: what it can pass; None, the papers' robots, passes everywhere.
-        speed: metres a second.
-
-    Raises:
-        UsageError: the speed is not above 0.
-    """
-
-    name: str
-    start: Anchor
-    body: Embodiment | None = None
-    speed: float = 1.0
-
-    def __post_init__(self) -> None:
-        if not (math.isfinite(self.speed) and self.speed > 0):
-            raise UsageError(
-                f"{self.name}'s speed must be above 0 metres a second, not {self.speed}."
-            )
-
-    def graph(self, scene: Scene) -> MetricGraph:
-        """G+ as its body may walk it."""
-        return passable_graph(scene, self.body)
-
-    def carrier(self, scene: Scene) -> Carrier:
-        """The robot as far as time goes."""
-        return Carrier(self.start, self.graph(scene), self.speed)
 
 
 @dataclass(frozen=True, slots=True)

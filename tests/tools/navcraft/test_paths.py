@@ -15,12 +15,10 @@ from navloom.scenes.scene import Floor, Link, Region, Scene
 from navloom.tools.navcraft.paths import (
     check_path_and_adjacency,
     check_two_path_and_adjacency,
-    closed_links,
-    first_closed,
     metric_graph,
-    passable_graph,
     region_ways,
 )
+from navloom_worlds.teams.robots import closed_links, first_closed, passable_graph
 from tests.tools.navcraft.worlds import ROW, row_house, scenes
 
 

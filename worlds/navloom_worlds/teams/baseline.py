@@ -19,7 +19,7 @@ from langchain_core.messages import AIMessage
 
 from navloom.graphs.navcraft.baseline import Home
 from navloom.models.builtin import Request
-from navloom.tools.navcraft.revise_route import IN
+from navloom_worlds.teams.revise_route import IN
 from navloom_worlds.teams.team_task import Way, legs_of
 
 _CHECK = "check_team_plan"

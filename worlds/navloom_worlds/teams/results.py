@@ -48,9 +48,9 @@ from navloom.files import formed
 from navloom.scenes.plan_shapes import readable
 from navloom.scenes.scene import Scene
 from navloom.tools.navcraft.paths import ITEM_NODE, Anchor, spot_of
-from navloom.tools.navcraft.revise_route import IN
 from navloom.tools.navcraft.schedule import RobotStop, TimedLeg, Timetable
 from navloom_worlds.teams.request import TeamRequest
+from navloom_worlds.teams.revise_route import IN
 from navloom_worlds.teams.team import TeamPlan, read_team
 from navloom_worlds.teams.team_task import NO_PLAN
 

@@ -34,7 +34,8 @@ from numpy.typing import NDArray
 from navloom.errors import UsageError
 from navloom.scenes.scene import Scene
 from navloom.tools.navcraft.paths import Anchor, metric_graph
-from navloom.tools.navcraft.schedule import Leg, Robot
+from navloom.tools.navcraft.schedule import Leg
+from navloom_worlds.teams.robots import Robot
 from navloom_worlds.teams.team import TeamErrand, TeamPlan, check_errands, check_team
 from navloom_worlds.teams.team_optimum import (
     LEAST,

@@ -33,14 +33,14 @@ from navloom.tools.navcraft.paths import (
     POINT_NODE,
     Anchor,
     anchor_at,
-    first_closed,
     metric_graph,
     unknown_region,
     whereabouts,
 )
 from navloom.tools.navcraft.relay import RelayChoice, roles_of
-from navloom.tools.navcraft.schedule import EVEN, Leg, Robot, Speeds, Timetable, schedule_legs
+from navloom.tools.navcraft.schedule import EVEN, Leg, Speeds, Timetable, schedule_legs
 from navloom.tools.navcraft.task import RelayTask
+from navloom_worlds.teams.robots import Robot, first_closed
 
 MOST_ROBOTS = 12
 MOST_ERRANDS = 12

@@ -42,8 +42,9 @@ from navloom.errors import UsageError
 from navloom.scenes.scene import Scene
 from navloom.tools.forms import quoted
 from navloom.tools.navcraft.paths import ITEM_NODE, Anchor, metric_graph
-from navloom.tools.navcraft.schedule import Leg, Robot
+from navloom.tools.navcraft.schedule import Leg
 from navloom.tools.navcraft.task import usable_surface
+from navloom_worlds.teams.robots import Robot
 from navloom_worlds.teams.team import TeamErrand, TeamPlan, check_team
 
 TeamMeasure = Literal["makespan", "alpha", "metres", "longest"]

@@ -61,9 +61,9 @@ from navloom.scenes.prompt import scene_json
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import scene_of
 from navloom.tools.forms import Violation, closed_object, listed, name_argument, quoted
-from navloom.tools.navcraft import library
-from navloom.tools.navcraft.library import answering_tool
 from navloom.tools.navcraft.task import RelayTask
+from navloom_worlds.teams import library
+from navloom_worlds.teams.library import answering_tool
 from navloom_worlds.teams.team import MOST_ERRANDS, MOST_ROBOTS, make_robot, team_record
 from navloom_worlds.teams.team_optimum import LEAST, TeamMeasure
 from navloom_worlds.teams.team_task import (

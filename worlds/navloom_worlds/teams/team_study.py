@@ -35,7 +35,7 @@ from navloom.scenes.bodies import get_body
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import list_scenes, load_scene
 from navloom.tools.navcraft.paths import Anchor
-from navloom.tools.navcraft.schedule import Robot
+from navloom_worlds.teams.robots import Robot
 from navloom_worlds.teams.several_errands import best_team_plan
 from navloom_worlds.teams.team import TeamErrand, TeamPlan, make_robot
 from navloom_worlds.teams.team_optimum import LEAST, TeamBest, TeamMeasure, handoff_places

@@ -20,10 +20,11 @@ from navloom.scenes.scene import Scene
 from navloom.tools.forms import Violation, closed_object, listed, quoted
 from navloom.tools.navcraft.errand import Errand, admissible_triples, errand_answer, shortest_path
 from navloom.tools.navcraft.paths import Anchor, metric_graph
-from navloom.tools.navcraft.revise_route import IN
-from navloom.tools.navcraft.schedule import Leg, Robot, Timetable
+from navloom.tools.navcraft.schedule import Leg, Timetable
 from navloom.tools.navcraft.task import RelayTask, usable_surface
 from navloom.tools.navcraft.worth import can_hold
+from navloom_worlds.teams.revise_route import IN
+from navloom_worlds.teams.robots import Robot
 from navloom_worlds.teams.several_errands import alone_in_order, best_team_plan
 from navloom_worlds.teams.team import MOST_LEGS, TeamErrand, TeamPlan, plan_faults, read_team
 from navloom_worlds.teams.team_optimum import LEAST, TeamBest, TeamMeasure, handoff_places

@@ -18,7 +18,7 @@ from navloom.scenes.bodies import FETCH, SPOT
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import iter_scenes
 from navloom.tools.navcraft.paths import metric_graph
-from navloom.tools.navcraft.schedule import Robot
+from navloom_worlds.teams.robots import Robot
 from navloom_worlds.teams.several_errands import best_team_plan
 from navloom_worlds.teams.team import TeamErrand
 

@@ -11,7 +11,8 @@ import networkx as nx
 from navloom.scenes.bodies import Embodiment
 from navloom.scenes.scene import Edge, Floor, Item, Link, Region, Scene, Viewpoint, distance_2d
 from navloom.tools.navcraft.paths import Anchor, metric_graph, whereabouts
-from navloom.tools.navcraft.schedule import Leg, Robot
+from navloom.tools.navcraft.schedule import Leg
+from navloom_worlds.teams.robots import Robot
 from navloom_worlds.teams.team import TeamPlan, place_on
 
 SLIM = Embodiment(name="SLIM", width=0.4)

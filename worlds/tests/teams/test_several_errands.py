@@ -13,7 +13,8 @@ import pytest
 from navloom.errors import UsageError
 from navloom.scenes.scene import Scene
 from navloom.tools.navcraft.paths import Anchor, metric_graph
-from navloom.tools.navcraft.schedule import Leg, Robot
+from navloom.tools.navcraft.schedule import Leg
+from navloom_worlds.teams.robots import Robot
 from navloom_worlds.teams.several_errands import best_team_plan
 from navloom_worlds.teams.team import TeamErrand, TeamPlan
 from worlds.tests.teams.random_plans import random_robots, random_scene, walked

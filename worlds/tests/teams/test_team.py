@@ -9,8 +9,9 @@ from navloom.scenes.bodies import FETCH
 from navloom.tools.navcraft.optimum import all_relays
 from navloom.tools.navcraft.paths import metric_graph, whereabouts
 from navloom.tools.navcraft.relay import RelayChoice
-from navloom.tools.navcraft.schedule import Leg, Robot
+from navloom.tools.navcraft.schedule import Leg
 from navloom.tools.navcraft.task import RelayTask
+from navloom_worlds.teams.robots import Robot
 from navloom_worlds.teams.team import TeamPlan, make_robot, place_on, relay_choice, relay_plan
 from tests.tools.navcraft.worlds import ROW, item, row_house
 

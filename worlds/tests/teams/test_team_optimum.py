@@ -14,8 +14,9 @@ from navloom.errors import UsageError
 from navloom.scenes.scene import Scene
 from navloom.tools.navcraft.optimum import all_relays
 from navloom.tools.navcraft.paths import Anchor, metric_graph
-from navloom.tools.navcraft.schedule import Leg, Robot
+from navloom.tools.navcraft.schedule import Leg
 from navloom.tools.navcraft.task import RelayTask
+from navloom_worlds.teams.robots import Robot
 from navloom_worlds.teams.team import TeamErrand, TeamPlan, place_on, relay_plan
 from navloom_worlds.teams.team_optimum import TeamMeasure, best_plan, best_starts, handoff_places
 from tests.tools.navcraft.worlds import ROW, item, row_house

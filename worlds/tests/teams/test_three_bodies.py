@@ -13,8 +13,8 @@ from navloom.errors import UsageError
 from navloom.scenes.bodies import FETCH, SPOT, Embodiment
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene
-from navloom.tools.navcraft.paths import Anchor, closed_links, metric_graph, passable_graph
-from navloom.tools.navcraft.schedule import Robot
+from navloom.tools.navcraft.paths import Anchor, metric_graph
+from navloom_worlds.teams.robots import Robot, closed_links, passable_graph
 from navloom_worlds.teams.team import TeamErrand
 from navloom_worlds.teams.team_optimum import best_plan, handoff_places
 

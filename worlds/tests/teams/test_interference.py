@@ -15,11 +15,12 @@ from navloom.errors import UsageError
 from navloom.scenes.bodies import FETCH, Embodiment
 from navloom.scenes.scene import Link, Scene
 from navloom.scenes.uri import iter_scenes, load_scene
-from navloom.tools.navcraft.library import Meeting, interference, place_named
 from navloom.tools.navcraft.paths import link_crossed
 from navloom.tools.navcraft.relay_schedule import schedule_relay
-from navloom.tools.navcraft.revise_route import revise_route
-from navloom.tools.navcraft.schedule import Robot, RobotStop
+from navloom.tools.navcraft.schedule import RobotStop
+from navloom_worlds.teams.library import Meeting, interference, place_named
+from navloom_worlds.teams.revise_route import revise_route
+from navloom_worlds.teams.robots import Robot
 from tests.tools.navcraft.test_relay import row_task
 from tests.tools.navcraft.worlds import row_house
 

@@ -31,13 +31,11 @@ from navloom.tools.navcraft.paths import (
     POINT_NODE,
     Anchor,
     MetricGraph,
-    closed_links,
-    edges_over_links,
-    first_closed,
     metric_graph,
     whereabouts,
 )
-from navloom.tools.navcraft.schedule import Robot, RobotStop, Spell
+from navloom.tools.navcraft.schedule import RobotStop, Spell
+from navloom_worlds.teams.robots import Robot, closed_links, edges_over_links, first_closed
 
 Edge = tuple[int, int]
 """Rows of an edge's two ends, the lower first."""

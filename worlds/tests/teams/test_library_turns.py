@@ -12,8 +12,8 @@ from navloom.errors import UsageError
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.navcraft.task_results import pairing
 from navloom.graphs.navcraft import collab as navcraft_collab
+from navloom.graphs.navcraft.collab import LIBRARY
 from navloom.models.scripted import ScriptedChatModel
-from navloom.tools.navcraft.library import LIBRARY
 from tests.graphs.navcraft.errands import CHECK_RELAY, RELAY, phase_1, phase_2
 from tests.graphs.states import run
 from tests.tools.navcraft.worlds import row_house

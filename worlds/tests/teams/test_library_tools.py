@@ -10,17 +10,18 @@ import pytest
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from navloom.evals.navcraft.run import LIBRARY_TOKENS
+from navloom.graphs.navcraft.collab import LIBRARY
 from navloom.scenes.bodies import FETCH, SPOT
 from navloom.scenes.scene import Link
 from navloom.scenes.uri import load_scene
-from navloom.tools.navcraft.library import BODIES, LIBRARY, library_tools
 from navloom.tools.navcraft.optimum import all_relays
 from navloom.tools.navcraft.relay_schedule import schedule_relay
 from navloom.tools.navcraft.task import RelayTask
 from navloom.tools.navcraft.wish import Wish
-from tests.tools.navcraft.test_library import tasks
+from navloom_worlds.teams.library import BODIES, library_tools
 from tests.tools.navcraft.test_relay import row_task
 from tests.tools.navcraft.worlds import ROW, row_house
+from worlds.tests.teams.test_library import tasks
 
 RELAY = {
     "robot_2_start_region": "Attic_6",

@@ -2,7 +2,7 @@
 
 Pure functions over G+ as each body may walk it, with small JSON answers: :func:`reach`,
 :func:`travel_time`, :func:`rendezvous`, :func:`recommend`, :func:`interference`. A sixth is
-:func:`navloom.tools.navcraft.revise_route.revise_route`. Seconds and metres are unrounded.
+:func:`navloom_worlds.teams.revise_route.revise_route`. Seconds and metres are unrounded.
 
 Interference is where two timed routes get into each other's way (CoNavBench Figure 5c). Two robots
 share an edge of G+ while both walk it, a doorway while both walk edges that cross its link, the
@@ -43,11 +43,8 @@ from navloom.tools.navcraft.optimum import Measure, Relays, all_relays
 from navloom.tools.navcraft.paths import (
     MAX_QUOTED,
     Anchor,
-    closed_links,
-    first_closed,
     link_crossed,
     metric_graph,
-    passable_graph,
     unknown_region,
     whereabouts,
 )
@@ -58,7 +55,10 @@ from navloom.tools.navcraft.relay import (
     find_transfer,
     roles_of,
 )
-from navloom.tools.navcraft.revise_route import (
+from navloom.tools.navcraft.schedule import Leg, RobotStop, Spell, schedule_legs
+from navloom.tools.navcraft.task import RelayTask, no_such_item
+from navloom.tools.navcraft.wish import Wish
+from navloom_worlds.teams.revise_route import (
     BETWEEN,
     IN,
     MOST_CLOSED,
@@ -69,9 +69,7 @@ from navloom.tools.navcraft.revise_route import (
     revise_route,
     transitions,
 )
-from navloom.tools.navcraft.schedule import Leg, Robot, RobotStop, Spell, schedule_legs
-from navloom.tools.navcraft.task import RelayTask, no_such_item
-from navloom.tools.navcraft.wish import Wish
+from navloom_worlds.teams.robots import Robot, closed_links, first_closed, passable_graph
 
 MOST_RECOMMENDED = 10
 _NO_WAY = "the navigation graph does not join them"
@@ -419,8 +417,6 @@ def _between(scene: Scene, here: RobotStop, there: RobotStop) -> tuple[_Place, s
     return ("edge", (a, b), -1), there.node
 
 
-LIBRARY = ("recommend", "reach", "travel_time", "rendezvous", "interference", "revise_route")
-"""The tools by name."""
 ROBOTS: tuple[RobotName, RobotName] = ("robot_1", "robot_2")
 Bodies = tuple[Embodiment | None, Embodiment | None]
 BODIES = (*body_names(), VLNVERSE.name, FETCH.name, SPOT.name)

@@ -13,12 +13,13 @@ from navloom.scenes.by_rule import from_geometry
 from navloom.scenes.scene import Link, Scene
 from navloom.scenes.uri import load_scene
 from navloom.tools.navcraft.errand import admissible_triples
-from navloom.tools.navcraft.library import place_named, reach, recommend, rendezvous, travel_time
 from navloom.tools.navcraft.optimum import all_relays
 from navloom.tools.navcraft.relay import RelayChoice, roles_of
 from navloom.tools.navcraft.relay_schedule import schedule_relay
-from navloom.tools.navcraft.schedule import Robot, Speeds
+from navloom.tools.navcraft.schedule import Speeds
 from navloom.tools.navcraft.task import RelayTask
+from navloom_worlds.teams.library import place_named, reach, recommend, rendezvous, travel_time
+from navloom_worlds.teams.robots import Robot
 from tests.tools.navcraft.test_relay import row_task
 from tests.tools.navcraft.worlds import item, row_house
 

@@ -13,15 +13,10 @@ from navloom.errors import UsageError
 from navloom.scenes.bodies import FETCH
 from navloom.scenes.scene import Edge, Floor, Region, Scene, Viewpoint, distance_2d
 from navloom.scenes.uri import load_scene
-from navloom.tools.navcraft.library import interference, place_named
 from navloom.tools.navcraft.paths import Anchor, metric_graph
-from navloom.tools.navcraft.revise_route import (
-    Reservation,
-    RevisedRoute,
-    reservations,
-    revise_route,
-)
-from navloom.tools.navcraft.schedule import Robot
+from navloom_worlds.teams.library import interference, place_named
+from navloom_worlds.teams.revise_route import Reservation, RevisedRoute, reservations, revise_route
+from navloom_worlds.teams.robots import Robot
 from tests.tools.navcraft.worlds import row_house
 
 SIDE = 3

@@ -1,0 +1,118 @@
+"""Robots with bodies, and G+ as one of them may walk it.
+
+G+ as one body may walk it lacks the edges that cross a link it cannot pass. Whether a body may use
+a link is said by rule (:mod:`navloom.scenes.by_rule`); a link that says nothing of its size is open
+to everybody, as are HM3D's. An edge crosses the link that is nearest its middle; an edge between
+regions that no link joins is open. Anchors are those of every body, so a place is the same place
+whoever goes there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from navloom.errors import UsageError
+from navloom.scenes.bodies import Embodiment
+from navloom.scenes.by_rule import faults
+from navloom.scenes.distances import metre_table_without, per_scene
+from navloom.scenes.scene import Scene
+from navloom.tools.navcraft.paths import Anchor, MetricGraph, link_crossed, metric_graph
+from navloom.tools.navcraft.schedule import Carrier
+
+
+@dataclass(frozen=True, slots=True)
+class Robot:
+    """Who carries.
+
+    Attributes:
+        name: ``robot_1``, ...; no two robots of a plan share it.
+        start: where it stands at second 0.
+        body: what it can pass; None, the papers' robots, passes everywhere.
+        speed: metres a second.
+
+    Raises:
+        UsageError: the speed is not above 0.
+    """
+
+    name: str
+    start: Anchor
+    body: Embodiment | None = None
+    speed: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.speed) and self.speed > 0):
+            raise UsageError(
+                f"{self.name}'s speed must be above 0 metres a second, not {self.speed}."
+            )
+
+    def graph(self, scene: Scene) -> MetricGraph:
+        """G+ as its body may walk it."""
+        return passable_graph(scene, self.body)
+
+    def carrier(self, scene: Scene) -> Carrier:
+        """The robot as far as time goes."""
+        return Carrier(self.start, self.graph(scene), self.speed)
+
+
+def passable_graph(scene: Scene, body: Embodiment | None) -> MetricGraph:
+    """G+ of a scene for one body, made on first use.
+
+    Args:
+        scene: the scene.
+        body: whose; None, the papers' robots, walks everywhere.
+    """
+    graph = metric_graph(scene)
+    if body is None or not (shut := closed_links(scene, body)):
+        return graph
+
+    def make() -> MetricGraph:
+        closed = [edge for edge, link in edges_over_links(scene) if link in shut]
+        return MetricGraph(metre_table_without(scene, closed), graph.items, graph.starts)
+
+    # Bodies that the same links stop share one table.
+    return per_scene(scene, f"passable_graph {sorted(shut)}", make)
+
+
+def closed_links(scene: Scene, body: Embodiment) -> dict[int, str]:
+    """The links that a body cannot pass, by index in ``scene.links``: why not, in words."""
+
+    def make() -> dict[int, str]:
+        found = ((i, faults(scene, link, body)) for i, link in enumerate(scene.links))
+        return {i: "; ".join(fault.note for fault in each) for i, each in found if each}
+
+    return per_scene(scene, f"closed_links {body.model_dump_json()}", make)
+
+
+def edges_over_links(scene: Scene) -> tuple[tuple[tuple[str, str], int], ...]:
+    """Each edge of G that crosses a link, as its two viewpoints, and that link's index."""
+
+    def make() -> Iterator[tuple[tuple[str, str], int]]:
+        at = scene.viewpoint_by_id
+        for edge in scene.edges:
+            here, there = at[edge.a], at[edge.b]
+            if here.region and there.region and here.region != there.region:
+                link = link_crossed(scene, here, there)
+                if link is not None:
+                    yield (edge.a, edge.b), link
+
+    return per_scene(scene, "edges_over_links", lambda: tuple(make()))
+
+
+def first_closed(scene: Scene, body: Embodiment, nodes: list[str]) -> tuple[int, str] | None:
+    """The first link on a way that a body cannot pass, and why.
+
+    Args:
+        scene: the scene.
+        body: the body.
+        nodes: nodes of G+, in the order they are walked.
+    """
+    shut = closed_links(scene, body)
+    crossed = dict(edges_over_links(scene))
+    for step in pairwise(nodes):
+        link = crossed.get(step, crossed.get(step[::-1], -1))
+        if link in shut:
+            return link, shut[link]
+    return None
