@@ -1,7 +1,7 @@
 """Driving bodies through links: every link of a home, for every body of CapNav.
 
-Reference: the promise, 15 s a home on one core, from a home that is loaded but has no mesh yet. What
-a process does once, whatever the home, is told apart: code is imported.
+Reference: the promise, 15 s a home on one core, from a home that is loaded but has no mesh yet.
+What a process does once, whatever the home, is told apart: code is imported.
 """
 
 from __future__ import annotations

@@ -26,6 +26,8 @@ from navloom_worlds.geometry.columns import Grid, Surfaces, grid_over, surfaces_
 from navloom_worlds.geometry.mesh import SceneMesh, assembled
 from navloom_worlds.geometry.solids import Surface, box
 
+_CELL, _STEP = 0.05, 0.25
+"""Metres: the width of a cell, and the highest step."""
 _LEVEL = 0.7
 """The least slope factor of what is stood on: steeper than 45 degrees is no floor."""
 _FLAT = 0.05
@@ -60,7 +62,6 @@ class WalkableField:
 
     Attributes:
         grid: the cells.
-        step: the highest step, in metres.
         cell: (n,) int32, the cell of each place, in order.
         height: (n,) float64, y of what is stood on there.
         beside: (n, 4) int32, the place one comes to by going +x, +z, -x, -z; -1 for none.
@@ -70,7 +71,6 @@ class WalkableField:
     """
 
     grid: Grid
-    step: float
     cell: Ints
     height: Floats
     beside: Ints
@@ -108,7 +108,7 @@ class WalkableField:
         if cell < 0:
             return -1
         first, last = np.searchsorted(self.cell, [cell, cell + 1])
-        reach = self.step if reach is None else reach
+        reach = _STEP if reach is None else reach
         near = [
             (abs(self.height[k] - y), int(k))
             for k in range(first, last)
@@ -147,7 +147,7 @@ class WalkableField:
                 return False
             x, z = a[0] + flat[0] * k / count, a[2] + flat[1] * k / count
             place = self._along(place, self.grid.at(x, z))
-        return place >= 0 and abs(self.height[place] - b[1]) <= self.step
+        return place >= 0 and abs(self.height[place] - b[1]) <= _STEP
 
     def _along(self, place: int, cell: int) -> int:
         """The place in a cell that is this one's or a neighbour's; -1 if one cannot get there."""
@@ -169,22 +169,14 @@ class WalkableField:
 
 
 def walkable_field(
-    mesh: SceneMesh,
-    *,
-    cell: float = 0.05,
-    body: float = 0.2,
-    head: float = 1.8,
-    step: float = 0.25,
-    rough: bool = False,
+    mesh: SceneMesh, *, body: float = 0.2, head: float = 1.8, rough: bool = False
 ) -> WalkableField:
     """Find where one can stand and walk in a mesh.
 
     Args:
         mesh: the triangles; it need not be closed, and which way faces are wound says nothing.
-        cell: width of a cell, in metres.
         body: the body's radius, in metres.
         head: head room that it needs, in metres.
-        step: the highest step that it takes, in metres.
         rough: the mesh was scanned: a steep spot between level ones of its height is floor.
 
     Returns:
@@ -196,18 +188,18 @@ def walkable_field(
         SceneError: the mesh covers more ground than a field may have.
         SimulatorError: embreex is not installed.
     """
-    grid = grid_over(mesh, cell, head)
+    grid = grid_over(mesh, _CELL, head)
     found = surfaces_of(mesh, grid)
     cells, height, room = _stood_on(found, head, grid if rough else None)
-    beside = neighbours(grid, cells, height, step)
-    reach = _between(mesh, grid, cells, height, beside, step, head)
+    beside = neighbours(grid, cells, height, _STEP)
+    reach = _between(mesh, grid, cells, height, beside, head)
     beside = np.where(reach < 1.0, -1, beside).astype(np.int32)
-    keep = ~_things(beside, height, cell)
+    keep = ~_things(beside, height)
     beside = np.where(keep[:, None] & keep[beside], beside, -1).astype(np.int32)
     free = keep & _roomy(grid, cells, height, beside, reach, body)
     indoors = _indoors(mesh, grid, cells, height, free & (room < _ROOF))
     part = _parts(beside, free, indoors)
-    return WalkableField(grid, step, cells, height, beside, part, indoors)
+    return WalkableField(grid, cells, height, beside, part, indoors)
 
 
 def passable(mesh: SceneMesh, doors: Collection[int], windows: Collection[int]) -> SceneMesh:
@@ -297,7 +289,7 @@ def neighbours(grid: Grid, cells: Ints, height: Floats, step: float) -> Ints:
 
 
 def _between(
-    mesh: SceneMesh, grid: Grid, cells: Ints, height: Floats, beside: Ints, step: float, head: float
+    mesh: SceneMesh, grid: Grid, cells: Ints, height: Floats, beside: Ints, head: float
 ) -> Floats:
     """How far level rays come from each place to the one beside it.
 
@@ -312,7 +304,7 @@ def _between(
         there = beside[here, side]
         foot = np.maximum(height[here], height[there])
         way = np.array([di * grid.cell, 0.0, dj * grid.cell], dtype=np.float32)
-        rises = np.linspace(step + _KNEE, head - _KNEE, _RAYS)
+        rises = np.linspace(_STEP + _KNEE, head - _KNEE, _RAYS)
         near = _nearest_met(mesh, at[here], foot, rises, way)
         blocked = near < 1
         here, there, foot = here[blocked], there[blocked], foot[blocked]
@@ -334,11 +326,11 @@ def _nearest_met(
     return least
 
 
-def _things(beside: Ints, height: Floats, cell: float) -> Bools:
+def _things(beside: Ints, height: Floats) -> Bools:
     """Places on small things by themselves."""
     level = joined(beside, np.abs(height[beside] - height[:, None]) <= _FLAT)
     count = connected_components(level, directed=False)
-    return np.bincount(count[1], minlength=count[0])[count[1]] * cell**2 < _TREAD
+    return np.bincount(count[1], minlength=count[0])[count[1]] * _CELL**2 < _TREAD
 
 
 def joined(beside: Ints, allowed: Bools) -> coo_array:
