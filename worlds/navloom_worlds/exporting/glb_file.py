@@ -23,7 +23,7 @@ from navloom_worlds.exporting.written import write_files
 from navloom_worlds.geometry.laid_flat import laid_flat
 from navloom_worlds.geometry.mesh import SceneMesh
 from navloom_worlds.geometry.owners import distinct_names
-from navloom_worlds.geometry.solids import RGB, Floats, Picture, Surface, floats
+from navloom_worlds.geometry.solids import RGB, Floats, Picture, Surface, floats, linear, srgb_of
 from navloom_worlds.geometry.textures import texture
 
 Colours = Literal["linear", "shown", "painted"]
@@ -118,19 +118,12 @@ class Looks:
         return self._textures[key]
 
 
-def linear(srgb: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Values of sRGB, 0 to 1, as light."""
-    value = np.clip(np.asarray(srgb, dtype=np.float64), 0, 1)
-    return np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
-
-
 def _tinted(pixels: NDArray[np.uint8], rgb: RGB) -> NDArray[np.uint8]:
     """A picture in a colour, as light is multiplied."""
     if rgb == _WHITE:
         return pixels
     light = linear(np.arange(256) / 255)[:, None] * linear(np.array(rgb))
-    bent = np.where(light <= 0.0031308, light * 12.92, 1.055 * light ** (1 / 2.4) - 0.055)
-    table = np.rint(bent * 255).astype(np.uint8)
+    table = np.rint(srgb_of(light) * 255).astype(np.uint8)
     return np.stack([table[pixels[..., k], k] for k in range(3)], axis=-1)
 
 

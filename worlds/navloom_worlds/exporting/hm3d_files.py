@@ -25,7 +25,7 @@ from navloom_worlds.exporting.semantic_numbers import HEADER, face_numbers, sema
 from navloom_worlds.exporting.written import write_files
 from navloom_worlds.geometry.mesh import SceneMesh, scene_mesh
 from navloom_worlds.geometry.owners import CEILING, FLOOR, GROUND, SHELL, WALL
-from navloom_worlds.geometry.solids import Floats, Ints, floats
+from navloom_worlds.geometry.solids import Floats, Ints, floats, linear
 
 _CONFIG = "hm3d_annotated.scene_dataset_config.json"
 _HOME = re.compile(r"\d{5}-.+")
@@ -168,8 +168,6 @@ def _palette(srgb: NDArray[np.uint8]) -> tuple[bytes, Floats]:
 
 def linear_colours(srgb: NDArray[np.uint8]) -> NDArray[np.uint16]:
     """(n, 4) 16-bit linear colours of (n, 3) sRGB bytes; read back they are the same bytes."""
-    value = srgb / 255
-    linear = np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
     colours = np.full((len(srgb), 4), 65_535, dtype=np.uint16)
-    colours[:, :3] = np.rint(linear * 65_535)
+    colours[:, :3] = np.rint(linear(srgb / 255) * 65_535)
     return colours

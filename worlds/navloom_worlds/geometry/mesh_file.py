@@ -29,7 +29,16 @@ from navloom.scenes.checked_files import MESH_ENDINGS, read_bytes, short
 from navloom.scenes.formats.scene_json import load_file
 from navloom.scenes.scene import Point3, Scene
 from navloom_worlds.geometry.mesh_guard import MOST_BYTES, check_gltf, check_size, inside
-from navloom_worlds.geometry.solids import RGB, Floats, Part, Picture, Surface, bounds
+from navloom_worlds.geometry.solids import (
+    RGB,
+    Floats,
+    Part,
+    Picture,
+    Surface,
+    bounds,
+    linear,
+    srgb_of,
+)
 
 
 class Beside(trimesh.resolvers.Resolver):
@@ -303,8 +312,8 @@ class _Looks:
         """A geometry's surface, its texture coordinates, and linear colours of its faces."""
         visual = geometry.visual
         if visual.kind in ("vertex", "face"):
-            linear = self._path.suffix.casefold() != ".obj"
-            return Surface(), None, _face_colours(geometry, visual.kind, linear)
+            light = self._path.suffix.casefold() != ".obj"
+            return Surface(), None, _face_colours(geometry, visual.kind, light)
         material = getattr(visual, "material", None)
         if material is None:
             return Surface(), None, None
@@ -319,7 +328,7 @@ class _Looks:
         )
         if given is not None and len(given) == len(geometry.vertices):
             colours = _unit(np.asarray(given))[np.asarray(geometry.faces)].mean(axis=1)
-            return Surface(gloss=gloss, glow=glow), None, _srgb(colours * _linear(np.array(rgb)))
+            return Surface(gloss=gloss, glow=glow), None, srgb_of(colours * linear(rgb))
         return Surface(rgb, gloss=gloss, glow=glow), None, None
 
     def _picture(self, image: Image.Image) -> Picture:
@@ -350,11 +359,16 @@ def _material(material: Any) -> tuple[RGB, Image.Image | None, float, float]:
     """Colour, picture, gloss and glow."""
     if isinstance(material, trimesh.visual.material.PBRMaterial):
         factor = material.baseColorFactor
-        linear = np.ones(3) if factor is None else _unit(np.asarray(factor))[:3]
+        light = np.ones(3) if factor is None else _unit(np.asarray(factor))[:3]
         rough = 1.0 if material.roughnessFactor is None else float(material.roughnessFactor)
         shine = material.emissiveFactor
         glow = 0.0 if shine is None else float(np.clip(np.max(shine), 0, 4))
-        return _rgb(_srgb(linear)), material.baseColorTexture, float(np.clip(1 - rough, 0, 1)), glow
+        return (
+            _rgb(srgb_of(light)),
+            material.baseColorTexture,
+            float(np.clip(1 - rough, 0, 1)),
+            glow,
+        )
     colour = _unit(np.asarray(getattr(material, "diffuse", [204, 204, 204]), dtype=np.uint8))[:3]
     image = getattr(material, "image", None)
     return _rgb(np.ones(3) if image is not None else colour), image, 0.0, 0.0
@@ -371,22 +385,13 @@ def _unit(colours: NDArray[Any]) -> NDArray[np.float64]:
     return np.clip(np.nan_to_num(colours[..., :3].astype(np.float64) / most), 0, 1)
 
 
-def _srgb(linear: NDArray[np.float64]) -> NDArray[np.float64]:
-    low, high = linear * 12.92, 1.055 * np.power(np.maximum(linear, 1e-9), 1 / 2.4) - 0.055
-    return np.where(linear <= 0.0031308, low, high)
-
-
-def _linear(srgb: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
-
-
-def _face_colours(geometry: Any, kind: str, linear: bool) -> NDArray[np.float64]:
+def _face_colours(geometry: Any, kind: str, light: bool) -> NDArray[np.float64]:
     if kind == "face":
         colours = _unit(np.asarray(geometry.visual.face_colors))
     else:
         given = _unit(np.asarray(geometry.visual.vertex_colors))
         colours = given[np.asarray(geometry.faces)].mean(axis=1)
-    return _srgb(colours) if linear else colours
+    return srgb_of(colours) if light else colours
 
 
 def _few(colours: NDArray[np.float64]) -> tuple[list[RGB], NDArray[np.int64]]:

@@ -52,6 +52,7 @@ from navloom_worlds.geometry.glb_triangles import (
 from navloom_worlds.geometry.mesh_guard import MOST_BYTES, check_size
 from navloom_worlds.geometry.owners import CEILING, FLOOR, WALL
 from navloom_worlds.geometry.scan_boxes import Outlined, things_outlined
+from navloom_worlds.geometry.solids import srgb_of
 
 HEAD = "HM3D Semantic Annotations"
 MOST_LINES = 100_000
@@ -206,7 +207,7 @@ def face_numbers(glb: GlbTriangles, numbers: Sequence[int], colours: Sequence[in
     plain = False
     if coloured.any():
         corners = glb.faces[coloured]
-        linear = _levels(_srgb(glb.colours[corners]))
+        linear = _levels(srgb_of(glb.colours[corners]))
         out[coloured] = known.most(linear)
         if not (out[coloured] > 0).mean() > 0.5:
             as_is = _levels(glb.colours[corners])
@@ -312,11 +313,6 @@ def _levels(colours: Floats) -> NDArray[np.int64]:
     """(..., 3) colours from 0 to 1 as 0xRRGGBB."""
     level = np.round(np.clip(np.nan_to_num(colours), 0, 1) * 255).astype(np.int64)
     return level[..., 0] << 16 | level[..., 1] << 8 | level[..., 2]
-
-
-def _srgb(linear: Floats) -> Floats:
-    high = 1.055 * np.power(np.maximum(linear, 1e-9), 1 / 2.4) - 0.055
-    return np.where(linear <= 0.0031308, linear * 12.92, high).astype(np.float32)
 
 
 _HEAD = 10_000

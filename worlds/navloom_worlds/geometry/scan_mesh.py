@@ -24,7 +24,7 @@ from navloom_worlds.geometry.glb_triangles import Floats, GlbTriangles, Ints, gl
 from navloom_worlds.geometry.owners import NOTHING, SHELL, item_owner
 from navloom_worlds.geometry.rays import RayCaster
 from navloom_worlds.geometry.scan import SURFACES, Scan, looks_turned, read_scan
-from navloom_worlds.geometry.solids import Picture, Surface
+from navloom_worlds.geometry.solids import Picture, Surface, srgb_of
 
 GREY = Surface((0.72, 0.72, 0.72))
 _MOST_SIDE = 2_048
@@ -229,9 +229,7 @@ def _opened(glb: GlbTriangles, image: int | None, raw: bytes) -> Image.Image:
 
 
 def _srgb(linear: tuple[float, float, float]) -> tuple[float, float, float]:
-    c = np.clip(np.nan_to_num(np.array(linear)), 0, 1)
-    out = np.where(c <= 0.0031308, c * 12.92, 1.055 * np.maximum(c, 1e-9) ** (1 / 2.4) - 0.055)
-    r, g, b = (round(float(each), 4) for each in out)
+    r, g, b = (round(float(each), 4) for each in srgb_of(np.nan_to_num(np.array(linear))))
     return r, g, b
 
 

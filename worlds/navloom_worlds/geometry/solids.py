@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +21,19 @@ RGB = tuple[float, float, float]
 def floats(values: ArrayLike) -> Floats:
     """Values as an array of float32."""
     return np.asarray(values, dtype=np.float32)
+
+
+def linear(srgb: ArrayLike) -> NDArray[np.float64]:
+    """Values of sRGB, clipped to 0 to 1, as linear light."""
+    value = np.clip(np.asarray(srgb, dtype=np.float64), 0, 1)
+    return np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
+
+
+def srgb_of(light: NDArray[Any]) -> NDArray[Any]:
+    """Linear light, clipped to 0 to 1, as values of sRGB in the same precision."""
+    value = np.clip(light, 0, 1)
+    high = 1.055 * np.power(np.maximum(value, 1e-9), 1 / 2.4) - 0.055
+    return np.asarray(np.where(value <= 0.0031308, value * 12.92, high))
 
 
 @dataclass(frozen=True, eq=False)

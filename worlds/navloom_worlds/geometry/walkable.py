@@ -27,7 +27,7 @@ from navloom_worlds.geometry.mesh import SceneMesh, assembled
 from navloom_worlds.geometry.solids import Surface, box
 
 _CELL, _STEP = 0.05, 0.25
-"""Metres of a cell, and of the highest step that is taken."""
+"""Metres: the width of a cell, and the highest step."""
 _LEVEL = 0.7
 """The least slope factor of what is stood on: steeper than 45 degrees is no floor."""
 _FLAT = 0.05
@@ -62,7 +62,6 @@ class WalkableField:
 
     Attributes:
         grid: the cells.
-        step: the highest step, in metres.
         cell: (n,) int32, the cell of each place, in order.
         height: (n,) float64, y of what is stood on there.
         beside: (n, 4) int32, the place one comes to by going +x, +z, -x, -z; -1 for none.
@@ -72,7 +71,6 @@ class WalkableField:
     """
 
     grid: Grid
-    step: float
     cell: Ints
     height: Floats
     beside: Ints
@@ -110,7 +108,7 @@ class WalkableField:
         if cell < 0:
             return -1
         first, last = np.searchsorted(self.cell, [cell, cell + 1])
-        reach = self.step if reach is None else reach
+        reach = _STEP if reach is None else reach
         near = [
             (abs(self.height[k] - y), int(k))
             for k in range(first, last)
@@ -149,7 +147,7 @@ class WalkableField:
                 return False
             x, z = a[0] + flat[0] * k / count, a[2] + flat[1] * k / count
             place = self._along(place, self.grid.at(x, z))
-        return place >= 0 and abs(self.height[place] - b[1]) <= self.step
+        return place >= 0 and abs(self.height[place] - b[1]) <= _STEP
 
     def _along(self, place: int, cell: int) -> int:
         """The place in a cell that is this one's or a neighbour's; -1 if one cannot get there."""
@@ -194,14 +192,14 @@ def walkable_field(
     found = surfaces_of(mesh, grid)
     cells, height, room = _stood_on(found, head, grid if rough else None)
     beside = neighbours(grid, cells, height, _STEP)
-    reach = _between(mesh, grid, cells, height, beside, _STEP, head)
+    reach = _between(mesh, grid, cells, height, beside, head)
     beside = np.where(reach < 1.0, -1, beside).astype(np.int32)
-    keep = ~_things(beside, height, _CELL)
+    keep = ~_things(beside, height)
     beside = np.where(keep[:, None] & keep[beside], beside, -1).astype(np.int32)
     free = keep & _roomy(grid, cells, height, beside, reach, body)
     indoors = _indoors(mesh, grid, cells, height, free & (room < _ROOF))
     part = _parts(beside, free, indoors)
-    return WalkableField(grid, _STEP, cells, height, beside, part, indoors)
+    return WalkableField(grid, cells, height, beside, part, indoors)
 
 
 def passable(mesh: SceneMesh, doors: Collection[int], windows: Collection[int]) -> SceneMesh:
@@ -291,7 +289,7 @@ def neighbours(grid: Grid, cells: Ints, height: Floats, step: float) -> Ints:
 
 
 def _between(
-    mesh: SceneMesh, grid: Grid, cells: Ints, height: Floats, beside: Ints, step: float, head: float
+    mesh: SceneMesh, grid: Grid, cells: Ints, height: Floats, beside: Ints, head: float
 ) -> Floats:
     """How far level rays come from each place to the one beside it.
 
@@ -306,7 +304,7 @@ def _between(
         there = beside[here, side]
         foot = np.maximum(height[here], height[there])
         way = np.array([di * grid.cell, 0.0, dj * grid.cell], dtype=np.float32)
-        rises = np.linspace(step + _KNEE, head - _KNEE, _RAYS)
+        rises = np.linspace(_STEP + _KNEE, head - _KNEE, _RAYS)
         near = _nearest_met(mesh, at[here], foot, rises, way)
         blocked = near < 1
         here, there, foot = here[blocked], there[blocked], foot[blocked]
@@ -328,11 +326,11 @@ def _nearest_met(
     return least
 
 
-def _things(beside: Ints, height: Floats, cell: float) -> Bools:
+def _things(beside: Ints, height: Floats) -> Bools:
     """Places on small things by themselves."""
     level = joined(beside, np.abs(height[beside] - height[:, None]) <= _FLAT)
     count = connected_components(level, directed=False)
-    return np.bincount(count[1], minlength=count[0])[count[1]] * cell**2 < _TREAD
+    return np.bincount(count[1], minlength=count[0])[count[1]] * _CELL**2 < _TREAD
 
 
 def joined(beside: Ints, allowed: Bools) -> coo_array:

@@ -193,10 +193,10 @@ class Surroundings:
                 return None if pose is None else pose.stand
         return None
 
-    def posed(self, stand: Stand, reach: float = _REACH) -> Pose | None:
+    def posed(self, stand: Stand) -> Pose | None:
         """A body on the floor nearest to where it is said to stand; None where there is none."""
         x, y, z = stand.position
-        floor = self.floors.floor(x, z, y, reach)
+        floor = self.floors.floor(x, z, y, _REACH)
         return None if floor is None else Pose(x, z, stand.heading, floor)
 
     def started(self, stand: Stand, others: Others) -> Pose:

@@ -40,8 +40,6 @@ from navloom_worlds.motion.lattice import (
 )
 from navloom_worlds.motion.motions import Motion
 
-Bools = NDArray[np.bool_]
-
 _SHORT = 1e-4
 """Metres of a shorter stretch are an accident of rounding."""
 FAR = 4096.0
@@ -95,12 +93,13 @@ def _ahead(own: Floats, shape: Shape, frame: GridFrame) -> Stretches:
     x0, y0, x1, y1 = np.where(own[:, :1] > own[:, 2:3], own[:, [2, 3, 0, 1]], own).T
     least, most = np.minimum(y0, y1), np.maximum(y0, y1)
     low, high, base = least - ahead, most + ahead, float(least.min()) - ahead
-    spans = _Spans(int((float(most.max()) - ahead - base) / ahead) + 2, rows)
     begin = np.clip(np.ceil((x0 - aside) / cell - _HAIR), 0, rows).astype(np.int64)
     end = np.clip(np.floor((x1 + aside) / cell + _HAIR) + 1, begin, rows).astype(np.int64)
     # Between the rows that its ends are to the sides of, all of a line is before the box.
     whole = np.clip(np.ceil((x1 - aside) / cell + _HAIR), begin, end).astype(np.int64)
     past = np.clip(np.floor((x0 + aside) / cell - _HAIR) + 1, whole, end).astype(np.int64)
+    cells = int((float(most.max()) - ahead - base) / ahead) + 2
+    spans = _Spans(cells, rows, int(np.max(past - whole, initial=1)))
     spans.add(((low - base) / ahead).astype(np.int64), whole, past, low, high)
     which, row = (
         np.concatenate(each) for each in zip(each_of(begin, whole), each_of(past, end), strict=True)
@@ -126,8 +125,8 @@ class _Spans:
     Runs are kept as two that are as long as a power of two and may overlap (a sparse table).
     """
 
-    def __init__(self, cells: int, rows: int) -> None:
-        levels = rows.bit_length()
+    def __init__(self, cells: int, rows: int, longest: int) -> None:
+        levels = longest.bit_length()
         self._low = np.full((levels, cells, rows), np.inf)
         self._high = np.full((levels, cells, rows), -np.inf)
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from navloom_worlds.geometry.laid_flat import laid_flat
 from navloom_worlds.geometry.mesh import SceneMesh
-from navloom_worlds.geometry.solids import Floats, Ints, Surface
-from navloom_worlds.rendering.texels import LEVELS, Texels, linear, texels_of
+from navloom_worlds.geometry.solids import Floats, Ints, Surface, floats, linear
+from navloom_worlds.rendering.texels import LEVELS, Texels, texels_of
 
 _LEAST = 1e-12
 
@@ -70,7 +70,7 @@ def facets_of(mesh: SceneMesh) -> Facets:
         texture,
         place,
         density.astype(np.float32),
-        _each(mesh, lambda look: linear(look.rgb)),
+        _each(mesh, lambda look: floats(linear(look.rgb))),
         _each(mesh, lambda look: look.gloss),
         _each(mesh, lambda look: look.glow),
     )

@@ -10,34 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from navloom_worlds.geometry.solids import Floats, Ints, Picture, Surface
+from navloom_worlds.geometry.solids import Floats, Ints, Picture, Surface, floats, linear, srgb_of
 from navloom_worlds.geometry.textures import texture
 
 LEVELS = 10
 """Sizes that a texture has at most: each half as wide and as high as the one before."""
 _MOST = 1 << (LEVELS - 1)
 
-_steps = np.arange(256) / 255
-LINEAR: Floats = np.where(
-    _steps <= 0.04045, _steps / 12.92, ((_steps + 0.055) / 1.055) ** 2.4
-).astype(np.float32)
+LINEAR = floats(linear(np.arange(256) / 255))
 """How much light each of the 256 values of sRGB stands for, 0 to 1."""
 
 
 def encoded(light: NDArray[np.floating]) -> NDArray[np.uint8]:
     """Linear light, clipped to 0 to 1, as sRGB bytes."""
-    clipped = np.clip(light, 0, 1)
-    bent = np.where(
-        clipped <= 0.0031308, clipped * 12.92, 1.055 * np.power(clipped, 1 / 2.4) - 0.055
-    )
-    return np.asarray(bent * 255 + 0.5, dtype=np.uint8)
-
-
-def linear(rgb: Sequence[float]) -> Floats:
-    """An sRGB colour, each 0 to 1, as linear light."""
-    value = np.clip(np.asarray(rgb, dtype=np.float64), 0, 1)
-    bent = np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
-    return bent.astype(np.float32)
+    return np.asarray(srgb_of(light) * 255 + 0.5, dtype=np.uint8)
 
 
 @dataclass(frozen=True, eq=False)
