@@ -321,7 +321,6 @@ _BOOK = state("open", sketch("muted bright", _OPEN_BOOK, plain=True),
     plain=True), sketch("muted bright", _lying("own", top(1.88, 1.88, "#cover/.75")), plain=True))))
 _ENVELOPE = sketch("shell card", block("-1,0,-1 1,1,1"), cut("1,1 -1,1 0,-.1", 1, 1.003, "own*.86",
     axis="y"), top(0.2, 0.32, "green|red|blue", x=-0.8, z=-0.72), plain=True)
-_BLOCK = (block("-.45,0,-.45 .45,.9,.45", "red|blue|green"), front(0.5, 0.2, 0.7, "cream", z=-0.45))
 _CAR = sketch("bright", cut("-1,.42 1,.42 1,.55 .75,.6 .45,1 -.15,1 -.45,.62 -.95,.6 -1,.5", -0.5,
     0.5, axis="x"), block("-.4,.2,-.98 .4,.43,.98", "own*.7"),
     cut("-.36,.64 -.12,.94 .1,.94 .1,.64", -0.505, 0.505, "sky", axis="x"),
@@ -396,7 +395,7 @@ BY_NAME: dict[str, Builder] = {
         row(3, "0,.333,0", block("-1,.02,-1 1,.29,-.93"), block("-1,.02,.93 1,.29,1"),
         mirror(block(".93,.02,-.93 1,.29,.93", "own*.9"))), mirror(block(".82,0,-.93 .93,1,-.8",
         "own*.8"), block(".82,0,.8 .93,1,.93", "own*.8"))),
-    "basket": sketch("straw pale", sized(lambda w, _h, _d: w < 0.5,
+    "basket": sketch("card", sized(lambda w, _h, _d: w < 0.5,
         mirror(bar([(0.95, 0.86 + 0.14 * math.sin(a), 0.4 * math.cos(a)) for a in np.linspace(0,
         math.pi, 7)], 0.06, "own*.8", 5)), mirror(block(".9,.76,-.2 .98,.84,.2", "black"))),
         scaled("1.2,.86,1.2", swing(math.pi / 8, hollow(".84,0 .88,.04 1,.95", "own+wicker",
