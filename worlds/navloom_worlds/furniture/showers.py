@@ -122,8 +122,8 @@ BY_NAME: dict[str, Builder] = {
     "bathtub": bathtub,
     "shower": fixture(_SHOWER, _head("1-.02")),
     "shower_cabin": fixture(_SHOWER, block("-1,1-.06,-1 1,1,1", "white"),
-        block("-1,0+.1,-1+.1 -1+.02,1-.06,1", _TILES), block("0-.12,.2,1-.06 0+.12,.85,1-.02",
-        "grey"), _head("1-.06")),
+        block("-1,0+.1,-1+.1 -1+.02,1-.06,1", _TILES),
+        block("0-.12,.2,1-.06 0+.12,.85,1-.02", "grey"), _head("1-.06")),
     "towel_rack": fixture(mirror(*(rod(f"1-.015,0,{z} 1-.015,1-.015,{z}", 0.026, sides=6)
         for z in ("-1+.015", "1-.015")), rod("1-.015,1-.015,-1 1-.015,1-.015,1", 0.026, sides=6)),
         row(3, "0,.33,0", row(5, "0,0,.45", rod("-1+.015,0+.02,-.9 1-.015,0+.02,-.9", 0.018,
