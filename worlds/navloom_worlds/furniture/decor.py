@@ -445,8 +445,9 @@ def _earth(pen: Pen) -> list[Part]:
 # -- archetypes: lamps
 
 _BULB = "on?bulb:shell"
-_FEET = (*(turned(f"0,0 {foot} .06,.5") for foot in (".4,0 .6,.12 .62,.25 .3,.42",
-    ".5,0 .5,.03 .07,.05", ".36,0 .3,.2 .42,.34 .2,.46", ".45,0 .45,.05 .2,.08 .28,.3")),)
+_FEET = (*(turned(f"0,0 {foot} .06,.5")
+    for foot in (".4,0 .6,.12 .62,.25 .3,.42", ".5,0 .5,.03 .07,.05", ".36,0 .3,.2 .42,.34 .2,.46",
+    ".45,0 .45,.05 .2,.08 .28,.3")),)
 _TABLE_LAMP = sketch("slate brass wood shell", one_of(*_FEET), disc(0.03, 0.48, 0.62, "brass"),
     _shade(0.52))
 _FLOOR_LAMP = sketch("dark brass silver", one_of((spin(3, bar(".06,.72,0 .75,0,0", 0.06, "wood")),
@@ -454,8 +455,9 @@ _FLOOR_LAMP = sketch("dark brass silver", one_of((spin(3, bar(".06,.72,0 .75,0,0
     _shade(0.8))
 _CORD = (turned(".2,.96 .2,1 0,1", sides=12), disc(0.02, 0.5, 0.97, "black", sides=5))
 _OPAL = "on?lit:shell"
-_PENDANT = sketch("dark brass", one_of((_CORD, _shade(0.0, "1") ), (_CORD, orb("0,.33,0", "1,.33,1",
-    _OPAL, 16, 10)), (_CORD, disc(0.03, 0.4, 0.97), orb("0,.42,0", 0.12),
+_PENDANT = sketch("dark brass", one_of((_CORD, _shade(0.0, "1") ),
+    (_CORD, orb("0,.33,0", "1,.33,1", _OPAL, 16, 10)),
+    (_CORD, disc(0.03, 0.4, 0.97), orb("0,.42,0", 0.12),
     spin(5, bar(".06,.45,0 .4,.2,0 .8,.25,0 .82,.4,0", 0.05),
     at(".82,0,0", turned(".05,.38 .12,.4 .18,.62 .16,.62", _OPAL))))))
 _FLUSH = sketch("silver", turned("0,0 .45,.06 .75,.25 .92,.6 .94,.78", _OPAL, sides=20),
@@ -467,12 +469,13 @@ _BROAD = leaves(12, (0.2, 0.75), (0.35, 1.5), (0.5, 0.75), 0.5, (0.2, 0.7), stal
 _ROSETTE = (leaves(11, (0, 0), (0.05, 0.05), (0.75, 0.85), 0.32, (0.7, 0.9)),
     leaves(9, (0, 0), (0.05, 0.05), (0.6, 0.7), 0.32, (1.2, 1.6)))
 _CACTUS = (turned("0,0 .3,0 .38,.5 .34,1.1 .18,1.35 0,1.4", sides=9),
-    bar(".3,.75,0 .62,.8,0 .65,1.25,0", ".26 .26 .16"), bar("-.3,.35,0 -.62,.4,0 -.65,.85,0",
-    ".26 .26 .16"), orb("0,1.42,0", 0.1, "pink"))
-_PLANT = sketch("leaf", sized(lambda _w, h, _d: h > 0.55, sized(lambda w, h, _d: h < 1.6 * w,
-    one_of(*(_potted(0.75, p) for p in (_BLADES, _fronds, _BROAD, _crown))),
-    one_of(*(_potted(0.6, p) for p in (_BLADES, _fronds, _BROAD, _crown)))), one_of(*(_potted(0.75,
-    p) for p in (_BLADES, _BROAD, _ROSETTE, _CACTUS, _crown)))), plain=True)
+    bar(".3,.75,0 .62,.8,0 .65,1.25,0", ".26 .26 .16"),
+    bar("-.3,.35,0 -.62,.4,0 -.65,.85,0", ".26 .26 .16"), orb("0,1.42,0", 0.1, "pink"))
+_PLANT = sketch("leaf", sized(lambda _w, h, _d: h > 0.55,
+    sized(lambda w, h, _d: h < 1.6 * w, one_of(*(_potted(0.75, p)
+    for p in (_BLADES, _fronds, _BROAD, _crown))),
+    one_of(*(_potted(0.6, p) for p in (_BLADES, _fronds, _BROAD, _crown)))),
+    one_of(*(_potted(0.75, p) for p in (_BLADES, _BROAD, _ROSETTE, _CACTUS, _crown)))), plain=True)
 _VASED = (one_of(*(scaled(".42,.95,.42", hollow(v, "clay|white|slate|sand|ice", wall=0.08,
     sides=12)) for v in VASES), salt="vase"), leaves(9, (0.1, 0.35), (1.1, 1.4), (0.35, 0.45), 0.16,
     (0.4, 0.7)), _blooms(9, (0.2, 0.7), (1.55, 2.1), 0.21))
@@ -486,18 +489,18 @@ _PLINTH = block("-.55,0,-.9 .55,.1,.9", "own*.6")
 _BIRD = (_PLINTH, orb("0,.75,.1", ".35,.4,.6", sides=10), orb("0,1.25,-.4", ".24,.26,.26"),
     at("0,1.22,-.62", turned(".09,0 0,.3", "brass", lie="z", sides=5)),
     orb("0,.8,.85", ".16,.08,.4", "own*.8"), mirror(bar(".13,.1,0 .13,.5,0", 0.07, "brass")))
-_BEAST = (_PLINTH, orb("0,.85,.05", ".28,.3,.7", sides=10), mirror(row(2, "0,0,.95",
-    bar(".17,.8,-.45 .17,.1,-.45", ".2 .12")), orb(".1,1.55,-.78", ".06,.14,.05")),
-    bar("0,.95,-.5 0,1.3,-.75", ".34 .24"), orb("0,1.35,-.88", ".16,.18,.32"),
-    bar("0,.95,.7 0,.9,.95 0,.5,1", 0.12, "own*.8"))
+_BEAST = (_PLINTH, orb("0,.85,.05", ".28,.3,.7", sides=10),
+    mirror(row(2, "0,0,.95", bar(".17,.8,-.45 .17,.1,-.45", ".2 .12")),
+    orb(".1,1.55,-.78", ".06,.14,.05")), bar("0,.95,-.5 0,1.3,-.75", ".34 .24"),
+    orb("0,1.35,-.88", ".16,.18,.32"), bar("0,.95,.7 0,.9,.95 0,.5,1", 0.12, "own*.8"))
 _FOOT = block("-.5,0,-.4 .5,.18,.4", "black")
 _FORMS = ((_FOOT, bar([(0.45 * math.sin(6 * a), 0.2 + 1.6 * a, 0.35 * math.cos(6 * a))
     for a in np.linspace(0, 1, 15)], " ".join(f"{0.1 + 0.22 * math.sin(math.pi * a):.2f}"
-    for a in np.linspace(0, 1, 15)), sides=8)), (_FOOT, bar([(0.6 * math.cos(a),
-    0.9 + 0.7 * math.sin(a), 0) for a in np.linspace(0, 2 * math.pi, 19)], 0.26, sides=8),
-    orb(".1,.5,0", 0.24, "own*.7")), (_FOOT, orb("0,.5,0", ".5,.34,.4", sides=12),
-    orb(".08,1,0", ".36,.26,.3", "own*1.2", 12), orb("-.02,1.4,0", ".24,.2,.22")),
-    (_FOOT, swing(0.3, block("-.3,.18,-.25 .3,.8,.25")),
+    for a in np.linspace(0, 1, 15)), sides=8)),
+    (_FOOT, bar([(0.6 * math.cos(a), 0.9 + 0.7 * math.sin(a), 0)
+    for a in np.linspace(0, 2 * math.pi, 19)], 0.26, sides=8), orb(".1,.5,0", 0.24, "own*.7")),
+    (_FOOT, orb("0,.5,0", ".5,.34,.4", sides=12), orb(".08,1,0", ".36,.26,.3", "own*1.2", 12),
+    orb("-.02,1.4,0", ".24,.2,.22")), (_FOOT, swing(0.3, block("-.3,.18,-.25 .3,.8,.25")),
     swing(0.9, block("-.24,.8,-.22 .24,1.35,.22", "own*.8")),
     swing(1.5, block("-.16,1.35,-.16 .16,1.8,.16"))))
 _ORB = (turned("0,0 .5,0 .45,.08 .2,.16 .3,.25", "ebony"), orb("0,.85,0", 0.66, sides=14, rings=10),
@@ -507,8 +510,8 @@ _FIRED = "shell slate rust dark"
 _SMALL = sketch(_FIRED, sized(lambda w, h, d: h < 0.8 * max(w, d), one_of(_BIRD, _DISH, _FORMS[2]),
     sized(lambda w, h, d: h > 1.6 * max(w, d), one_of(_FIGURE, _FORMS[0], _FORMS[3]),
     one_of(_BIRD, _BEAST, _FORMS[1], _ORB, _FIGURE))), gloss=0.4)
-_DIGITS = [front(0.2, y, y + 0.05, "ember", x=x, z=-0.52) for k, x in enumerate((0.62, 0.3, -0.2,
-    -0.52)) for y in ((0.15, 0.45, 0.75) if k % 2 else (0.75,))]
+_DIGITS = [front(0.2, y, y + 0.05, "ember", x=x, z=-0.52) for k,
+    x in enumerate((0.62, 0.3, -0.2, -0.52)) for y in ((0.15, 0.45, 0.75) if k % 2 else (0.75,))]
 BY_NAME: dict[str, Builder] = {
     # on walls
     "picture": _hung("black|ebony|wood|brass|white", MOTIFS),
@@ -520,44 +523,48 @@ BY_NAME: dict[str, Builder] = {
     "photo_frame": _photo,
     "mirror": _hung("own", rim=0.05, mats=0, own="dark wood brass"),
     "hand_mirror": sketch("shell", cut(oval(1, 0.9), 0, 0.26, "brass|black|white", axis="y"),
-        cut(oval(0.85, 0.77), 0.25, 0.3, "mirror", axis="y"), block("-.14,0,-2.2 .14,.22,-.85",
-        "brass|black|white"), long=True),
+        cut(oval(0.85, 0.77), 0.25, 0.3, "mirror", axis="y"),
+        block("-.14,0,-2.2 .14,.22,-.85", "brass|black|white"), long=True),
     "wall_clock": _round("dark wood shell", "dial", 0.1),
     "dartboard": _round("black", "dartboard", 0.02),
-    "wreath": sketch("leaf", bar([(math.cos(a), math.sin(a), 0) for a in np.linspace(0, 2 * math.pi,
-        19)], 0.24, "own*.7"), _needles, *(orb(f"{math.cos(a):.3f},{math.sin(a):.3f},-.15", 0.07,
-        "red", 6, 4) for a in np.linspace(0, 5.4, 7))),
-    "clock": sketch("leather dark", one_of((cut([(1, 0), *((math.cos(a), 0.9 + 0.7 * math.sin(a))
-        for a in np.linspace(0, math.pi, 11)), (-1, 0)], -0.4, 0.4), dial(0.68, 0.86, "#dial",
-        -0.4)), (block("-1,0,-.4 1,2,.4"), block("-1.1,1.95,-.5 1.1,2.05,.5", "own*.7"),
+    "wreath": sketch("leaf", bar([(math.cos(a), math.sin(a), 0)
+        for a in np.linspace(0, 2 * math.pi, 19)], 0.24, "own*.7"), _needles,
+        *(orb(f"{math.cos(a):.3f},{math.sin(a):.3f},-.15", 0.07, "red", 6, 4)
+        for a in np.linspace(0, 5.4, 7))),
+    "clock": sketch("leather dark", one_of((cut([(1, 0),
+        *((math.cos(a), 0.9 + 0.7 * math.sin(a)) for a in np.linspace(0, math.pi, 11)), (-1, 0)],
+        -0.4, 0.4), dial(0.68, 0.86, "#dial", -0.4)),
+        (block("-1,0,-.4 1,2,.4"), block("-1.1,1.95,-.5 1.1,2.05,.5", "own*.7"),
         dial(0.75, 1.05, "#dial", -0.4))), block("-1.1,-.08,-.5 1.1,.06,.5", "own*.7")),
     "alarm_clock": sketch("red dark silver", one_of((slab(-1, 1, r=0.2, axis="z"),
-        front(1.7, 0.1, 0.9, "black"), scaled("1,1,1.96", _DIGITS, row(4, ".38,0,0",
-        front(0.05, 0.15, 0.8, "ember", x=-0.6, z=-0.52)))), *((turned("!0,-.45 1,-.45 1,.45 0,.45",
-        lie="z", sides=18), dial(0.86, 0, "#dial", -0.46), mirror(orb(".55,1,0", ".36,.26,.3",
-        "steel"), bar(".5,-.8,0 .75,-1.15,0", 0.16, "steel")), bar("-.3,1.15,0 0,1.4,0 .3,1.15,0",
-        0.08, "steel")),) * 2)),
+        front(1.7, 0.1, 0.9, "black"), scaled("1,1,1.96", _DIGITS,
+        row(4, ".38,0,0", front(0.05, 0.15, 0.8, "ember", x=-0.6, z=-0.52)))),
+        *((turned("!0,-.45 1,-.45 1,.45 0,.45", lie="z", sides=18), dial(0.86, 0, "#dial", -0.46),
+        mirror(orb(".55,1,0", ".36,.26,.3", "steel"), bar(".5,-.8,0 .75,-1.15,0", 0.16, "steel")),
+        bar("-.3,1.15,0 0,1.4,0 .3,1.15,0", 0.08, "steel")),) * 2)),
     # lamps
     "lamp": by(lambda _w, h, _d: h > 1, _FLOOR_LAMP, _TABLE_LAMP),
     "table_lamp": _TABLE_LAMP,
     "floor_lamp": _FLOOR_LAMP,
     "ceiling_lamp": by(lambda w, h, _d: h < 0.4 * w, _FLUSH, _PENDANT),
-    "desk_lamp": sketch("dark red silver", disc(0.32, 0, 0.05), bar("0,.05,.1 0,.52,.4 0,.92,-.2",
-        0.05, "steel"), orb("0,.52,.4", 0.05, "black"), at("0,.74,-.28",
-        lean(-0.5, turned(".02,.2 .14,.16 .3,0 .28,0"))), orb("0,.76,-.29", 0.1, _BULB), gloss=0.4),
-    "lantern": sketch("dark", block("-1,0,-1 1,.08,1"), spin(4, bar(".9,.08,.9 .9,.66,.9", 0.14,
-        sides=4)), swing(math.pi / 4, turned("1.5,.66 .5,.84 0,.86", sides=4)),
-        _candle(0.35, 0.08, 0.4), loop(0.86, 0.4, 0.13, 0.1)),
+    "desk_lamp": sketch("dark red silver", disc(0.32, 0, 0.05),
+        bar("0,.05,.1 0,.52,.4 0,.92,-.2", 0.05, "steel"), orb("0,.52,.4", 0.05, "black"),
+        at("0,.74,-.28", lean(-0.5, turned(".02,.2 .14,.16 .3,0 .28,0"))),
+        orb("0,.76,-.29", 0.1, _BULB), gloss=0.4),
+    "lantern": sketch("dark", block("-1,0,-1 1,.08,1"),
+        spin(4, bar(".9,.08,.9 .9,.66,.9", 0.14, sides=4)),
+        swing(math.pi / 4, turned("1.5,.66 .5,.84 0,.86", sides=4)), _candle(0.35, 0.08, 0.4),
+        loop(0.86, 0.4, 0.13, 0.1)),
     "candle": sketch("cream red moss", one_of(turned("0,0 .96,0 .96,.86 .8,.88 0,.82"),
         (turned("0,0 1,0 1,.9 .92,.9 .92,.7", "ice"), fill(0.93, 0.7, "own"),
-        turned("1.01,.15 1.01,.62"))), disc(0.05, 0.7, 0.96, "black"), when("on",
-        orb("0,.97,0", ".14,.13,.14", "flame")), plain=True, gloss=0.2),
+        turned("1.01,.15 1.01,.62"))), disc(0.05, 0.7, 0.96, "black"),
+        when("on", orb("0,.97,0", ".14,.13,.14", "flame")), plain=True, gloss=0.2),
     "candlestick": sketch("brass silver",
         turned("0,0 1,0 .95,.04 .25,.1 .18,.16 .32,.22 .14,.3 .12,.44 .45,.54 0,.56"),
         _candle(0.18, 0.56, 0.93), gloss=0.5),
     "night_light": sketch("sky pink", turned("0,0 .9,0 1,.12 .8,.25 0,.25"),
-        orb("0,.6,0", ".85,.4,.85", _OPAL, 12, 8), mirror(orb(".45,.95,0", ".18,.16,.12"),
-        orb(".25,.68,-.8", ".08,.05,.06", "black"))),
+        orb("0,.6,0", ".85,.4,.85", _OPAL, 12, 8),
+        mirror(orb(".45,.95,0", ".18,.16,.12"), orb(".25,.68,-.8", ".08,.05,.06", "black"))),
     # plants
     "plant": _PLANT,
     "flower_vase": sketch("leaf", _VASED, plain=True),
@@ -570,10 +577,11 @@ BY_NAME: dict[str, Builder] = {
     # cloth
     "rug": _rug,
     "mat": sketch("cloth", _FLAT, block("-.94,.8,-.9 .94,1,.9")),
-    "doormat": sketch("ochre", _FLAT, block("-.94,.8,-.9 .94,.97,.9"), row(7, ".19,0,0",
-        top(0.1, 0.5, "own*.4", x=-0.57, y=0.99))),
-    "yoga_mat": by(lambda _w, h, _d: h > 0.05, sketch("purple moss", turned("!0,-3 1,-3 1,3 0,3",
-        lie="z"), turned("!0,-.2 1.02,-.2 1.02,.2 0,.2", "own!", lie="z"),
+    "doormat": sketch("ochre", _FLAT, block("-.94,.8,-.9 .94,.97,.9"),
+        row(7, ".19,0,0", top(0.1, 0.5, "own*.4", x=-0.57, y=0.99))),
+    "yoga_mat": by(lambda _w, h, _d: h > 0.05, sketch("purple moss",
+        turned("!0,-3 1,-3 1,3 0,3", lie="z"),
+        turned("!0,-.2 1.02,-.2 1.02,.2 0,.2", "own!", lie="z"),
         bar([((1 - t * 0.8) * math.sin(t * 14), (1 - t * 0.8) * math.cos(t * 14), -3.02)
         for t in np.linspace(0, 0.95, 20)], 0.08, "own!", 3), plain=True, long=True),
         sketch("purple sky", _FLAT, block("-1,.8,-1 1,.99,1"), top(0.04, 1.8, "own*1.3"),
@@ -584,14 +592,14 @@ BY_NAME: dict[str, Builder] = {
         one_of((), orb("0,.98,0", ".06,.02,.06", "own!"))),
     "blanket": _cloth("cloth", top(1.94, 0.08, "own!", z=-0.56), top(1.94, 0.08, "own!", z=-0.4)),
     "duvet": sketch("shell cloth", _quilt),
-    "towel": by(lambda _w, h, d: h > 2.5 * d, sketch("shell cloth", _draped,
-        bar("-1,.975,.1 1,.975,.1", 0.05, "silver")), _cloth("shell cloth", top(1.94, 0.12, "own!",
-        z=-0.5))),
+    "towel": by(lambda _w, h, d: h > 2.5 * d,
+        sketch("shell cloth", _draped, bar("-1,.975,.1 1,.975,.1", 0.05, "silver")),
+        _cloth("shell cloth", top(1.94, 0.12, "own!", z=-0.5))),
     "napkin": by(lambda _w, h, _d: h < 0.012, sketch("cloth bright", pile(2)),
         _cloth("cloth bright")),
-    "tablecloth": sketch("shell cloth", block("-1,0,-1 1,.95,1"), row(2, "0,0,1.68",
-        top(1.92, 0.06, "own*.7", y=0.97, z=-0.84)), mirror(top(0.04, 1.68, "own*.7", y=0.97,
-        x=0.94))),
+    "tablecloth": sketch("shell cloth", block("-1,0,-1 1,.95,1"),
+        row(2, "0,0,1.68", top(1.92, 0.06, "own*.7", y=0.97, z=-0.84)),
+        mirror(top(0.04, 1.68, "own*.7", y=0.97, x=0.94))),
     "dog_bed": sketch("cloth", scaled("1,1.6,1", bar([(0.8 * math.cos(a), 0.5, 0.8 * math.sin(a))
         for a in np.linspace(0, 2 * math.pi, 21)], 0.4, sides=7)), disc(0.9, 0.2, 0.7, "own*.8"),
         turned(".85,.75 .35,.85 0,.82", "sand|own*1.4|own*.6")),
@@ -599,8 +607,9 @@ BY_NAME: dict[str, Builder] = {
     "ornament": _SMALL,
     "figurine": sketch(_FIRED, one_of(_FIGURE, _FIGURE, _BEAST), gloss=0.35),
     "sculpture": sketch(f"{_FIRED} gold", one_of(*_FORMS), gloss=0.4),
-    "statue": sketch("stone shell", one_of(_FIGURE, (block("-.5,0,-.5 .5,.12,.5", "own*.8"),
-        block("-.35,.12,-.35 .35,.6,.35"), block("-.42,.6,-.42 .42,.68,.42", "own*.85"),
+    "statue": sketch("stone shell", one_of(_FIGURE,
+        (block("-.5,0,-.5 .5,.12,.5", "own*.8"), block("-.35,.12,-.35 .35,.6,.35"),
+        block("-.42,.6,-.42 .42,.68,.42", "own*.85"),
         scaled("1,1,.6", turned(".18,.68 .3,.8 .62,1.05 .55,1.25 .2,1.38 .17,1.5")),
         orb("0,1.75,-.02", ".24,.32,.28", sides=12), orb("0,1.86,.06", ".27,.26,.28", "own*.85"),
         block("-.04,1.68,-.36 .04,1.8,-.24")))),
@@ -610,9 +619,10 @@ BY_NAME: dict[str, Builder] = {
         front(0.6, 0.1, 0.2, "brass", z=-0.45),
         turned(".3,.28 .1,.42 .1,.6 .35,.75 .55,1.1 .6,1.5 .54,1.5 .3,.85 0,.8", sides=16),
         mirror(bar(".55,1.4,0 .9,1.35,0 .85,1,0 .42,.85,0", 0.09)), gloss=0.7),
-    "firewood": sketch("ebony", cut(oval(1, 0.87, n=6), -2, 2, "own*.7"), *(cut(oval(r, r * 0.9,
-        n=8), -2 - e, 2 + e, tone) for r, e, tone in ((0.84, 0.01, "pale"),
-        (0.4, 0.02, "pale*.75"))), at(".1,.7,.8", disc(0.2, 0, 0.35, "own*.6", sides=6)), long=True)
+    "firewood": sketch("ebony", cut(oval(1, 0.87, n=6), -2, 2, "own*.7"),
+        *(cut(oval(r, r * 0.9, n=8), -2 - e, 2 + e, tone) for r, e,
+        tone in ((0.84, 0.01, "pale"), (0.4, 0.02, "pale*.75"))),
+        at(".1,.7,.8", disc(0.2, 0, 0.35, "own*.6", sides=6)), long=True)
 }
 # fmt: on
 for _names, _name in (

@@ -296,16 +296,6 @@ def framed_hole(
     ]
 
 
-def castors(w: float, d: float, look: Surface, *, radius: float = 0.025) -> list[Part]:
-    """Four small wheels under the corners of a footprint."""
-    x, z = w / 2 - 0.04, d / 2 - radius - 0.01
-    return [
-        wheel((sx * x, radius, sz * z), radius, 0.025, look, sides=8)
-        for sx in (-1, 1)
-        for sz in (-1, 1)
-    ]
-
-
 def cushion(
     x: tuple[float, float],
     y: tuple[float, float],
@@ -321,12 +311,3 @@ def cushion(
 def plinth(w: float, d: float, high: float, look: Surface, *, back: float = 0.05) -> Part:
     """The set-back base that fitted cupboards stand on."""
     return slab(w, d - back, 0, high, look, z=back / 2)
-
-
-def bar_handle(x: float, y0: float, y1: float, z: float, look: Surface) -> list[Part]:
-    """A long upright handle before a front at z."""
-    return [
-        beam((x, y0, z - 0.03), (x, y1, z - 0.03), 0.02, look, sides=6),
-        box((x - 0.008, y0 + 0.02, z - 0.03), (x + 0.008, y0 + 0.035, z), look),
-        box((x - 0.008, y1 - 0.035, z - 0.03), (x + 0.008, y1 - 0.02, z), look),
-    ]

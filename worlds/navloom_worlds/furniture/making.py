@@ -37,7 +37,6 @@ WHITE = Surface((0.93, 0.93, 0.92), gloss=0.15)
 CERAMIC = Surface((0.95, 0.95, 0.94), gloss=0.5)
 LINEN = Surface((0.93, 0.92, 0.89))
 PALE_GLASS = Surface((0.78, 0.86, 0.86), gloss=0.7)
-MIRROR = Surface((0.86, 0.89, 0.91), gloss=1.0)
 WATER = Surface((0.45, 0.68, 0.78), gloss=0.7)
 DARK_WOOD = Surface((0.23, 0.15, 0.10), gloss=0.1)
 PALE_WOOD = Surface((0.78, 0.62, 0.43), gloss=0.1)
@@ -91,7 +90,6 @@ COLOURS: dict[str, tuple[str, ...]] = {
     "cloth": ("maroon", "navy", "taupe", "moss", "ochre", "plum", "cream", "sky"),
 }
 """Names for several colours of the palette."""
-BRIGHT, MUTED = (tuple(PALETTE[name].rgb for name in COLOURS[key]) for key in ("bright", "muted"))
 
 
 def size_of(item: Item) -> Extents:

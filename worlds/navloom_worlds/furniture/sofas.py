@@ -153,7 +153,7 @@ def _pouf(pen: Pen) -> list[Part]:
     turn = np.linspace(-math.pi / 2, math.pi / 2, 9)
     round_ = [(0.72 + 0.28 * math.cos(t), 0.5 + 0.5 * math.sin(t)) for t in turn]
     body = lathe([(0, 0), *round_, (0, 1)], pen.own, sides=24)
-    seam = bar([(0.99 * r, y, 0.0) for r, y in round_], 0.012, "own*.7", 3)
+    seam = bar([(0.99 * r, 0.994 * y, 0.0) for r, y in round_], 0.012, "own*.7", 3)
     w, h, d = pen.size
     flat = Pen(pen.item, pen.own, pen.size)
     return [p.scaled(w / 2, h, d / 2) for p in (body, *drawn(flat, spin(12, seam)))]
@@ -179,9 +179,9 @@ BY_NAME: dict[str, Builder] = {**dict.fromkeys(("sofa", "couch", "loveseat"), so
         **dict.fromkeys(("pouf", "pouffe"), fixture(_pouf)),
     "recliner": fixture(soft("-1+.03,0+.03,-1+.14 1-.03,.45-.12,1-.1", 0.04, "own*.9"),
         soft("-1+.16,.45-.16,-1+.1 1-.16,.45,1-.24", 0.07, "own*1.05"),
-        mirror(soft("1-.16,0+.05,-1+.12 1,.45+.17,1-.08", 0.075)), at("0,.45-.05,1-.27",
-        lean(0.22, [soft(f"-1+.112,{a},0-.09 1-.112,{b},0+{0.1 - 0.02 * k}", 0.09) for k,
-        (a, b) in enumerate(((0, 0.22), (0.21, 0.42), (0.41, 0.6)))])),
+        mirror(soft("1-.16,0+.05,-1+.12 1,.45+.17,1-.08", 0.075)),
+        at("0,.45-.05,1-.27", lean(0.22, [soft(f"-1+.112,{a},0-.09 1-.112,{b},0+{0.1 - 0.02 * k}",
+        0.09) for k, (a, b) in enumerate(((0, 0.22), (0.21, 0.42), (0.41, 0.6)))])),
         at("0,.12,-1+.05", lean(-1.0, soft("-1+.16,0,0 1-.16,0+.12,0+.3", 0.055)))),
     "chaise_longue": fixture(_feet_of(0.14, 8), soft("-1,0+.13,-1 1,.48-.1,1", 0.04, "own*.92"),
         soft("-1+.01,.48-.13,-1 1-.01,.48,1-.3", 0.06),

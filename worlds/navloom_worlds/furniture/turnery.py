@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from navloom_worlds.furniture.making import shade
 from navloom_worlds.geometry.solids import Ints, Part, Surface, box, cylinder, floats, lathe, quad
 
 Point = Sequence[float]
@@ -320,23 +319,6 @@ def relief(w: float, d: float, heights: ArrayLike, surface: Surface) -> Part:
     return sheet(np.stack([x, level, z], axis=2), surface)
 
 
-def open_box(low: Point, high: Point, wall: float, surface: Surface) -> list[Part]:
-    """A box without a lid, with thick walls."""
-    (a, b, c), (d, e, f) = low, high
-    inner = shade(surface, 0.7)
-    rim = [
-        box((a, e - 1e-4, c), (d, e, c + wall), surface, sides="u"),
-        box((a, e - 1e-4, f - wall), (d, e, f), surface, sides="u"),
-        box((a, e - 1e-4, c), (a + wall, e, f), surface, sides="u"),
-        box((d - wall, e - 1e-4, c), (d, e, f), surface, sides="u"),
-    ]
-    return [
-        box(low, high, surface, sides="bfklr"),
-        box((a + wall, b + wall, c + wall), (d - wall, e, f - wall), inner, sides="bfklr"),
-        *rim,
-    ]
-
-
 def face(w: float, low: float, high: float, z: float, surface: Surface, *, x: float = 0.0) -> Part:
     """A flat upright panel that looks along -z, its picture laid on whole."""
     a, b = x + w / 2, x - w / 2
@@ -349,11 +331,6 @@ def top_face(
     """A flat panel that looks up, its picture upright for who looks at it from the front (-z)."""
     a, b, near, far = x + w / 2, x - w / 2, z - d / 2, z + d / 2
     return quad([(a, y, near), (b, y, near), (b, y, far), (a, y, far)], surface, whole=True)
-
-
-def spun(part: Part, count: int, *, start: float = 0.0) -> list[Part]:
-    """Copies of a part around the y axis."""
-    return [part.turned(start + 2 * math.pi * k / count) for k in range(count)]
 
 
 def hollow(outside: Oval, surface: Surface, *, wall: float = 0.06, sides: int = 14) -> Part:
