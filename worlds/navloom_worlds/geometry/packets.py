@@ -21,6 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from navloom_worlds.geometry.packet_loop import compiled_loop, pays
+
 ROWS = 24
 """Numbers of a ray and its hit: ``RTCRayHit16`` has 21, one more level of instances 23."""
 DIRECTION, FAR, MASK, FLAGS, U, FACE, INSTANCE = 4, 8, 9, 11, 15, 17, 19
@@ -158,14 +160,32 @@ class Packets:
         high = count // wide
         across = 4 if high > 1 else self._lanes
         tile = (self._lanes // across, across)
-        # A long list is cast in parts, which stay in the processor's cache, too.
-        part = _PACKETS * self._lanes if high == 1 else count
-        for first in range(0, count, part):
-            some = slice(first, first + part)
-            start = starts if starts.ndim == 1 else starts[some]
-            pictures = [each[some].reshape(high, -1) for each in found]
-            self._looped(start, ways[some], pictures, tile)
+        loop = compiled_loop() if pays(count) else None
+        if loop is None:
+            # A long list is cast in parts, which stay in the processor's cache, too.
+            part = _PACKETS * self._lanes if high == 1 else count
+            for first in range(0, count, part):
+                some = slice(first, first + part)
+                start = starts if starts.ndim == 1 else starts[some]
+                pictures = [each[some].reshape(high, -1) for each in found]
+                self._looped(start, ways[some], pictures, tile)
+            return found
+        packet = self._blank(1)
+        loop(
+            tuple(np.uintp(each) for each in (*self._pointers(), packet.ctypes.data)),
+            np.ascontiguousarray(starts.reshape(-1, 3)),
+            np.ascontiguousarray(ways),
+            (high, wide, *tile),
+            packet[0],
+            packet[0].view(np.int32),
+            found,
+        )
         return found
+
+    def _pointers(self) -> tuple[int, int, int, int]:
+        """The function, and all that it is given but the rays."""
+        function = ctypes.cast(self._meet, _POINTER).value or 0
+        return function, self._valid.ctypes.data, self._scene, self._arguments.ctypes.data
 
     def _blank(self, count: int) -> NDArray[np.float32]:
         """(count, ROWS, lanes): packets with all that is the same for every ray."""
@@ -187,7 +207,7 @@ class Packets:
         columns = -(-wide // across)
         step = max(1, _PACKETS // columns) * down
         rays = self._blank(-(-min(step, high) // down) * columns)
-        valid, arguments = self._valid.ctypes.data, self._arguments.ctypes.data
+        _, valid, scene, arguments = self._pointers()
         meet: Callable[..., None] = self._meet
         for top in range(0, high, step):
             rows = slice(top, min(high, top + step))
@@ -201,7 +221,7 @@ class Packets:
             some.view(np.int32)[:, FACE : FACE + 2] = -1
             first, long = some.ctypes.data, some.strides[0]
             for at in range(first, first + len(some) * long, long):
-                meet(valid, self._scene, at, arguments)
+                meet(valid, scene, at, arguments)
             whole = some.view(np.int32)
             read = (some[:, FAR], whole[:, FACE], some[:, U], some[:, U + 1])
             for picture, each in zip(pictures, read, strict=True):

@@ -63,6 +63,21 @@ def test_rays_of_many_places_and_a_long_list(caster: RayCaster) -> None:
     assert not len(caster.cast_picture(starts[:0], ways[:0], 1).face)
 
 
+def test_compiled_packets_are_those_of_numpy(
+    caster: RayCaster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("numba")
+    for camera in CAMERAS:
+        starts, ways = camera.rays()
+        for wide in (camera.width, len(ways)):
+            compiled = caster.cast_picture(starts, ways, wide)
+            with monkeypatch.context() as patched:
+                patched.setattr("navloom_worlds.geometry.packets.compiled_loop", lambda: None)
+                looped = caster.cast_picture(starts, ways, wide)
+            for name in ("face", "distance", "u", "v"):
+                assert np.array_equal(getattr(compiled, name), getattr(looped, name)), name
+
+
 def test_without_the_library_rays_are_single(
     mesh: SceneMesh, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from navloom_worlds.geometry import packet_loop
 from navloom_worlds.geometry.mesh import SceneMesh, assembled
 from navloom_worlds.geometry.owners import CEILING, FLOOR, WALL
 from navloom_worlds.geometry.solids import Picture, Surface, box
@@ -71,6 +73,22 @@ def test_the_same_mesh_has_the_same_picture(lit: Renderer) -> None:
 def test_what_is_not_baked_is_bright_at_once() -> None:
     seen = Renderer(room(), light="unbaked").frame(Camera((-1.5, 1.5, 1.5), 0.8, 0, 64, 64)).rgb
     assert 100 < seen.mean() < 250
+
+
+def test_compiled_pictures_are_the_same(lit: Renderer, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("numba")
+    camera = Camera((-1.5, 1.5, 1.5), 0.8, -0.2, 96, 96)
+    compiled = Renderer(room()).frame(camera).rgb
+    monkeypatch.setattr("navloom_worlds.rendering.shading.compiled_kernel", lambda: None)
+    monkeypatch.setattr("navloom_worlds.geometry.packets.compiled_loop", lambda: None)
+    assert np.array_equal(Renderer(room()).frame(camera).rgb, compiled)
+
+
+def test_compiled_code_is_loaded_for_many_pictures_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "numba", raising=False)
+    monkeypatch.setattr(packet_loop, "_drawn", [0])
+    assert not packet_loop.pays(packet_loop.ENOUGH - 10)
+    assert packet_loop.pays(11)
 
 
 def test_small_pictures_cast_together_are_what_they_are_alone(lit: Renderer) -> None:
