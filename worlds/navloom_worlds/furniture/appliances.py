@@ -6,7 +6,7 @@ import itertools
 import math
 
 from navloom_worlds.furniture.joinery import carcass, door, drawer, legs, tap
-from navloom_worlds.furniture.making import Builder, lightness
+from navloom_worlds.furniture.making import Builder, has, lightness
 from navloom_worlds.furniture.sketches import (
     Pen,
     Stroke,
@@ -59,18 +59,23 @@ def across(y: str, z: str, inset: str, thick: float = 0.02, tone: str = "steel")
     return rod(f"-1+{inset},{y},{z} 1-{inset},{y},{z}", thick, tone, 6)
 
 
-def drawers(x: str, heights: str, z: str, tone: str = "own~.1", *, knobs: bool = False) -> Stroke:
-    """Drawers over each other: two x, the heights between them, the face's z."""
+def drawers(
+    x: str, heights: str, z: str, tone: str = "own~.1", *, knobs: bool = False, pulled: float = 0.0
+) -> Stroke:
+    """Drawers over each other: two x, the heights between them, the face's z.
+
+    Where the item is open, the uppermost is pulled out by a share of the depth.
+    """
 
     def draw(pen: Pen) -> list[Part]:
         (x0,), (x1,) = pen.put(x, "x")
         ys = [y for (y,) in pen.put(heights, "y")]
-        face, look = pen.length(z, "z"), pen.tone(tone)
-        parts = (
-            drawer((x0, low), (x1, high), face, look, knobs=knobs)
-            for low, high in itertools.pairwise(ys)
-        )
-        return [part for each in parts for part in each]
+        face, look, parts = pen.length(z, "z"), pen.tone(tone), []
+        for low, high in itertools.pairwise(ys):
+            out = pen.size[2] * pulled if high == ys[-1] and has(pen.item, "open") else 0.0
+            drawn_out = {"pulled": out, "deep": out + 0.05}
+            parts += drawer((x0, low), (x1, high), face, look, knobs=knobs, **drawn_out)
+        return parts
 
     return draw
 
@@ -92,6 +97,17 @@ def shut(corners: str, z: str, tone: str = "own~.1", **more: bool | str) -> Stro
             framed=framed,
             knobs=knobs,
         )
+
+    return draw
+
+
+def shell(low: float, back: str, board: float = 0.03, front: float = 0.04) -> Stroke:
+    """A cupboard without fronts, whose boards begin so far behind the front."""
+
+    def draw(pen: Pen) -> list[Part]:
+        w, h, d = pen.size
+        z, tone = front - d / 2, pen.tone(back)
+        return carcass(w, h, d, pen.own, low=low, front=z, back=tone, board=board)
 
     return draw
 

@@ -394,7 +394,7 @@ BY_NAME: dict[str, Builder] = {
         mirror(block("1,.78,-.14 1.005,.995,.14", "straw")),
         front(0.6, 0.25, 0.5, "white", x=0.4))), plain=True),
     "storage_box": sketch("ice red blue yellow green",
-        when("open", hollow("1,0 1.3,.9", wall=0.03, sides=4),
+        when("open", swing(math.pi / 4, hollow("1.2,0 1.3,.9", wall=0.03, sides=4)),
         (slab(0, 0.86, inset=0.92, r=0.08), slab(0.84, 0.95, "grey|white|blue|slate", r=0.08),
         slab(0.95, 1, "grey|white|blue|slate", inset=0.8, r=0.06))),
         mirror(block(".9,.6,-.2 .99,.9,.2", "grey|white|blue|slate")),

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from navloom_worlds.furniture.appliances import shut
+from navloom_worlds.furniture.appliances import shell, shut
 from navloom_worlds.furniture.contents import china, clothes_on_rail
 from navloom_worlds.furniture.joinery import AJAR, carcass, door, legs
 from navloom_worlds.furniture.making import Builder, dice_of
@@ -33,17 +33,6 @@ from navloom_worlds.furniture.sketches import (
     when,
 )
 from navloom_worlds.geometry.solids import Part
-
-
-def _shell(low: float, back: str, board: float = 0.03, front: float = 0.04) -> Stroke:
-    """A cupboard without fronts, whose boards begin so far behind the front."""
-
-    def draw(pen: Pen) -> list[Part]:
-        w, h, d = pen.size
-        z, tone = front - d / 2, pen.tone(back)
-        return carcass(w, h, d, pen.own, low=low, front=z, back=tone, board=board)
-
-    return draw
 
 
 def _posts(across: float, deep: float, high: float, thick: float, tone: str) -> Stroke:
@@ -250,7 +239,7 @@ _CLOTHES_RACK = fixture(mirror(rod("1-.025,0+.05,0 1-.025,1,0", 0.03, sides=8),
     *(wheel(f"1-.025,0+.025,{z}", 0.025, 0.02, "black", "x", 8) for z in ("-1+.04", "1-.04"))),
     rod("-1+.025,1-.02,0 1-.025,1-.02,0", 0.028, sides=8), _hung)
 BY_NAME: dict[str, Builder] = {
-    "display_cabinet": fixture(_shell(0.06, "own~.3"), block("-1,0,-1+.05 1,0+.06,1", "own*.6"),
+    "display_cabinet": fixture(shell(0.06, "own~.3"), block("-1,0,-1+.05 1,0+.06,1", "own*.6"),
         block("-1,0+.06,-1+.04 1,.3,1", "own*.9"),
         *((shut(f"{a},0+.06 {b},.3", "-1+.022", "own", hinge=hinge, framed=True),
         _framed(a, b, ".3")) for a, b, hinge in (("-1", "0", "left"), ("0", "1", "right"))),
@@ -271,7 +260,7 @@ BY_NAME: dict[str, Builder] = {
         rod("0-.06,.72-.1,-.59-.012 0-.06,.24+.47,-.59-.012", 0.008, "brass"),
         wheel("0-.06,.24+.45,-.59-.014", 0.02, "0+.09", "brass", "y", 8),
         mirror(block(".44-.012,.24+.12,-.59-.014 .44+.012,.72-.1,-.59", "own*.75"))),
-    "bar_cabinet": fixture(_posts(0.02, 0.04, 0.12, 0.045, "own*.6"), _shell(0.1, "own*.6", 0.02),
+    "bar_cabinet": fixture(_posts(0.02, 0.04, 0.12, 0.045, "own*.6"), shell(0.1, "own*.6", 0.02),
         block("-1,0+.1,-1+.04 1,.5,1", "own*.9"),
         shut("-1,0+.1 0,.5", "-1+.022", "own", framed=True),
         shut("0,0+.1 1,.5", "-1+.022", "own", hinge="right", framed=True), _bottles),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 
 from navloom.scenes.scene import Item
+from navloom_worlds.furniture.appliances import drawers, feet, shell, shut
 from navloom_worlds.furniture.contents import clothes_on_rail, folded, goods
 from navloom_worlds.furniture.joinery import (
     AJAR,
@@ -18,17 +18,8 @@ from navloom_worlds.furniture.joinery import (
     legs,
     plinth,
 )
-from navloom_worlds.furniture.making import (
-    BLACK,
-    STEEL,
-    Builder,
-    dice_of,
-    has,
-    set_off,
-    shade,
-    size_of,
-    vivid,
-)
+from navloom_worlds.furniture.making import Builder, dice_of, has, set_off, shade, size_of, vivid
+from navloom_worlds.furniture.sketches import Pen, block, drawn, fixture, mirror, when
 from navloom_worlds.furniture.turnery import slab
 from navloom_worlds.geometry.colours import surface_of
 from navloom_worlds.geometry.solids import Part, Surface, box
@@ -221,76 +212,20 @@ def _cupboard(
     return parts
 
 
-def sideboard(item: Item) -> list[Part]:
+def _sideboard(pen: Pen) -> list[Part]:
     """Long and low on slim legs: doors at both ends, drawers between them."""
-    w, h, d = size_of(item)
-    look = surface_of(item)
-    front, foot = front_of(d), 0.15
-    fronts = set_off(look, 0.1)
-    back = d * 0.3 if has(item, "open") else 0.0
-    third = w / 3
-    parts = legs(w - 0.1, d - 0.08, foot + 0.02, 0.04, shade(look, 0.6), splay=-0.03, sides=8)
-    parts.append(slab(w, d, h - 0.03, h, look))
-    parts.append(slab(w, d - HANDLE, foot, foot + 0.025, look, z=HANDLE / 2))
-    parts.append(
-        box((-w / 2, foot, front + back + THICK), (w / 2, h - 0.02, d / 2), shade(look, 0.88))
+    z = "-.4" if has(pen.item, "open") else "-1"
+    w, _, d = pen.size
+    slim = legs(w - 0.1, d - 0.08, 0.17, 0.04, pen.tone("own*.6"), splay=-0.03, sides=8)
+    strokes = (
+        block("-1,1-.03,-1 1,1,1"),
+        block("-1,0+.15,-1+.022 1,0+.175,1"),
+        block(f"-1,0+.15,{z}+.04 1,1-.02,1", "own*.88"),
+        shut("-1,0+.15 -.333,1-.03", f"{z}+.022", framed=True),
+        shut(".333,0+.15 1,1-.03", f"{z}+.022", hinge="right", framed=True),
+        drawers("-.333 .333", "0+.15 .333+.09 .667+.03 1-.03", f"{z}+.022", pulled=0.3),
     )
-    parts += door(
-        (-w / 2, foot), (-w / 2 + third, h - 0.03), front + back, fronts, framed=True, angle=0.0
-    )
-    parts += door(
-        (w / 2 - third, foot), (w / 2, h - 0.03), front + back, fronts, hinge="right", framed=True
-    )
-    row = (h - 0.03 - foot) / 3
-    for k in range(3):
-        parts += drawer(
-            (-third / 2, foot + row * k),
-            (third / 2, foot + row * (k + 1)),
-            front + back,
-            fronts,
-            pulled=back if k == 2 else 0.0,
-            deep=back + 0.05,
-        )
-    return parts
-
-
-def tv_stand(item: Item) -> list[Part]:
-    """Low and wide: open places with players in the middle, doors or drawers at both ends."""
-    w, h, d = size_of(item)
-    look = surface_of(item)
-    front, foot = front_of(d), 0.08
-    end = w * 0.28
-    parts = legs(w - 0.06, d - 0.06, foot + 0.02, 0.05, shade(look, 0.6))
-    parts += carcass(w, h, d, look, low=foot, front=-d / 2 + 0.01, back=shade(look, 0.5))
-    mid = (foot + h) / 2
-    for s in (-1, 1):
-        x = s * (w / 2 - end)
-        parts.append(box((x - 0.01, foot, -d / 2 + 0.01), (x + 0.01, h - 0.02, d / 2), look))
-        x0, x1 = sorted((x, s * w / 2))
-        parts.append(
-            box((x0, foot + 0.02, front + THICK), (x1, h - 0.02, d / 2 - 0.02), shade(look, 0.8))
-        )
-        rows = (foot, mid, h - 0.02)
-        out = has(item, "open") and s > 0
-        for y0, y1 in itertools.pairwise(rows):
-            parts += drawer(
-                (x0, y0),
-                (x1, y1),
-                front + (0.05 if out and y0 == foot else 0.0),
-                set_off(look, 0.12),
-            )
-    inner = w / 2 - end - 0.01
-    parts.append(box((-inner, mid - 0.01, -d / 2 + 0.02), (inner, mid + 0.01, d / 2), look))
-    parts += [
-        slab(min(0.42, inner * 1.6), d * 0.6, mid + 0.01, mid + 0.07, BLACK),
-        box(
-            (-0.1, mid + 0.03, -d * 0.3 - 0.002),
-            (0.02, mid + 0.045, -d * 0.3),
-            Surface((0.2, 0.7, 0.9), glow=0.6),
-        ),
-        slab(min(0.3, inner), d * 0.55, foot + 0.02, foot + 0.065, STEEL, x=-inner * 0.3),
-    ]
-    return parts
+    return [*slim, *drawn(pen, strokes)]
 
 
 def bathroom_cabinet(item: Item) -> list[Part]:
@@ -300,6 +235,19 @@ def bathroom_cabinet(item: Item) -> list[Part]:
     return _cupboard(item, look, drawers=h > 0.7, framed=True)
 
 
+# fmt: off
+_PLAYERS = (block("0-.21,.54+.01,-.6 0+.21,.54+.07,.6", "black"),
+    block("0-.1,.54+.03,-.6-.002 0+.02,.54+.045,-.6", "blue_light"),
+    block("-.25,0+.1,-.55 .15,0+.145,.55", "steel"))
+_TV_STAND = (feet(0.06, 0.06, 0.1, 0.05, "own*.6"), shell(0.08, "own*.5", 0.02, 0.01),
+    mirror(block(".44-.01,0+.08,-1+.01 .44+.01,1-.02,1"),
+    block(".44,0+.1,-1+.04 1,1-.02,1-.02", "own*.8")),
+    drawers("-1 -.44", "0+.08 .54 1-.02", "-1+.022", "own~.12"),
+    when("open", (drawers(".44 1", "0+.08 .54", "-1+.072", "own~.12"),
+    drawers(".44 1", ".54 1-.02", "-1+.022", "own~.12")),
+    drawers(".44 1", "0+.08 .54 1-.02", "-1+.022", "own~.12")),
+    block("-.44,.54-.01,-1+.02 .44,.54+.01,1"), _PLAYERS)
+# fmt: on
 BY_NAME: dict[str, Builder] = {
     "wardrobe": wardrobe,
     "closet": wardrobe,
@@ -311,9 +259,8 @@ BY_NAME: dict[str, Builder] = {
     "bedside_cabinet": nightstand,
     "cabinet": cabinet,
     "storage_cabinet": cabinet,
-    "sideboard": sideboard,
-    "tv_stand": tv_stand,
-    "tv_cabinet": tv_stand,
+    "sideboard": fixture(_sideboard),
+    **dict.fromkeys(("tv_stand", "tv_cabinet"), fixture(_TV_STAND)),
     "bathroom_cabinet": bathroom_cabinet,
 }
 BY_SHAPE: dict[str, Builder] = {"cabinet": cabinet}

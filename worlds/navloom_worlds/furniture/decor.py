@@ -243,11 +243,12 @@ def leaves(
     rise: Range,
     *,
     stalks: bool = False,
+    tone: str = "own",
 ) -> Stroke:
     """Leaves around the middle: how far out and high they begin, how long and steep they are."""
 
     def draw(pen: Pen) -> list[Part]:
-        dice, parts = Random(roll(pen.item, "leaves")), []
+        dice, parts, green = Random(roll(pen.item, "leaves")), [], pen.tone(tone)
         for k in range(count):
             turn, out, up = k * 2.4, dice.uniform(*reach), dice.uniform(*y)
             foot = (out * math.cos(turn), up, out * math.sin(turn))
@@ -256,7 +257,7 @@ def leaves(
                     tube(
                         [(0, y[0] - 0.3, 0), (foot[0] * 0.4, up * 0.7, foot[2] * 0.4), foot],
                         0.035,
-                        shade(pen.own, 0.75),
+                        shade(green, 0.75),
                         sides=3,
                     )
                 )
@@ -267,7 +268,7 @@ def leaves(
                     dice.uniform(*long),
                     wide,
                     dice.uniform(*rise),
-                    shade(pen.own, dice.uniform(0.78, 1.25)),
+                    shade(green, dice.uniform(0.78, 1.25)),
                 )
             )
         return parts
@@ -463,7 +464,7 @@ _PENDANT = sketch("dark brass", one_of((_CORD, _shade(0.0, "1") ),
 _FLUSH = sketch("silver", turned("0,0 .45,.06 .75,.25 .92,.6 .94,.78", _OPAL, sides=20),
     turned(".94,.74 1,.76 1,1 0,1", sides=20))
 Range = tuple[float, float]
-_TUFT = leaves(5, (0, 0.25), (0, 0), (0.6, 0.9), 0.2, (1.1, 1.7))
+_TUFT = leaves(5, (0, 0.25), (0, 0), (0.6, 0.9), 0.2, (1.1, 1.7), tone="leaf")
 _BLADES = leaves(13, (0.05, 0.3), (0, 0), (1.1, 1.9), 0.24, (1.5, 1.9))
 _BROAD = leaves(12, (0.2, 0.75), (0.35, 1.5), (0.5, 0.75), 0.5, (0.2, 0.7), stalks=True)
 _ROSETTE = (leaves(11, (0, 0), (0.05, 0.05), (0.75, 0.85), 0.32, (0.7, 0.9)),

@@ -101,7 +101,8 @@ class Pen:
         name, _, factor = word.removesuffix("!").partition("*")
         name, _, texture = name.partition("+")
         found = self.own if name == "own" else PALETTE[name]
-        found = replace(found, texture=found.texture or texture)
+        if texture and not found.texture:
+            found = replace(found, texture=texture)
         if word.endswith("!"):
             return shade(found, 0.6 if sum(found.rgb) > 0.8 else 1.8)
         return shade(found, float(factor)) if factor else found

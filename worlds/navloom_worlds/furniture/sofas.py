@@ -153,7 +153,7 @@ def _pouf(pen: Pen) -> list[Part]:
     turn = np.linspace(-math.pi / 2, math.pi / 2, 9)
     round_ = [(0.72 + 0.28 * math.cos(t), 0.5 + 0.5 * math.sin(t)) for t in turn]
     body = lathe([(0, 0), *round_, (0, 1)], pen.own, sides=24)
-    seam = bar([(0.99 * r, 0.994 * y, 0.0) for r, y in round_], 0.012, "own*.7", 3)
+    seam = bar([(r, 0.994 * y, 0.0) for r, y in round_], 0.012, "own*.7", 3)
     w, h, d = pen.size
     flat = Pen(pen.item, pen.own, pen.size)
     return [p.scaled(w / 2, h, d / 2) for p in (body, *drawn(flat, spin(12, seam)))]
