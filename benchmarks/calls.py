@@ -24,7 +24,7 @@ from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
 from navloom.line_file import read_lines
 from navloom.models.call import CallSettings
-from navloom.models.called import EndedCall
+from navloom.models.messages import EndedCall
 
 PROMISED_MS, PROMISED_BYTES = 1.0, 20_000
 REQUESTS: dict[str, Any] = {

@@ -20,8 +20,8 @@ from navloom.errors import ModelError
 from navloom.evals.kinds import Calls, Plan, get_kind, reply_tokens
 from navloom.evals.request import Request
 from navloom.evals.session import Job, Sample, Session
-from navloom.models.answer import message_text
 from navloom.models.call import call_settings
+from navloom.models.messages import message_text
 from navloom.models.registry import model_of
 from navloom.models.spec import read_spec
 from navloom.models.usage import price_of

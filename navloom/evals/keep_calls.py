@@ -44,11 +44,11 @@ from navloom.evals.calls import (
     hash_of,
     what_is_wrong,
 )
-from navloom.evals.made_with import package_version
+from navloom.evals.run_folder import package_version
 from navloom.files import cannot_write
 from navloom.graphs.checkpoints import is_damage, set_aside
 from navloom.models.call import CallSettings
-from navloom.models.called import EndedCall
+from navloom.models.messages import EndedCall
 from navloom.models.secrets import one_line, redact, redacted
 from navloom.models.usage import paid_for
 

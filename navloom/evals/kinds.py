@@ -21,11 +21,10 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import RunError, did_you_mean
-from navloom.evals.made_with import made_by_another
 from navloom.evals.progress import Summary
 from navloom.evals.report.blocks import Block, Column, Detail, Pairing
 from navloom.evals.request import Request
-from navloom.evals.run_folder import read_run
+from navloom.evals.run_folder import made_by_another, read_run
 from navloom.evals.session import Job, Sample
 from navloom.models.spec import read_spec
 from navloom.plugins import plugin, plugins

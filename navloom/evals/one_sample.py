@@ -18,8 +18,7 @@ from navloom.evals.progress import Display, Tally
 from navloom.evals.session import Job, Sample
 from navloom.graphs.calling import paid_so_far
 from navloom.line_file import encode_line
-from navloom.models.call import CallSettings, call_settings
-from navloom.models.retries import Holds, Retry
+from navloom.models.call import CallSettings, Holds, Retry, call_settings
 from navloom.models.secrets import one_line
 from navloom.models.spans import agent_span, sample_span
 from navloom.models.usage import Budget, Limits, ModelUsage, merged, total_cost, usage_in

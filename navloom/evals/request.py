@@ -109,8 +109,7 @@ class Request:
             RunError: the folder is no run, none that this version made, or broken.
             UsageError: a field has a value that it cannot have.
         """
-        from navloom.evals.made_with import made_by_another
-        from navloom.evals.run_folder import read_run
+        from navloom.evals.run_folder import made_by_another, read_run
         from navloom.models.addresses import distrust
 
         said = read_run(run)

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import NavloomError, SceneError
-from navloom.evals.made_with import homes_of
-from navloom.evals.run_folder import read_run
+from navloom.evals.run_folder import homes_of, read_run
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import SCENES_KEPT, SceneNames
 

@@ -43,11 +43,10 @@ from langgraph.runtime import RunControl
 from navloom.errors import LimitReachedError, RunError, StoppedError
 from navloom.evals.keep_calls import CallKeeper, keeping_calls
 from navloom.evals.kinds import Kind, Plan, get_kind
-from navloom.evals.made_with import package_version
 from navloom.evals.one_sample import DRAINED, CallScope, line_of, paid_by, run_sample, thread_of
 from navloom.evals.progress import Summary, Tally
 from navloom.evals.request import Request
-from navloom.evals.run_folder import RunFolder, holds_run
+from navloom.evals.run_folder import RunFolder, holds_run, package_version
 from navloom.evals.session import Job, Sample, Session, Stop
 from navloom.evals.workers.crew import Crew, WorkerLostError, hired
 from navloom.files import cannot_write, formed, write_whole

@@ -15,7 +15,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage
 
-from navloom.models.answer import AnswerError, json_values, message_text
+from navloom.models.messages import AnswerError, json_values, message_text
 from navloom.tools.navigation.options import outside
 
 _MOST_READ = 60_000

@@ -34,8 +34,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import Field, SkipValidation
 
 from navloom.errors import ModelError, did_you_mean
-from navloom.models.answer import message_text
-from navloom.models.messages import answered_calls
+from navloom.models.messages import answered_calls, message_text
 from navloom.plugins import plugins
 
 if TYPE_CHECKING:

@@ -32,9 +32,9 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import PrivateAttr
 
 from navloom.errors import ModelError, did_you_mean
-from navloom.models.answer import AnswerError, message_text, read_json_object
 from navloom.models.local_engine import Completion, Engine, engine_for
 from navloom.models.local_gguf import ModelFile, model_file
+from navloom.models.messages import AnswerError, message_text, read_json_object
 from navloom.models.spec import Options
 
 _FEW_NAMES = 4

@@ -13,7 +13,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, InvalidToolCall, ToolCall
 
-from navloom.models.answer import MOST_CHARACTERS
+from navloom.models.messages import MOST_CHARACTERS
 
 MOST_CALLS = 8
 """Tool calls of one reply that are kept and answered."""

@@ -17,8 +17,8 @@ from langchain_core.messages import AIMessage, BaseMessage
 from pydantic import PrivateAttr
 
 from navloom.errors import ModelError, ScriptError, did_you_mean
-from navloom.models.answer import message_text
 from navloom.models.builtin import InProcessModel, with_usage
+from navloom.models.messages import message_text
 from navloom.models.spec import Options
 
 Said: TypeAlias = AIMessage | str | Mapping[str, Any] | Sequence[Mapping[str, Any]]

@@ -34,8 +34,7 @@ from opentelemetry.trace import Link, Span, SpanKind, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from navloom.errors import StoppedError
-from navloom.models.answer import message_text
-from navloom.models.called import EndedCall
+from navloom.models.messages import EndedCall, message_text
 from navloom.models.secrets import redact, redacted
 from navloom.models.spec import read_spec
 from navloom.models.usage import FREE_PROVIDERS, paid_for

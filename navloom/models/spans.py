@@ -24,7 +24,7 @@ from urllib.parse import unquote, urlsplit
 from navloom.models.secrets import one_line, remember
 
 if TYPE_CHECKING:
-    from navloom.models.called import EndedCall
+    from navloom.models.messages import EndedCall
     from navloom.models.span_sender import SpanSender
 
 Note = Callable[[str], None]

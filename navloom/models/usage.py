@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from navloom.errors import LimitReachedError, UsageError
-from navloom.models.answer import message_text
+from navloom.models.messages import message_text
 from navloom.models.spec import read_spec
 
 if TYPE_CHECKING:

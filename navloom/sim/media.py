@@ -18,7 +18,7 @@ from navloom.files import replace_file
 from navloom.scenes.checked_files import read_bytes, short
 
 MOST_BYTES = 16_000_000
-"""Of one picture. What a provider takes is less (:mod:`navloom.models.answer`)."""
+"""Of one picture. What a provider takes is less (:mod:`navloom.models.messages`)."""
 MOST_KEPT = 256_000_000
 """What a store in memory holds by default."""
 

@@ -22,9 +22,9 @@ from langchain_core.messages import (
     convert_to_messages,
 )
 
-from navloom.models.answer import AnswerError, message_text, read_json_object
 from navloom.models.binding import ANSWER_TOOL
 from navloom.models.builtin import estimate_tokens
+from navloom.models.messages import AnswerError, message_text, read_json_object
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,9 +27,9 @@ from urllib.parse import unquote
 
 from navloom.disk_cache import content_key
 from navloom.errors import NavloomError, RunError
-from navloom.evals.made_with import package_version
 from navloom.evals.report.blocks import Detail, Prose, SceneMap, record_of
 from navloom.evals.report.paired import comparison_blocks, pair_detail
+from navloom.evals.run_folder import package_version
 from navloom.models.secrets import redacted
 from navloom.web.source import CHUNK, LICENSED, LIST_COLUMNS, Source
 

@@ -13,11 +13,10 @@ from typing import Any
 from navloom.errors import NavloomError
 from navloom.evals.calls import call_blocks, calls_of, latencies
 from navloom.evals.kinds import Kind, kind_of
-from navloom.evals.made_with import package_version
 from navloom.evals.people.results import run_blocks, sample_blocks
 from navloom.evals.report.blocks import Block, Column, Detail, Fact, Facts, Grid, Line, Prose
 from navloom.evals.report.document import Table, number, percent
-from navloom.evals.run_folder import line_form, read_run, read_summary
+from navloom.evals.run_folder import line_form, package_version, read_run, read_summary
 from navloom.evals.run_scenes import run_scene
 from navloom.files import formed
 from navloom.scenes.scene import Scene

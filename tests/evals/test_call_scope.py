@@ -26,9 +26,8 @@ from navloom.evals.runner import run_kind
 from navloom.evals.session import Session, Stop
 from navloom.models import get_model
 from navloom.models.cache import ResponseCache
-from navloom.models.call import CallSettings
+from navloom.models.call import CallSettings, Retry
 from navloom.models.failure import Failure
-from navloom.models.retries import Retry
 from navloom.models.usage import Limits
 from navloom.testing import Delay, Drop, Garble, ModelServer, Status, brain
 from tests.testing.table import short_waits

@@ -26,10 +26,9 @@ from navloom.evals.run_folder import read_errors, read_samples
 from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
 from navloom.models import get_model
-from navloom.models.answer import image_block
 from navloom.models.cache import ResponseCache
 from navloom.models.call import CallSettings
-from navloom.models.called import EndedCall
+from navloom.models.messages import EndedCall, image_block
 from navloom.testing import ModelServer, Status, brain
 
 KEY = "sk-canary/Zebra+42-quince-77=="

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from navloom.errors import RunError
-from navloom.evals.made_with import homes_of
 from navloom.evals.navcraft.dataset import check_file
 from navloom.evals.navcraft.export import export_run
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.navcraft.results import build_report
+from navloom.evals.run_folder import homes_of
 from navloom.evals.runner import run_kind
 from navloom.scenes import uri
 from navloom_worlds.homes import home

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from navloom.judges.verdict import last_object, read_verdict, reasoning_schema
-from navloom.models.answer import AnswerError
+from navloom.models.messages import AnswerError
 
 SHOWN = ["a->b", "b->c", "c->d"]
 

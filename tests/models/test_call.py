@@ -12,10 +12,9 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import HumanMessage
 
 from navloom.errors import ModelError
-from navloom.models.call import acall, call_settings, model_of, policy_of
+from navloom.models.call import Retry, acall, call_settings, model_of, policy_of, with_retries
 from navloom.models.failure import Failure, RetryPolicy, model_error, read_failure
 from navloom.models.registry import get_model
-from navloom.models.retries import Retry, with_retries
 from navloom.models.scripted import ScriptedChatModel
 from navloom.models.usage import STAMP
 from navloom.testing import Delay, Drop, Fault, Garble, ModelServer, Status

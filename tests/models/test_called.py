@@ -17,8 +17,8 @@ from navloom.graphs.navigation import navigator
 from navloom.models.binding import bind
 from navloom.models.cache import ResponseCache
 from navloom.models.call import acall, call_settings
-from navloom.models.called import EndedCall
 from navloom.models.failure import RetryPolicy
+from navloom.models.messages import EndedCall
 from navloom.models.registry import get_model
 from navloom.models.scripted import ScriptedChatModel
 from navloom.models.usage import Budget, Limits

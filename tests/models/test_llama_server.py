@@ -13,10 +13,10 @@ from langchain_core.tools import tool
 from navloom.cli.main import main
 from navloom.errors import ModelError, ModelRefusedError
 from navloom.evals.run_folder import read_errors, read_samples
-from navloom.models.answer import image_block
 from navloom.models.asked_server import ask_server
 from navloom.models.binding import bind
 from navloom.models.call import acall, call_settings
+from navloom.models.messages import image_block
 from navloom.models.registry import get_model
 from navloom.models.spec import public_address
 from tests.models.llama_server import NAME, llama_server

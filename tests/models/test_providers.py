@@ -17,10 +17,10 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import tool
 
 from navloom.errors import ModelError, ModelRefusedError
-from navloom.models.answer import image_block
 from navloom.models.binding import ANSWER_TOOL, backend_of, bind, takes_schema
 from navloom.models.call import acall, model_of
 from navloom.models.failure import read_refusal
+from navloom.models.messages import image_block
 from navloom.models.registry import get_model
 from navloom.testing import ModelServer
 from tests.models.wire_rules import ARRAY_BOUNDS, complaints

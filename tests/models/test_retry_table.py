@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from navloom.errors import ModelError, StoppedError
+from navloom.models.call import with_retries
 from navloom.models.failure import Failure, RetryPolicy, read_failure
-from navloom.models.retries import with_retries
 
 
 class Answer:

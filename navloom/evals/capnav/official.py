@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navloom.evals.capnav.rules import Bucket, Score
-from navloom.models.answer import MOST_CHARACTERS
+from navloom.models.messages import MOST_CHARACTERS
 from navloom.scenes.bodies import canonical
 from navloom.scenes.formats.capnav import NEAR, Nodes
 from navloom.scenes.scene import UNKNOWN

@@ -35,8 +35,8 @@ from navloom.graphs.judging.reasoning import judge_reason
 from navloom.judges.fence import Payload, inject, payloads
 from navloom.judges.reason_items import DEFAULT_ITEMS, ReasonItem, make_items
 from navloom.judges.trace import make_trace_items
-from navloom.models.answer import message_text
 from navloom.models.builtin import InProcessModel
+from navloom.models.messages import message_text
 from navloom.scenes.by_rule import from_geometry
 from navloom.scenes.formats.annotated import annotated
 from navloom.scenes.traverse_table import Traversability

@@ -22,8 +22,7 @@ from typing import Any, Self
 
 from navloom.errors import RunError, UsageError, did_you_mean
 from navloom.evals.kinds import read_run_of
-from navloom.evals.made_with import homes_of
-from navloom.evals.run_folder import read_samples
+from navloom.evals.run_folder import homes_of, read_samples
 from navloom.files import make_folder, write_whole
 from navloom.tools.navcraft.errand import ErrandAnswer
 from navloom.tools.navcraft.relay import RelayAnswer

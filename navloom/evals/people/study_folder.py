@@ -22,8 +22,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
 from navloom.errors import RunError, UsageError
-from navloom.evals.made_with import typed, versions
 from navloom.evals.people.form import Answer, Form, Known
+from navloom.evals.run_folder import typed, versions
 from navloom.files import open_file, write_whole
 from navloom.line_file import LineForm as LineForm
 from navloom.line_file import encode_line, read_lines

@@ -20,18 +20,17 @@ from langgraph.errors import GraphDrained
 
 from navloom.errors import LimitReachedError, ModelRefusedError, NavloomError, RunError, UsageError
 from navloom.evals.keep_calls import PlainCall
-from navloom.evals.made_with import package_version
 from navloom.evals.one_sample import CallScope
-from navloom.evals.run_folder import RunFolder, read_run
+from navloom.evals.run_folder import RunFolder, package_version, read_run
 from navloom.evals.session import Job, Sample, Session
 from navloom.evals.workers.pools import Peer, Pool, open_pool
 from navloom.evals.workers.spoken import CallsHeard, Words, decode, encode, this_machine
 from navloom.models.addresses import origins_in
 from navloom.models.cache import ResponseCache
+from navloom.models.call import Holds, Retry
 from navloom.models.failure import Failure
 from navloom.models.local_gguf import free_memory, size_text
 from navloom.models.registry import model_of
-from navloom.models.retries import Holds, Retry
 from navloom.models.spans import END_S, carried
 
 _MOST_FAILED = 3

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from navloom.evals.keep_calls import PlainCall, Text, text_of
-from navloom.models.called import EndedCall
+from navloom.models.messages import EndedCall
 
 Words = dict[str, Any]
 

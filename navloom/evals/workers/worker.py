@@ -37,19 +37,17 @@ from navloom.errors import (
     StoppedError,
 )
 from navloom.evals.kinds import Kind, Plan, get_kind
-from navloom.evals.made_with import package_version
 from navloom.evals.one_sample import run_sample
-from navloom.evals.run_folder import read_run, request_hash
+from navloom.evals.run_folder import package_version, read_run, request_hash
 from navloom.evals.session import Sample
 from navloom.evals.workers.spoken import CallsTold, Words, decode, encode, this_machine
 from navloom.files import cannot_write
 from navloom.graphs.checkpoints import Plain, open_saver
 from navloom.models.addresses import let_through
 from navloom.models.cache import Replies, ResponseCache, decoded, encoded
-from navloom.models.call import CallSettings
-from navloom.models.called import EndedCall
+from navloom.models.call import CallSettings, Holds, Retry
+from navloom.models.messages import EndedCall
 from navloom.models.registry import model_of
-from navloom.models.retries import Holds, Retry
 from navloom.models.secrets import one_line, redacted
 from navloom.models.spans import tracing
 from navloom.models.usage import least_tokens, paid_for

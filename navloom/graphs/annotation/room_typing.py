@@ -2,7 +2,7 @@
 
 Source: CoNavBench 3.1.1 (graph contextual typing) and A.12 (inputs, the twenty types, the answer).
 
-The nodes are those of :mod:`navloom.graphs.ask`, one question a region.
+The nodes are those of :mod:`navloom.graphs.turns`, one question a region.
 
 One pass: every Unknown region is typed once, the one with the most evidence first. Evidence is its
 number of objects plus its adjacent regions that have a type; it is counted anew before each choice,
@@ -31,10 +31,9 @@ from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 from navloom.graphs.agent import AgentContext, AgentGraph, Merging, ModelLike, SceneLike
-from navloom.graphs.ask import Asking, Question, asking
-from navloom.models.answer import AnswerError, read_json_object
+from navloom.graphs.turns import Asking, Question, asking
 from navloom.models.builtin import Request
-from navloom.models.messages import opening
+from navloom.models.messages import AnswerError, opening, read_json_object
 from navloom.prompts.load import load_prompt
 from navloom.scenes.distances import per_scene
 from navloom.scenes.lexicon import ROOM_TYPES, room_types, word_table

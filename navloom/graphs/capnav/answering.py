@@ -3,7 +3,7 @@
 Source: CapNav, supplementary B (what a model is given and what it answers) and C (its reason,
 graded by a judge).
 
-The nodes are those of :mod:`navloom.graphs.ask`. The model reads the question, the body's profile
+The nodes are those of :mod:`navloom.graphs.turns`. The model reads the question, the body's profile
 and all places, and sees frames of a tour where there are any; which places are joined it is not
 told. A reply that holds no answer is sent back with what is wrong with it, and then counts as
 unparsed. Where the truth and a judge are at hand,
@@ -21,9 +21,9 @@ from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 from navloom.graphs.agent import AgentContext, AgentGraph, FromPython, ModelLike, Picture, SceneLike
-from navloom.graphs.ask import Asking, Question, asking, asks
 from navloom.graphs.calling import as_node
 from navloom.graphs.judging import reasoning
+from navloom.graphs.turns import Asking, Question, asking, asks
 from navloom.judges.traversability import build_record
 from navloom.models.messages import opening
 from navloom.models.registry import model_of

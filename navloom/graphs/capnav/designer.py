@@ -40,7 +40,6 @@ from navloom.graphs.agent import (
     Picture,
     SceneLike,
 )
-from navloom.graphs.ask import Asked, ask_model
 from navloom.graphs.capnav.designer_text import (
     COMPACT_PROMPT,
     PROMPT,
@@ -54,10 +53,19 @@ from navloom.graphs.capnav.designer_text import (
     mend,
     shortened,
 )
-from navloom.graphs.turns import TurnLimits, add_turns, calls_made, given_up, said, tool_turn, turns
-from navloom.models.answer import AnswerError, message_text
+from navloom.graphs.turns import (
+    Asked,
+    TurnLimits,
+    add_turns,
+    ask_model,
+    calls_made,
+    given_up,
+    said,
+    tool_turn,
+    turns,
+)
 from navloom.models.binding import bind
-from navloom.models.messages import opening, with_pictures
+from navloom.models.messages import AnswerError, message_text, opening, with_pictures
 from navloom.prompts.load import load_prompt
 from navloom.scenes.distances import per_scene
 from navloom.scenes.traverse_table import Traversability

@@ -19,8 +19,8 @@ from typing import Any
 from langchain_core.messages import AIMessage
 
 from navloom.errors import ModelError
-from navloom.models.answer import message_text
 from navloom.models.builtin import Request
+from navloom.models.messages import message_text
 
 _MOST_CALLS = 8
 _MOST_PAIRS = 400

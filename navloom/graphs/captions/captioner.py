@@ -4,7 +4,7 @@ Source: VLN-MME B.1 (marker captions: a panorama with numbered markers, and a JS
 number to a sentence) and B.2 (viewpoint summaries: descriptions of the views put together to one
 sentence, after NavGPT).
 
-    START -> plan -> describe, describe, ... (navloom.graphs.ask) -> plan -> ... -> finish -> END
+    START -> plan -> describe, describe, ... (navloom.graphs.turns) -> plan -> ... -> finish -> END
 
 Two questions a viewpoint, each a graph of its own; ``AT_ONCE`` of them go on side by side.
 
@@ -43,11 +43,10 @@ from navloom.graphs.agent import (
     SceneLike,
     SimulatorLike,
 )
-from navloom.graphs.ask import Asking, Question, asking
 from navloom.graphs.calling import as_node
-from navloom.models.answer import AnswerError, read_json_object
+from navloom.graphs.turns import Asking, Question, asking
 from navloom.models.eyes import sees
-from navloom.models.messages import opening
+from navloom.models.messages import AnswerError, opening, read_json_object
 from navloom.prompts.load import Rendered, load_prompt
 from navloom.scenes.distances import up_or_down
 from navloom.scenes.hints import viewpoint_hint

@@ -16,8 +16,8 @@ from typing import Any
 from langchain_core.messages import AIMessage, HumanMessage
 
 from navloom.graphs.chat.listener import Before, Intent, answer, intents_of, plain
-from navloom.models.answer import message_text
 from navloom.models.builtin import Request, ToolResult
+from navloom.models.messages import message_text
 from navloom.scenes.lexicon import known_words
 from navloom.sim.words import enumerated, with_article
 from navloom.tools.chat.wishes import NUMBERS, is_english, words_of

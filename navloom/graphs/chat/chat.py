@@ -31,7 +31,6 @@ from langgraph.types import Overwrite, interrupt
 
 from navloom.errors import ModelRefusedError, UsageError
 from navloom.graphs.agent import AgentGraph, off_loop
-from navloom.graphs.ask import Asked, ask_model
 from navloom.graphs.chat import embodied
 from navloom.graphs.chat.exchange import (
     answer_call,
@@ -53,6 +52,7 @@ from navloom.graphs.chat.exchange import (
     undone,
 )
 from navloom.graphs.chat.state import Context, Input, State
+from navloom.graphs.turns import Asked, ask_model
 from navloom.models.binding import bind, cannot
 from navloom.models.call import model_name
 from navloom.models.registry import model_of

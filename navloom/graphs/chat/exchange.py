@@ -29,8 +29,7 @@ from langgraph.types import Overwrite
 
 from navloom.errors import UsageError
 from navloom.graphs.chat.embodied import looked
-from navloom.models.answer import message_text
-from navloom.models.messages import answered_calls, with_pictures
+from navloom.models.messages import answered_calls, message_text, with_pictures
 from navloom.models.secrets import redact
 from navloom.prompts.load import load_prompt
 from navloom.scenes.distances import metre_table, wrapped

@@ -4,8 +4,8 @@ Source: VLN-MME E.2, which sorts failures by hand. A model is shown what a reade
 is shown: an account in words, and what each cause means. What the rules say it never sees.
 
 The last label of a reply wins; a cause off the menu is asked for again, then the walk is unscored.
-The nodes are those of :mod:`navloom.graphs.ask`. There is no such agent to open by itself: accounts
-are made by a run (:mod:`navloom.evals.judging.labelling`).
+The nodes are those of :mod:`navloom.graphs.turns`. There is no such agent to open by itself:
+accounts are made by a run (:mod:`navloom.evals.judging.labelling`).
 """
 
 from __future__ import annotations
@@ -18,10 +18,9 @@ from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 from navloom.graphs.agent import AgentGraph, ModelLike
-from navloom.graphs.ask import AskContext, Asking, Question, asking
+from navloom.graphs.turns import AskContext, Asking, Question, asking
 from navloom.judges.verdict import last_object, read_flag, replies_in
-from navloom.models.answer import AnswerError, message_text
-from navloom.models.messages import opening
+from navloom.models.messages import AnswerError, message_text, opening
 from navloom.prompts.load import load_prompt
 
 PROMPT = "judge_failure"

@@ -3,7 +3,7 @@
 A pair is asked about in both orders, since models lean to what they are shown first (or last): who
 names one task in both has a choice, who does not has none, and which place it leant to is kept.
 The choice comes after the reason, so that the reason may decide it; the last choice of a reply
-wins. The nodes are those of :mod:`navloom.graphs.ask`, two questions a pair.
+wins. The nodes are those of :mod:`navloom.graphs.turns`, two questions a pair.
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 from navloom.graphs.agent import AgentGraph, Growing
-from navloom.graphs.ask import AskContext, Asking, Question, asking
+from navloom.graphs.turns import AskContext, Asking, Question, asking
 from navloom.judges.fence import neutralise
 from navloom.judges.verdict import last_object
-from navloom.models.answer import AnswerError
-from navloom.models.messages import opening
+from navloom.models.messages import AnswerError, opening
 from navloom.prompts.load import load_prompt
 
 PROMPT = "judge_preference"

@@ -5,9 +5,9 @@ to a language model, which answers whether the one captures the other. Ours besi
 the barriers that are named, what is claimed falsely, and an explanation that is treated as the
 words of a stranger (:mod:`navloom.judges.fence`).
 
-The nodes are those of :mod:`navloom.graphs.ask`; where nothing was said nothing is asked. The last
-verdict of a reply wins. A reply without one is asked for again, then the item is unscored: never
-wrong. The prompt and every reply stand beside the verdict.
+The nodes are those of :mod:`navloom.graphs.turns`; where nothing was said nothing is asked. The
+last verdict of a reply wins. A reply without one is asked for again, then the item is unscored:
+never wrong. The prompt and every reply stand beside the verdict.
 """
 
 from __future__ import annotations
@@ -22,12 +22,11 @@ from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 from navloom.graphs.agent import AgentGraph
-from navloom.graphs.ask import AskContext, Asking, Question, asking
+from navloom.graphs.turns import AskContext, Asking, Question, asking
 from navloom.judges.fence import fence, is_blank, neutralise
 from navloom.judges.traversability import Edge, Record, read_record
 from navloom.judges.verdict import Verdict, read_verdict, reasoning_schema, replies_in
-from navloom.models.answer import AnswerError, message_text
-from navloom.models.messages import opening
+from navloom.models.messages import AnswerError, message_text, opening
 from navloom.prompts.load import Rendered, load_prompt
 
 PROMPT = "judge_reasoning"

@@ -2,7 +2,7 @@
 
 Source: VLN-MME 4.3, which finds by hand that what agents see, remember and do comes apart. The
 criteria are a rubric's (:mod:`navloom.judges.trace`), and each gets yes, no or na with the
-evidence for it. The nodes are those of :mod:`navloom.graphs.ask`.
+evidence for it. The nodes are those of :mod:`navloom.graphs.turns`.
 
 The last graded rubric of a reply wins. A criterion whose grade is off the menu is asked for again,
 then unscored by itself; the others count.
@@ -18,12 +18,11 @@ from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 from navloom.graphs.agent import AgentGraph, FromPython
-from navloom.graphs.ask import AskContext, Asking, Question, asking
+from navloom.graphs.turns import AskContext, Asking, Question, asking
 from navloom.judges.fence import fence, neutralise
 from navloom.judges.trace import GRADES, Rubric, Step, load_rubric
 from navloom.judges.verdict import last_object, replies_in
-from navloom.models.answer import AnswerError, message_text
-from navloom.models.messages import opening
+from navloom.models.messages import AnswerError, message_text, opening
 from navloom.prompts.load import Rendered, load_prompt
 
 PROMPT = "judge_rubric"

@@ -40,7 +40,6 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from navloom.graphs.agent import AgentGraph, Growing, Merging, Outcome
-from navloom.graphs.ask import Asked, ask_model
 from navloom.graphs.navigation.consult import ask, bound, consult, pictures_of, point, trigger_of
 from navloom.graphs.navigation.context import MOST_INSTRUCTION, Context, read_input
 from navloom.graphs.navigation.driven_walk import drive, set_out
@@ -54,6 +53,7 @@ from navloom.graphs.navigation.what_next import (
     after_observe,
     at_first,
 )
+from navloom.graphs.turns import Asked, ask_model
 from navloom.models.binding import bind
 from navloom.models.messages import opening, with_pictures
 from navloom.prompts.load import load_prompt

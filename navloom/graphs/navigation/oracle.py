@@ -17,7 +17,7 @@ navigator calls this graph from within its own nodes (:mod:`navloom.graphs.navig
 navigator itself reads (the papers' oracle, another model); ``map``, facts from the scene: rooms,
 and where the goal lies; ``path``, facts of the shortest way. Its words are a stranger's: one
 bounded paragraph that opens no section of a prompt. An answer that names a viewpoint, an option's
-number or coordinates is sent back with the exact fault (:mod:`navloom.graphs.ask`); one that does
+number or coordinates is sent back with the exact fault (:mod:`navloom.graphs.turns`); one that does
 it again is redacted and counted. What else an answer gives away is measured
 (:mod:`navloom.tools.navigation.giveaways`).
 
@@ -38,9 +38,8 @@ from typing_extensions import TypedDict
 
 from navloom.errors import UsageError, did_you_mean
 from navloom.graphs.agent import AgentContext, AgentGraph, FromPython, Growing, ModelLike, SceneLike
-from navloom.graphs.ask import Asking, Question, asking
-from navloom.models.answer import MOST_CHARACTERS, AnswerError
-from navloom.models.messages import opening
+from navloom.graphs.turns import Asking, Question, asking
+from navloom.models.messages import MOST_CHARACTERS, AnswerError, opening
 from navloom.prompts.load import load_prompt
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import scene_of

@@ -1,8 +1,8 @@
 """Pointing: which of the things that it sees from where it stopped is the one that is meant.
 
 Source: REVERIE (Qi et al. 2020): a task is done where the right object is named at its end. The
-nodes are those of :mod:`navloom.graphs.ask`, one question. The navigator calls this graph when its
-walk has ended, where its context says what is seen from where.
+nodes are those of :mod:`navloom.graphs.turns`, one question. The navigator calls this graph when
+its walk has ended, where its context says what is seen from where.
 
 The answer is one JSON object with the id of one of the things that were listed; another is told
 back in a sentence, ``max_reasks`` times, and is never taken for the nearest fit.
@@ -25,10 +25,9 @@ from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 from navloom.graphs.agent import AgentContext, AgentGraph, ModelLike
-from navloom.graphs.ask import Asking, Question, asking
-from navloom.models.answer import AnswerError, read_json_object
+from navloom.graphs.turns import Asking, Question, asking
 from navloom.models.builtin import Request
-from navloom.models.messages import opening
+from navloom.models.messages import AnswerError, opening, read_json_object
 from navloom.prompts.load import load_prompt
 from navloom.sim.words import one_line
 from navloom.tools.navigation.things import Things, thing_lines

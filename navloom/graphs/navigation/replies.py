@@ -13,7 +13,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BaseModel, Field, WithJsonSchema, create_model
 
 from navloom.graphs.navigation.context import Context
-from navloom.models.answer import message_text
+from navloom.models.messages import message_text
 from navloom.tools.navigation.options import Option, Remarks, read_remarks
 from navloom.tools.navigation.parse_action import (
     ActionError,

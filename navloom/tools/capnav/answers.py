@@ -23,7 +23,7 @@ from typing import Any, Literal
 
 from jsonschema import Draft202012Validator
 
-from navloom.models.answer import MOST_CHARACTERS, AnswerError, json_values
+from navloom.models.messages import MOST_CHARACTERS, AnswerError, json_values
 from navloom.tools.forms import Violation, quoted
 
 MOST_PATH = 200

@@ -19,7 +19,7 @@ from navloom.evals.progress import Summary
 from navloom.evals.run_folder import read_errors, read_run, read_samples
 from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
-from navloom.models.answer import message_text
+from navloom.models.messages import message_text
 from navloom.models.scripted import ScriptedChatModel, register, unregister
 from tests.evals.capnav.world import write_world
 from tests.evals.test_video import film

@@ -13,7 +13,7 @@ from langchain_core.messages import BaseMessage, HumanMessage
 
 from navloom.graphs.annotation import room_typing
 from navloom.graphs.annotation.room_typing import ANSWER_KEY, SCHEMA, Context, read_type
-from navloom.models.answer import AnswerError
+from navloom.models.messages import AnswerError
 from navloom.models.scripted import ScriptedChatModel
 from navloom.prompts.load import load_prompt
 from navloom.scenes.annotate import retype

@@ -13,7 +13,7 @@ from PIL import Image
 
 from navloom.errors import ModelError, SceneError
 from navloom.graphs.capnav.answering import Context, answer_schema, graph, nodes_of, resolve_path
-from navloom.models.answer import message_text
+from navloom.models.messages import message_text
 from navloom.models.registry import get_model
 from navloom.models.scripted import ScriptedChatModel
 from navloom.scenes.formats.annotated import annotated

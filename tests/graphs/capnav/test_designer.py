@@ -11,7 +11,7 @@ import pytest
 from navloom.graphs.capnav import designer as capnav_tasks
 from navloom.graphs.capnav.designer_text import guideline
 from navloom.models import get_model
-from navloom.models.answer import message_text
+from navloom.models.messages import message_text
 from navloom.models.scripted import ScriptedChatModel
 from navloom.scenes.uri import scene_of
 from navloom.testing import ModelServer, brain

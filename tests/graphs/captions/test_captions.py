@@ -19,7 +19,7 @@ from PIL import Image
 from navloom.errors import SimulatorError, UsageError
 from navloom.graphs.captions import captioner as captions
 from navloom.graphs.captions.captioner import Context, build_graph, write_captions
-from navloom.models.answer import message_text
+from navloom.models.messages import message_text
 from navloom.models.scripted import ScriptedChatModel
 from navloom.scenes.bodies import Embodiment
 from navloom.scenes.uri import load_scene

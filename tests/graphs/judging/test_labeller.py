@@ -10,7 +10,7 @@ import pytest
 from navloom.evals.navigation.failure_cause import MEANS
 from navloom.graphs.judging import labeller
 from navloom.models import get_model
-from navloom.models.answer import AnswerError, message_text
+from navloom.models.messages import AnswerError, message_text
 from navloom.models.scripted import ScriptedChatModel
 from navloom.testing import ModelServer, brain
 from tests.graphs.states import run

@@ -9,7 +9,7 @@ import pytest
 
 from navloom.graphs.judging import preference
 from navloom.graphs.judging.preference import read_choice
-from navloom.models.answer import AnswerError, message_text
+from navloom.models.messages import AnswerError, message_text
 from navloom.models.scripted import ScriptedChatModel
 from tests.graphs.states import run
 

@@ -14,7 +14,7 @@ from navloom.graphs.judging import reasoning
 from navloom.graphs.judging.reasoning import MOST_BARRIERS, MOST_OTHERS, NOTHING_SAID, judge_reason
 from navloom.judges.fence import inject, payloads
 from navloom.judges.verdict import last_object
-from navloom.models.answer import AnswerError, message_text
+from navloom.models.messages import AnswerError, message_text
 from navloom.models.scripted import ScriptedChatModel
 from tests.judges.paths import NODES, RIGHT, WRONG, record
 

@@ -11,7 +11,7 @@ import pytest
 from navloom.errors import DataError, UsageError
 from navloom.graphs.judging import rubric
 from navloom.judges.trace import TRACE_KINDS, load_rubric, make_trace_items, steps_of
-from navloom.models.answer import message_text
+from navloom.models.messages import message_text
 from navloom.models.scripted import ScriptedChatModel
 from tests.graphs.states import run
 

@@ -18,7 +18,7 @@ from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
 
 from navloom.graphs.navigation import navigator
 from navloom.graphs.navigation.navigator import Context
-from navloom.models.answer import message_text
+from navloom.models.messages import message_text
 from navloom.models.scripted import ScriptedChatModel
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene

@@ -20,8 +20,8 @@ from navloom.graphs.navigation.oracle import (
     build_graph,
     read_answer,
 )
-from navloom.models.answer import message_text
 from navloom.models.builtin import Request
+from navloom.models.messages import message_text
 from navloom.models.scripted import ScriptedChatModel
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.scene import Scene

@@ -10,7 +10,7 @@ import pytest
 from navloom.errors import UsageError
 from navloom.graphs.navigation import oracle
 from navloom.graphs.navigation.oracle import NOT_TOLD, Context
-from navloom.models.answer import message_text
+from navloom.models.messages import message_text
 from navloom.models.scripted import ScriptedChatModel
 from navloom.sim.media import MemoryMedia
 from navloom.tools.navigation.leaks import WITHHELD

@@ -9,7 +9,7 @@ import pytest
 
 from navloom.graphs.navigation import pointing
 from navloom.graphs.navigation.pointing import Context, read_thing
-from navloom.models.answer import AnswerError
+from navloom.models.messages import AnswerError
 from navloom.models.scripted import Reply, ScriptedChatModel
 from navloom.tools.navigation.things import Thing, thing_lines
 from tests.graphs.navigation.walks import humans, walk

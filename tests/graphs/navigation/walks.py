@@ -12,7 +12,7 @@ from langchain_core.messages import BaseMessage, HumanMessage
 
 from navloom.graphs.navigation import navigator
 from navloom.graphs.navigation.navigator import Context
-from navloom.models.answer import message_text
+from navloom.models.messages import message_text
 from navloom.models.scripted import Reply, ScriptedChatModel
 from navloom.scenes.bodies import Embodiment
 from navloom.sim.graph import GraphSimulator

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from navloom.models.answer import AnswerError
+from navloom.models.messages import AnswerError
 from navloom.tools.capnav.answers import MOST_PATH, Answer, parse_answer, without_thoughts
 
 YES = {"answer": "yes", "path": ["node_1", "node_2"], "reason": "clear"}

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from navloom.graphs.capnav.designer_text import capnav_tools, find_feasible, find_items, find_route
-from navloom.models.answer import AnswerError
+from navloom.models.messages import AnswerError
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import scene_of
 from navloom.tools.capnav.answers import question_schema, read_questions, response_schema

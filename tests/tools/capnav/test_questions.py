@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from navloom.models.answer import AnswerError
+from navloom.models.messages import AnswerError
 from navloom.tools.capnav.answers import (
     compact_schema,
     read_questions,

@@ -21,12 +21,12 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import RunError, SceneError, UsageError
-from navloom.evals.made_with import package_version
 from navloom.evals.progress import Display, NoDisplay, Tally
 from navloom.evals.report.blocks import Bars, Segment
 from navloom.evals.report.document import NOTHING, Table, number, percent
 from navloom.evals.report.intervals import Row, columns_of, rows_of
 from navloom.evals.report.writers import keep_study
+from navloom.evals.run_folder import package_version
 from navloom.evals.session import make_id
 from navloom.evals.study import check_free
 from navloom.files import make_folder, open_file, write_whole

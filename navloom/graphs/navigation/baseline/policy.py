@@ -42,8 +42,8 @@ from navloom.graphs.navigation.baseline.follower import (
     way_climbs,
 )
 from navloom.graphs.navigation.baseline.prompt_view import Choice, WalkView, read_view, view_of
-from navloom.models.answer import message_text
 from navloom.models.builtin import Request
+from navloom.models.messages import message_text
 
 STOP_CHANCE = 1 / 6
 _ASK_CHANCE = 1 / 10
