@@ -102,7 +102,9 @@ def _hung(
             if motifs
             else pen.tone("mirror")
         )
-        return framed(w, h, d, bar, pen.tone(frames), art, mat)
+        # A mirror that is said to be of glass has a frame of something else.
+        words = "black|wood|steel|white" if item.material == "glass" else frames
+        return framed(w, h, d, bar, pen.tone(pick(item, words.split("|"), "frame")), art, mat)
 
     return build
 
@@ -516,7 +518,7 @@ _DIGITS = [front(0.2, y, y + 0.05, "ember", x=x, z=-0.52) for k,
     x in enumerate((0.62, 0.3, -0.2, -0.52)) for y in ((0.15, 0.45, 0.75) if k % 2 else (0.75,))]
 BY_NAME: dict[str, Builder] = {
     # on walls
-    "picture": _hung("black|ebony|wood|brass|white", MOTIFS),
+    "picture": _hung("black|walnut|wood|brass|white", MOTIFS),
     "painting": any_of(_sheet(motifs=PAINTINGS), *(_hung("brass|ebony|wood|black", PAINTINGS, 0.08,
         0),) * 2),
     "poster": _sheet(motifs=POSTERS),
