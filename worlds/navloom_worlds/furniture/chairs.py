@@ -6,18 +6,19 @@ import math
 
 import numpy as np
 
-from navloom_worlds.furniture.making import Builder
+from navloom_worlds.furniture.making import Builder, dice_of
 from navloom_worlds.furniture.sketches import (
+    Pen,
     Strokes,
     at,
     bar,
     block,
     cut,
     disc,
+    drawn,
     fixture,
     lean,
     mirror,
-    one_of,
     oval,
     rod,
     row,
@@ -25,6 +26,7 @@ from navloom_worlds.furniture.sketches import (
     soft,
     wheel,
 )
+from navloom_worlds.geometry.solids import Part
 
 
 def _stool(count: int) -> Strokes:
@@ -40,16 +42,41 @@ def _stool(count: int) -> Strokes:
     return strokes
 
 
+def _back(pen: Pen) -> list[Part]:
+    """A chair's back of slats, rungs or one board; a pad on the seat of some."""
+    dice = dice_of(pen.item)
+    pad = dice.random() < 0.5
+    return drawn(pen, (_PAD if pad else (), _BACKS[dice.randrange(3)]))
+
+
+def _bar_chair(pen: Pen) -> list[Part]:
+    """The frame of a bar chair, of steel or black."""
+    tone = "steel" if dice_of(pen.item).random() < 0.5 else "black"
+    legs = [
+        rod(f"1-.015,0,{z}+{-0.015 * z} 1-.065,.65-.03,{z}+{-0.065 * z}", 0.03, tone, 6)
+        for z in (-1, 1)
+    ]
+    side = rod(f"{_HIGH}-.02,.26,-{_HIGH}+.02 {_HIGH}-.02,.26,{_HIGH}-.02", 0.02, tone)
+    strokes = (
+        mirror(legs, side, rod(".64,.65-.05,1-.08 .64,1-.05,1-.03", 0.025, tone)),
+        [
+            rod(f"-{_HIGH}+.02,.26,{z} {_HIGH}-.02,.26,{z}", 0.02, tone)
+            for z in (f"-{_HIGH}+.02", f"{_HIGH}-.02")
+        ],
+    )
+    return drawn(pen, strokes)
+
+
 # fmt: off
+_PAD = soft("-1+.02,.5-.03,-1+.015 1-.02,.5+.012,1-.1", 0.018, "own~.35")
+_BACKS: tuple[Strokes, ...] = (row(5, ".333,0,0", rod("-.667,.5,1-.08 -.667,1-.06,1-.026", 0.024)),
+    (block("-1+.02,.5+.12,1-.073 1-.02,.5+.18,1-.049"),
+    sized(lambda _w, h, _d: h > 0.86, block("-1+.02,.5+.24,1-.056 1-.02,.5+.3,1-.032"))),
+    block("-1+.02,.5+.14,1-.06 1-.02,1-.09,1-.036"))
 _CHAIR = fixture(mirror(rod("1-.02,0,-1+.02 1-.02,.5-.02,-1+.02", 0.04),
     rod("1-.02,0,1-.08 1-.02,.5,1-.08", 0.04), rod("1-.02,.5,1-.08 1-.02,1-.01,1-.02", 0.04),
     rod("1-.02,.2,-1+.02 1-.02,.2,1-.08", 0.022)), soft("-1,.5-.035,-1 1,.5,1-.06", 0.012),
-    one_of((), soft("-1+.02,.5-.03,-1+.015 1-.02,.5+.012,1-.1", 0.018, "own~.35"), salt="pad"),
-    block("-1+.02,1-.11,1-.037 1-.02,1-.01,1-.013"),
-    one_of(row(5, ".333,0,0", rod("-.667,.5,1-.08 -.667,1-.06,1-.026", 0.024)),
-    (block("-1+.02,.5+.12,1-.073 1-.02,.5+.18,1-.049"),
-    sized(lambda _w, h, _d: h > 0.86, block("-1+.02,.5+.24,1-.056 1-.02,.5+.3,1-.032"))),
-    block("-1+.02,.5+.14,1-.06 1-.02,1-.09,1-.036")))
+    block("-1+.02,1-.11,1-.037 1-.02,1-.01,1-.013"), _back)
 _RUNNER = bar([(0.97, 0.02 + 0.1 * t * t, t * 0.95) for t in np.linspace(-1, 1, 11)], 0.04)
 _HIGH = 0.94
 BY_NAME: dict[str, Builder] = {
@@ -84,14 +111,9 @@ BY_NAME: dict[str, Builder] = {
         soft("-1,.55+.19,-1 1,.55+.22,-.1", 0.012, "white"),
         block("-.6,.22,-.66-.05 .6,.22+.02,-.66+.05"),
         *(rod(f"-.84,.165,{z} .84,.165,{z}", 0.022) for z in (-0.84, 0.84))),
-    "stool": fixture(cut(oval(1, n=22), "1-.04", "1", axis="y"), one_of(_stool(3), _stool(4))),
-    "bar_chair": fixture(mirror(*(rod(f"1-.015,0,{z}+{-0.015 * z} 1-.065,.65-.03,{z}+{-0.065 * z}",
-        0.03, "steel|black", 6) for z in (-1, 1)),
-        rod(f"{_HIGH}-.02,.26,-{_HIGH}+.02 {_HIGH}-.02,.26,{_HIGH}-.02", 0.02, "steel|black"),
-        rod(".64,.65-.05,1-.08 .64,1-.05,1-.03", 0.025, "steel|black")),
-        *(rod(f"-{_HIGH}+.02,.26,{z} {_HIGH}-.02,.26,{z}", 0.02, "steel|black")
-        for z in (f"-{_HIGH}+.02", f"{_HIGH}-.02")),
-        soft("-1+.02,.65-.06,-1+.01 1-.02,.65,1-.05", 0.028),
+    "stool": fixture(cut(oval(1, n=22), "1-.04", "1", axis="y"),
+        lambda pen: drawn(pen, _stool(dice_of(pen.item).choice((3, 4))))),
+    "bar_chair": fixture(_bar_chair, soft("-1+.02,.65-.06,-1+.01 1-.02,.65,1-.05", 0.028),
         soft("-1+.03,1-.18,1-.05 1-.03,1,1", 0.022)),
     "bench": fixture(row(3, "0,0,.667", block("-1,1-.04,-1+.004 1,1,-.333-.004")),
         mirror(rod("1-.14,0,-1+.03 1-.14,1-.04,-1+.06", 0.05),

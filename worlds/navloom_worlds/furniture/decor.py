@@ -102,7 +102,9 @@ def _hung(
             if motifs
             else pen.tone("mirror")
         )
-        return framed(w, h, d, bar, pen.tone(frames), art, mat)
+        # A mirror that is said to be of glass has a frame of something else.
+        words = "black|wood|steel|white" if item.material == "glass" else frames
+        return framed(w, h, d, bar, pen.tone(pick(item, words.split("|"), "frame")), art, mat)
 
     return build
 
@@ -179,7 +181,7 @@ def _needles(pen: Pen) -> list[Part]:
 
 def _shade(low: float, narrow: str = ".55 .72 .95") -> Strokes:
     """A shade from ``low`` to 1 that glows when it is on, and its bulb."""
-    tone, mid = "on?lit:cream|shell|sand*1.1", (low + 1) / 2
+    tone, mid = _SHADE, (low + 1) / 2
     cones = [
         turned(f"1,{low} {n},1 {float(n) * 0.97},1 .97,{low}", tone, sides=18)
         for n in narrow.split()
@@ -443,6 +445,7 @@ def _earth(pen: Pen) -> list[Part]:
 
 
 # fmt: off
+_OPAL, _SHADE = "on?lit:shell", "on?lit:cream|shell|sand*1.1"
 # -- archetypes: lamps
 
 _BULB = "on?bulb:shell"
@@ -455,9 +458,9 @@ _FLOOR_LAMP = sketch("dark brass silver", one_of((spin(3, bar(".06,.72,0 .75,0,0
     disc(0.06, 0.68, 0.82)), *((turned("0,0 .7,0 .7,.012 .1,.025"), disc(0.05, 0.02, 0.86)),) * 2),
     _shade(0.8))
 _CORD = (turned(".2,.96 .2,1 0,1", sides=12), disc(0.02, 0.5, 0.97, "black", sides=5))
-_OPAL = "on?lit:shell"
-_PENDANT = sketch("dark brass", one_of((_CORD, _shade(0.0, "1") ),
-    (_CORD, orb("0,.33,0", "1,.33,1", _OPAL, 16, 10)),
+_PENDANT = sketch("dark brass", one_of((_CORD,
+    turned("1,0 .45,.55 .44,.55 .97,0", _SHADE, sides=18),
+    orb("0,.27,0", ".22,.16,.22", _BULB, 8, 5)), (_CORD, orb("0,.33,0", "1,.33,1", _OPAL, 16, 10)),
     (_CORD, disc(0.03, 0.4, 0.97), orb("0,.42,0", 0.12),
     spin(5, bar(".06,.45,0 .4,.2,0 .8,.25,0 .82,.4,0", 0.05),
     at(".82,0,0", turned(".05,.38 .12,.4 .18,.62 .16,.62", _OPAL))))))
@@ -515,7 +518,7 @@ _DIGITS = [front(0.2, y, y + 0.05, "ember", x=x, z=-0.52) for k,
     x in enumerate((0.62, 0.3, -0.2, -0.52)) for y in ((0.15, 0.45, 0.75) if k % 2 else (0.75,))]
 BY_NAME: dict[str, Builder] = {
     # on walls
-    "picture": _hung("black|ebony|wood|brass|white", MOTIFS),
+    "picture": _hung("black|walnut|wood|brass|white", MOTIFS),
     "painting": any_of(_sheet(motifs=PAINTINGS), *(_hung("brass|ebony|wood|black", PAINTINGS, 0.08,
         0),) * 2),
     "poster": _sheet(motifs=POSTERS),

@@ -39,7 +39,7 @@ from navloom_worlds.geometry import solids
 from navloom_worlds.geometry.colours import surface_of
 from navloom_worlds.geometry.solids import RGB, Part, Surface
 
-Path = str | Sequence[Sequence[float]]
+Outline = str | Sequence[Sequence[float]]
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Pen:
     size: Extents
     metric: bool = False
 
-    def put(self, path: Path, axes: str = "xyz") -> list[tuple[float, ...]]:
+    def put(self, path: Outline, axes: str = "xyz") -> list[tuple[float, ...]]:
         """Points in the unit that is drawn in; ``r`` is half the shorter side of the footprint."""
         rows = _numbers(path) if isinstance(path, str) else [[(v, 0.0) for v in p] for p in path]
         w, h, d = self.size
@@ -251,7 +251,7 @@ def soft(corners: str, radius: float, tone: str = "own", steps: int = 2) -> Stro
 
 
 def cut(
-    outline: Path,
+    outline: Outline,
     low: float | str,
     high: float | str,
     tone: str = "own",
@@ -269,7 +269,7 @@ def cut(
     return draw
 
 
-def oval(rx: float, ry: float = 0.0, x: float = 0.0, y: float = 0.0, n: int = 14) -> Path:
+def oval(rx: float, ry: float = 0.0, x: float = 0.0, y: float = 0.0, n: int = 14) -> Outline:
     """The outline of an oval."""
     around = np.linspace(0, 2 * math.pi, n, endpoint=False)
     return [(x + rx * math.cos(a), y + (ry or rx) * math.sin(a)) for a in around.tolist()]
@@ -303,7 +303,7 @@ def slab(
     return draw
 
 
-def bar(path: Path, thick: float | str, tone: str = "own", sides: int = 6) -> Stroke:
+def bar(path: Outline, thick: float | str, tone: str = "own", sides: int = 6) -> Stroke:
     """A round bar that follows points; ``thick`` is its diameter, or text of one a point."""
     wide = thick if isinstance(thick, float) else [float(t) for t in str(thick).split()]
     return lambda pen: [turnery.tube(pen.put(path), wide, pen.tone(tone), sides=sides)]

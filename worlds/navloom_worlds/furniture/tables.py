@@ -20,7 +20,6 @@ from navloom_worlds.furniture.sketches import (
     flip,
     lean,
     mirror,
-    one_of,
     oval,
     ring,
     rod,
@@ -76,7 +75,13 @@ def _books(pen: Pen) -> list[Part]:
 
 def _either_side(*strokes: Strokes) -> Stroke:
     """Strokes on one side or on the other, by chance."""
-    return one_of(strokes, flip(*strokes), salt="side")
+    other = flip(*strokes)
+    return lambda pen: drawn(pen, strokes if dice_of(pen.item).choice((-1, 1)) > 0 else other)
+
+
+def _either(yes: Strokes, no: Strokes) -> Stroke:
+    """One or the other, by chance."""
+    return lambda pen: drawn(pen, yes if dice_of(pen.item).random() < 0.5 else no)
 
 
 def _dressing(top: str) -> Strokes:
@@ -111,7 +116,7 @@ _MIRROR = (wheel("0,.5+.38,1-.03", ".7", 0.02, "mirror", sides=24),
 _DESK = (block("-1,1-.03,-1 1,1,1"), _either_side(block("1-.42,0+.05,-1+.05 1-.02,1-.03,1-.02",
     "own*.92"), block("1-.39,0,-1+.08 1-.05,0+.05,1-.05", "own*.6"),
     drawers("1-.42 1-.02", "0+.05 .42 .66 1-.035", "-1+.03", "own~.14"),
-    one_of(block("-1+.02,0,-1+.04 -1+.05,1-.03,1-.04"),
+    _either(block("-1+.02,0,-1+.04 -1+.05,1-.03,1-.04"),
     [rod(f"-1+.035,0,{z} -1+.035,1-.03,{z}", 0.05) for z in ("-1+.06", "1-.06")]),
     block("-1+.035,.45,1-.05 1-.42,1-.03,1-.03", "own*.9")))
 _CANVAS = (block("-.8,0,0-.01 .8,.42,0+.012", "shell"),
@@ -121,7 +126,7 @@ _CANVAS = (block("-.8,0,0-.01 .8,.42,0+.012", "shell"),
 BY_NAME: dict[str, Builder] = {
     "table": fixture(_table),
     "coffee_table": fixture(_COFFEE),
-    "side_table": fixture(one_of((_table, block("-1+.03,.3,-1+.03 1-.03,.3+.02,1-.03")),
+    "side_table": fixture(_either((_table, block("-1+.03,.3,-1+.03 1-.03,.3+.02,1-.03")),
         (cut(oval(1, n=24), "1-.025", "1", axis="y"), _PEDESTAL))),
     "console_table": fixture(lambda pen: drawn(pen, _COFFEE if _glass(pen) else _CONSOLE)),
     "desk": fixture(_DESK),
