@@ -18,15 +18,22 @@ Scenes in the CapNav benchmark's own form: graph, traversability and profiles.
 ``graphs/ID-graph.json`` has a node a room and an edge a pair of joined rooms;
 ``traverse/ID-traverse.json`` has for each body a cell an edge and direction, with a note where it
 is blocked; ``agent_profiles.json`` the bodies. Questions are written by
-:mod:`navloom_worlds.exporting.question_sampler`. The benchmark's cells also have the minute when an
+:mod:`navloom_worlds.exporting.capnav_release`. The benchmark's cells also have the minute when an
 annotator clicked; rules click at no minute, so there is no ``timestamp``.
+
+Questions about a scene with things, made by rules: from a thing in one room to one in another.
+
+Each names two things, each the only one of its room that the words may mean
+(:mod:`navloom.scenes.formats.told_apart`). No model is asked; ``navloom synth capnav`` has
+questions made by one.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -46,19 +53,143 @@ from navloom.evals.video import write_video
 from navloom.scenes.bodies import ALIASES, Embodiment, as_benchmark, canonical
 from navloom.scenes.by_rule import from_geometry
 from navloom.scenes.formats.capnav_nodes import Node, nodes_of
+from navloom.scenes.formats.told_apart import landmarks
 from navloom.scenes.parts import Box, Item
 from navloom.scenes.scene import Scene
 from navloom.scenes.traverse_table import Traversability
 from navloom.scenes.uri import load_scene
-from navloom.tools.capnav.named_places import Places
+from navloom.tools.capnav.feasible import route
+from navloom.tools.capnav.grounding import AGENT
+from navloom.tools.capnav.named_places import (
+    Places,
+    found_in,
+    found_outside,
+    load_words,
+    plain,
+    stem,
+)
 from navloom_worlds.exporting.hm3d_files import release_name
-from navloom_worlds.exporting.question_sampler import Sampled, nameable, sample_questions
 from navloom_worlds.exporting.written import write_files
 from navloom_worlds.mend.route_drive import spot
 from navloom_worlds.motion.body_field import body_field
 from navloom_worlds.motion.by_driving import from_driving
 from navloom_worlds.rendering.filming import filmed
 from navloom_worlds.rendering.tour import Tour, plan_tour
+
+NEAR = "near the "
+_MOST_THINGS = 4
+"""Things of a room that take turns in its questions."""
+_MOST_BETWEEN = 4
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """One question.
+
+    Attributes:
+        start: a region's id.
+        end: a region's id.
+        things: the ids of the things that its details mean.
+        question: with the benchmark's keys; places are nodes' ids.
+    """
+
+    start: str
+    end: str
+    things: tuple[str, str]
+    question: dict[str, Any]
+
+
+def nameable(scene: Scene) -> dict[str, list[tuple[str, str]]]:
+    """Words and ids of things by which a room can be an end of a question, of rooms that have any.
+
+    Args:
+        scene: with items.
+    """
+    names = [stem(plain(node.name)) for node in nodes_of(scene).values()]
+    words, found = load_words(), {}
+    for region in scene.regions:
+        fine = []
+        for said, item in landmarks(scene, region.id):
+            told = stem(plain(said))
+            # The public scorer finds ends by the names of nodes, and the first "to" divides them.
+            clear = not found_in(told, names) and not re.search(r"\b(?:to|from)\b", said)
+            if clear and not found_outside(told, words.capability, words.exempt):
+                fine.append((said, item.id))
+        if fine:
+            found[region.id] = fine[:_MOST_THINGS]
+    return found
+
+
+def sample_questions(
+    scene: Scene,
+    truth: Traversability,
+    pairs: Iterable[Pair],
+    shown: Mapping[str, str] | None = None,
+) -> list[Sampled]:
+    """Put pairs of rooms into words; the things of a room take turns.
+
+    Args:
+        scene: with items.
+        truth: of its regions: its edges make the routes of the reasons.
+        pairs: of regions that are :func:`nameable` and joined.
+        shown: when a tour shows each region ("00:26"), for the reasons.
+    """
+    nodes, things = nodes_of(scene), nameable(scene)
+    used: Counter[str] = Counter()
+    made = []
+    for pair in pairs:
+        ends = []
+        for region in pair:
+            ends.append(things[region][used[region] % len(things[region])])
+            used[region] += 1
+        words = (ends[0][0], ends[1][0])
+        question = _question(pair, route(truth, *pair), words, nodes, shown or {})
+        made.append(Sampled(*pair, (ends[0][1], ends[1][1]), question))
+    return made
+
+
+def _question(
+    pair: Pair,
+    route: Sequence[str],
+    said: tuple[str, str],
+    nodes: Mapping[str, Node],
+    shown: Mapping[str, str],
+) -> dict[str, Any]:
+    start, end = (nodes[region] for region in pair)
+    between = [nodes[region] for region in route[1:-1]]
+    return {
+        "scene_type": "home",
+        "question": (
+            f"Can {AGENT} move from the {said[0]} in the {start.name} to the {said[1]} in the"
+            f" {end.name}?"
+        ),
+        "reason": _reason(pair, route, nodes, shown),
+        "nodes_involved": {
+            "start": start.id,
+            "start_detail": f"{NEAR}{said[0]}",
+            "intermediate": [node.id for node in between] if len(between) <= _MOST_BETWEEN else [],
+            "end": end.id,
+            "end_detail": f"{NEAR}{said[1]}",
+        },
+    }
+
+
+def _reason(
+    pair: Pair, route: Sequence[str], nodes: Mapping[str, Node], shown: Mapping[str, str]
+) -> str:
+    """What the question is drawn from: where the tour shows its ends, and the shortest route."""
+    told = ""
+    if all(region in shown for region in pair):
+        told = (
+            f"At {shown[pair[0]]} the video shows the {nodes[pair[0]].name}, at {shown[pair[1]]}"
+            f" the {nodes[pair[1]].name}. "
+        )
+    between = ", ".join(nodes[region].name for region in route[1:-1])
+    by = f", by the {between}" if between else ""
+    many = len(route) - 1
+    return f"{told}The shortest route has {many} passage{'s' * (many != 1)}{by}."
+
 
 _WRITTEN = {ours: theirs for theirs, ours in ALIASES.items()}
 PROFILES = "agent_profiles.json"

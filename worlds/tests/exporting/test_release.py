@@ -16,8 +16,13 @@ from navloom.scenes import load_scene
 from navloom.scenes.bodies import builtin_bodies, get_body
 from navloom.scenes.by_rule import from_geometry
 from navloom.scenes.formats.told_apart import meant_by
-from navloom_worlds.exporting.capnav_release import Released, detail_cells, release_all
-from navloom_worlds.exporting.question_sampler import NEAR, Sampled
+from navloom_worlds.exporting.capnav_release import (
+    NEAR,
+    Released,
+    Sampled,
+    detail_cells,
+    release_all,
+)
 from tests.evals.capnav.world import load_scorer
 
 pytestmark = pytest.mark.slow
