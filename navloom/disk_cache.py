@@ -305,7 +305,7 @@ VIEWS = Store("views", "an index of a run", 500_000_000)
 STORES = (HOMES, MESHES, SIGHTS, LIGHT, HABITAT, BODIES, TABLES, VIEWS)
 """All but the replies."""
 TOKEN_FILE = "view-token"  # noqa: S105 - a name, no password
-"""The other file of ours in the cache's folder: see :mod:`navloom.web.token`."""
+"""The other file of ours in the cache's folder: see :mod:`navloom.web.serving`."""
 
 
 def content_key(*parts: str | bytes | NDArray[np.generic]) -> str:

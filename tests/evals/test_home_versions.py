@@ -16,7 +16,7 @@ from navloom.evals.run_folder import homes_of
 from navloom.evals.runner import run_kind
 from navloom.scenes import uri
 from navloom_worlds.homes import home
-from navloom_worlds.homes.home_spec import VERSION
+from navloom_worlds.homes.home_names import VERSION
 
 REQUEST = SynthRequest(kind="single", spec="home:3-4?rooms=8&floors=1", n=4)
 

@@ -28,10 +28,9 @@ from navloom.sim.graph import floor_of
 from navloom.sim.protocol import Contact, DrivenSimulator, Observation, Velocity
 from navloom.sim.viewer import EYE_M
 from navloom.sim.walker import Walker, walker_of
-from navloom.tools.navigation.bumps import bumped_into
 from navloom.tools.navigation.options import NO_DESCRIPTION, Option, direction_of, options_of
 from navloom.tools.navigation.parse_action import ParsedAction
-from navloom.tools.navigation.steps import Step
+from navloom.tools.navigation.steps import Step, bumped_into
 
 TICK_S = 0.05
 """Seconds between two poses."""

@@ -56,7 +56,6 @@ from navloom.prompts.load import load_prompt
 from navloom.sim.protocol import Contact, Pose
 from navloom.sim.walker import Walker, pose_entry, walker_of
 from navloom.tools.forms import paragraph
-from navloom.tools.navigation.bumps import bumped_into, told_of
 from navloom.tools.navigation.jumps import jumps, way_back
 from navloom.tools.navigation.options import Option, Remarks, noted, options_of, read_remarks
 from navloom.tools.navigation.parse_action import (
@@ -65,7 +64,15 @@ from navloom.tools.navigation.parse_action import (
     parse_action,
     parse_call,
 )
-from navloom.tools.navigation.steps import NOTHING, Ending, Step, result_of, steps_done
+from navloom.tools.navigation.steps import (
+    NOTHING,
+    Ending,
+    Step,
+    bumped_into,
+    result_of,
+    steps_done,
+    told_of,
+)
 
 MOST_REPLY_KEPT = 4_000
 """Characters of a reply that a step's record keeps."""

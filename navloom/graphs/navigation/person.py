@@ -16,9 +16,8 @@ from langgraph.runtime import Runtime
 from navloom.graphs.agent import off_loop
 from navloom.sim.protocol import Pose
 from navloom.sim.walker import walker_of
-from navloom.tools.navigation.bumps import told_of
 from navloom.tools.navigation.options import Option
-from navloom.tools.navigation.steps import Step
+from navloom.tools.navigation.steps import Step, told_of
 
 
 @dataclass(frozen=True)

@@ -3,16 +3,19 @@
 The file has no navigation graph, no geometry for a connection and no sizes of objects. What is
 made up for them is said in the scene's ``notes``: viewpoints (:mod:`navloom.scenes.box_graph`), and
 for each connection the point half-way between the nearest points of its two rooms' boxes.
+
+Notes that the loaders of several formats have to make about a scene.
 """
 
 from __future__ import annotations
 
 import re
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Self
 
+import networkx as nx
 import shapely
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
@@ -28,9 +31,34 @@ from navloom.scenes.checked_files import (
 )
 from navloom.scenes.formats.scan_files import hm3d_homes, load_scan
 from navloom.scenes.formats.scene_json import load_file
-from navloom.scenes.formats.scene_notes import apart_note, unlisted_note
-from navloom.scenes.lexicon import classify
+from navloom.scenes.lexicon import classify, unlisted
+from navloom.scenes.parts import prompt_name
 from navloom.scenes.scene import UNKNOWN, Box, Floor, Item, Link, Point3, Region, Scene, region_id
+
+_MOST_NAMES = 20
+
+
+def unlisted_note(names: Iterable[str]) -> Iterator[str]:
+    """What the lexicon does not know of the names of things; nothing where it knows them all."""
+    strange = unlisted(names)
+    if strange:
+        shown = [f"{prompt_name(name)} ({n})" for name, n in strange.most_common(_MOST_NAMES)]
+        more = len(strange) - _MOST_NAMES
+        rest = f" and {more} more names" if more > 0 else ""
+        yield (
+            f"{sum(strange.values())} things are kept out of tasks as structure, since the lexicon "
+            f"does not know their kind: {', '.join(shown)}{rest}."
+        )
+
+
+def apart_note(regions: Iterable[str], links: Iterable[Link]) -> Iterator[str]:
+    """In how many parts regions, by their ids, fall; nothing where links join them all."""
+    graph: nx.Graph[str] = nx.Graph((link.a, link.b) for link in links)
+    graph.add_nodes_from(regions)
+    parts = nx.number_connected_components(graph)
+    if parts > 1:
+        yield f"The home falls into {parts} parts that no link joins."
+
 
 FLOOR_GAP = 1.5
 """Metres above the lowest room of a storey from which a room is of the next storey."""

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from navloom.graphs.navcraft.choices import NamedThing, read_thing, things
+from navloom.graphs.navcraft.collab import Handoff, Offer
 from navloom.graphs.navcraft.errand_choices import far_places, far_rooms
-from navloom.graphs.navcraft.relay_choices import Handoff, Offer
 from navloom.graphs.navcraft.single import Context
 from navloom.scenes.prompt import item_names
 from navloom.scenes.scene import Edge, Scene

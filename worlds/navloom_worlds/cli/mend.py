@@ -46,7 +46,7 @@ def mend(
     from navloom.files import check_place
     from navloom.scenes.bodies import body_of
     from navloom.scenes.uri import load_scene
-    from navloom_worlds.mend.costs import load_costs
+    from navloom_worlds.mend.changes import load_costs
     from navloom_worlds.mend.mend_report import mends_table, write_mends
     from navloom_worlds.mend.search import mend as mended
 

@@ -7,30 +7,7 @@ import math
 
 from navloom_worlds.furniture.joinery import carcass, door, drawer, legs, tap
 from navloom_worlds.furniture.making import Builder, has, lightness
-from navloom_worlds.furniture.sketches import (
-    Pen,
-    Stroke,
-    Strokes,
-    at,
-    block,
-    by,
-    cut,
-    disc,
-    drawn,
-    fixture,
-    lean,
-    mirror,
-    orb,
-    ring,
-    rod,
-    row,
-    scaled,
-    sized,
-    soft,
-    turned,
-    wheel,
-    when,
-)
+from navloom_worlds.furniture.sketches import *
 from navloom_worlds.furniture.turnery import loft
 from navloom_worlds.geometry.solids import Part, quad
 

@@ -18,18 +18,7 @@ from navloom_worlds.furniture.making import (
     size_of,
     vivid,
 )
-from navloom_worlds.furniture.sketches import (
-    Pen,
-    Stroke,
-    Strokes,
-    block,
-    drawn,
-    fixture,
-    mirror,
-    rod,
-    row,
-    soft,
-)
+from navloom_worlds.furniture.sketches import *
 from navloom_worlds.furniture.turnery import prism, rounded, sheet
 from navloom_worlds.geometry.colours import surface_of
 from navloom_worlds.geometry.solids import Part, Surface, box

@@ -10,41 +10,7 @@ import numpy as np
 from navloom_worlds.furniture.household import grip, kit, tin
 from navloom_worlds.furniture.making import COLOURS, Builder, roll
 from navloom_worlds.furniture.paintings import MOTIFS, art_of
-from navloom_worlds.furniture.sketches import (
-    Pen,
-    Stroke,
-    Strokes,
-    any_of,
-    at,
-    bar,
-    block,
-    by,
-    cut,
-    disc,
-    drawn,
-    fill,
-    front,
-    hollow,
-    hoop,
-    lean,
-    loop,
-    mirror,
-    one_of,
-    orb,
-    oval,
-    points,
-    row,
-    scaled,
-    sized,
-    sketch,
-    slab,
-    spin,
-    state,
-    swing,
-    top,
-    turned,
-    when,
-)
+from navloom_worlds.furniture.sketches import *
 from navloom_worlds.furniture.turnery import arc, prism, relief, sheet, top_face
 from navloom_worlds.geometry.solids import Part
 

@@ -11,27 +11,7 @@ from navloom_worlds.furniture.contents import china, clothes_on_rail
 from navloom_worlds.furniture.joinery import AJAR, carcass, door, legs
 from navloom_worlds.furniture.making import Builder, dice_of
 from navloom_worlds.furniture.shelving import board_heights
-from navloom_worlds.furniture.sketches import (
-    Pen,
-    Stroke,
-    Strokes,
-    at,
-    bar,
-    block,
-    by,
-    cut,
-    drawn,
-    fixture,
-    mirror,
-    orb,
-    rod,
-    row,
-    soft,
-    spin,
-    turned,
-    wheel,
-    when,
-)
+from navloom_worlds.furniture.sketches import *
 from navloom_worlds.geometry.solids import Part
 
 

@@ -7,25 +7,7 @@ import math
 import numpy as np
 
 from navloom_worlds.furniture.making import Builder, dice_of
-from navloom_worlds.furniture.sketches import (
-    Pen,
-    Strokes,
-    at,
-    bar,
-    block,
-    cut,
-    disc,
-    drawn,
-    fixture,
-    lean,
-    mirror,
-    oval,
-    rod,
-    row,
-    sized,
-    soft,
-    wheel,
-)
+from navloom_worlds.furniture.sketches import *
 from navloom_worlds.geometry.solids import Part
 
 

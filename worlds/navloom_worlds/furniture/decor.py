@@ -23,41 +23,7 @@ from navloom_worlds.furniture.paintings import (
     print_of,
     weave,
 )
-from navloom_worlds.furniture.sketches import (
-    Pen,
-    Stroke,
-    Strokes,
-    any_of,
-    at,
-    bar,
-    block,
-    by,
-    cut,
-    dial,
-    disc,
-    drawn,
-    fill,
-    front,
-    hollow,
-    hoop,
-    lean,
-    loop,
-    mirror,
-    one_of,
-    orb,
-    oval,
-    pen_of,
-    row,
-    scaled,
-    sized,
-    sketch,
-    slab,
-    spin,
-    swing,
-    top,
-    turned,
-    when,
-)
+from navloom_worlds.furniture.sketches import *
 from navloom_worlds.furniture.turnery import arc, face, pad, relief, sheet, top_face, tube
 from navloom_worlds.geometry.solids import Part, Surface, box, floats
 

@@ -8,39 +8,7 @@ import numpy as np
 
 from navloom.scenes.scene import Item
 from navloom_worlds.furniture.making import Builder, fitted, has, look, size_of
-from navloom_worlds.furniture.sketches import (
-    Pen,
-    Strokes,
-    at,
-    bar,
-    block,
-    by,
-    cut,
-    dial,
-    disc,
-    drawn,
-    ear,
-    fill,
-    front,
-    hollow,
-    hoop,
-    lean,
-    mirror,
-    one_of,
-    orb,
-    oval,
-    pen_of,
-    row,
-    scaled,
-    sized,
-    sketch,
-    slab,
-    spin,
-    swing,
-    top,
-    turned,
-    when,
-)
+from navloom_worlds.furniture.sketches import *
 from navloom_worlds.furniture.turnery import arc, face
 from navloom_worlds.geometry.solids import Part, box
 

@@ -9,30 +9,7 @@ import numpy as np
 from navloom_worlds.furniture.appliances import drawers
 from navloom_worlds.furniture.joinery import framed_hole, legs
 from navloom_worlds.furniture.making import Builder, dice_of, lightness, vivid
-from navloom_worlds.furniture.sketches import (
-    Pen,
-    Stroke,
-    Strokes,
-    at,
-    bar,
-    block,
-    cut,
-    disc,
-    drawn,
-    fixture,
-    lean,
-    mirror,
-    orb,
-    oval,
-    ring,
-    rod,
-    row,
-    soft,
-    spin,
-    turned,
-    wheel,
-    when,
-)
+from navloom_worlds.furniture.sketches import *
 from navloom_worlds.furniture.turnery import sheet
 from navloom_worlds.geometry.solids import Part, Surface, lathe
 

@@ -39,6 +39,15 @@ from navloom_worlds.geometry import solids
 from navloom_worlds.geometry.colours import surface_of
 from navloom_worlds.geometry.solids import RGB, Part, Surface
 
+# fmt: off
+__all__ = [
+    "Pen", "Stroke", "Strokes", "any_of", "at", "bar", "block", "by", "cut", "dial", "disc",
+    "drawn", "ear", "fill", "fixture", "flip", "front", "hollow", "hoop", "lean", "loop",
+    "mirror", "one_of", "orb", "oval", "pen_of", "points", "ring", "rod", "row", "scaled",
+    "sized", "sketch", "slab", "soft", "spin", "state", "swing", "top", "turned", "wheel",
+    "when",
+]
+# fmt: on
 Outline = str | Sequence[Sequence[float]]
 
 

@@ -7,27 +7,7 @@ import math
 from navloom_worlds.furniture.appliances import drawers
 from navloom_worlds.furniture.joinery import legs
 from navloom_worlds.furniture.making import Builder, dice_of
-from navloom_worlds.furniture.sketches import (
-    Pen,
-    Stroke,
-    Strokes,
-    at,
-    bar,
-    block,
-    cut,
-    drawn,
-    fixture,
-    flip,
-    lean,
-    mirror,
-    oval,
-    ring,
-    rod,
-    sized,
-    spin,
-    turned,
-    wheel,
-)
+from navloom_worlds.furniture.sketches import *
 from navloom_worlds.geometry.solids import Part
 
 

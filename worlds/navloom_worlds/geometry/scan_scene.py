@@ -25,7 +25,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components, dijkstra
 
 from navloom.errors import SceneError
-from navloom.scenes.formats.scene_notes import apart_note, unlisted_note
+from navloom.scenes.formats.hm3d import apart_note, unlisted_note
 from navloom.scenes.lexicon import classify
 from navloom.scenes.parts import (
     Box,

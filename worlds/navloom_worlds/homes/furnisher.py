@@ -24,7 +24,7 @@ from navloom_worlds.homes.dice import Dice
 from navloom_worlds.homes.dressing import Dressing
 from navloom_worlds.homes.floorplan import Doorway, Floorplan, Room, Spot, Window
 from navloom_worlds.homes.hanging import PLACES as HANGING
-from navloom_worlds.homes.home_spec import Clutter
+from navloom_worlds.homes.home_names import Clutter
 from navloom_worlds.homes.item_relations import relations_of
 from navloom_worlds.homes.placed import DoorPlace, Household, Placed, Setting, Size, WindowPlace
 from navloom_worlds.homes.room_floor import RoomFloor, Side

@@ -14,8 +14,14 @@ from typing import IO
 from navloom import scenes
 from navloom.disk_cache import HOMES, code_key, content_key
 from navloom.scenes.scene import Scene
-from navloom_worlds.homes.home_names import FIRST, home_name, read_name, read_names
-from navloom_worlds.homes.home_spec import VERSION, HomeSpec
+from navloom_worlds.homes.home_names import (
+    FIRST,
+    VERSION,
+    HomeSpec,
+    home_name,
+    read_name,
+    read_names,
+)
 
 MOST_BYTES = 16_000_000
 """Of one file; the largest homes have 300 kB."""

@@ -1,20 +1,46 @@
 """What homes are called: ``7``, ``0-49``, ``7?rooms=12&floors=2``, and one portable name each.
 
 The portable name of a home with wishes is its seed and the wishes in the order of
-:class:`~navloom_worlds.homes.home_spec.HomeSpec`: ``7.rooms-12.floors-2``. It names a file, and
+:class:`~navloom_worlds.homes.home_names.HomeSpec`: ``7.rooms-12.floors-2``. It names a file, and
 stands in a dataset; the form with a question mark is for people to type.
+
+What one may ask of a home: ``home:7?rooms=12&floors=2&style=rustic&clutter=tidy``.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import Annotated, Literal
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from navloom.errors import SceneError, did_you_mean
 from navloom.scenes.checked_files import short
-from navloom_worlds.homes.home_spec import HomeSpec
+
+VERSION = 1
+"""Raised by every change that alters a home: a seed means a home of one version."""
+
+Clutter = Literal["tidy", "lived-in", "cluttered"]
+FEWEST_ROOMS, MOST_ROOMS = 4, 30
+SMALLEST, LARGEST = 35, 350
+"""Square metres of floor in all."""
+
+
+class HomeSpec(BaseModel):
+    """Wishes; what is None is drawn by the seed."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    rooms: Annotated[int, Field(ge=FEWEST_ROOMS, le=MOST_ROOMS)] | None = None
+    """Regions in all, hallways and stairwells, too."""
+    floors: Annotated[int, Field(ge=1, le=3)] | None = None
+    area: Annotated[int, Field(ge=SMALLEST, le=LARGEST)] | None = None
+    """Square metres, over all floors."""
+    style: Annotated[str, Field(pattern=r"^[a-z-]{1,30}$")] | None = None
+    """The name of a style of the catalogue."""
+    clutter: Clutter | None = None
+
 
 FIRST = "0-9"
 """The homes that ``home:`` alone means."""

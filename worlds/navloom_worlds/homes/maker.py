@@ -39,8 +39,7 @@ from navloom_worlds.homes.dice import Dice
 from navloom_worlds.homes.floorplan import Doorway, Flight, Floorplan, Outline, Room, Spot
 from navloom_worlds.homes.freespace import FLAT, HEAD, place_viewpoints
 from navloom_worlds.homes.furnisher import Furnishing, furnish
-from navloom_worlds.homes.home_names import home_name
-from navloom_worlds.homes.home_spec import VERSION, HomeSpec
+from navloom_worlds.homes.home_names import VERSION, HomeSpec, home_name
 from navloom_worlds.homes.planner import plan_home
 
 _TOUCH = 0.002

@@ -16,7 +16,7 @@ from itertools import combinations
 from shapely.geometry import Polygon
 
 from navloom_worlds.homes.floorplan import Doorway, Flight, Floorplan, Outline, Room, Spot
-from navloom_worlds.homes.home_spec import FEWEST_ROOMS, MOST_ROOMS
+from navloom_worlds.homes.home_names import FEWEST_ROOMS, MOST_ROOMS
 from navloom_worlds.homes.programme import KINDS
 from navloom_worlds.homes.rectilinear import Rect, area, covers, overlap, rect_of
 

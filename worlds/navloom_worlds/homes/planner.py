@@ -36,7 +36,7 @@ from navloom_worlds.homes.floorplan import (
     Window,
 )
 from navloom_worlds.homes.frame import SLIMMEST, Bay, SpineFrame, draw_frame, search
-from navloom_worlds.homes.home_spec import LARGEST, SMALLEST, HomeSpec
+from navloom_worlds.homes.home_names import LARGEST, SMALLEST, HomeSpec
 from navloom_worlds.homes.layout import Cell, lay_out
 from navloom_worlds.homes.plan_checks import faults
 from navloom_worlds.homes.programme import (

@@ -15,7 +15,7 @@ from navloom.errors import SceneError
 from navloom.files import packaged
 from navloom_worlds.homes.dice import Dice
 from navloom_worlds.homes.floorplan import Zone
-from navloom_worlds.homes.home_spec import LARGEST, MOST_ROOMS, SMALLEST, HomeSpec
+from navloom_worlds.homes.home_names import LARGEST, MOST_ROOMS, SMALLEST, HomeSpec
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,7 @@ from navloom_worlds.geometry.owners import door_owner, owner_name
 from navloom_worlds.mend.blockers import blockers, cut_off
 from navloom_worlds.mend.changes import (
     Change,
+    Costs,
     levelling,
     lifting,
     merged,
@@ -49,7 +50,6 @@ from navloom_worlds.mend.changes import (
     sliding,
     widening,
 )
-from navloom_worlds.mend.costs import Costs
 from navloom_worlds.mend.rebuild import LIFT, ramp_over, standing_on, widest
 from navloom_worlds.mend.route_drive import Drive, drive, spot
 from navloom_worlds.motion.body_field import body_field

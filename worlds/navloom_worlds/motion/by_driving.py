@@ -37,8 +37,8 @@ from navloom_worlds.motion.link_ground import (
     head_of,
     pushed,
 )
-from navloom_worlds.motion.motions import Motion
 from navloom_worlds.motion.mover import Mover
+from navloom_worlds.motion.rails import Motion
 from navloom_worlds.motion.stair_drive import climbed, entered, flight_of
 
 Result = Literal["passed", "blocked", "gave up"]

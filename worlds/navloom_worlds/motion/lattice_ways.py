@@ -24,8 +24,7 @@ from navloom.scenes.distances import turn_between
 from navloom.scenes.terrain import Stand
 from navloom_worlds.motion.lattice import AXES, GridFrame, States
 from navloom_worlds.motion.link_ground import CLOSE, HEADINGS, NEAR, Core, LinkGround, states_of
-from navloom_worlds.motion.motions import Motion
-from navloom_worlds.motion.rails import Grain, Rails
+from navloom_worlds.motion.rails import Grain, Motion, Rails
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -24,9 +24,8 @@ from numpy.typing import NDArray
 from navloom_worlds.geometry.packet_loop import pays
 from navloom_worlds.geometry.rays import Hits
 from navloom_worlds.geometry.solids import Floats
-from navloom_worlds.rendering.atlas import UNIT, Light
+from navloom_worlds.rendering.atlas import EARTH, HORIZON, UNIT, ZENITH, Light, sky
 from navloom_worlds.rendering.facets import Facets
-from navloom_worlds.rendering.sky import EARTH, HORIZON, ZENITH, sky
 from navloom_worlds.rendering.texels import LEVELS, LINEAR, Texels, encoded
 
 _F = np.float32

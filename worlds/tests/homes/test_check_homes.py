@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from navloom_worlds.homes.home_spec import HomeSpec
+from navloom_worlds.homes.home_names import HomeSpec
 from navloom_worlds.homes.maker import make_home
 from worlds.tests.homes.check_homes import Home
 

@@ -19,7 +19,7 @@ from navloom_worlds.homes.catalogue import catalogue
 from navloom_worlds.homes.dice import Dice
 from navloom_worlds.homes.floorplan import Floorplan, Room
 from navloom_worlds.homes.furnisher import Furnishing, furnish
-from navloom_worlds.homes.home_spec import HomeSpec
+from navloom_worlds.homes.home_names import HomeSpec
 from navloom_worlds.homes.placed import Placed
 from navloom_worlds.homes.planner import plan_home
 from worlds.tests.homes.small_plans import HOME, MORE

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from navloom.errors import SceneError
-from navloom_worlds.homes.home_names import home_name, read_name, read_names
-from navloom_worlds.homes.home_spec import HomeSpec
+from navloom_worlds.homes.home_names import HomeSpec, home_name, read_name, read_names
 
 
 @pytest.mark.parametrize(

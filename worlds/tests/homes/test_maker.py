@@ -19,7 +19,7 @@ from navloom.errors import SceneError
 from navloom.scenes.floor_graph import BlockedError
 from navloom.scenes.scene import Scene
 from navloom_worlds.homes import maker
-from navloom_worlds.homes.home_spec import VERSION, HomeSpec
+from navloom_worlds.homes.home_names import VERSION, HomeSpec
 from navloom_worlds.homes.maker import make_home
 from worlds.tests.homes import check_homes
 

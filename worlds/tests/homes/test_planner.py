@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from navloom.errors import SceneError
 from navloom_worlds.homes.dice import Dice
-from navloom_worlds.homes.home_spec import HomeSpec
+from navloom_worlds.homes.home_names import HomeSpec
 from navloom_worlds.homes.plan_checks import faults
 from navloom_worlds.homes.planner import floor_area, plan_home
 

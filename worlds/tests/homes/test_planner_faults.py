@@ -9,7 +9,7 @@ import pytest
 
 from navloom_worlds.homes.dice import Dice
 from navloom_worlds.homes.floorplan import Doorway, Floorplan, Room, Spot
-from navloom_worlds.homes.home_spec import HomeSpec
+from navloom_worlds.homes.home_names import HomeSpec
 from navloom_worlds.homes.plan_checks import faults
 from navloom_worlds.homes.planner import plan_home
 from navloom_worlds.homes.rectilinear import rect_of

@@ -22,6 +22,7 @@ from navloom.scenes.bodies import Embodiment, builtin_bodies
 from navloom.scenes.uri import list_scenes
 from navloom_worlds.mend.changes import (
     Change,
+    Costs,
     levelling,
     opening,
     ramping,
@@ -30,7 +31,6 @@ from navloom_worlds.mend.changes import (
     sliding,
     widening,
 )
-from navloom_worlds.mend.costs import Costs
 from navloom_worlds.mend.rebuild import widest
 from navloom_worlds.mend.route_drive import drive
 from navloom_worlds.mend.search import lift_sites, mend

@@ -16,7 +16,9 @@ from navloom.scenes.distances import turn_between
 from navloom.scenes.parts import Point3
 from navloom.scenes.terrain import Stand
 from navloom_worlds.mend.changes import (
+    Costs,
     levelling,
+    load_costs,
     merged,
     price,
     rebuilt,
@@ -24,7 +26,6 @@ from navloom_worlds.mend.changes import (
     sliding,
     widening,
 )
-from navloom_worlds.mend.costs import Costs, load_costs
 from navloom_worlds.mend.mend_report import draw_mend, places_of
 from navloom_worlds.mend.route_drive import Drive, drive, manoeuvred
 from navloom_worlds.mend.search import Cheaper, Mend, link_needs, mend

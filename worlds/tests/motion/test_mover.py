@@ -13,7 +13,7 @@ from navloom.scenes.scene import Scene
 from navloom.scenes.terrain import Stand
 from navloom.scenes.uri import load_scene
 from navloom.sim.protocol import Contact
-from navloom.tools.navigation.bumps import bumped_into
+from navloom.tools.navigation.steps import bumped_into
 from navloom_worlds.motion import sweep
 from navloom_worlds.motion.mover import Mover, mover_of
 from worlds.tests.motion.check_moves import Found, check
