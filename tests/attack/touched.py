@@ -72,6 +72,6 @@ def _remembered(folder: Path, dice: random.Random, tries: int) -> Iterator[str |
 
 
 ATTACKS: tuple[Attack, ...] = (
-    Attack("touched lines of a run", "none is exported", _counted, 10_000, 500),
-    Attack("touched conversations", "none is a new chat", _remembered, 2_000, 200),
+    Attack("touched lines of a run", "none is exported", _counted, 10_000, 150),
+    Attack("touched conversations", "none is a new chat", _remembered, 2_000, 60),
 )

@@ -139,6 +139,6 @@ def _navigator_is_told(folder: Path, dice: random.Random, tries: int) -> Iterato
 
 
 ATTACKS: tuple[Attack, ...] = (
-    Attack("verdicts", "no look-alike sign brings one to a judge", _judge_is_told, 7_000, 1_000),
-    Attack("giveaways", "no look-alike brings one to a navigator", _navigator_is_told, 1_000, 500),
+    Attack("verdicts", "no look-alike sign brings one to a judge", _judge_is_told, 7_000, 300),
+    Attack("giveaways", "no look-alike brings one to a navigator", _navigator_is_told, 1_000, 200),
 )
