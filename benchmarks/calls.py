@@ -22,7 +22,7 @@ from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
-from navloom.line_file import read_lines
+from navloom.files import read_lines
 from navloom.models.call import CallSettings
 from navloom.models.messages import EndedCall
 

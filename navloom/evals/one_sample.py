@@ -16,8 +16,8 @@ from langgraph.runtime import RunControl
 from navloom.errors import LimitReachedError, ModelRefusedError, RunError, StoppedError
 from navloom.evals.progress import Display, Tally
 from navloom.evals.session import Job, Sample
+from navloom.files import encode_line
 from navloom.graphs.calling import paid_so_far
-from navloom.line_file import encode_line
 from navloom.models.call import CallSettings, Holds, Retry, call_settings
 from navloom.models.secrets import one_line
 from navloom.models.spans import agent_span, sample_span

@@ -42,8 +42,16 @@ from typing import Any
 from navloom.errors import RunError
 from navloom.evals.progress import Tally
 from navloom.evals.session import check_id
-from navloom.files import cannot_write, check_place, formed, write_whole
-from navloom.line_file import LineFile, LineForm, read_by_id, read_lines
+from navloom.files import (
+    LineFile,
+    LineForm,
+    cannot_write,
+    check_place,
+    formed,
+    read_by_id,
+    read_lines,
+    write_whole,
+)
 from navloom.models.secrets import redacted
 from navloom.scenes.uri import homes_version, other_homes
 from navloom.terminal import COMMAND

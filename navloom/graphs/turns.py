@@ -53,12 +53,12 @@ from navloom.models.call import acall
 from navloom.models.messages import (
     AnswerError,
     answered_turns,
+    left_out,
     message_text,
     opening,
     read_json_object,
     with_pictures,
 )
-from navloom.models.reply import left_out
 from navloom.models.spans import tool_span
 from navloom.models.usage import paid_for
 from navloom.prompts.load import Rendered

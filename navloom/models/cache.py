@@ -30,7 +30,7 @@ from navloom.disk_cache import (
     write_entry,
 )
 from navloom.errors import ModelError
-from navloom.models.reply import sane
+from navloom.models.messages import sane
 from navloom.models.secrets import redacted
 
 FORMAT = 1

@@ -51,8 +51,7 @@ from navloom.models.failure import (
     refused_ability,
     server_of,
 )
-from navloom.models.messages import EndedCall, asking_node
-from navloom.models.reply import sane
+from navloom.models.messages import EndedCall, asking_node, sane
 from navloom.models.secrets import redact_error, redacted, remember
 from navloom.models.spans import is_traced, tell_call
 from navloom.models.spec import OUR_BOUND, read_spec
@@ -395,7 +394,7 @@ async def acall(
     Returns:
         The model's message, or the one kept for this very request, with ``usage_metadata`` where
         the backend counts and a stamp (`navloom.models.usage`); what is beyond reason in it is cut
-        (`navloom.models.reply.sane`), and so is any key in it.
+        (`navloom.models.messages.sane`), and so is any key in it.
 
     Raises:
         ModelError: where the model cannot be had: one line that names the model, the HTTP status

@@ -16,7 +16,7 @@ from navloom.evals.navcraft.shown_dataset import (
 from navloom.evals.report.blocks import Block, Column, Detail
 from navloom.evals.report.scene_blocks import scene_blocks
 from navloom.evals.report.writers import NAME, KeptReport, read_report
-from navloom.line_file import LinePosition
+from navloom.files import LinePosition
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import SceneNames, list_scenes, load_scene, scene_of
 from navloom.web.index import IndexRow, cells_of

@@ -20,7 +20,7 @@ from navloom.evals.people.study_folder import (
 )
 from navloom.evals.report.blocks import Block, Column, Detail, Fact, Facts, Grid, Line, Prose
 from navloom.evals.report.document import NOTHING, Table
-from navloom.line_file import LinePosition
+from navloom.files import LinePosition
 from navloom.web.documents import Documents
 from navloom.web.index import IndexRow, cells_of
 from navloom.web.source import Header, Source, cell, size_and_time

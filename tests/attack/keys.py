@@ -19,7 +19,7 @@ from unittest import mock
 
 from navloom.cli.main import main
 from navloom.evals.run_folder import _line_check, request_hash
-from navloom.line_file import LineForm
+from navloom.files import LineForm
 from navloom.models import addresses
 from navloom.models.addresses import origin_of
 from navloom.models.registry import _PROVIDERS, get_model, register_provider

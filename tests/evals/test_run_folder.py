@@ -18,7 +18,7 @@ from navloom import files as lines_module
 from navloom.errors import RunError
 from navloom.evals.run_folder import RunFolder, read_errors, read_run, read_samples
 from navloom.evals.session import check_id, make_id, sample_seed
-from navloom.line_file import LineFile, read_lines
+from navloom.files import LineFile, read_lines
 from tests.evals.lines import checked
 
 

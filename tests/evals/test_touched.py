@@ -12,7 +12,7 @@ import pytest
 from navloom.cli.main import main
 from navloom.errors import RunError
 from navloom.evals.run_folder import each_sample, read_samples
-from navloom.line_file import encode_line
+from navloom.files import encode_line
 from tests.evals.lines import checked, records, rewrite
 
 WORDS = ["synth", "single", "demo:flat", "--n", "3", "--display", "none", "--out"]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage
 
-from navloom.models.reply import sane
+from navloom.models.messages import sane
 
 
 @pytest.mark.parametrize(

@@ -30,9 +30,8 @@ from navloom.evals.request import HEURISTIC
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.session import Job, Sample
 from navloom.evals.tasks.episode import Episode
-from navloom.files import write_whole
+from navloom.files import encode_line, write_whole
 from navloom.graphs.judging import labeller
-from navloom.line_file import encode_line
 from navloom.models.builtin import BuiltinChatModel
 from navloom.models.registry import model_of
 from navloom.models.spec import read_spec

@@ -21,9 +21,9 @@ from navloom.evals.judging.rows import lines_of, read_answers, sample_name, uniq
 from navloom.evals.kinds import Calls, Note, Plan, read_run_of
 from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Job, Sample
+from navloom.files import encode_line
 from navloom.graphs.judging import reasoning, rubric
 from navloom.judges.trace import Step, load_rubric, steps_of
-from navloom.line_file import encode_line
 from navloom.models.registry import model_of
 
 _SHOWN = 4_000

@@ -19,8 +19,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from navloom.errors import RunError, UsageError
 from navloom.evals.people.form import Known
 from navloom.evals.people.study_folder import RATINGS, Rating, ratings_form, read_people
-from navloom.files import open_file
-from navloom.line_file import LineFile
+from navloom.files import LineFile, open_file
 from navloom.scenes.checked_files import first_problem
 
 ANSWERS_FORMAT: Literal["navloom.answers/1"] = "navloom.answers/1"

@@ -24,9 +24,8 @@ from pydantic import Field, TypeAdapter, ValidationError, model_validator
 from navloom.errors import RunError, UsageError
 from navloom.evals.people.form import Answer, Form, Known
 from navloom.evals.run_folder import typed, versions
-from navloom.files import open_file, write_whole
-from navloom.line_file import LineForm as LineForm
-from navloom.line_file import encode_line, read_lines
+from navloom.files import LineForm as LineForm
+from navloom.files import encode_line, open_file, read_lines, write_whole
 from navloom.scenes.checked_files import first_problem
 
 FORMAT: Literal["navloom.people/1"] = "navloom.people/1"

@@ -25,7 +25,7 @@ from navloom.evals.report.blocks import Line, Pairing
 from navloom.evals.report.document import NOTHING, Table
 from navloom.evals.report.intervals import LEVEL, RESAMPLES, By, Row, columns_of, rows_of
 from navloom.evals.run_folder import line_form
-from navloom.line_file import read_lines
+from navloom.files import read_lines
 
 Floats = NDArray[np.float64]
 Good = Literal["more", "less"] | None

@@ -55,8 +55,8 @@ from navloom.graphs.chat.state import Context, Input, State
 from navloom.graphs.turns import Asked, ask_model
 from navloom.models.binding import bind, cannot
 from navloom.models.call import model_name
+from navloom.models.messages import left_out
 from navloom.models.registry import model_of
-from navloom.models.reply import left_out
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.uri import scene_of
 from navloom.sim.walker import Walker, walker_of

@@ -56,7 +56,6 @@ from navloom.prompts.load import load_prompt
 from navloom.sim.protocol import Contact, Pose
 from navloom.sim.walker import Walker, pose_entry, walker_of
 from navloom.tools.forms import paragraph
-from navloom.tools.navigation.jumps import jumps, way_back
 from navloom.tools.navigation.options import Option, Remarks, noted, options_of, read_remarks
 from navloom.tools.navigation.parse_action import (
     ActionError,
@@ -69,9 +68,11 @@ from navloom.tools.navigation.steps import (
     Ending,
     Step,
     bumped_into,
+    jumps,
     result_of,
     steps_done,
     told_of,
+    way_back,
 )
 
 MOST_REPLY_KEPT = 4_000

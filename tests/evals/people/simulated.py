@@ -21,7 +21,7 @@ from navloom.evals.people.study_folder import (
     ratings_form,
     read_people,
 )
-from navloom.line_file import LineFile
+from navloom.files import LineFile
 
 VERDICT = FormQuestion.model_validate(
     {

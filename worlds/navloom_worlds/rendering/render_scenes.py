@@ -29,8 +29,7 @@ from typing import Any
 
 import navloom
 from navloom.errors import NavloomError, RunError, SceneError, SimulatorError
-from navloom.files import make_folder, write_whole
-from navloom.line_file import LineFile, read_lines
+from navloom.files import LineFile, make_folder, read_lines, write_whole
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.difference import scene_hash
 from navloom.scenes.formats.scene_json import save

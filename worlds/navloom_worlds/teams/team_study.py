@@ -29,8 +29,7 @@ from navloom.evals.report.writers import keep_study
 from navloom.evals.run_folder import package_version
 from navloom.evals.session import make_id
 from navloom.evals.study import check_free
-from navloom.files import make_folder, open_file, write_whole
-from navloom.line_file import LineFile, LineForm, read_by_id
+from navloom.files import LineFile, LineForm, make_folder, open_file, read_by_id, write_whole
 from navloom.scenes.bodies import get_body
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import list_scenes, load_scene

@@ -32,10 +32,9 @@ from navloom.evals.runner import run_batch
 from navloom.evals.session import Sample, sample_seed
 from navloom.evals.tasks.episode import Episode
 from navloom.evals.tasks.registry import load_task
-from navloom.files import write_whole
+from navloom.files import encode_line, parse_line, whole_lines, write_whole
 from navloom.graphs.checkpoints import begun, open_checkpoints
 from navloom.graphs.navigation.person import Person
-from navloom.line_file import encode_line, parse_line, whole_lines
 from navloom.models.call import CallSettings
 from navloom.scenes.bodies import body_of
 from navloom.scenes.scene import Scene
