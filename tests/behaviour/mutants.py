@@ -46,7 +46,7 @@ PACKAGES = {"navloom": "navloom", "navloom_worlds": "worlds/navloom_worlds"}
 RULES = {
     "navloom/tools": "forms",
     "navloom/tools/capnav": "[a-s]*",
-    "worlds/navloom_worlds/exporting": "capnav_release question_sampler",
+    "worlds/navloom_worlds/exporting": "capnav_release",
     "navloom/tools/navcraft": "errand optimum paths relay schedule task",
     "navloom/tools/navigation": "giveaways guide leaks options parse_action steps triggers",
     "navloom/graphs/captions": "captioner",
