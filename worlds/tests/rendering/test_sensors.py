@@ -18,7 +18,7 @@ from navloom.sim.conformance import made_scene
 from navloom.sim.conformance.bench import put
 from navloom.sim.graph import GraphSimulator
 from navloom.sim.protocol import Observation, Pose
-from navloom.sim.registry import backend_of
+from navloom.sim.auto import backend_of
 from navloom.sim.views import FORMS, strip
 from navloom_worlds.mend.edit import edit
 from navloom_worlds.rendering import RIGS, EmbeddedSimulator, Sensor, embedded, rig_of
