@@ -61,7 +61,7 @@ def blocks() -> Iterator[object]:
     """The README's blocks for few samples, and as they stand with the slow tests; others' there.
 
     The README's studies, what looks at homes, and what is made of real data are only run as they
-    stand; so are other pages' studies and real data. Their other blocks are run for some samples.
+    stand. Other pages' blocks are run for some samples.
     """
     slow = [pytest.mark.slow, pytest.mark.timeout(1200)]
     for path in PAGES:
@@ -71,8 +71,8 @@ def blocks() -> Iterator[object]:
             block, name = match.group(2), f"{path.relative_to(ROOT)}:{number}"
             marks = [pytest.mark.realdata] if "NAVLOOM_DATA" in block else []
             long = bool(marks) or "navloom study" in block
-            if path != PAGES[0] and not long:
-                yield pytest.param(block, SOME, id=name, marks=slow)
+            if path != PAGES[0]:
+                yield pytest.param(block, SOME, id=name, marks=[*marks, *slow])
                 continue
             few = not long and "navloom scenes" not in block
             if few:
