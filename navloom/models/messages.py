@@ -20,21 +20,20 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, TypeVar
-
-from langchain_core.messages import (
-    AIMessage,
-    AnyMessage,
-    BaseMessage,
-    HumanMessage,
-    InvalidToolCall,
-    SystemMessage,
-    ToolCall,
-    ToolMessage,
-)
-from langchain_core.runnables.config import var_child_runnable_config
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from navloom.errors import ModelError
+
+if TYPE_CHECKING:  # a page that shows a run reads answers, and loads no framework of agents
+    from langchain_core.messages import (
+        AIMessage,
+        AnyMessage,
+        BaseMessage,
+        HumanMessage,
+        InvalidToolCall,
+        ToolCall,
+        ToolMessage,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +90,8 @@ def asking_node() -> tuple[str, int | None]:
     the names of the nodes around it: ``outer:TASK|inner:TASK``, where a task that calls a graph
     more than once has numbers between.
     """
+    from langchain_core.runnables.config import var_child_runnable_config
+
     said: Mapping[str, Any] = (var_child_runnable_config.get() or {}).get("metadata") or {}
     around = str(said.get("langgraph_checkpoint_ns") or "").split("|")
     names = [each.partition(":")[0] for each in around]
@@ -193,7 +194,7 @@ def image_block(data: bytes) -> dict[str, Any]:
     return {"type": "image", "base64": base64.b64encode(data).decode(), "mime_type": kind}
 
 
-_Message = TypeVar("_Message", bound=BaseMessage)
+_Message = TypeVar("_Message", bound="BaseMessage")
 
 
 def opening(
@@ -204,6 +205,8 @@ def opening(
     Args:
         prompt: its system and its human text, and the worked turns that stand between them.
     """
+    from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+
     system, human, turns = prompt if len(prompt) == 3 else (*prompt, ())
     worked: list[AnyMessage] = []
     for question, answer in turns:
@@ -218,6 +221,8 @@ def answered_calls(messages: Sequence[BaseMessage]) -> list[tuple[ToolCall, Tool
 
 def answered_turns(messages: Sequence[BaseMessage]) -> list[list[tuple[ToolCall, ToolMessage]]]:
     """The same, those of each reply together."""
+    from langchain_core.messages import AIMessage, ToolMessage
+
     turns: list[list[tuple[ToolCall, ToolMessage]]] = []
     asked: dict[str | None, ToolCall] = {}
     for message in messages:
@@ -240,6 +245,8 @@ def with_pictures(
     """
     if not pictures:
         return list(messages)
+    from langchain_core.messages import HumanMessage
+
     at = next(i for i, message in enumerate(messages) if isinstance(message, HumanMessage))
     text = {"type": "text", "text": message_text(messages[at].content)}
     shown = HumanMessage([text, *map(image_block, pictures)])
@@ -325,6 +332,8 @@ def left_out(message: AIMessage) -> str | None:
 
 def _calls(message: AIMessage) -> tuple[list[ToolCall], list[InvalidToolCall], int]:
     """The calls that are kept, those whose arguments are no JSON, and how many were cut."""
+    from langchain_core.messages import InvalidToolCall, ToolCall
+
     taken: set[str] = set()
     calls: list[ToolCall] = []
     for place, call in enumerate(message.tool_calls[:MOST_CALLS]):

@@ -9,7 +9,8 @@ from typing import Any
 from navloom.evals.kinds import RESULT_TOKENS, Calls, Note, Plan, reply_tokens
 from navloom.evals.navcraft.direct_request import DirectRequest
 from navloom.evals.navcraft.direct_results import score_direct
-from navloom.evals.navcraft.run import SURVEY, read_survey, survey
+from navloom.evals.navcraft.request import SURVEY, read_survey
+from navloom.evals.navcraft.run import survey
 from navloom.evals.session import Job, Sample, make_id
 from navloom.graphs.navcraft import direct as navcraft_direct
 from navloom.models.registry import model_of

@@ -1,13 +1,15 @@
-"""What a synthesis of NavCraft tasks is asked to be."""
+"""What a synthesis of NavCraft tasks is asked to be, and the scenes that a survey left for it."""
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from navloom.errors import UsageError
+from navloom.errors import RunError, UsageError
 from navloom.evals.option import Opt
 from navloom.evals.request import (
     HEURISTIC,
@@ -272,3 +274,73 @@ class SynthRequest(Request):
             ],
             "prompts": [load_prompt(name).record for name in names],
         }
+
+
+SURVEY = "scenes.json"
+BROKEN = "broken"
+_MOST_NAMED = 3
+_MOSTBROKEN = 10
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What was found.
+
+    Attributes:
+        scenes: the URI each scene that can be used is loaded by, by its portable name.
+        skipped: why the others are left out, by name.
+    """
+
+    scenes: dict[str, str]
+    skipped: dict[str, str] = field(default_factory=dict)
+
+    def reasons(self) -> tuple[tuple[str, int], ...]:
+        """How many scenes are left out for each reason, most frequent first."""
+        counted = Counter(_kind(why) for why in self.skipped.values())
+        return tuple(sorted(counted.items(), key=lambda pair: (-pair[1], pair[0])))
+
+    def lines(self) -> list[str]:
+        """What a person should read: a line a reason, and one a broken scene."""
+        known = len(self.scenes) + len(self.skipped)
+        said = []
+        for kind, count in self.reasons():
+            names = [name for name, why in self.skipped.items() if _kind(why) == kind]
+            more = ", ..." if count > _MOST_NAMED else ""
+            named = f"{', '.join(names[:_MOST_NAMED])}{more}"
+            said.append(f"skipped {count} of {known} scenes: {kind} ({named})")
+        broken = [why for why in self.skipped.values() if _kind(why) == BROKEN]
+        said += [f"  {why}" for why in broken[:_MOSTBROKEN]]
+        if len(broken) > _MOSTBROKEN:
+            said.append(f"  and {len(broken) - _MOSTBROKEN} more, see {SURVEY} in the run's folder")
+        return said
+
+    def data(self) -> bytes:
+        """As a run's folder keeps it, in ``SURVEY``."""
+        return (json.dumps(asdict(self), indent=1) + "\n").encode()
+
+
+def _kind(why: str) -> str:
+    """A reason to count by: what is broken in one file is broken in no other."""
+    return BROKEN if why.startswith(f"{BROKEN}: ") else why
+
+
+def read_survey(folder: Path) -> Survey | None:
+    """What a run's folder keeps of its survey; None where it keeps none.
+
+    Raises:
+        RunError: it is broken.
+    """
+    file = folder / SURVEY
+    try:
+        known = json.loads(file.read_bytes())
+        found = Survey(dict(known["scenes"]), dict(known["skipped"]))
+        named = [*found.scenes.values(), *found.skipped.values()]
+        if not (found.scenes and all(isinstance(text, str) for text in named)):
+            raise TypeError
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise RunError(f"cannot read {file}: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise RunError(f"{file} is broken: delete it, and it is made anew") from None
+    return found

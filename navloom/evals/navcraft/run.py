@@ -10,16 +10,23 @@ from __future__ import annotations
 
 import json
 import math
-from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from navloom.errors import RunError, SceneError, UsageError
+from navloom.errors import SceneError, UsageError
 from navloom.evals.kinds import RESULT_TOKENS, Calls, Note, Plan, reply_tokens
-from navloom.evals.navcraft.request import COLLAB_ONLY, COMPACT_ONLY, SynthRequest
+from navloom.evals.navcraft.request import (
+    BROKEN,
+    COLLAB_ONLY,
+    COMPACT_ONLY,
+    SURVEY,
+    Survey,
+    SynthRequest,
+    read_survey,
+)
 from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Job, Sample, make_id
 from navloom.graphs.navcraft import collab as navcraft_collab
@@ -32,55 +39,6 @@ from navloom.scenes.uri import list_scenes, load_scene, scene_of
 from navloom.tools.navcraft.errand import count_admissible_triples
 from navloom.tools.navcraft.paths import least_hops
 from navloom.tools.navcraft.wish import Asked, drawn
-
-SURVEY = "scenes.json"
-_BROKEN = "broken"
-_MOST_NAMED = 3
-_MOST_BROKEN = 10
-
-
-@dataclass(frozen=True)
-class Survey:
-    """What was found.
-
-    Attributes:
-        scenes: the URI each scene that can be used is loaded by, by its portable name.
-        skipped: why the others are left out, by name.
-    """
-
-    scenes: dict[str, str]
-    skipped: dict[str, str] = field(default_factory=dict)
-
-    def reasons(self) -> tuple[tuple[str, int], ...]:
-        """How many scenes are left out for each reason, most frequent first."""
-        counted = Counter(_kind(why) for why in self.skipped.values())
-        return tuple(sorted(counted.items(), key=lambda pair: (-pair[1], pair[0])))
-
-    def lines(self) -> list[str]:
-        """What a person should read: a line a reason, and one a broken scene."""
-        known = len(self.scenes) + len(self.skipped)
-        said = []
-        for kind, count in self.reasons():
-            names = [name for name, why in self.skipped.items() if _kind(why) == kind]
-            more = ", ..." if count > _MOST_NAMED else ""
-            named = f"{', '.join(names[:_MOST_NAMED])}{more}"
-            said.append(f"skipped {count} of {known} scenes: {kind} ({named})")
-        broken = [why for why in self.skipped.values() if _kind(why) == _BROKEN]
-        said += [f"  {why}" for why in broken[:_MOST_BROKEN]]
-        if len(broken) > _MOST_BROKEN:
-            said.append(
-                f"  and {len(broken) - _MOST_BROKEN} more, see {SURVEY} in the run's folder"
-            )
-        return said
-
-    def data(self) -> bytes:
-        """As a run's folder keeps it, in ``SURVEY``."""
-        return (json.dumps(asdict(self), indent=1) + "\n").encode()
-
-
-def _kind(why: str) -> str:
-    """A reason to count by: what is broken in one file is broken in no other."""
-    return _BROKEN if why.startswith(f"{_BROKEN}: ") else why
 
 
 def survey(
@@ -113,7 +71,7 @@ def survey(
         except SceneError as error:
             if len(uris) == 1:
                 raise
-            found.skipped[uri] = f"{_BROKEN}: {error}"
+            found.skipped[uri] = f"{BROKEN}: {error}"
             continue
         if scene.uri in found.scenes or scene.uri in found.skipped:
             raise SceneError(f"{spec} holds two scenes named {scene.uri}: rename one")
@@ -141,28 +99,6 @@ def why_no_errand(scene: Scene, *, tau: int) -> str | None:
             "with an object in the target and an asset in the end"
         )
     return None
-
-
-def read_survey(folder: Path) -> Survey | None:
-    """What a run's folder keeps of its survey; None where it keeps none.
-
-    Raises:
-        RunError: it is broken.
-    """
-    file = folder / SURVEY
-    try:
-        known = json.loads(file.read_bytes())
-        found = Survey(dict(known["scenes"]), dict(known["skipped"]))
-        named = [*found.scenes.values(), *found.skipped.values()]
-        if not (found.scenes and all(isinstance(text, str) for text in named)):
-            raise TypeError
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError as error:
-        raise RunError(f"cannot read {file}: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise RunError(f"{file} is broken: delete it, and it is made anew") from None
-    return found
 
 
 LIBRARY_TOKENS = 2_000

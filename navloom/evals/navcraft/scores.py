@@ -26,7 +26,7 @@ from typing import Any
 
 from navloom.evals.kinds import read_run_of
 from navloom.evals.navcraft.driven_relays import DrivenRelays, driven_relays
-from navloom.evals.navcraft.run import Survey, read_survey
+from navloom.evals.navcraft.request import Survey, read_survey
 from navloom.evals.report.intervals import Rate, Spread
 from navloom.evals.run_folder import read_errors, read_samples
 from navloom.files import formed

@@ -8,7 +8,8 @@ from typing import Any
 
 from navloom.errors import SceneError, UsageError
 from navloom.evals.kinds import RESULT_TOKENS, Calls, Note, Plan, reply_tokens
-from navloom.evals.navcraft.run import SURVEY, Survey, read_survey, survey
+from navloom.evals.navcraft.request import SURVEY, Survey, read_survey
+from navloom.evals.navcraft.run import survey
 from navloom.evals.session import Job, Sample, make_id, sample_seed
 from navloom.models.registry import model_of
 from navloom.scenes.bodies import body_of
