@@ -21,9 +21,8 @@ from unittest import mock
 import numpy as np
 
 from benchmarks import Claim
-from navloom.scenes.bodies import Embodiment, builtin_bodies
+from navloom.scenes.bodies import Embodiment, Moved, Stand, builtin_bodies
 from navloom.scenes.scene import Scene
-from navloom.scenes.terrain import Moved, Stand
 from navloom.scenes.uri import load_scene
 from navloom_worlds.motion import sweep
 from navloom_worlds.motion.body_mesh import body_mesh

@@ -26,9 +26,9 @@ from benchmarks import Claim
 from benchmarks.reference import Collab, check_path, crossing_graph
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import iter_scenes, load_scene
-from navloom.tools.navcraft.errand import admissible_triples
 from navloom.tools.navcraft.optimum import all_relays
 from navloom.tools.navcraft.paths import (
+    admissible_triples,
     check_path_and_adjacency,
     check_two_path_and_adjacency,
     metric_graph,

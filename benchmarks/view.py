@@ -30,8 +30,7 @@ from navloom.evals.runner import run_kind
 from navloom.web.app import make_app
 from navloom.web.bundle import write_bundle
 from navloom.web.documents import Documents
-from navloom.web.run_source import RunSource
-from navloom.web.source import CHUNK
+from navloom.web.run_source import CHUNK, RunSource
 
 EPISODES, SAMPLES, BUNDLED, LOOKED = 20, 10_000, 400, 1_000
 INDEX, SAMPLE_S, FIFTH, MEGABYTES = 1 / 1.5, 0.2, 5.0, 200.0

@@ -6,7 +6,7 @@ A package names what it adds in its own pyproject.toml:
     mine = "my_package.navloom:make"
 
 Groups: ``navloom.scene_formats`` (a scheme's reader), ``navloom.scans`` (a reader of meshes of
-scans), ``navloom.simulators``, ``navloom.traversability`` (:mod:`navloom.scenes.terrain`),
+scans), ``navloom.simulators``, ``navloom.traversability`` (:mod:`navloom.scenes.bodies`),
 ``navloom.viewers`` (:mod:`navloom.sim.viewer`), ``navloom.exporters``, ``navloom.commands``,
 ``navloom.walks``, ``navloom.relays`` (``drive``), ``navloom.tools`` (``library``),
 ``navloom.kinds`` (of runs), ``navloom.prompts`` (a package with prompt files),

@@ -12,20 +12,20 @@ import pytest
 
 import navloom.cli.scenes  # noqa: F401  its commands are those of the packages that there are
 from navloom import plugins
-from navloom.cli.help_pages import Commands, add_plugged
 from navloom.cli.main import main
+from navloom.cli.options import Commands, add_plugged
 from navloom.errors import PromptError, RunError, SceneError, SimulatorError, UsageError
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.navcraft.rules import broken_rules
 from navloom.prompts import load as prompt_files
 from navloom.prompts.load import load_prompt, prompt_names
-from navloom.scenes.terrain import has_geometry
+from navloom.scenes.bodies import has_geometry
 from navloom.scenes.uri import load_scene, other_homes
 from navloom.sim.captions import captions_for
 from navloom.sim.composer import ComposedCaptions
 from navloom.sim.registry import get_simulator, simulator_name
 from navloom.sim.viewer import can_look, look_from
-from navloom.tools.navcraft.errand import Errand, admissible_triples, errand_answer, shortest_path
+from navloom.tools.navcraft.paths import Errand, admissible_triples, errand_answer, shortest_path
 
 
 @pytest.fixture

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Annotated
 
 from navloom.cli.common import print_json
-from navloom.cli.help_pages import Commands
-from navloom.cli.options import Json, takes
+from navloom.cli.options import Commands, Json, takes
 from navloom.errors import UsageError
 from navloom.evals.option import Opt
-from navloom.terminal import tell
+from navloom.models.secrets import tell
 
 app = Commands("The replies of models, and what is made of homes, that are kept on disk.")
 

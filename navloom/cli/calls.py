@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from navloom.cli.common import print_json, print_table
-from navloom.cli.help_pages import Commands
-from navloom.cli.options import Json, RunFolder, takes
+from navloom.cli.options import Commands, Json, RunFolder, takes
 from navloom.errors import RunError, UsageError, did_you_mean
 from navloom.evals.option import Opt
-from navloom.terminal import tell
+from navloom.models.secrets import tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
-from navloom.terminal import harmless, say, tell
+from navloom.models.secrets import harmless, say, tell
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Annotated
 
 from navloom.cli.common import end_session, show, write_page
-from navloom.cli.help_pages import Commands
-from navloom.cli.options import takes
+from navloom.cli.options import Commands, takes
 from navloom.evals.option import Opt
 from navloom.evals.progress import DisplayName
-from navloom.terminal import say
+from navloom.models.secrets import say
 
 app = Commands()
 

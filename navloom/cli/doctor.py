@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from navloom.cli.common import print_json
-from navloom.cli.help_pages import Commands
-from navloom.cli.options import Json, takes
-from navloom.terminal import tell
+from navloom.cli.options import Commands, Json, takes
+from navloom.models.secrets import tell
 
 if TYPE_CHECKING:
     from navloom.models.spec import Provider

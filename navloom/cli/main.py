@@ -26,12 +26,20 @@ from typing import Annotated, Any
 import typer
 from typer.exceptions import TyperException
 
-from navloom.cli.help_pages import Commands, Group
+from navloom.cli.options import Commands, Group
 from navloom.errors import NavloomError
-from navloom.models.addresses import AddressError, allow
-from navloom.models.secrets import load_keys, redact, redact_logs, redact_traces, redact_warnings
+from navloom.models.secrets import (
+    COMMAND,
+    load_keys,
+    redact,
+    redact_logs,
+    redact_traces,
+    redact_warnings,
+    say,
+    tell,
+)
+from navloom.models.spec import AddressError, allow
 from navloom.plugins import plugins
-from navloom.terminal import COMMAND, say, tell
 
 MISTAKE, INTERRUPTED, DEFECT = 1, 130, 70
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG}

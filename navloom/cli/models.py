@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from navloom.cli.common import print_json, print_table
-from navloom.cli.help_pages import Commands
-from navloom.cli.options import Json, takes
+from navloom.cli.options import Commands, Json, takes
 
 app = Commands()
 

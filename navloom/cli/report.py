@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from navloom.cli.common import print_json, show, write_page
-from navloom.cli.help_pages import Commands
-from navloom.cli.options import Json, RunFolder, WithLicensed, takes
+from navloom.cli.options import Commands, Json, RunFolder, WithLicensed, takes
 from navloom.errors import UsageError
 from navloom.evals.option import Opt
-from navloom.terminal import say, tell
+from navloom.models.secrets import say, tell
 
 if TYPE_CHECKING:
     from navloom.evals.kinds import Shown

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from navloom.cli.common import carry_out
-from navloom.cli.help_pages import Commands
-from navloom.cli.options import How, Json, RunFolder, takes
+from navloom.cli.options import Commands, How, Json, RunFolder, takes
 from navloom.evals.session import Session
-from navloom.terminal import say
+from navloom.models.secrets import say
 
 app = Commands()
 

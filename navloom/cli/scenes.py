@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 import typer
 
 from navloom.cli.common import counted, loaded, print_json, print_table, save_figure, save_picture
-from navloom.cli.help_pages import Commands, add_plugged
-from navloom.cli.options import Json, SceneUri, takes
+from navloom.cli.options import Commands, Json, SceneUri, add_plugged, takes
 from navloom.evals.capnav.request import Wanted
 from navloom.evals.option import Opt
 from navloom.evals.request import HEURISTIC, Model, Seed, Spec
+from navloom.models.secrets import say, tell_wrapped
 from navloom.plugins import plugin
-from navloom.terminal import say, tell_wrapped
 
 if TYPE_CHECKING:
     from navloom.scenes.scene import Scene
@@ -149,8 +148,8 @@ def list_(spec: Spec = "home:", as_json: Json = False) -> None:
     components counts the parts of the graph of rooms that no link joins. A broken home is said and
     skipped; the exit code is then 1.
     """
+    from navloom.evals.report.blocks import COUNTS, scene_sizes
     from navloom.evals.report.document import Table
-    from navloom.evals.report.scene_blocks import COUNTS, scene_sizes
     from navloom.scenes.uri import list_scenes
 
     uris = list_scenes(spec)
@@ -191,7 +190,7 @@ def show(
     """Show a home: its rooms, what they lead to, and what is in them; or how it looks."""
     from navloom.errors import UsageError
     from navloom.files import check_place
-    from navloom.scenes.prompt import scene_prompt
+    from navloom.scenes.lexicon import scene_prompt
     from navloom.scenes.uri import load_scene
 
     if out is None and (view or top_down):
@@ -206,7 +205,7 @@ def show(
     if prompt:
         print_json(scene_prompt(scene))
     elif as_json:
-        from navloom.evals.report.scene_blocks import scene_rooms, scene_sizes
+        from navloom.evals.report.blocks import scene_rooms, scene_sizes
 
         said = {**scene_sizes(scene), "rooms": scene_rooms(scene), "notes": list(scene.notes)}
         print_json(said)
@@ -329,8 +328,8 @@ def import_hm3d(
 
 
 def _print_rooms(scene: Scene) -> None:
+    from navloom.evals.report.blocks import COUNTS, scene_rooms, scene_sizes
     from navloom.evals.report.document import Table
-    from navloom.evals.report.scene_blocks import COUNTS, scene_rooms, scene_sizes
 
     sizes = scene_sizes(scene)
     counts = (counted(sizes[name], name) for name in COUNTS)

@@ -19,11 +19,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
-from navloom.cli.help_pages import Commands
-from navloom.cli.options import takes
+from navloom.cli.options import Commands, takes
 from navloom.errors import ModelError, UsageError
 from navloom.evals.option import Opt
-from navloom.terminal import say, tell
+from navloom.models.secrets import say, tell
 
 app = Commands()
 

@@ -14,18 +14,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from typer import Context
 
 from navloom.cli.common import counted, print_json, show_dry_runs, write_page
-from navloom.cli.help_pages import Commands, add_plugged
 from navloom.cli.navigation.eval import ARMS as ORACLE_ARMS
 from navloom.cli.navigation.eval import LEVELS, LONG_STEPS, Episodes, Kind, check_flags, print_study
-from navloom.cli.options import How, Json, Out, Study, WithLicensed, takes
+from navloom.cli.options import Commands, How, Json, Out, Study, WithLicensed, add_plugged, takes
 from navloom.errors import UsageError
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.option import Opt
 from navloom.evals.request import HEURISTIC, MOST, MaxReasks, MaxTurns, Model, Seed, Spec
 from navloom.evals.session import Session
+from navloom.models.secrets import say, tell
 from navloom.plugins import plugin
-from navloom.terminal import say, tell
 
 if TYPE_CHECKING:
     from navloom.evals.report.document import Table

@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from navloom.cli.common import counted
-from navloom.cli.help_pages import Commands
-from navloom.cli.options import AllowHost, Host, NoOpen, Port, Token, WithLicensed, takes
+from navloom.cli.options import AllowHost, Commands, Host, NoOpen, Port, Token, WithLicensed, takes
 from navloom.evals.option import Opt
+from navloom.models.secrets import say, tell
 from navloom.plugins import plugin, plugins
-from navloom.terminal import say, tell
 
 if TYPE_CHECKING:
     from navloom.web.documents import Documents

@@ -46,7 +46,7 @@ from navloom.evals.calls import (
 )
 from navloom.evals.run_folder import package_version
 from navloom.files import cannot_write
-from navloom.graphs.checkpoints import is_damage, set_aside
+from navloom.graphs.agent import is_damage, set_aside
 from navloom.models.call import CallSettings
 from navloom.models.messages import EndedCall
 from navloom.models.secrets import one_line, redact, redacted

@@ -53,7 +53,7 @@ NAVIGATE = Kind(
     **later_all(
         "navloom.evals.navigation.run:plan job=EvalJob dry=calls finish",
         "navloom.evals.navigation.results:ended report tables failures",
-        "navloom.evals.navigation.episode_columns:columns",
+        "navloom.evals.navigation.shown_episodes:columns",
         "navloom.evals.navigation.episode_pair:pairing",
         "navloom.evals.navigation.episode_detail:detail",
     ),

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TextIO
 
 from navloom.errors import UsageError, did_you_mean
-from navloom.terminal import harmless
+from navloom.models.secrets import harmless
 
 if TYPE_CHECKING:
     from navloom.models.usage import ModelUsage

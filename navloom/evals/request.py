@@ -103,14 +103,14 @@ class Request:
         """The request that made a run, from its ``run.json``.
 
         An address in a model's text is whoever's that wrote the file: nothing is sent there unless
-        it is allowed (:mod:`navloom.models.addresses`).
+        it is allowed (:mod:`navloom.models.spec`).
 
         Raises:
             RunError: the folder is no run, none that this version made, or broken.
             UsageError: a field has a value that it cannot have.
         """
         from navloom.evals.run_folder import made_by_another, read_run
-        from navloom.models.addresses import distrust
+        from navloom.models.spec import distrust
 
         said = read_run(run)
         asked, where = dict(said["request"]), dict(said.get("where") or {})

@@ -52,9 +52,8 @@ from navloom.files import (
     read_lines,
     write_whole,
 )
-from navloom.models.secrets import redacted
+from navloom.models.secrets import COMMAND, redacted
 from navloom.scenes.uri import homes_version, other_homes
-from navloom.terminal import COMMAND
 
 _RECORDED = ("langgraph", "langgraph-checkpoint-sqlite", "langchain-core", "pydantic")
 

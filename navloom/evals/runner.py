@@ -50,7 +50,7 @@ from navloom.evals.run_folder import RunFolder, holds_run, package_version
 from navloom.evals.session import Job, Sample, Session, Stop
 from navloom.evals.workers.crew import Crew, WorkerLostError, hired
 from navloom.files import cannot_write, formed, write_whole
-from navloom.graphs.checkpoints import begun, forget_last_reply, last_step, open_checkpoints
+from navloom.graphs.agent import begun, forget_last_reply, last_step, open_checkpoints
 from navloom.models.call import CallSettings
 from navloom.models.secrets import one_line
 from navloom.models.spans import run_span

@@ -240,7 +240,7 @@ class Session:
                 told[name] = getattr(self, name)
         object.__setattr__(self, "settings", replace(self.settings, **told))
         if self.allow_address:
-            from navloom.models.addresses import allow
+            from navloom.models.spec import allow
 
             allow(self.allow_address)
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from navloom.scenes.lexicon import room_types
 from navloom.scenes.scene import Item, Scene, prompt_name
-from navloom.tools.navcraft.worth import can_hold, plausibility
+from navloom.tools.navcraft.task import can_hold, plausibility
 
 PREFERENCE_PAIRS = 200
 """Pairs of a calibration, about, unless told."""

@@ -447,3 +447,17 @@ def _enumerations(node: Any) -> Iterator[dict[str, Any]]:
         for key, part in node.items():
             if key not in ("enum", "const"):
                 yield from _enumerations(part)
+
+
+def sees(model: Any) -> bool:
+    """Whether a model is shown pictures: where it takes them, and where nobody knows.
+
+    Args:
+        model: a chat model, or its ``provider/name``. Rule-based baselines read words alone.
+
+    Raises:
+        ModelError: the name is no model's.
+    """
+    if isinstance(model, str):
+        model = model_of(model)
+    return getattr(type(model), "takes_images", True) and not cannot(model, "images")

@@ -24,13 +24,13 @@ from importlib.metadata import EntryPoint, distributions
 from typing import TYPE_CHECKING, Any
 
 from navloom.errors import ModelError, NavloomError, did_you_mean
-from navloom.models.addresses import check_addresses
 from navloom.models.secrets import redact_traces
 from navloom.models.spec import (
     IN_PROCESS_OPTIONS,
     ModelSpec,
     Options,
     Provider,
+    check_addresses,
     is_address,
     read_spec,
 )
@@ -149,7 +149,7 @@ def get_model(spec: str, **options: Any) -> BaseChatModel:
     Raises:
         ModelError: for a name, an option or a value that there is not, and for a key or an
             address that is missing; one line, before any call is made. AddressError where a file
-            named the address, and the user has not allowed it (`navloom.models.addresses`).
+            named the address, and the user has not allowed it (`navloom.models.spec`).
     """
     redact_traces()
     named = read_spec(spec)

@@ -1,4 +1,4 @@
-"""Secrets: which there are, and no text with one in it.
+"""Text that is safe to write: without secrets, and without characters that steer a terminal.
 
 A secret is known by its value: whatever stands in an environment variable whose name ends in KEY,
 TOKEN, SECRET or PASSWORD, and whatever key a model was made with. `redact` takes it out of a text
@@ -6,6 +6,10 @@ as it is, reversed, in hex, in base64 (also in the middle of something longer, s
 and URL-encoded. Other disguises, such as one character at a time, are not promised.
 Everything that Navloom writes goes through here: run folders, the cache, error lines, tracebacks,
 logs, traces.
+
+`say` and `tell` write to a person. Notes of scenes, words of servers and models, values of files
+may hold escape sequences, which could move the cursor, rename the window or hide what was said
+before.
 """
 
 from __future__ import annotations
@@ -16,16 +20,46 @@ import json
 import logging
 import os
 import re
+import shutil
+import sys
+import textwrap
 import traceback
 import warnings
 from collections.abc import Iterator
+from contextvars import ContextVar
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
 
 from navloom.errors import NavloomError, UsageError
-from navloom.terminal import say
+
+COMMAND: ContextVar[tuple[str, ...]] = ContextVar("command", default=())
+"""The words after ``navloom`` that are being carried out; none where Python calls."""
+
+
+def harmless(text: str) -> str:
+    """A text without characters that steer a terminal; lines and tabs stay."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in text)
+
+
+def tell(text: str = "", end: str = "\n") -> None:
+    """Write a result, on stdout."""
+    print(harmless(text), end=end, flush=True)
+
+
+def say(text: str, end: str = "\n") -> None:
+    """Write a line about what is going on, on stderr."""
+    print(harmless(text), end=end, file=sys.stderr, flush=True)
+
+
+def tell_wrapped(text: str) -> None:
+    """Write a paragraph as a result, as wide as the terminal, as COLUMNS says, or 80."""
+    columns = shutil.get_terminal_size().columns
+    tell(textwrap.fill(text, columns, break_long_words=False, break_on_hyphens=False))
+
 
 T = TypeVar("T")
 

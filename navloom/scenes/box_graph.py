@@ -21,7 +21,7 @@ import shapely
 from shapely import Point
 
 from navloom.scenes.floor_graph import APART, BODY, FreeFloor, fill, flat
-from navloom.scenes.parts import Edge, Link, Point2, Region, Viewpoint, distance_2d
+from navloom.scenes.scene import Edge, Link, Point2, Region, Viewpoint, distance_2d
 
 _LEAST = 0.02
 """Half the width in metres that a room keeps, however narrow it is."""

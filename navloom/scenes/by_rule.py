@@ -22,9 +22,8 @@ from typing import Literal
 from pydantic import TypeAdapter
 
 from navloom.disk_cache import TABLES, code_key, content_key
-from navloom.scenes.bodies import Embodiment, builtin_bodies, canonical
+from navloom.scenes.bodies import Embodiment, builtin_bodies, canonical, code_folders, in_the_way
 from navloom.scenes.scene import Link, Scene
-from navloom.scenes.terrain import code_folders, in_the_way
 from navloom.scenes.traverse_table import Cell, Pair, Traversability
 
 Barrier = Literal[

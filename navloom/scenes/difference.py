@@ -7,26 +7,17 @@ differs, to the last bit of every number, so that a saved state stays small and 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from hashlib import sha256
 from typing import Any
 
 from pydantic import ValidationError
 
 from navloom.errors import SceneError
 from navloom.scenes.checked_files import first_problem, short
-from navloom.scenes.distances import per_scene
 from navloom.scenes.scene import Scene
 
 _MOST_PARTS = 1_000_000
 _LOADED = "loaded"
 """Whether the copy is still known by what its scene was loaded by."""
-
-
-def scene_hash(scene: Scene) -> str:
-    """A hash of all that a scene holds; once per scene."""
-    return per_scene(
-        scene, "scene_hash", lambda: sha256(scene.model_dump_json().encode()).hexdigest()
-    )
 
 
 def difference(scene: Scene, changed: Scene) -> dict[str, Any]:

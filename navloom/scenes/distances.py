@@ -1,4 +1,4 @@
-"""Distances over a scene, computed once and looked up ever after, and headings between points.
+"""Distances over a scene and whatever else is computed once per scene; headings between points.
 
 ``hop_table(scene)`` is all pairs of H (hops; ties broken by metres); ``metre_table(scene, metric)``
 all pairs of G under ``metric="2d"`` (NavCraft) or ``"3d"`` (R2R). A disconnected graph is fine:
@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any, Literal, TypeVar
 
 import networkx as nx
@@ -57,6 +58,13 @@ def per_scene(scene: Scene, key: str, make: Callable[[], T]) -> T:
 def forget(scene: Scene, key: str) -> None:
     """Let go of what :func:`per_scene` keeps: it is made again where it is asked for."""
     scene.__dict__.get("_derived", {}).pop(key, None)
+
+
+def scene_hash(scene: Scene) -> str:
+    """A hash of all that a scene holds; once per scene."""
+    return per_scene(
+        scene, "scene_hash", lambda: sha256(scene.model_dump_json().encode()).hexdigest()
+    )
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from shapely import Polygon
 from shapely.geometry.base import BaseGeometry
 
 from navloom.errors import SceneError
-from navloom.scenes.parts import Edge, Point2, Point3, Viewpoint, distance_2d
+from navloom.scenes.scene import Edge, Point2, Point3, Viewpoint, distance_2d
 
 _SLACK = 0.002
 """Metres that rounding to millimetres may move a corner, and more."""

@@ -1,27 +1,35 @@
-"""What a name says: asset, object or structure, and which of the paper's room types a label fits.
+"""Names of a scene: their kinds, the room types that labels fit, and the JSON that a model reads.
 
 The words are data, in ``lexicon.yaml`` beside this file. A name that is not listed is known by its
 head: the longest ending that is listed ("stack of old towels" by "towel"). A head that says too
 little is not guessed from, since a wrong kind is worse than none: it would have a robot carry a
 fuse box. Names come from scene files, so they are untrusted: they are cut to a bounded length and
 only ever looked up.
+
+``scene_json`` is what a model reads of a scene, the JSON of CoNavBench A.10.1:
+``{"floor_1": {"region": [{"id": ...}], "link": ["A_1 <-> B_2", ...],
+"item": [{"region": ..., "asset": [...], "object": [...]}]}}``. Names are unique within a list and
+safe to quote (see :func:`navloom.scenes.scene.prompt_name`); structure is left out. A link between
+floors is listed with the lower one.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, model_validator
 
 from navloom.errors import did_you_mean
 from navloom.scenes.checked_files import read_yaml
-from navloom.scenes.scene import ItemKind
+from navloom.scenes.distances import per_scene
+from navloom.scenes.scene import ItemKind, Scene
 
 ROOM_TYPES: tuple[str, ...] = (
     "Bedroom",
@@ -301,3 +309,42 @@ def _room_table() -> dict[str, frozenset[str]]:
         names = [room_type, *room_type.split("/"), *_lexicon().room_types.get(room_type, ())]
         table.update({_clean(name): frozenset({room_type}) for name in names})
     return table
+
+
+def item_names(scene: Scene, region: str, kind: ItemKind) -> list[str]:
+    """The distinct names of one kind of item in a region, as models read them, in scene order."""
+    return list(dict.fromkeys(item.prompt_name for item in scene.items_in(region, kind)))
+
+
+def scene_prompt(scene: Scene) -> dict[str, Any]:
+    """The scene as generators read it; see the module's docstring for its form."""
+    floor_of = {region.id: region.floor for region in scene.regions}
+    floors: dict[str, Any] = {}
+    for floor in sorted(scene.floors, key=lambda f: f.id):
+        regions = [region.id for region in scene.regions if region.floor == floor.id]
+        links = [
+            f"{link.a} <-> {link.b}"
+            for link in scene.links
+            if min(floor_of[link.a], floor_of[link.b]) == floor.id
+        ]
+        items = [
+            {
+                "region": region,
+                "asset": item_names(scene, region, "asset"),
+                "object": item_names(scene, region, "object"),
+            }
+            for region in regions
+            if scene.items_in(region, "asset") or scene.items_in(region, "object")
+        ]
+        if regions:
+            floors[f"floor_{floor.id}"] = {
+                "region": [{"id": region} for region in regions],
+                "link": list(dict.fromkeys(links)),
+                "item": items,
+            }
+    return floors
+
+
+def scene_json(scene: Scene) -> str:
+    """The scene as the paper's prompts show it, made once per scene."""
+    return per_scene(scene, "prompt_json", lambda: json.dumps(scene_prompt(scene)))

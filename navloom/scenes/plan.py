@@ -30,8 +30,18 @@ from navloom.errors import UsageError
 from navloom.files import replace_file
 from navloom.scenes import plan_look as look
 from navloom.scenes.plan_data import PlanData, PlanFloor, Stroke, plan_data
-from navloom.scenes.plan_look import MARKS, ROUTES, Ink, MarkKind, RouteLook
-from navloom.scenes.plan_names import Disc, Setting, Word, place_words, wrapped
+from navloom.scenes.plan_look import (
+    MARKS,
+    ROUTES,
+    Disc,
+    Ink,
+    MarkKind,
+    RouteLook,
+    Setting,
+    Word,
+    place_words,
+    wrapped,
+)
 from navloom.scenes.plan_svg import (
     FromAbove,
     Node,

@@ -18,9 +18,19 @@ from shapely.geometry import MultiPolygon, Polygon
 from shapely.geometry.base import BaseGeometry
 from shapely.ops import nearest_points
 
-from navloom.scenes.parts import DoorState
-from navloom.scenes.plan_shapes import UNTOLD, readable, region_shapes, room_tints, telling_things
-from navloom.scenes.scene import UNKNOWN, Box, Item, Leaf, Link, LinkKind, Opening, Point2, Scene
+from navloom.scenes.plan_look import UNTOLD, readable, region_shapes, room_tints, telling_things
+from navloom.scenes.scene import (
+    UNKNOWN,
+    Box,
+    DoorState,
+    Item,
+    Leaf,
+    Link,
+    LinkKind,
+    Opening,
+    Point2,
+    Scene,
+)
 
 _CUT = 1.2
 """Metres above its ground at which a floor is cut."""

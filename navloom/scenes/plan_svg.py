@@ -36,9 +36,17 @@ from navloom.scenes.plan_data import (
     Spot,
     Stroke,
 )
-from navloom.scenes.plan_look import HALO, HALO_OPACITY, Ink
-from navloom.scenes.plan_names import Disc, Name, Setting, choose_names, explained
-from navloom.scenes.plan_shapes import readable
+from navloom.scenes.plan_look import (
+    HALO,
+    HALO_OPACITY,
+    Disc,
+    Ink,
+    Name,
+    Setting,
+    choose_names,
+    explained,
+    readable,
+)
 
 TAGS = frozenset({"g", "path", "polygon", "polyline", "line", "circle", "text", "tspan", "title"})
 ATTRIBUTES = frozenset(

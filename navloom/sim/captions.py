@@ -33,7 +33,7 @@ from navloom.scenes.distances import elevation_to, heading_to, per_scene, sector
 from navloom.scenes.formats.mp3d_observations import Seen, read_observations
 from navloom.scenes.scene import UNKNOWN, Name, Scene
 from navloom.scenes.uri import DATA_VARIABLE
-from navloom.sim.composer import composed
+from navloom.sim.composer import briefly, composed, label_words, one_line
 from navloom.sim.protocol import (
     MOST_CAPTION,
     MOST_DESCRIPTION,
@@ -45,7 +45,6 @@ from navloom.sim.protocol import (
     SeenObject,
 )
 from navloom.sim.viewer import can_look, seen_words
-from navloom.sim.words import briefly, label_words, one_line
 
 
 def captions_for(scene: Scene, cache: Path | str | None = None) -> CaptionSource:

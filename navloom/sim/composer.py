@@ -1,4 +1,4 @@
-"""Words about a viewpoint put together from what is around it; no model is asked.
+"""Captions put together from what is around a viewpoint, and words about places; without a model.
 
 ``Composer`` writes the sentences. What is around it is told by whoever extends it:
 ``ComposedCaptions`` goes by the map, and :class:`navloom_worlds.rendering.seen.SeenCaptions` by
@@ -8,11 +8,14 @@ By the map one is told, from a viewpoint, of what is in its own region, and of t
 and stairs that lead out of it. What stands in other regions is told of the way that leads there.
 Positions are compared on the ground plane, since heights are not always known; what belongs to no
 region is told of where it is within 3 m on the same storey. Structure (walls, beams) is left out.
+
+Names from files are untrusted: :func:`one_line` and its like make them plain and short.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -26,7 +29,17 @@ from navloom.scenes.distances import (
     turn_between,
     up_or_down,
 )
-from navloom.scenes.scene import Item, Link, Point3, Scene, Viewpoint, distance_2d, distance_3d
+from navloom.scenes.scene import (
+    UNKNOWN,
+    Item,
+    Link,
+    Point3,
+    Region,
+    Scene,
+    Viewpoint,
+    distance_2d,
+    distance_3d,
+)
 from navloom.sim.protocol import (
     MOST_CAPTION,
     MOST_DESCRIPTION,
@@ -35,7 +48,82 @@ from navloom.sim.protocol import (
     Captions,
     SeenObject,
 )
-from navloom.sim.words import enumerated, label_words, one_line, unique, with_article
+
+_OPENERS = re.compile(
+    r"(?:(?:the|this|a) )?(?:scene|image|picture|photo|video)s? "
+    r"(?:depicts|depicting|shows|showing|features|featuring|includes|including|consists of|contains"
+    r"|containing|is of|of|with) "
+    r"|there (?:is|are) |(?:a|the) (?:close-up )?view of |(?:a )?series of "
+)
+_VOWELS = "aeio"
+_NAMELESS = (UNKNOWN.casefold(), "other", "other room")
+
+
+def one_line(text: str, most: int) -> str:
+    """An untrusted text on one line without control characters, cut at a word where it is long.
+
+    Args:
+        text: what somebody wrote.
+        most: the most characters it may have, at least 4.
+    """
+    # Far more is dropped before the words are looked at, so that enormous texts cost nothing.
+    words = "".join(c if c.isprintable() else " " for c in text[: most * 4]).split()
+    plain = " ".join(words)
+    if len(plain) <= most:
+        return plain
+    cut = plain[: most - 3]
+    return (cut.rsplit(" ", 1)[0] if " " in cut else cut).rstrip(" ,;:.-") + "..."
+
+
+def briefly(caption: str, most: int) -> str:
+    """A caption as an option shows it: without "The scene depicts", and no longer than ``most``.
+
+    It is cut at the last comma that leaves at least half of it, else at a word.
+
+    >>> briefly("The scene depicts a bathroom with a tub, a sink, and a mirror.", 40)
+    'Bathroom with a tub, a sink'
+    """
+    text = one_line(caption, most * 4).rstrip(". ")
+    folded = text.casefold()
+    # Case folding may change a text's length ('ß'); then its opener is left alone.
+    opener = _OPENERS.match(folded) if len(folded) == len(text) else None
+    text = text[opener.end() :] if opener else text
+    text = re.sub(r"^(?:an?|the) ", "", text, flags=re.IGNORECASE)
+    if len(text) > most:
+        head, comma, _ = text[: most + 1].rpartition(",")
+        text = head if comma and len(head) >= most // 2 else one_line(text, most)
+    return text[:1].upper() + text[1:]
+
+
+def unique(words: Iterable[str], most: int) -> list[str]:
+    """The first ``most`` different words, in their order."""
+    return list(dict.fromkeys(words))[:most]
+
+
+def enumerated(words: Sequence[str]) -> str:
+    """Words in a row as one writes them: ``a, b and c``."""
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def with_article(noun: str) -> str:
+    """``an oven``, ``a table``; what looks like a plural stays as it is."""
+    if noun.endswith("s") and not noun.endswith("ss"):
+        return noun
+    return f"{'an' if noun[:1].lower() in _VOWELS else 'a'} {noun}"
+
+
+def label_words(region: Region) -> str:
+    """A region's type as words in a sentence: lower case, letters and digits, ``/`` kept.
+
+    >>> label_words(Region(id="Kitchen_1", label="Kitchen/Living_Room", center=(0, 0, 0)))
+    'kitchen/living room'
+    """
+    if region.label.casefold() in _NAMELESS:
+        return "room"
+    return re.sub(r"[^0-9a-z/]+", " ", region.label.casefold())[:60].strip(" /") or "room"
+
 
 SECTOR_M = 8.0
 """How far a sector's caption reaches by the map; a home's rooms are smaller."""

@@ -32,13 +32,20 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from navloom.errors import SceneError, SimulatorError, did_you_mean
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
 from navloom.scenes.checked_files import first_problem, short
-from navloom.scenes.difference import difference, scene_hash, with_difference
-from navloom.scenes.distances import elevation_to, heading_to, metre_table, per_scene, wrapped
+from navloom.scenes.difference import difference, with_difference
+from navloom.scenes.distances import (
+    elevation_to,
+    heading_to,
+    metre_table,
+    per_scene,
+    scene_hash,
+    wrapped,
+)
 from navloom.scenes.hints import viewpoint_hint
 from navloom.scenes.scene import Point3, Scene, Viewpoint, distance_3d
 from navloom.sim.captions import captions_for
-from navloom.sim.physics import THRESHOLD_M, check_no_physics
 from navloom.sim.protocol import (
+    THRESHOLD_M,
     Action,
     Candidate,
     Captions,
@@ -51,6 +58,7 @@ from navloom.sim.protocol import (
     Pose,
     Stop,
     Turn,
+    check_no_physics,
 )
 
 _FORM = ConfigDict(extra="forbid", frozen=True)

@@ -1,4 +1,4 @@
-"""What a simulator is: poses, actions and observations, and the one protocol of all backends.
+"""The protocol of all simulators: poses, actions, observations, and the rules of contacts.
 
 Frame: right-handed, y up, metres, radians; heading 0 looks along -z and grows clockwise seen from
 above; elevation is positive upwards. One agent is a mapping of one. Nothing in here holds a scene's
@@ -17,6 +17,8 @@ A backend claims what it can do by names in ``capabilities``:
     collide     Observation.contacts mean something
     restore     state() and restore(): a run goes on in another process
                 (:class:`RestorableSimulator`)
+
+:class:`PhysicsRules` says what a contact comes to: the options of a simulator with bodies.
 """
 
 from __future__ import annotations
@@ -24,11 +26,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Literal, Protocol, TypeAlias, get_args, runtime_checkable
 
 from numpy.typing import NDArray
 
+from navloom.errors import SimulatorError, did_you_mean
 from navloom.scenes.bodies import Embodiment
+from navloom.scenes.checked_files import short
 from navloom.scenes.scene import Point3, Scene
 
 MOST_SUMMARY = 400
@@ -444,3 +448,72 @@ class RestorableSimulator(Simulator, Protocol):
             SimulatorError: it is not such a state. Nothing has changed then.
         """
         ...
+
+
+Physics: TypeAlias = Literal["off", "slide", "strict", "telhop"]
+PHYSICS: tuple[Physics, ...] = get_args(Physics)
+THRESHOLD_M = 0.1
+"""A contact that displaces a body by so much is a collision (VLNVerse A.2.4)."""
+
+
+@dataclass(frozen=True, slots=True)
+class PhysicsRules:
+    """What a touch comes to.
+
+    Attributes:
+        physics: ``off``: a hop follows the graph and touches nothing. ``slide``: bodies drive,
+            and slide along what is in the way. ``strict``: the same, and a contact that displaces
+            the body by the threshold ends its run. ``telhop``: a hop puts the body at its end, or
+            at the nearest free place, which counts as a contact.
+        threshold: in metres.
+    """
+
+    physics: Physics = "off"
+    threshold: float = THRESHOLD_M
+
+    @property
+    def strict(self) -> bool:
+        """Whether a contact can end a run."""
+        return self.physics == "strict"
+
+
+def physics_rules(physics: str, threshold: Any) -> PhysicsRules:
+    """The rules that a backend's options say.
+
+    Args:
+        physics: one of :data:`PHYSICS`.
+        threshold: in metres.
+
+    Raises:
+        SimulatorError: there is no such physics, or the threshold is none.
+    """
+    known = next((each for each in PHYSICS if each == physics), None)
+    if known is None:
+        raise SimulatorError(
+            f"There is no physics {short(physics)}: expected one of {', '.join(PHYSICS)}."
+            + (did_you_mean(physics, PHYSICS) if isinstance(physics, str) else "")
+        )
+    number = isinstance(threshold, int | float) and not isinstance(threshold, bool)
+    if not number or not math.isfinite(threshold) or threshold < 0:
+        raise SimulatorError(
+            f"A collision threshold of {short(threshold)}: expected metres, 0 or more."
+        )
+    return PhysicsRules(known, float(threshold))
+
+
+def check_no_physics(backend: str, physics: str, threshold: Any) -> None:
+    """Refuse physics where nothing can be touched.
+
+    Args:
+        backend: the one that has no bodies.
+        physics: as :func:`physics_rules`; ``off`` is what it has.
+        threshold: as there.
+
+    Raises:
+        SimulatorError: it is anything else.
+    """
+    if physics_rules(physics, threshold).physics != "off":
+        raise SimulatorError(
+            f"{backend} has nothing to touch, so no physics {physics}: use --backend embedded or"
+            " habitat on a scene with geometry."
+        )

@@ -7,23 +7,30 @@ A package names its backend in its own pyproject.toml:
 
 A backend is a function ``make(scene, **options) -> Simulator``: the scene, which knows what it was
 loaded by (``scene.origin``), and options of its own. It is imported when it is first named.
+
+``auto`` is ``embedded`` where a scene has geometry. Where it has none, where embreex has no wheel
+for this machine, or where no package has a renderer, it is ``graph``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
+from importlib.util import find_spec
 from inspect import Parameter, signature
+from pathlib import Path
 from typing import Any
 
 from navloom.errors import NavloomError, SimulatorError, did_you_mean
 from navloom.plugins import plugin, plugins
+from navloom.scenes.bodies import has_geometry
 from navloom.scenes.scene import Scene
-from navloom.sim.protocol import Simulator
+from navloom.sim.protocol import THRESHOLD_M, CaptionSource, Simulator
+from navloom.sim.viewer import check_rig
 
 GROUP = "navloom.simulators"
 BACKENDS: dict[str, str | None] = {
-    "auto": "navloom.sim.auto:make",
+    "auto": "navloom.sim.registry:make",
     "graph": "navloom.sim.graph:make",
     "embedded": None,
     "panorama": "navloom.sim.panorama:make",
@@ -44,7 +51,7 @@ def get_simulator(name: str, scene: Scene | str, **options: Any) -> Simulator:
         name: a backend's name; our own win over those of other packages.
         scene: a scene, or its URI, which is then loaded.
         options: the backend's own: see :func:`navloom.sim.graph.make`,
-            :func:`navloom.sim.auto.make`, and the page of the backend.
+            :func:`navloom.sim.registry.make`, and the page of the backend.
 
     Raises:
         SimulatorError: there is no such backend or option, it cannot be imported, or it cannot
@@ -101,8 +108,6 @@ def simulator_name(name: str, scene: Scene) -> str:
     """
     if name != "auto":
         return name
-    from navloom.sim.auto import backend_of
-
     return backend_of(scene)
 
 
@@ -154,3 +159,55 @@ def _check_options(name: str, make: Callable[..., Any], options: dict[str, Any])
 
 def _line(error: BaseException) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())[:300]
+
+
+def backend_of(scene: Scene) -> str:
+    """Which backend ``auto`` is in a scene: ``embedded`` or ``graph``."""
+    if find_spec("embreex") is None or "embedded" not in plugins(GROUP):
+        return "graph"
+    return "embedded" if scene.viewpoints and has_geometry(scene) else "graph"
+
+
+def make(
+    scene: Scene,
+    *,
+    captions: CaptionSource | Path | str | None = None,
+    rig: str | None = None,
+    light: str = "baked",
+    physics: str = "off",
+    collision_threshold: float = THRESHOLD_M,
+) -> Simulator:
+    """The backend as the registry makes it.
+
+    Args:
+        scene: any scene with viewpoints.
+        captions: a source of captions, or the file of a caption cache; None takes what there is.
+        rig: which pictures are taken where there are any; None is the backend's own.
+        light: in pictures, as :func:`navloom_worlds.rendering.make` has it.
+        physics: what a touch comes to, as there; anything but ``off`` needs geometry.
+        collision_threshold: as there.
+
+    Raises:
+        SimulatorError: the scene has no viewpoints, there is no such rig or physics, the scene has
+            no geometry for it, or the cache is broken.
+        SceneError: a file of observations is broken.
+    """
+    if rig is not None:
+        # A wrong name is wrong wherever it is said.
+        check_rig(rig)
+    if backend_of(scene) == "graph":
+        from navloom.sim import graph
+
+        return graph.make(
+            scene, captions=captions, physics=physics, collision_threshold=collision_threshold
+        )
+    embedded = plugin(GROUP, "embedded", "The simulator 'embedded'", SimulatorError)
+    made: Simulator = embedded(
+        scene,
+        captions=captions,
+        rig=rig or "vln-mme",
+        light=light,
+        physics=physics,
+        collision_threshold=collision_threshold,
+    )
+    return made

@@ -8,6 +8,7 @@ all; without it nothing can be looked at.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -147,5 +148,6 @@ def draw_kinds(*, assets: bool, objects: bool, labels: bool) -> tuple[Any, int]:
     return made
 
 
+@cache
 def _ask(name: str) -> Any:
     return plugin(GROUP, name, "A picture of a scene", SimulatorError)

@@ -30,7 +30,7 @@ from navloom.graphs.chat.threads import (
     threads_of,
 )
 from navloom.scenes.bodies import DEFAULT_BODY
-from navloom.scenes.plan_shapes import readable
+from navloom.scenes.plan_look import readable
 from navloom.scenes.scene import Scene
 from navloom.sim.protocol import Pose, Simulator
 from navloom.sim.viewer import can_look

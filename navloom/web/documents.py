@@ -31,7 +31,7 @@ from navloom.evals.report.blocks import Detail, Prose, SceneMap, record_of
 from navloom.evals.report.paired import comparison_blocks, pair_detail
 from navloom.evals.run_folder import package_version
 from navloom.models.secrets import redacted
-from navloom.web.source import CHUNK, LICENSED, LIST_COLUMNS, Source
+from navloom.web.run_source import CHUNK, LICENSED, LIST_COLUMNS, Source
 
 _MOST_PLANS = 12
 _HOLDS = (dict, list)

@@ -8,8 +8,7 @@ from pathlib import Path
 from navloom.errors import NavloomError, UsageError
 from navloom.evals.people.study_folder import is_people
 from navloom.evals.report.writers import NAME
-from navloom.web.run_source import RunSource
-from navloom.web.source import Source
+from navloom.web.run_source import RunSource, Source
 
 _DEPTH, _MOST = 3, 500
 

@@ -13,15 +13,13 @@ from navloom.evals.navcraft.shown_dataset import (
     dataset_rows,
     dataset_tables,
 )
-from navloom.evals.report.blocks import Block, Column, Detail
-from navloom.evals.report.scene_blocks import scene_blocks
+from navloom.evals.report.blocks import Block, Column, Detail, scene_blocks
 from navloom.evals.report.writers import NAME, KeptReport, read_report
 from navloom.files import LinePosition
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import SceneNames, list_scenes, load_scene, scene_of
 from navloom.web.index import IndexRow, cells_of
-from navloom.web.run_source import FIRST
-from navloom.web.source import Header, Source, size_and_time
+from navloom.web.run_source import FIRST, Header, Source, size_and_time
 
 _NOWHERE = LinePosition(0, 0, 0)
 

@@ -15,7 +15,7 @@ from navloom.files import write_whole
 from navloom.web.bundle import one_file
 from navloom.web.documents import Documents
 from navloom.web.people_source import PeopleSource, form_record, plan_keys, shown_record
-from navloom.web.source import LICENSED
+from navloom.web.run_source import LICENSED
 
 
 def write_forms(people: People, *, licensed: bool = False) -> Iterator[Path]:

@@ -23,7 +23,7 @@ from navloom.evals.report.document import NOTHING, Table
 from navloom.files import LinePosition
 from navloom.web.documents import Documents
 from navloom.web.index import IndexRow, cells_of
-from navloom.web.source import Header, Source, cell, size_and_time
+from navloom.web.run_source import Header, Source, cell, size_and_time
 
 _NOWHERE = LinePosition(0, 0, 0)
 _RESULTS = (

@@ -12,7 +12,7 @@ from navloom.web.bundle import write_bundle
 from navloom.web.documents import Documents
 from navloom.web.opening import open_sources
 from navloom.web.other_sources import ReportSource
-from navloom.web.source import Source
+from navloom.web.run_source import Source
 
 NAME = "report.html"
 

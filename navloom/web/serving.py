@@ -18,8 +18,7 @@ import uvicorn
 
 from navloom.disk_cache import TOKEN_FILE, cache_folder
 from navloom.errors import UsageError
-from navloom.models.secrets import remember
-from navloom.terminal import say, tell
+from navloom.models.secrets import remember, say, tell
 from navloom.web.app import make_app
 from navloom.web.documents import Documents
 from navloom.web.room import WebRoom

@@ -20,10 +20,9 @@ from unittest import mock
 from navloom.cli.main import main
 from navloom.evals.run_folder import _line_check, request_hash
 from navloom.files import LineForm
-from navloom.models import addresses
-from navloom.models.addresses import origin_of
+from navloom.models import spec
 from navloom.models.registry import _PROVIDERS, get_model, register_provider
-from navloom.models.spec import Options, Provider
+from navloom.models.spec import Options, Provider, origin_of
 from navloom.testing.faults import Fault, Status
 from navloom.testing.server import ModelServer
 from navloom.testing.wire import brain
@@ -97,8 +96,8 @@ def _as_a_user(folder: Path) -> Iterator[None]:
         for name in ("OPENAI_BASE_URL", "VLLM_BASE_URL", "ANTHROPIC_BASE_URL"):
             os.environ.pop(name, None)
         os.chdir(folder)
-        addresses._distrusted.clear()
-        addresses._allowed.clear()
+        spec._distrusted.clear()
+        spec._allowed.clear()
         register_provider(Provider("mine", "a package's", _make_mine))
         try:
             yield

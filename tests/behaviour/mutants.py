@@ -47,7 +47,7 @@ RULES = {
     "navloom/tools": "forms",
     "navloom/tools/capnav": "[a-s]*",
     "worlds/navloom_worlds/exporting": "capnav_release",
-    "navloom/tools/navcraft": "errand optimum paths relay schedule task",
+    "navloom/tools/navcraft": "optimum paths relay schedule task",
     "navloom/tools/navigation": "giveaways guide leaks options parse_action steps triggers",
     "navloom/graphs/captions": "captioner",
     "navloom/graphs/judging": "labeller reasoning rubric",
@@ -64,7 +64,7 @@ RULES = {
     "navloom/scenes": "annotate bodies distances floor_graph box_graph",
     "worlds/navloom_worlds/mend": "edit",
     "worlds/navloom_worlds/homes": "freespace",
-    "navloom/sim": "words",
+    "navloom/sim": "composer",
 }
 """Folders of the packages, and globs of the modules in them where something is decided."""
 MOST_A_FILE = 3

@@ -10,8 +10,8 @@ from unittest import mock
 import typer
 from typer.main import get_command
 
-from navloom.cli.help_pages import page as help_of
 from navloom.cli.main import app
+from navloom.cli.options import page as help_of
 
 __all__ = ["commands", "page"]
 

@@ -13,9 +13,8 @@ from typing import Any
 
 import pytest
 
-from navloom.cli.help_pages import Commands
 from navloom.cli.main import main
-from navloom.cli.options import takes
+from navloom.cli.options import Commands, takes
 from navloom.errors import UsageError
 from navloom.evals.kinds import KINDS, get_kind
 from navloom.evals.option import Opt, Option, options_of

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from navloom.cli.main import main
-from navloom.scenes.prompt import scene_prompt
+from navloom.scenes.lexicon import scene_prompt
 from navloom.scenes.uri import load_scene
 from tests.cli.small import small_file, small_scene
 

@@ -17,7 +17,7 @@ MODULE = """
 import pathlib
 pathlib.Path(__file__).with_name("imported").touch()
 from langchain_core.messages import AIMessage
-from navloom.models.spec import Provider
+from navloom.models.registry import Provider
 from navloom.models.scripted import ScriptedChatModel
 
 def make(name, options):

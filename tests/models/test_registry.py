@@ -11,9 +11,9 @@ from langchain_core.messages import AIMessage
 from navloom.errors import ModelError
 from navloom.models import registry, scripted
 from navloom.models.call import CallSettings, model_name, policy_of
-from navloom.models.registry import Provider, get_model, list_providers, register_provider
+from navloom.models.registry import get_model, list_providers, register_provider
 from navloom.models.scripted import ScriptedChatModel
-from navloom.models.spec import ModelSpec, public_address, read_spec
+from navloom.models.spec import ModelSpec, Provider, public_address, read_spec
 from navloom.models.usage import price_of
 
 VARIABLES = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL")

@@ -13,9 +13,7 @@ from shapely.geometry import LineString, Point, Polygon, box
 
 from navloom.errors import UsageError
 from navloom.scenes.plan import Mark, Route, Sheet, _lanes, _runs_on, _shifted, draw_plan
-from navloom.scenes.plan_look import ROUTES
-from navloom.scenes.plan_names import Setting
-from navloom.scenes.plan_shapes import readable, region_shapes, room_tints, tint
+from navloom.scenes.plan_look import ROUTES, Setting, readable, region_shapes, room_tints, tint
 from navloom.scenes.plan_svg import Pen
 from navloom.scenes.scene import Box, Edge, Floor, Item, Link, Region, Scene, Viewpoint
 

@@ -10,7 +10,7 @@ from shapely.geometry import Polygon
 
 from navloom.scenes.plan import draw_plan
 from navloom.scenes.plan_data import plan_data
-from navloom.scenes.plan_shapes import UNTOLD
+from navloom.scenes.plan_look import UNTOLD
 from navloom.scenes.scene import (
     Box,
     Edge,

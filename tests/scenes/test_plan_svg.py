@@ -14,8 +14,7 @@ from navloom.evals.report.blocks import MapRoute, Track
 from navloom.scenes import plan_look
 from navloom.scenes.plan import draw_plan
 from navloom.scenes.plan_data import plan_data
-from navloom.scenes.plan_look import MarkKind
-from navloom.scenes.plan_shapes import region_shapes
+from navloom.scenes.plan_look import MarkKind, region_shapes
 from navloom.scenes.plan_svg import ATTRIBUTES, TAGS, Drawing, Node, plan_drawing, xml
 from navloom.scenes.scene import Item, Scene, Viewpoint
 from navloom.scenes.uri import list_scenes, load_scene

@@ -15,11 +15,17 @@ from navloom.errors import SceneError, SimulatorError
 from navloom.scenes import load_scene
 from navloom.scenes.scene import Item, Link, Scene
 from navloom.sim.captions import CaptionCache, MatterportCaptions, captions_for
-from navloom.sim.composer import ComposedCaptions, composed
+from navloom.sim.composer import (
+    ComposedCaptions,
+    briefly,
+    composed,
+    enumerated,
+    one_line,
+    with_article,
+)
 from navloom.sim.conformance.bench import made_scene
 from navloom.sim.graph import GraphSimulator
 from navloom.sim.protocol import CaptionSource
-from navloom.sim.words import briefly, enumerated, one_line, with_article
 from tests.scenes.formats.test_mp3d import join, panorama, write
 from tests.sim.test_graph import on
 from tests.tools.navcraft.worlds import item, row_house

@@ -36,8 +36,7 @@ from navloom.sim import (
 )
 from navloom.sim.conformance import CHECKS, check, made_scene, main, run_check
 from navloom.sim.graph import GraphSimulator, candidates_of
-from navloom.sim.physics import physics_rules
-from navloom.sim.protocol import RenderedView
+from navloom.sim.protocol import RenderedView, physics_rules
 from navloom.sim.registry import BACKENDS
 from navloom_worlds.motion.footing import Footing
 from navloom_worlds.rendering import EmbeddedSimulator, Sensor

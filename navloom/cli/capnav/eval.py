@@ -9,7 +9,7 @@ from navloom.cli.options import How, Json, OutOrMade, takes
 from navloom.evals.capnav.request import Bodies, CapnavRequest, Data, Scene, data_folder
 from navloom.evals.option import Opt
 from navloom.evals.session import Session
-from navloom.terminal import say, tell
+from navloom.models.secrets import say, tell
 
 if TYPE_CHECKING:
     from navloom.scenes.traverse_table import Passage

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from navloom.cli.common import end_session, print_json, show_dry_run
-from navloom.cli.help_pages import Commands
-from navloom.cli.options import How, Out, takes
+from navloom.cli.options import Commands, How, Out, takes
 from navloom.evals.captions.request import CaptionRequest
 from navloom.evals.session import Session
-from navloom.terminal import say
+from navloom.models.secrets import say
 
 app = Commands()
 

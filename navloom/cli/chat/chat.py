@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from navloom.cli.help_pages import Commands
-from navloom.cli.options import AllowHost, Host, NoOpen, Port, SceneUri, Token, takes
+from navloom.cli.options import AllowHost, Commands, Host, NoOpen, Port, SceneUri, Token, takes
 from navloom.errors import NavloomError, UsageError
 from navloom.evals.navigation.request import (
     USUAL_BACKEND,
@@ -24,7 +23,7 @@ from navloom.evals.navigation.request import (
 )
 from navloom.evals.option import Opt
 from navloom.evals.request import HEURISTIC, Model, Seed
-from navloom.terminal import say
+from navloom.models.secrets import say
 
 if TYPE_CHECKING:
     from navloom.graphs.chat.state import Context
@@ -160,8 +159,7 @@ def _context(
 ) -> Context:
     from navloom.graphs.chat.state import Context
     from navloom.models.registry import get_model
-    from navloom.scenes.bodies import body_of
-    from navloom.scenes.terrain import body_graph
+    from navloom.scenes.bodies import body_graph, body_of
     from navloom.scenes.uri import scene_of
     from navloom.sim.registry import simulator_name
 

@@ -24,7 +24,7 @@ import shapely
 from numpy.typing import NDArray
 
 from navloom.scenes.distances import per_scene
-from navloom.scenes.plan_shapes import region_shapes, tint
+from navloom.scenes.plan_look import region_shapes, tint
 from navloom.scenes.scene import Scene
 from navloom.tools.chat.places import room_name
 

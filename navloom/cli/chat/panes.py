@@ -16,7 +16,7 @@ from navloom.cli.chat.map import map_text
 from navloom.cli.chat.slashes import run_command
 from navloom.graphs.chat.exchange import MOST_SAID
 from navloom.graphs.chat.talk import Talk
-from navloom.terminal import harmless
+from navloom.models.secrets import harmless
 from navloom.tools.chat.places import floor_number, room_name
 
 _INKS = {"person": "bold cyan", "robot": "bold green", "error": "bold red", "note": "dim"}

@@ -14,7 +14,7 @@ from typing import Any
 from navloom.cli.chat.map import map_lines
 from navloom.cli.chat.slashes import run_command
 from navloom.graphs.chat.talk import Listener, Talk
-from navloom.terminal import tell
+from navloom.models.secrets import tell
 from navloom.tools.chat.places import room_name
 
 _PROMPT = "you> "

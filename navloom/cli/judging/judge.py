@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from navloom.cli.common import end_session, print_json, run_folder, show_dry_run
-from navloom.cli.help_pages import Commands
-from navloom.cli.options import How, Json, OutOrMade, takes
+from navloom.cli.options import Commands, How, Json, OutOrMade, takes
 from navloom.evals.judging.request import JudgeRequest
 from navloom.evals.option import Opt
 from navloom.evals.session import Session
-from navloom.terminal import say, tell
+from navloom.models.secrets import say, tell
 
 if TYPE_CHECKING:
     from navloom.evals.judging.rows import Answers

@@ -6,8 +6,7 @@ from dataclasses import MISSING
 
 from navloom.cli.capnav.synth import capnav
 from navloom.cli.common import carry_out
-from navloom.cli.help_pages import Commands, add_plugged
-from navloom.cli.options import How, Out, takes
+from navloom.cli.options import Commands, How, Out, add_plugged, takes
 from navloom.evals.navcraft.direct_request import DirectRequest
 from navloom.evals.navcraft.request import ATTEMPTS, COLLAB_ONLY, TAU, SynthRequest
 from navloom.evals.session import Session

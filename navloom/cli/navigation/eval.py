@@ -10,14 +10,13 @@ from typer import Context
 
 from navloom.cli.capnav.eval import capnav, capnav_truth
 from navloom.cli.common import carry_out, print_json, run_folder, write_page
-from navloom.cli.help_pages import Commands
-from navloom.cli.options import How, Json, OutOrMade, takes
+from navloom.cli.options import Commands, How, Json, OutOrMade, takes
 from navloom.errors import UsageError
 from navloom.evals.navigation.request import TASK, EvalRequest
 from navloom.evals.option import Opt
 from navloom.evals.request import MOST, Spec
 from navloom.evals.session import Session
-from navloom.terminal import say, tell
+from navloom.models.secrets import say, tell
 
 if TYPE_CHECKING:
     from navloom.evals.report.document import Table

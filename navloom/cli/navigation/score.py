@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from navloom.cli.common import print_json
-from navloom.cli.help_pages import Commands
-from navloom.cli.options import Json, takes
+from navloom.cli.options import Commands, Json, takes
 from navloom.evals.option import Opt
-from navloom.terminal import say, tell
+from navloom.models.secrets import say, tell
 
 app = Commands()
 By = Annotated[

@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from navloom.cli.common import print_json, print_table, save_figure
-from navloom.cli.help_pages import Commands
-from navloom.cli.options import Json, takes
+from navloom.cli.options import Commands, Json, takes
 from navloom.evals.navigation.request import Data, Split
 from navloom.evals.option import Opt
 from navloom.evals.request import MOST, Seed
-from navloom.terminal import say
+from navloom.models.secrets import say
 
 if TYPE_CHECKING:
     from navloom.evals.navigation.subset import Failed, Subset

@@ -40,13 +40,13 @@ from navloom.evals.report.blocks import (
     Tone,
     Transcript,
     Variants,
+    spots_of,
 )
 from navloom.evals.report.document import NOTHING, Table, number
-from navloom.evals.report.scene_blocks import spots_of
 from navloom.evals.run_scenes import run_scene
 from navloom.files import formed
 from navloom.scenes.formats.capnav_nodes import nodes_of
-from navloom.scenes.plan_shapes import readable
+from navloom.scenes.plan_look import readable
 from navloom.scenes.scene import Scene
 from navloom.scenes.traverse_table import Passage, Traversability
 from navloom.tools.capnav.feasible import (

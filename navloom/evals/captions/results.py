@@ -26,10 +26,10 @@ from navloom.evals.report.blocks import (
     SceneMap,
     Segment,
     Transcript,
+    spots_of,
     to_samples,
 )
 from navloom.evals.report.document import NOTHING, Table, photo
-from navloom.evals.report.scene_blocks import spots_of
 from navloom.evals.run_folder import read_samples
 from navloom.evals.run_scenes import run_scene
 from navloom.files import formed

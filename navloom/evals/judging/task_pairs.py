@@ -33,8 +33,8 @@ from navloom.judges.preference_items import (
 from navloom.models.registry import model_of
 from navloom.scenes.checked_files import first_problem
 from navloom.scenes.uri import iter_scenes
-from navloom.tools.navcraft.errand import ErrandAnswer
-from navloom.tools.navcraft.worth import SENSIBLE
+from navloom.tools.navcraft.paths import ErrandAnswer
+from navloom.tools.navcraft.task import SENSIBLE
 
 _MOST_FAULTS = 100
 

@@ -25,9 +25,9 @@ from navloom.evals.navcraft.rules import broken_rules
 from navloom.files import open_file
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import SceneNames, other_homes
-from navloom.tools.navcraft.errand import ErrandAnswer
+from navloom.tools.navcraft.paths import ErrandAnswer
 from navloom.tools.navcraft.relay import RelayAnswer
-from navloom.tools.navcraft.worth import can_hold
+from navloom.tools.navcraft.task import can_hold
 
 MOST_BYTES = 256 * 1024
 """Bytes a line may have; the longest task seen has about 4,000."""

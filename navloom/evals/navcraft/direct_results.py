@@ -45,7 +45,7 @@ from navloom.files import formed
 from navloom.tools.navcraft.direct_plan import ROBOTS, read_direct, two_stage_plan
 from navloom.tools.navcraft.direct_rules import COORDINATION
 from navloom.tools.navcraft.direct_worth import direct_record
-from navloom.tools.navcraft.errand import ErrandAnswer
+from navloom.tools.navcraft.paths import ErrandAnswer
 from navloom.tools.navcraft.relay import RelayAnswer
 from navloom.tools.navcraft.task import RelayTask
 

@@ -24,7 +24,7 @@ from navloom.errors import RunError, UsageError, did_you_mean
 from navloom.evals.kinds import read_run_of
 from navloom.evals.run_folder import homes_of, read_samples
 from navloom.files import make_folder, write_whole
-from navloom.tools.navcraft.errand import ErrandAnswer
+from navloom.tools.navcraft.paths import ErrandAnswer
 from navloom.tools.navcraft.relay import RelayAnswer
 
 _WORTH = ("plausible", "carry", "room", "on", "unambiguous", "namesakes", "doors", "storeys")

@@ -9,8 +9,7 @@ from typing import Any
 from navloom.errors import SceneError
 from navloom.evals.navcraft.task_results import task_story
 from navloom.scenes.plan import Mark, Route, Sheet, Spot, draw_legend, draw_plan, legend_entries
-from navloom.scenes.plan_look import MarkKind
-from navloom.scenes.plan_shapes import readable
+from navloom.scenes.plan_look import MarkKind, readable
 from navloom.scenes.scene import Scene
 from navloom.sim.viewer import can_look, floors_from_above
 from navloom.tools.navcraft.paths import Anchor, metric_graph, spot_of

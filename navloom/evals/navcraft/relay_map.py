@@ -22,10 +22,9 @@ from navloom.evals.report.blocks import (
     Tone,
     Track,
 )
-from navloom.scenes.plan_shapes import readable
+from navloom.scenes.plan_look import readable
 from navloom.scenes.scene import Scene
-from navloom.tools.navcraft.errand import Errand, ErrandAnswer
-from navloom.tools.navcraft.paths import Anchor, spot_of
+from navloom.tools.navcraft.paths import Anchor, Errand, ErrandAnswer, spot_of
 from navloom.tools.navcraft.relay import RelayChoice, RobotName, find_transfer, roles_of
 from navloom.tools.navcraft.relay_schedule import Schedule, schedule_relay, schedule_solo
 from navloom.tools.navcraft.schedule import RobotStop

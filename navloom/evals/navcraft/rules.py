@@ -16,9 +16,8 @@ from navloom.plugins import plugin
 from navloom.scenes.distances import hop_table
 from navloom.scenes.scene import Scene
 from navloom.tools.forms import Violation, read_form
-from navloom.tools.navcraft.errand import Errand, read_errand
 from navloom.tools.navcraft.optimum import relay_record
-from navloom.tools.navcraft.paths import tied_graphs
+from navloom.tools.navcraft.paths import Errand, read_errand, tied_graphs
 from navloom.tools.navcraft.relay import (
     UNNAMED,
     RelayAnswer,
@@ -26,8 +25,7 @@ from navloom.tools.navcraft.relay import (
     guard_violations,
     read_relay,
 )
-from navloom.tools.navcraft.task import RelayTask
-from navloom.tools.navcraft.worth import errand_worth
+from navloom.tools.navcraft.task import RelayTask, errand_worth
 
 TOLERANCE = 1e-6
 """How far a recorded number may be from the right one."""

@@ -33,11 +33,10 @@ from navloom.graphs.navcraft import collab as navcraft_collab
 from navloom.graphs.navcraft import single as navcraft_single
 from navloom.models.registry import model_of
 from navloom.prompts.navcraft.profiles import Profile, load_profile
+from navloom.scenes.bodies import has_geometry
 from navloom.scenes.scene import Scene
-from navloom.scenes.terrain import has_geometry
 from navloom.scenes.uri import list_scenes, load_scene, scene_of
-from navloom.tools.navcraft.errand import count_admissible_triples
-from navloom.tools.navcraft.paths import least_hops
+from navloom.tools.navcraft.paths import count_admissible_triples, least_hops
 from navloom.tools.navcraft.wish import Asked, drawn
 
 

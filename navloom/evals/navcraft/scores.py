@@ -31,7 +31,7 @@ from navloom.evals.report.intervals import Rate, Spread
 from navloom.evals.run_folder import read_errors, read_samples
 from navloom.files import formed
 from navloom.models.usage import ModelUsage, merged
-from navloom.tools.navcraft.worth import SENSIBLE
+from navloom.tools.navcraft.task import SENSIBLE
 
 _PATH = "Single robot travel path"
 _NUMBER = re.compile(r"_\d+\b")

@@ -37,13 +37,12 @@ from navloom.evals.report.document import Table, number, percent
 from navloom.evals.run_folder import read_run
 from navloom.evals.run_scenes import run_scene
 from navloom.files import formed, packaged
-from navloom.scenes.plan_shapes import readable
+from navloom.scenes.plan_look import readable
 from navloom.scenes.scene import Scene
 from navloom.tools.navcraft.optimum import Relay, all_relays
 from navloom.tools.navcraft.relay import RelayAnswer, RelayChoice
-from navloom.tools.navcraft.task import RelayTask
+from navloom.tools.navcraft.task import SENSIBLE, RelayTask
 from navloom.tools.navcraft.wish import Wish
-from navloom.tools.navcraft.worth import SENSIBLE
 
 
 def result_of(line: Line) -> Mapping[str, Any]:

@@ -12,25 +12,25 @@ from typing import Any
 from urllib.parse import quote
 
 from navloom.errors import NavloomError, RunError
-from navloom.evals.navigation.episode_columns import BEHAVED, score_columns
 from navloom.evals.navigation.episode_strip import Eyes
 from navloom.evals.navigation.failure_behaviour import RADIUS, metres_to_goal, reference_of, spelled
 from navloom.evals.navigation.failure_cause import MEANS
 from navloom.evals.navigation.failures import Analysis
 from navloom.evals.navigation.metrics import METRICS
 from navloom.evals.navigation.path_metrics import METRES
-from navloom.evals.navigation.posed import stood_at
 from navloom.evals.navigation.scores import COUNTS, spoken
 from navloom.evals.navigation.shown_episodes import (
+    BEHAVED,
     Case,
     Note,
     action_of,
     notes_of,
     pointed_notes,
     read_case,
+    score_columns,
     tags_of,
 )
-from navloom.evals.navigation.walked import walked_by
+from navloom.evals.navigation.walked import stood_at, walked_by
 from navloom.evals.report.blocks import (
     Block,
     Detail,
@@ -51,9 +51,10 @@ from navloom.evals.report.blocks import (
     Transcript,
     meaning_of,
     meanings,
+    spot_of,
+    spots_of,
 )
 from navloom.evals.report.document import NOTHING, Table
-from navloom.evals.report.scene_blocks import spot_of, spots_of
 from navloom.evals.run_folder import read_run
 from navloom.evals.run_scenes import run_scene
 from navloom.scenes.distances import up_or_down

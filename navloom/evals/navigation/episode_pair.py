@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from navloom.evals.navigation.episode_columns import LESS, NEITHER
 from navloom.evals.navigation.episode_detail import (
     Looked,
     goal_marks,
@@ -21,7 +20,7 @@ from navloom.evals.navigation.episode_detail import (
 )
 from navloom.evals.navigation.metrics import METRICS
 from navloom.evals.navigation.scores import EFFORT, effort_of, spoken
-from navloom.evals.navigation.shown_episodes import action_of
+from navloom.evals.navigation.shown_episodes import LESS, NEITHER, action_of
 from navloom.evals.report.blocks import (
     Block,
     Columns,
@@ -39,8 +38,8 @@ from navloom.evals.report.blocks import (
     SceneMap,
     Track,
     Transcript,
+    spots_of,
 )
-from navloom.evals.report.scene_blocks import spots_of
 from navloom.tools.navigation.steps import Step
 
 _COUNTED = (

@@ -45,8 +45,8 @@ from navloom.evals.navigation.path_metrics import (
     measure,
     weighted,
 )
-from navloom.evals.navigation.posed import Posed, measure_posed
 from navloom.evals.navigation.request import NOTICEABLE_M
+from navloom.evals.navigation.walked import Posed, measure_posed
 from navloom.evals.report.intervals import By, Row, clusters_of, columns_of, rows_of
 from navloom.evals.tasks.episode import Episode
 from navloom.scenes.scene import Point3, Scene
@@ -216,7 +216,7 @@ class Scorer:
                 None where none was named.
             points: where the body really stood, on the floor, one a viewpoint of its trajectory,
                 by episode id, where that is known; what is measured along a path is of these then
-                (:mod:`navloom.evals.navigation.posed`).
+                (:mod:`navloom.evals.navigation.walked`).
         """
         count = len(self.episodes)
         columns, ended = {name: np.full(count, np.nan) for name in METRICS}, ends or {}

@@ -18,10 +18,9 @@ from navloom.errors import DataError, RunError, UsageError, did_you_mean
 from navloom.evals.kinds import read_run_of
 from navloom.evals.navigation.ground import Invalid
 from navloom.evals.navigation.metrics import METRICS, Scorer, cluster_of, summarise
-from navloom.evals.navigation.posed import stood_at
 from navloom.evals.navigation.scores import EFFORT, Trial, read_trials, spoken
 from navloom.evals.navigation.submission import SubmissionFault, read_submission
-from navloom.evals.navigation.walked import walked_by
+from navloom.evals.navigation.walked import stood_at, walked_by
 from navloom.evals.report.document import NOTHING, Table
 from navloom.evals.report.intervals import LEVEL, RESAMPLES, By, Row
 from navloom.evals.tasks.registry import TASKS, load_task

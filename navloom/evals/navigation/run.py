@@ -46,7 +46,7 @@ from navloom.evals.tasks.episode import Episode, TaskData
 from navloom.graphs.navigation import navigator
 from navloom.graphs.navigation.context import Context
 from navloom.graphs.navigation.person import Person
-from navloom.models.eyes import sees
+from navloom.models.binding import sees
 from navloom.models.registry import model_of
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.checked_files import read_bytes

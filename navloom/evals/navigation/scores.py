@@ -28,9 +28,9 @@ from navloom.evals.navigation.metrics import (
     score_episodes,
     summarise,
 )
-from navloom.evals.navigation.posed import stood_at
 from navloom.evals.navigation.request import NOTICEABLE_M
 from navloom.evals.navigation.submission import viewpoints_of
+from navloom.evals.navigation.walked import stood_at
 from navloom.evals.report.document import NOTHING, number, percent
 from navloom.evals.run_folder import each_sample, fold_samples
 from navloom.evals.tasks.episode import Episode

@@ -39,16 +39,17 @@ from navloom.evals.report.blocks import (
     SceneMap,
     Transcript,
     record_of,
+    scene_rooms,
+    spots_of,
 )
 from navloom.evals.report.document import NOTHING, Table, photo
-from navloom.evals.report.scene_blocks import scene_rooms, spots_of
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.run_scenes import run_scene
 from navloom.files import open_file
 from navloom.models.spec import read_spec
 from navloom.scenes.distances import heading_to
-from navloom.scenes.plan_shapes import readable
-from navloom.scenes.prompt import item_names
+from navloom.scenes.lexicon import item_names
+from navloom.scenes.plan_look import readable
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import SceneNames
 from navloom.tools.navcraft.optimum import Relay, all_relays

@@ -25,13 +25,13 @@ from navloom.evals.run_folder import RunFolder, package_version, read_run
 from navloom.evals.session import Job, Sample, Session
 from navloom.evals.workers.pools import Peer, Pool, open_pool
 from navloom.evals.workers.spoken import CallsHeard, Words, decode, encode, this_machine
-from navloom.models.addresses import origins_in
 from navloom.models.cache import ResponseCache
 from navloom.models.call import Holds, Retry
 from navloom.models.failure import Failure
 from navloom.models.local_gguf import free_memory, size_text
 from navloom.models.registry import model_of
 from navloom.models.spans import END_S, carried
+from navloom.models.spec import origins_in
 
 _MOST_FAILED = 3
 """Workers in a row of one place that may be gone before they are ready."""

@@ -42,14 +42,14 @@ from navloom.evals.run_folder import package_version, read_run, request_hash
 from navloom.evals.session import Sample
 from navloom.evals.workers.spoken import CallsTold, Words, decode, encode, this_machine
 from navloom.files import cannot_write
-from navloom.graphs.checkpoints import Plain, open_saver
-from navloom.models.addresses import let_through
+from navloom.graphs.agent import Plain, open_saver
 from navloom.models.cache import Replies, ResponseCache, decoded, encoded
 from navloom.models.call import CallSettings, Holds, Retry
 from navloom.models.messages import EndedCall
 from navloom.models.registry import model_of
 from navloom.models.secrets import one_line, redacted
 from navloom.models.spans import tracing
+from navloom.models.spec import let_through
 from navloom.models.usage import least_tokens, paid_for
 
 _TOLD = {ModelRefusedError: "refused", LimitReachedError: "limit", RunError: "run"}

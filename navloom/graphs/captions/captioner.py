@@ -45,7 +45,7 @@ from navloom.graphs.agent import (
 )
 from navloom.graphs.calling import as_node
 from navloom.graphs.turns import Asking, Question, asking
-from navloom.models.eyes import sees
+from navloom.models.binding import sees
 from navloom.models.messages import AnswerError, opening, read_json_object
 from navloom.prompts.load import Rendered, load_prompt
 from navloom.scenes.distances import up_or_down

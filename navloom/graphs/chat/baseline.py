@@ -19,7 +19,7 @@ from navloom.graphs.chat.listener import Before, Intent, answer, intents_of, pla
 from navloom.models.builtin import Request, ToolResult
 from navloom.models.messages import message_text
 from navloom.scenes.lexicon import known_words
-from navloom.sim.words import enumerated, with_article
+from navloom.sim.composer import enumerated, with_article
 from navloom.tools.chat.wishes import NUMBERS, is_english, words_of
 
 _MOVING = ("go_to", "go", "go_back", "go_on")

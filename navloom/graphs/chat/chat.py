@@ -31,24 +31,29 @@ from langgraph.types import Overwrite, interrupt
 
 from navloom.errors import ModelRefusedError, UsageError
 from navloom.graphs.agent import AgentGraph, off_loop
-from navloom.graphs.chat import embodied
 from navloom.graphs.chat.exchange import (
     answer_call,
+    body_pictures,
     choices_of,
     cleaned,
     closed,
+    drive_body,
     fault_of,
     goal_of,
+    hop_body,
     kept_messages,
     mark_of,
     next_call,
     now_of,
     open_calls,
     opening,
+    place_body,
     pose_at,
     said_by,
     told_by,
     tool_message,
+    trajectory_entry,
+    turn_body,
     undone,
 )
 from navloom.graphs.chat.state import Context, Input, State
@@ -114,8 +119,8 @@ def begin(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 def _fresh(state: State, walker: Walker) -> dict[str, Any]:
     seed = int(state.get("seed") or 0)
     asked = pose_at(walker.scene, state.get("start") or "", state.get("heading") or 0.0)
-    stood = embodied.began(walker, asked, seed)
-    first = embodied.entry(stood["pose"])
+    stood = place_body(walker, asked, seed)
+    first = trajectory_entry(stood["pose"])
     grown = ("messages", "transcript", "past", "begun", "paid", "marks")
     return {
         "seed": seed,
@@ -187,7 +192,7 @@ async def agent(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 def _prepared(state: State, runtime: Runtime[Context]) -> Asked:
     walker = walker_of(runtime)
     blind = cannot(model_of(runtime.context.model), "images")
-    pictures = () if blind else embodied.pictures(state, walker)
+    pictures = () if blind else body_pictures(state, walker)
     talk = kept_messages(state["messages"])
     asked = [*opening(now_of(state, walker), pictures), *talk]
     spoken = next((each for each in reversed(talk) if isinstance(each, AIMessage)), None)
@@ -219,10 +224,10 @@ def tools(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         question = {"call": call, "text": text, "choices": choices_of(text, state["messages"])}
         return {"question": question, "transcript": asked}
     if "turn" in todo:
-        moved = embodied.turned(state, walker, todo["turn"])
+        moved = turn_body(state, walker, todo["turn"])
         if touched := bumps(contact_records(moved.contacts), walker.scene):
             message = tool_message(call, {**(told_by(message) or {}), "touched": touched})
-        return {**moved.update, "trajectory": [embodied.entry(moved.pose)], "messages": [message]}
+        return {**moved.update, "trajectory": [trajectory_entry(moved.pose)], "messages": [message]}
     given_up = {"goal": None} if todo.get("give_up") else {}
     return {"messages": [message], "past": _talked(state, todo), **given_up}
 
@@ -256,7 +261,7 @@ def _hopped(state: State, runtime: Runtime[Context], going: dict[str, Any]) -> d
     walker, left = walker_of(runtime), list(going["way"])
     if not left:
         return _arrived(state, walker, going)
-    moved = embodied.hopped(state, walker, left.pop(0))
+    moved = hop_body(state, walker, left.pop(0))
     walked = {
         **going,
         "way": left,
@@ -264,7 +269,7 @@ def _hopped(state: State, runtime: Runtime[Context], going: dict[str, Any]) -> d
         "hops": going["hops"] + (moved.metres > 0),
         "touched": [*going.get("touched", []), *contact_records(moved.contacts)],
     }
-    poses = [embodied.entry(moved.pose)] if moved.metres or left else []
+    poses = [trajectory_entry(moved.pose)] if moved.metres or left else []
     stood = {**state, **moved.update, "trajectory": [*state["trajectory"], *poses]}
     if not moved.arrived and not _is_in(stood, walker, walked):
         barred = [*going.get("barred", []), [moved.pose["viewpoint"], going["way"][0]]]
@@ -287,9 +292,9 @@ def _arrived(state: Mapping[str, Any], walker: Walker, walked: dict[str, Any]) -
     update: dict[str, Any] = {"trajectory": []}
     touched = list(walked.get("touched", []))
     if walked["face"] is not None:
-        moved = embodied.turned(state, walker, walked["face"])
+        moved = turn_body(state, walker, walked["face"])
         touched += contact_records(moved.contacts)
-        update = {**moved.update, "trajectory": [embodied.entry(moved.pose)]}
+        update = {**moved.update, "trajectory": [trajectory_entry(moved.pose)]}
     trail = [*state["trajectory"], *update["trajectory"]]
     now = now_of({**state, **update, "trajectory": trail}, walker)
     told = {
@@ -333,11 +338,11 @@ def _driven(state: State, walker: Walker, call: Any, drive: dict[str, Any]) -> d
     stood: dict[str, Any] = dict(state)
     poses, contacts = list[list[Any]](), list[Any]()
     if drive["heading"] is not None:
-        moved = embodied.turned(stood, walker, drive["heading"])
-        poses, contacts = [embodied.entry(moved.pose)], [*moved.contacts]
+        moved = turn_body(stood, walker, drive["heading"])
+        poses, contacts = [trajectory_entry(moved.pose)], [*moved.contacts]
         stood |= {**moved.update, "trajectory": [*state["trajectory"], *poses]}
-    moved = embodied.driven(stood, walker, drive["metres"])
-    poses.append(embodied.entry(moved.pose))
+    moved = drive_body(stood, walker, drive["metres"])
+    poses.append(trajectory_entry(moved.pose))
     contacts += moved.contacts
     after = {**stood, **moved.update, "trajectory": [*state["trajectory"], *poses]}
     room = room_name(walker.scene, now_of(after, walker).room)

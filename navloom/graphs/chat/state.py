@@ -20,7 +20,7 @@ from navloom.graphs.agent import (
     SceneLike,
     SimulatorLike,
 )
-from navloom.models.eyes import sees
+from navloom.models.binding import sees
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
 
 

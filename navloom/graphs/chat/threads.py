@@ -34,8 +34,8 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.errors import NavloomError, UsageError, did_you_mean
 from navloom.files import replace_file
+from navloom.graphs.agent import Plain, is_damage, open_saver, set_aside, what_is_wrong
 from navloom.graphs.chat.chat import build_graph
-from navloom.graphs.checkpoints import Plain, is_damage, open_saver, set_aside, what_is_wrong
 from navloom.models.secrets import redact
 from navloom.scenes.checked_files import checked, parse_json, read_json
 from navloom.scenes.scene import Scene

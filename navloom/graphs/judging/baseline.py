@@ -10,7 +10,7 @@ looks whether things that the reasoning says it sees are words of the options, w
 denies or repeats the history, and whether the option it names is the one that was taken.
 
 That of tasks takes the one that is more plausible by ``belongs.yaml``
-(:mod:`navloom.tools.navcraft.worth`), and the first where they are equally so.
+(:mod:`navloom.tools.navcraft.task`), and the first where they are equally so.
 
 Why a walk failed is drawn alone: the rules that know it read the scene and not the prompt, and a
 run asks them itself (:mod:`navloom.evals.judging.labelling`).
@@ -30,7 +30,7 @@ from navloom.judges.barrier_claims import read_claims
 from navloom.judges.preference_items import kinds_of_room, read_asked
 from navloom.judges.traversability import causes_of
 from navloom.models.builtin import Request
-from navloom.tools.navcraft.worth import plausibility
+from navloom.tools.navcraft.task import plausibility
 
 _SECTION = re.compile(
     r"^Agent: (?P<agent>[^\n]*)\n.*?^Barriers:\n(?P<barriers>.*?)\n"

@@ -25,9 +25,9 @@ from langchain_core.messages import AIMessage
 from navloom.errors import ModelError
 from navloom.models.builtin import Request, ToolResult
 from navloom.scenes.lexicon import word_table
-from navloom.tools.navcraft.errand import Errand, errand_answer, fetched_to
+from navloom.tools.navcraft.paths import Errand, errand_answer, fetched_to
 from navloom.tools.navcraft.relay import COLLAB_TYPES, RelayAnswer, RelayChoice, relay_answer
-from navloom.tools.navcraft.worth import can_hold, carry_grade, plausibility
+from navloom.tools.navcraft.task import can_hold, carry_grade, plausibility
 
 _CHECK_PATHS = "check_two_path_and_adjacency"
 _CHECK_RELAY = "check_collab_path_efficient"

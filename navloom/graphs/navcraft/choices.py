@@ -20,11 +20,10 @@ from navloom.graphs.agent import Growing, ModelLike, SceneLike
 from navloom.graphs.turns import TurnLimits, Turns, sent_back
 from navloom.models.binding import takes_schema
 from navloom.scenes.distances import per_scene
-from navloom.scenes.lexicon import is_surface
-from navloom.scenes.prompt import item_names, scene_json
+from navloom.scenes.lexicon import is_surface, item_names, scene_json
 from navloom.scenes.scene import ItemKind, Scene
 from navloom.tools.forms import Violation
-from navloom.tools.navcraft.worth import can_hold
+from navloom.tools.navcraft.task import can_hold
 
 MOST_A_ROOM = 6
 """Names of each kind that are shown of a room."""

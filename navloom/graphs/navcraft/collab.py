@@ -77,13 +77,13 @@ from navloom.plugins import plugin
 from navloom.prompts.load import Rendered, load_prompt
 from navloom.scenes.bodies import Embodiment, body_of
 from navloom.scenes.distances import per_scene
-from navloom.scenes.prompt import scene_json
+from navloom.scenes.lexicon import scene_json
 from navloom.scenes.scene import prompt_name
 from navloom.scenes.uri import scene_of
 from navloom.sim.registry import get_simulator
 from navloom.tools.forms import Violation, closed_object, listed, read_form
-from navloom.tools.navcraft.errand import Errand, read_errand
 from navloom.tools.navcraft.optimum import Relays, all_relays, relay_record
+from navloom.tools.navcraft.paths import Errand, read_errand
 from navloom.tools.navcraft.relay import (
     COLLAB_TYPES,
     UNNAMED,

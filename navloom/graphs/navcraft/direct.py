@@ -36,7 +36,7 @@ from navloom.graphs.turns import (
 )
 from navloom.prompts.load import Rendered, load_prompt
 from navloom.scenes.distances import per_scene
-from navloom.scenes.prompt import item_names, scene_json
+from navloom.scenes.lexicon import item_names, scene_json
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import scene_of
 from navloom.tools.forms import Violation, listed, name_argument

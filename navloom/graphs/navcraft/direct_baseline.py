@@ -18,9 +18,9 @@ from langchain_core.messages import AIMessage
 from navloom.graphs.navcraft.baseline import Home
 from navloom.models.builtin import Request
 from navloom.tools.navcraft.direct_plan import Variant, direct_answer
-from navloom.tools.navcraft.errand import Errand
+from navloom.tools.navcraft.paths import Errand
 from navloom.tools.navcraft.relay import COLLAB_TYPES, RelayChoice, RobotName, roles_of
-from navloom.tools.navcraft.worth import can_hold, carry_grade
+from navloom.tools.navcraft.task import can_hold, carry_grade
 
 _CHECK = "check_collab_path_efficient"
 _ERRANDS, _RELAYS = 60, 400

@@ -35,9 +35,8 @@ from navloom.scenes.distances import hop_table
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import scene_of
 from navloom.tools.forms import closed_object, listed
-from navloom.tools.navcraft.errand import Errand, errand_answer, shortest_path
-from navloom.tools.navcraft.paths import least_hops
-from navloom.tools.navcraft.worth import HOLDS_NOTHING, can_hold, holds_nothing, purpose
+from navloom.tools.navcraft.paths import Errand, errand_answer, least_hops, shortest_path
+from navloom.tools.navcraft.task import HOLDS_NOTHING, can_hold, holds_nothing, purpose
 
 _STEPS = ("object", "room", "end", "start")
 _FITS, _YES = "fits", "yes"

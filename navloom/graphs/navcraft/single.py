@@ -40,21 +40,29 @@ from navloom.graphs.turns import (
 from navloom.prompts.load import Rendered, load_prompt
 from navloom.prompts.navcraft.profiles import Profile, load_profile
 from navloom.scenes.distances import per_scene
-from navloom.scenes.prompt import item_names, scene_json
+from navloom.scenes.lexicon import item_names, scene_json
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import scene_of
 from navloom.tools.forms import Violation, listed, name_argument
-from navloom.tools.navcraft.errand import Errand, ErrandAnswer, errand_schema, read_errand
 from navloom.tools.navcraft.optimum import all_relays
 from navloom.tools.navcraft.paths import (
+    Errand,
+    ErrandAnswer,
     check_path_and_adjacency,
     check_two_path_and_adjacency,
+    errand_schema,
     least_hops,
+    read_errand,
 )
 from navloom.tools.navcraft.relay import COLLAB_TYPES, RelayChoice, check_collab_path_efficient
-from navloom.tools.navcraft.task import RelayTask
+from navloom.tools.navcraft.task import (
+    HOLDS_NOTHING,
+    RelayTask,
+    can_hold,
+    errand_worth,
+    holds_nothing,
+)
 from navloom.tools.navcraft.wish import Wish, advice
-from navloom.tools.navcraft.worth import HOLDS_NOTHING, can_hold, errand_worth, holds_nothing
 
 
 class Input(TypedDict):

@@ -18,7 +18,7 @@ from navloom.graphs.calling import as_node
 from navloom.graphs.navigation import oracle, pointing
 from navloom.graphs.navigation.context import Context
 from navloom.graphs.navigation.text import perceived, render, shortest_words
-from navloom.models.eyes import sees
+from navloom.models.binding import sees
 from navloom.scenes.scene import Scene
 from navloom.sim.walker import Walker, walker_of
 from navloom.tools.navigation.giveaways import gives_away

@@ -19,12 +19,12 @@ from pydantic import Field
 from navloom.errors import UsageError, did_you_mean
 from navloom.graphs.agent import AgentContext, FromPython, ModelLike, SceneLike, SimulatorLike
 from navloom.graphs.navigation.person import Person
-from navloom.models.eyes import sees
+from navloom.models.binding import sees
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
 from navloom.scenes.hints import viewpoint_hint
 from navloom.scenes.scene import Scene
+from navloom.sim.composer import one_line
 from navloom.sim.media import MediaStore
-from navloom.sim.words import one_line
 from navloom.tools.navigation.things import Things
 
 

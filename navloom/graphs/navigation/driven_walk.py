@@ -21,9 +21,9 @@ from langgraph.runtime import Runtime
 
 from navloom.graphs.agent import off_loop
 from navloom.graphs.navigation.person import PersonWish, Standing
+from navloom.scenes.bodies import in_sight
 from navloom.scenes.distances import heading_to, metre_table, turn_between
 from navloom.scenes.scene import Point3, Scene, distance_3d
-from navloom.scenes.terrain import in_sight
 from navloom.sim.graph import floor_of
 from navloom.sim.protocol import Contact, DrivenSimulator, Observation, Velocity
 from navloom.sim.viewer import EYE_M

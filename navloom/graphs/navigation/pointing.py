@@ -29,7 +29,7 @@ from navloom.graphs.turns import Asking, Question, asking
 from navloom.models.builtin import Request
 from navloom.models.messages import AnswerError, opening, read_json_object
 from navloom.prompts.load import load_prompt
-from navloom.sim.words import one_line
+from navloom.sim.composer import one_line
 from navloom.tools.navigation.things import Things, thing_lines
 
 JOB = "which_thing"

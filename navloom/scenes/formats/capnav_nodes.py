@@ -13,8 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from navloom.scenes.formats.told_apart import landmarks, plain_name
-from navloom.scenes.parts import Point3, Region
-from navloom.scenes.scene import Scene
+from navloom.scenes.scene import Point3, Region, Scene
 
 _STOREYS = ("Ground", "First", "Second", "Third", "Fourth", "Fifth")
 _MOST_TOLD = 5

@@ -32,8 +32,18 @@ from navloom.scenes.checked_files import (
 from navloom.scenes.formats.scan_files import hm3d_homes, load_scan
 from navloom.scenes.formats.scene_json import load_file
 from navloom.scenes.lexicon import classify, unlisted
-from navloom.scenes.parts import prompt_name
-from navloom.scenes.scene import UNKNOWN, Box, Floor, Item, Link, Point3, Region, Scene, region_id
+from navloom.scenes.scene import (
+    UNKNOWN,
+    Box,
+    Floor,
+    Item,
+    Link,
+    Point3,
+    Region,
+    Scene,
+    prompt_name,
+    region_id,
+)
 
 _MOST_NAMES = 20
 

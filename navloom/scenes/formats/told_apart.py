@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from navloom.scenes.parts import Item
-from navloom.scenes.scene import Scene
+from navloom.scenes.scene import Item, Scene
 
 _SMALL_M = 0.4
 """What is smaller on all sides is no landmark."""

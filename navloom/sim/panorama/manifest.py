@@ -107,7 +107,7 @@ class Manifest(BaseModel):
     Attributes:
         version: of this form.
         scene: the scene's portable name.
-        scene_sha256: of all that the scene holds; see :func:`navloom.scenes.difference.scene_hash`.
+        scene_sha256: of all that the scene holds; see :func:`navloom.scenes.distances.scene_hash`.
         asked: what was asked for.
         renderer: a hash of what rendered them.
         sensors: what stands under each viewpoint, in this order.

@@ -24,8 +24,16 @@ from navloom.sim.captions import CaptionCache, captions_for
 from navloom.sim.graph import GraphSimulator
 from navloom.sim.panorama.manifest import SaidHere, Shot
 from navloom.sim.panorama.panorama_cache import PanoramaCache, find_cache, open_cache
-from navloom.sim.physics import THRESHOLD_M, check_no_physics
-from navloom.sim.protocol import Captions, CaptionSource, Observation, Pose, RenderedView, View
+from navloom.sim.protocol import (
+    THRESHOLD_M,
+    Captions,
+    CaptionSource,
+    Observation,
+    Pose,
+    RenderedView,
+    View,
+    check_no_physics,
+)
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 """Of glibc's malloc.h."""

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 
 from navloom.errors import SimulatorError, did_you_mean
 from navloom.scenes.checked_files import read_bytes, short
-from navloom.scenes.difference import scene_hash
-from navloom.scenes.distances import per_scene
+from navloom.scenes.distances import per_scene, scene_hash
 from navloom.scenes.scene import Scene
 from navloom.sim.panorama.manifest import (
     MANIFEST,

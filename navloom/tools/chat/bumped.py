@@ -13,15 +13,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from navloom.scenes.bodies import Embodiment
+from navloom.scenes.bodies import Bump, Embodiment, Stand, mover_of
 from navloom.scenes.by_rule import from_geometry
 from navloom.scenes.distances import heading_to, metre_table, per_scene
 from navloom.scenes.scene import Link, Scene, distance_2d
-from navloom.scenes.terrain import Bump, Stand, mover_of
 from navloom.scenes.traverse_table import Traversability
+from navloom.sim.composer import label_words, one_line
 from navloom.sim.graph import floor_of, nearest_viewpoint
 from navloom.sim.protocol import Contact
-from navloom.sim.words import label_words, one_line
 from navloom.tools.chat.places import Now, Place
 
 NOTICED_M = 0.02

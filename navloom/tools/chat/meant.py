@@ -14,7 +14,7 @@ from typing import Any
 from navloom.scenes.distances import metre_table, per_scene
 from navloom.scenes.lexicon import canons, known_words, room_names, room_types, word_table
 from navloom.scenes.scene import Region, Scene
-from navloom.sim.words import enumerated, label_words, with_article
+from navloom.sim.composer import enumerated, label_words, with_article
 from navloom.tools.chat.bumped import why_barred
 from navloom.tools.chat.places import (
     Now,

@@ -20,8 +20,8 @@ from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
 from navloom.scenes.distances import heading_to, metre_table, per_scene, turn_between
 from navloom.scenes.lexicon import canons, room_types, word_table
 from navloom.scenes.scene import Item, Region, Scene, Viewpoint, distance_2d
+from navloom.sim.composer import label_words
 from navloom.sim.protocol import Observation
-from navloom.sim.words import label_words
 from navloom.tools.chat.wishes import Wish, canon, clean, read_wish, words_of
 from navloom.tools.navigation.options import direction_of
 

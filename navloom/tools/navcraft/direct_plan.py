@@ -16,10 +16,10 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field
 
-from navloom.scenes.prompt import item_names
+from navloom.scenes.lexicon import item_names
 from navloom.scenes.scene import Scene, prompt_name
 from navloom.tools.forms import Form, Violation, closed_object, read_form
-from navloom.tools.navcraft.errand import Errand, ErrandAnswer
+from navloom.tools.navcraft.paths import Errand, ErrandAnswer
 from navloom.tools.navcraft.relay import (
     UNNAMED,
     RelayAnswer,

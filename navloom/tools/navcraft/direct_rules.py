@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from navloom.scenes.distances import hop_table
-from navloom.scenes.prompt import item_names
+from navloom.scenes.lexicon import item_names
 from navloom.scenes.scene import Scene
 from navloom.tools.forms import Violation, listed, quoted
 from navloom.tools.navcraft.direct_plan import (

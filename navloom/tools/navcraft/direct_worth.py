@@ -27,7 +27,7 @@ from navloom.tools.navcraft.direct_rules import (
     many_regions,
     steps_in_bounds,
 )
-from navloom.tools.navcraft.errand import Errand, errand_answer, read_errand, shortest_path
+from navloom.tools.navcraft.paths import Errand, errand_answer, read_errand, shortest_path
 from navloom.tools.navcraft.relay import (
     RelayChoice,
     RobotName,
@@ -36,8 +36,13 @@ from navloom.tools.navcraft.relay import (
 )
 from navloom.tools.navcraft.relay_schedule import schedule_relay
 from navloom.tools.navcraft.schedule import RobotStop, Spell
-from navloom.tools.navcraft.task import LEAST_GAIN, RelayTask
-from navloom.tools.navcraft.worth import HOLDS_NOTHING, can_hold, holds_nothing
+from navloom.tools.navcraft.task import (
+    HOLDS_NOTHING,
+    LEAST_GAIN,
+    RelayTask,
+    can_hold,
+    holds_nothing,
+)
 
 NOT_EFFICIENT = "not_efficient"
 NO_TASK = "no_task"

@@ -20,8 +20,13 @@ from pydantic import Field
 
 from navloom.scenes.scene import Scene, prompt_name
 from navloom.tools.forms import Form, Violation, closed_object, quoted, read_form
-from navloom.tools.navcraft.errand import Errand, fetch_sentence, fetched_to
-from navloom.tools.navcraft.paths import MAX_QUOTED, unknown_region
+from navloom.tools.navcraft.paths import (
+    MAX_QUOTED,
+    Errand,
+    fetch_sentence,
+    fetched_to,
+    unknown_region,
+)
 from navloom.tools.navcraft.task import HELPER, Helper, RelayTask, Transfer, no_such_item
 
 CollabType = Literal["Type-A1", "Type-A2"]

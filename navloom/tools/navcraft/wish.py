@@ -20,8 +20,7 @@ from typing_extensions import TypedDict
 
 from navloom.tools.navcraft.optimum import Relays
 from navloom.tools.navcraft.relay import COLLAB_TYPES, CollabType, RelayChoice
-from navloom.tools.navcraft.task import RelayTask
-from navloom.tools.navcraft.worth import can_hold
+from navloom.tools.navcraft.task import RelayTask, can_hold
 
 Types = Literal["balanced", "any", "a1", "a2"]
 """Which types are asked for: both as often, whichever, or one."""

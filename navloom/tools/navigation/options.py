@@ -22,8 +22,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from navloom.scenes.distances import turn_between, up_or_down
+from navloom.sim.composer import one_line
 from navloom.sim.protocol import Observation
-from navloom.sim.words import one_line
 from navloom.tools.forms import paragraph
 
 Direction: TypeAlias = Literal["Left", "Front", "Right", "Back"]

@@ -21,8 +21,8 @@ import networkx as nx
 from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError
 
 from navloom.scenes.scene import Point3, Scene
+from navloom.sim.composer import one_line
 from navloom.sim.protocol import Contact
-from navloom.sim.words import one_line
 from navloom.tools.navigation.options import Option
 from navloom.tools.navigation.parse_action import FAULTS, ParsedAction
 

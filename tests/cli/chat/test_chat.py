@@ -15,7 +15,7 @@ from PIL import Image
 
 from navloom.cli.chat import chat
 from navloom.cli.main import main
-from navloom.graphs.checkpoints import is_damage
+from navloom.graphs.agent import is_damage
 from navloom.models.call import call_settings
 
 

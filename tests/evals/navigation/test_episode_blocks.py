@@ -14,11 +14,11 @@ import pytest
 
 from navloom.errors import RunError
 from navloom.evals.kinds import kind_of
-from navloom.evals.navigation.episode_columns import BEHAVED, COUNTED
 from navloom.evals.navigation.episode_detail import Stands
 from navloom.evals.navigation.failure_behaviour import BEHAVIOURS
 from navloom.evals.navigation.results import write_report
 from navloom.evals.navigation.scores import COUNTS
+from navloom.evals.navigation.shown_episodes import BEHAVED, COUNTED
 from navloom.evals.report.blocks import (
     Bars,
     Block,

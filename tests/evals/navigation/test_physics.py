@@ -28,9 +28,8 @@ from navloom.evals.session import Session
 from navloom.evals.tasks.episode import Episode
 from navloom.graphs.navigation import navigator
 from navloom.graphs.navigation.context import Context
-from navloom.scenes.bodies import Embodiment, get_body
+from navloom.scenes.bodies import Embodiment, Stand, get_body
 from navloom.scenes.scene import Scene
-from navloom.scenes.terrain import Stand
 from navloom.scenes.uri import load_scene
 from navloom.sim.graph import floor_of
 from navloom.sim.registry import BACKENDS

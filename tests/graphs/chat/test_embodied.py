@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from navloom.graphs.chat.embodied import looked
+from navloom.graphs.chat.exchange import looked
 from navloom.graphs.chat.listener import plain
 from navloom.models import get_model
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment

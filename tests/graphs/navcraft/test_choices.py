@@ -14,7 +14,7 @@ from navloom.graphs.navcraft import single as navcraft_single
 from navloom.graphs.navcraft.baseline import first_choice
 from navloom.models.builtin import Request
 from navloom.models.scripted import ScriptedChatModel
-from navloom.scenes.prompt import scene_prompt
+from navloom.scenes.lexicon import scene_prompt
 from tests.graphs.navcraft.errands import phase_1, phase_2
 from tests.graphs.states import run
 from tests.tools.navcraft.worlds import item, row_house

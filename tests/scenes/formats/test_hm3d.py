@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from navloom.errors import SceneError
 from navloom.scenes.formats import hm3d
-from navloom.scenes.prompt import scene_prompt
+from navloom.scenes.lexicon import scene_prompt
 from navloom.scenes.scene import Scene
 
 

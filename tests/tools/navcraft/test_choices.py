@@ -10,11 +10,11 @@ from navloom.graphs.navcraft.choices import NamedThing, read_thing, things
 from navloom.graphs.navcraft.collab import Handoff, Offer
 from navloom.graphs.navcraft.errand_choices import far_places, far_rooms
 from navloom.graphs.navcraft.single import Context
-from navloom.scenes.prompt import item_names
+from navloom.scenes.lexicon import item_names
 from navloom.scenes.scene import Edge, Scene
 from navloom.scenes.uri import load_scene
-from navloom.tools.navcraft.errand import admissible_triples
 from navloom.tools.navcraft.optimum import all_relays
+from navloom.tools.navcraft.paths import admissible_triples
 from navloom.tools.navcraft.relay import RelayChoice, check_collab_path_efficient
 from navloom.tools.navcraft.task import RelayTask
 from navloom.tools.navcraft.wish import Wish, drawn, settled

@@ -29,7 +29,7 @@ from navloom.tools.navcraft.direct_worth import (
     invalid_because,
     work_of,
 )
-from navloom.tools.navcraft.errand import Errand, ErrandAnswer
+from navloom.tools.navcraft.paths import Errand, ErrandAnswer
 from navloom.tools.navcraft.relay import RelayAnswer, RelayChoice, check_collab_path_efficient
 from navloom.tools.navcraft.task import RelayTask
 from tests.graphs.navcraft.errands import RELAY, phase_1, phase_2

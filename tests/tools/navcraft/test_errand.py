@@ -7,7 +7,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from navloom.tools.navcraft.errand import errand_schema, read_errand
+from navloom.tools.navcraft.paths import errand_schema, read_errand
 from tests.graphs.navcraft.errands import PATH, phase_1
 from tests.tools.navcraft.worlds import row_house
 

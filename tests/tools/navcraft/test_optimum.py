@@ -9,9 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from navloom.scenes.scene import Scene
-from navloom.tools.navcraft.errand import admissible_triples, count_admissible_triples
 from navloom.tools.navcraft.optimum import Measure, Relays, all_relays, recommend
-from navloom.tools.navcraft.paths import check_two_path_and_adjacency
+from navloom.tools.navcraft.paths import (
+    admissible_triples,
+    check_two_path_and_adjacency,
+    count_admissible_triples,
+)
 from navloom.tools.navcraft.relay import COLLAB_TYPES, check_collab_path_efficient, guard_violations
 from navloom.tools.navcraft.relay_schedule import schedule_relay
 from navloom.tools.navcraft.schedule import Speeds

@@ -10,9 +10,8 @@ import pytest
 
 from benchmarks.reference import Collab
 from navloom.scenes.uri import iter_scenes, load_scene
-from navloom.tools.navcraft.errand import admissible_triples
 from navloom.tools.navcraft.optimum import all_relays
-from navloom.tools.navcraft.paths import check_path_and_adjacency
+from navloom.tools.navcraft.paths import admissible_triples, check_path_and_adjacency
 from navloom.tools.navcraft.relay import check_collab_path_efficient
 from navloom.tools.navcraft.relay_schedule import schedule_relay
 from navloom.tools.navcraft.task import RelayTask

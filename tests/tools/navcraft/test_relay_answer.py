@@ -7,7 +7,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from navloom.tools.navcraft.errand import Errand
+from navloom.tools.navcraft.paths import Errand
 from navloom.tools.navcraft.relay import (
     RelayAnswer,
     RelayChoice,

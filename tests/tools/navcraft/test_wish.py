@@ -9,14 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from navloom.scenes.prompt import item_names
+from navloom.scenes.lexicon import item_names
 from navloom.scenes.uri import load_scene
-from navloom.tools.navcraft.errand import admissible_triples
 from navloom.tools.navcraft.optimum import Relays, all_relays
+from navloom.tools.navcraft.paths import admissible_triples
 from navloom.tools.navcraft.relay import RelayChoice, check_collab_path_efficient
-from navloom.tools.navcraft.task import RelayTask
+from navloom.tools.navcraft.task import RelayTask, can_hold
 from navloom.tools.navcraft.wish import Wish, advice, drawn, settled, starts_instead
-from navloom.tools.navcraft.worth import can_hold
 from tests.tools.navcraft.test_relay import row_task
 from tests.tools.navcraft.worlds import item
 

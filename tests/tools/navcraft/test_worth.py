@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from navloom.scenes.uri import load_scene
-from navloom.tools.navcraft.errand import Errand
-from navloom.tools.navcraft.worth import (
+from navloom.tools.navcraft.paths import Errand
+from navloom.tools.navcraft.task import (
     SENSIBLE,
     _Belongs,
     can_hold,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from navloom.cli.common import counted
-from navloom.terminal import say
+from navloom.models.secrets import say
 
 if TYPE_CHECKING:
     from navloom.evals.capnav.request import Wanted

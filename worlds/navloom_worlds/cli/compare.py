@@ -11,7 +11,7 @@ from navloom.cli.common import loaded, print_json, print_table, save_figure
 from navloom.cli.options import Json, takes
 from navloom.evals.option import Opt
 from navloom.evals.request import Seed, Spec
-from navloom.terminal import say, tell
+from navloom.models.secrets import say, tell
 
 if TYPE_CHECKING:
     from navloom_worlds.likeness.two_sets import HomeFigures

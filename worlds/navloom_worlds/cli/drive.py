@@ -12,7 +12,7 @@ import typer
 from navloom.cli.common import print_json
 from navloom.cli.options import Json, SceneUri, takes
 from navloom.evals.option import Opt
-from navloom.terminal import say, tell
+from navloom.models.secrets import say, tell
 
 if TYPE_CHECKING:
     import numpy as np
@@ -86,8 +86,8 @@ def drive(
 def _set_out(scene: Scene, body: Embodiment, start: str, goal: str) -> tuple[Ride, float | None]:
     """The body at the start of its way, and how long that is; None where it is not its own."""
     from navloom.errors import SceneError
+    from navloom.scenes.bodies import Stand
     from navloom.scenes.distances import heading_to
-    from navloom.scenes.terrain import Stand
     from navloom_worlds.motion.body_field import body_field
     from navloom_worlds.motion.mover import mover_of
     from navloom_worlds.motion.ride import Ride
@@ -173,7 +173,7 @@ def _points(scene: Scene, place: str) -> list[Point3]:
     from navloom.errors import UsageError
     from navloom.sim.graph import floor_of
     from navloom_worlds.moving.surroundings import goals_of, point_of
-    from navloom_worlds.rendering.lookout import floor_at
+    from navloom_worlds.rendering.embedded import floor_at
 
     parts = place.split(",")
     if len(parts) in (2, 3) and place not in scene.region_by_id:

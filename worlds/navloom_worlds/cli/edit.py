@@ -8,7 +8,7 @@ from typing import Annotated
 
 from navloom.cli.options import SceneUri, takes
 from navloom.evals.option import Opt
-from navloom.terminal import say
+from navloom.models.secrets import say
 
 
 @dataclass(frozen=True, kw_only=True)

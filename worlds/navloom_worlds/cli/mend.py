@@ -11,7 +11,7 @@ import typer
 from navloom.cli.common import print_json, write_page
 from navloom.cli.options import Json, SceneUri, WithLicensed, takes
 from navloom.evals.option import Opt
-from navloom.terminal import say, tell
+from navloom.models.secrets import say, tell
 
 if TYPE_CHECKING:
     from navloom.scenes.scene import Scene

@@ -14,7 +14,7 @@ from navloom.cli.options import Json, takes
 from navloom.evals.option import Opt
 from navloom.evals.progress import DisplayName
 from navloom.evals.request import Spec
-from navloom.terminal import harmless, say
+from navloom.models.secrets import harmless, say
 
 if TYPE_CHECKING:
     from navloom_worlds.rendering.render_scenes import Outcome

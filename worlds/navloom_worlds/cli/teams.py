@@ -9,7 +9,7 @@ from navloom.cli.options import How, Json, Out, Study, takes
 from navloom.evals.option import Opt
 from navloom.evals.request import MOST, Seed, Spec
 from navloom.evals.session import Session
-from navloom.terminal import say, tell
+from navloom.models.secrets import say, tell
 from navloom_worlds.teams.request import TeamRequest
 
 

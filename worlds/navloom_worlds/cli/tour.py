@@ -12,7 +12,7 @@ from navloom.cli.common import loaded, print_json
 from navloom.cli.options import Json, takes
 from navloom.evals.option import Opt
 from navloom.evals.request import Spec
-from navloom.terminal import say, tell
+from navloom.models.secrets import say, tell
 
 if TYPE_CHECKING:
     import numpy as np

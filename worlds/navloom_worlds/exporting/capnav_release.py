@@ -54,8 +54,7 @@ from navloom.scenes.bodies import ALIASES, Embodiment, as_benchmark, canonical
 from navloom.scenes.by_rule import from_geometry
 from navloom.scenes.formats.capnav_nodes import Node, nodes_of
 from navloom.scenes.formats.told_apart import landmarks
-from navloom.scenes.parts import Box, Item
-from navloom.scenes.scene import Scene
+from navloom.scenes.scene import Box, Item, Scene
 from navloom.scenes.traverse_table import Traversability
 from navloom.scenes.uri import load_scene
 from navloom.tools.capnav.feasible import route

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import SceneError
-from navloom.scenes.parts import Region
-from navloom.scenes.scene import Scene
+from navloom.scenes.scene import Region, Scene
 from navloom_worlds.exporting.glb_file import scene_glb
 from navloom_worlds.exporting.hm3d_files import release_name, semantic_glb, semantic_text
 from navloom_worlds.exporting.written import write_files

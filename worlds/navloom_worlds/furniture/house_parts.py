@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from navloom.scenes.parts import Item
+from navloom.scenes.scene import Item
 from navloom_worlds.furniture.making import Builder, size_of
 from navloom_worlds.geometry.colours import surface_of
 from navloom_worlds.geometry.door_leaves import THICK, panelled

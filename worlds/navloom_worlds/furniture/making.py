@@ -16,8 +16,7 @@ from zlib import crc32
 
 import numpy as np
 
-from navloom.scenes.parts import Extents
-from navloom.scenes.scene import Item
+from navloom.scenes.scene import Extents, Item
 from navloom_worlds.geometry.colours import surface_of
 from navloom_worlds.geometry.solids import RGB, Part, Surface, bounds, floats
 

@@ -18,8 +18,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from navloom.scenes.parts import Extents
-from navloom.scenes.scene import Item
+from navloom.scenes.scene import Extents, Item
 from navloom_worlds.furniture import turnery
 from navloom_worlds.furniture.making import (
     COLOURS,

@@ -16,8 +16,7 @@ from shapely import Polygon
 from shapely.affinity import rotate
 from shapely.geometry.base import BaseGeometry
 
-from navloom.scenes.parts import Region, Wall
-from navloom.scenes.scene import Scene
+from navloom.scenes.scene import Region, Scene, Wall
 from navloom_worlds.geometry.bands import GRID, Prism, polygons
 from navloom_worlds.geometry.wall_holes import OUTDOORS, WallHole, footprint, ways_of
 

@@ -15,7 +15,7 @@ from typing import Any
 from PIL import ImageColor
 
 from navloom.files import packaged
-from navloom.scenes.parts import Item
+from navloom.scenes.scene import Item
 from navloom_worlds.geometry.solids import RGB, Surface
 from navloom_worlds.geometry.textures import natural_repeat
 from navloom_worlds.homes.catalogue import catalogue

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from navloom.files import packaged
-from navloom.scenes.parts import Region
+from navloom.scenes.scene import Region
 from navloom_worlds.geometry.colours import look, shaded, stable
 from navloom_worlds.geometry.solids import RGB, Surface
 from navloom_worlds.geometry.textures import natural_repeat

@@ -21,8 +21,8 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 from shapely import Polygon
 
 from navloom.scenes.floor_graph import BODY, FreeFloor, fill
-from navloom.scenes.parts import Edge, Floor, Point3, Viewpoint
-from navloom_worlds.geometry.columns import Grid
+from navloom.scenes.scene import Edge, Floor, Point3, Viewpoint
+from navloom_worlds.geometry.mesh import Grid
 from navloom_worlds.geometry.walkable import WalkableField
 
 _BAND = 0.1

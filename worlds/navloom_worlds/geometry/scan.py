@@ -41,7 +41,7 @@ from navloom.errors import SceneError
 from navloom.scenes.checked_files import read_bytes, short
 from navloom.scenes.formats.mp3d_house import read_house
 from navloom.scenes.formats.scan_files import ScanFiles, missing
-from navloom.scenes.parts import Box
+from navloom.scenes.scene import Box
 from navloom_worlds.geometry.glb_triangles import (
     MOST_FACES,
     Floats,

@@ -17,7 +17,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import ConvexHull, KDTree, QhullError
 
-from navloom.scenes.parts import Box
+from navloom.scenes.scene import Box
 from navloom_worlds.geometry.glb_triangles import Floats, Ints
 
 _APART = 0.06

@@ -18,8 +18,7 @@ from scipy.spatial import KDTree
 
 from navloom.errors import SceneError
 from navloom.scenes.formats.scan_files import ScanFiles
-from navloom.scenes.parts import Point3
-from navloom.scenes.scene import Scene
+from navloom.scenes.scene import Point3, Scene
 from navloom_worlds.geometry.glb_triangles import Floats, GlbTriangles, Ints, glb_triangles
 from navloom_worlds.geometry.owners import NOTHING, SHELL, item_owner
 from navloom_worlds.geometry.rays import RayCaster

@@ -20,7 +20,7 @@ from shapely.geometry.base import BaseGeometry
 from shapely.geometry.polygon import orient
 
 from navloom.errors import SceneError
-from navloom.scenes.parts import UNKNOWN, Box, Floor, Point2, Region, region_id
+from navloom.scenes.scene import UNKNOWN, Box, Floor, Point2, Region, region_id
 from navloom_worlds.geometry.scan import Scan
 from navloom_worlds.geometry.scan_boxes import hull_of
 

@@ -27,7 +27,7 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 from navloom.errors import SceneError
 from navloom.scenes.formats.hm3d import apart_note, unlisted_note
 from navloom.scenes.lexicon import classify
-from navloom.scenes.parts import (
+from navloom.scenes.scene import (
     Box,
     Edge,
     Floor,
@@ -37,10 +37,10 @@ from navloom.scenes.parts import (
     Point2,
     Point3,
     Region,
+    Scene,
     Viewpoint,
     distance_2d,
 )
-from navloom.scenes.scene import Scene
 from navloom_worlds.geometry.mesh import SceneMesh
 from navloom_worlds.geometry.mesh_graph import MeshGraph, mesh_graph
 from navloom_worlds.geometry.rays import RayCaster

@@ -114,11 +114,11 @@ class Part:
 
 
 Owned = tuple[int, Part]
-"""A part in the scene's own frame, and whose it is (:mod:`navloom_worlds.geometry.owners`)."""
+"""A part in the scene's own frame, and whose it is (:mod:`navloom_worlds.geometry.mesh`)."""
 
 
 def turn(points: Floats, yaw: float) -> Floats:
-    """Points turned about y as :class:`navloom.scenes.parts.Box` is: clockwise seen from above."""
+    """Points turned about y as :class:`navloom.scenes.scene.Box` is: clockwise seen from above."""
     cos, sin = np.float32(np.cos(yaw)), np.float32(np.sin(yaw))
     x, y, z = points.T
     return np.stack([x * cos - z * sin, y, x * sin + z * cos], axis=1)

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from shapely import Polygon
 from shapely.geometry.base import BaseGeometry
 
-from navloom.scenes.parts import Box, Stairs
-from navloom.scenes.scene import Scene
+from navloom.scenes.scene import Box, Scene, Stairs
 from navloom_worlds.geometry.bands import polygons
 from navloom_worlds.geometry.building import Building, Room, building_of
 from navloom_worlds.geometry.finishes import DARK_STEEL, GRASS, STEEL, STONE, TRIM, Finishes

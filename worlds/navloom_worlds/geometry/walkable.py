@@ -21,9 +21,15 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import KDTree
 
-from navloom.scenes.parts import Point3
-from navloom_worlds.geometry.columns import Grid, Surfaces, grid_over, surfaces_of
-from navloom_worlds.geometry.mesh import SceneMesh, assembled
+from navloom.scenes.scene import Point3
+from navloom_worlds.geometry.mesh import (
+    Grid,
+    SceneMesh,
+    Surfaces,
+    assembled,
+    grid_over,
+    surfaces_of,
+)
 from navloom_worlds.geometry.solids import Surface, box
 
 _CELL, _STEP = 0.05, 0.25

@@ -15,8 +15,7 @@ import shapely
 from numpy.typing import NDArray
 from shapely import LineString, Point, Polygon
 
-from navloom.scenes.parts import Box, Leaf, Link, Opening, Point2, Wall
-from navloom.scenes.scene import Scene
+from navloom.scenes.scene import Box, Leaf, Link, Opening, Point2, Scene, Wall
 from navloom_worlds.geometry.owners import door_owner, opening_owner
 
 OUTDOORS = re.compile(r"balcony|terrace|outdoor|patio|garden|deck|pool|porch|yard|veranda")

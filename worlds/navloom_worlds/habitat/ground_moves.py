@@ -16,16 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navloom.errors import NavloomError, SimulatorError
-from navloom.scenes.bodies import Embodiment, Shape
+from navloom.scenes.bodies import NOBODY, Bump, Embodiment, Moved, Others, Shape, Stand
 from navloom.scenes.distances import turn_between, wrapped
 from navloom.scenes.scene import Point3, Scene, distance_2d
-from navloom.scenes.terrain import NOBODY, Bump, Moved, Others, Stand
 from navloom_worlds.geometry import has_geometry, scene_mesh
 from navloom_worlds.geometry.owners import owner_name
 from navloom_worlds.habitat.walking import CELL_M, WalkableScene
 from navloom_worlds.motion import sweep
-from navloom_worlds.motion.obstacles import Lines
-from navloom_worlds.motion.stands import Pose, outline, who_covers
+from navloom_worlds.motion.obstacles import Lines, Pose, outline, who_covers
 
 _LOOK_M = 0.35
 """A navmesh lies so far off the floor at most, on stairs."""

@@ -22,8 +22,16 @@ from navloom.errors import SimulatorError
 from navloom.scenes.bodies import Embodiment
 from navloom.scenes.scene import Scene
 from navloom.sim.captions import captions_for
-from navloom.sim.physics import THRESHOLD_M, PhysicsRules, physics_rules
-from navloom.sim.protocol import CaptionSource, Observation, Pose, RenderedView, View
+from navloom.sim.protocol import (
+    THRESHOLD_M,
+    CaptionSource,
+    Observation,
+    PhysicsRules,
+    Pose,
+    RenderedView,
+    View,
+    physics_rules,
+)
 from navloom_worlds.geometry import has_geometry
 from navloom_worlds.habitat.ground_moves import GroundMoves
 from navloom_worlds.habitat.habitat_process import OpenScene, check_drawing, habitat_at, lacking
@@ -57,7 +65,7 @@ def make(
         gpu_device_id: the CUDA device that is drawn on; -1 is any EGL device, software too; None
             is what ``NAVLOOM_GPU_DEVICE`` says, else -1.
         dataset: a scene dataset's config of your own that has the scene by its id.
-        physics: what a touch comes to (:class:`navloom.sim.physics.PhysicsRules`).
+        physics: what a touch comes to (:class:`navloom.sim.protocol.PhysicsRules`).
         collision_threshold: metres of displacement that end a run under ``strict``.
 
     Raises:

@@ -19,7 +19,7 @@ from navloom.errors import SceneError, did_you_mean
 from navloom.files import packaged
 from navloom.scenes.checked_files import checked, read_yaml
 from navloom.scenes.lexicon import classify, room_types
-from navloom.scenes.parts import ItemKind
+from navloom.scenes.scene import ItemKind
 
 _MOST_BYTES = 500_000
 

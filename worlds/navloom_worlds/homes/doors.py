@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from navloom.scenes.parts import Leaf
+from navloom.scenes.scene import Leaf
 from navloom_worlds.homes.dice import Dice
 from navloom_worlds.homes.floorplan import Doorway, Outline
 from navloom_worlds.homes.rectilinear import Rect, Stretch, corners, covers, overlap

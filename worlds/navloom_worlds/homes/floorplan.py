@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from navloom.scenes.parts import Leaf
+from navloom.scenes.scene import Leaf
 
 Spot = tuple[int, int]
 """(x, z) in millimetres."""
@@ -43,7 +43,7 @@ class Room:
     @property
     def id(self) -> str:
         """``RegionType_ID``, as models read it."""
-        from navloom.scenes.parts import region_id
+        from navloom.scenes.scene import region_id
 
         return region_id(self.kind, self.number)
 

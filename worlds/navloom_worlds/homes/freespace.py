@@ -25,7 +25,7 @@ from shapely import LineString, Polygon
 from shapely.geometry.base import BaseGeometry
 
 from navloom.scenes.floor_graph import BODY, BlockedError, FreeFloor, fill, flat, in_reach
-from navloom.scenes.parts import Box, Edge, Item, Link, Point2, Point3, Region, Stairs, Viewpoint
+from navloom.scenes.scene import Box, Edge, Item, Link, Point2, Point3, Region, Stairs, Viewpoint
 
 HEAD = 1.8
 """Metres: what hangs higher above the floor is walked under."""

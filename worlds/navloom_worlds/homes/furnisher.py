@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import fsum
 
-from navloom.scenes.parts import Item, Relation
+from navloom.scenes.scene import Item, Relation
 from navloom_worlds.homes.catalogue import Entry, RoomKey, catalogue, room_keys
 from navloom_worlds.homes.dice import Dice
 from navloom_worlds.homes.dressing import Dressing

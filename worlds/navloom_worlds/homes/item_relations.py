@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from navloom.scenes.parts import Relation, RelationKind
+from navloom.scenes.scene import Relation, RelationKind
 from navloom_worlds.homes.placed import Placed
 from navloom_worlds.homes.room_floor import STEP_OVER
 from navloom_worlds.homes.walk_grid import Rect

@@ -33,11 +33,10 @@ from navloom.scenes.box_graph import place_in_boxes
 from navloom.scenes.by_rule import from_geometry
 from navloom.scenes.distances import hop_table
 from navloom.scenes.formats.hm3d import crossing
-from navloom.scenes.lexicon import listed_name, room_types
-from navloom.scenes.prompt import item_names
+from navloom.scenes.lexicon import item_names, listed_name, room_types
 from navloom.scenes.scene import Box, Region, Scene
-from navloom.tools.navcraft.errand import admissible_triples
 from navloom.tools.navcraft.optimum import all_relays
+from navloom.tools.navcraft.paths import admissible_triples
 from navloom.tools.navcraft.task import RelayTask
 
 SPREADS = {

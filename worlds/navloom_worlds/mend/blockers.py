@@ -17,8 +17,7 @@ from scipy.sparse.csgraph import dijkstra
 from shapely import Polygon
 
 from navloom.scenes.bodies import Embodiment, inner, outer
-from navloom.scenes.parts import Box, Item, Point3
-from navloom.scenes.scene import Scene
+from navloom.scenes.scene import Box, Item, Point3, Scene
 from navloom_worlds.mend.changes import Costs, removing
 from navloom_worlds.mend.route_drive import legs_of, spot
 from navloom_worlds.motion.body_field import BodyField, body_field

@@ -19,8 +19,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.scenes.checked_files import read_json
-from navloom.scenes.parts import Link, Point2
-from navloom.scenes.scene import Scene
+from navloom.scenes.scene import Link, Point2, Scene
 from navloom_worlds.mend.edit import with_ways, without_thing
 from navloom_worlds.mend.rebuild import (
     LIFT,

@@ -17,8 +17,7 @@ from shapely import LineString, Polygon
 
 from navloom.errors import SceneError, did_you_mean
 from navloom.scenes.floor_graph import BODY
-from navloom.scenes.parts import Box, Item, Link, Point2, Region, prompt_name
-from navloom.scenes.scene import Scene
+from navloom.scenes.scene import Box, Item, Link, Point2, Region, Scene, prompt_name
 from navloom_worlds.homes.catalogue import catalogue
 from navloom_worlds.homes.freespace import FLAT, HEAD, place_viewpoints
 from navloom_worlds.mend.rebuild import ramped, widened, without_sill

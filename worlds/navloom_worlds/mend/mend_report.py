@@ -17,13 +17,11 @@ from navloom.evals.report.document import Table
 from navloom.evals.report.writers import KeptReport, keep_report, write_markdown
 from navloom.files import make_folder, write_whole
 from navloom.scenes.formats.scene_json import save
-from navloom.scenes.parts import Box, Link
 from navloom.scenes.plan import Mark, Rect, Route, Sheet, draw_plan
 from navloom.scenes.plan_data import plan_data
-from navloom.scenes.plan_look import Ink
-from navloom.scenes.plan_names import Setting
+from navloom.scenes.plan_look import Ink, Setting
 from navloom.scenes.plan_svg import Node, Pen, arrow_head, building
-from navloom.scenes.scene import Scene
+from navloom.scenes.scene import Box, Link, Scene
 from navloom_worlds.mend.changes import Change, mended_copy, price, rebuilt
 from navloom_worlds.mend.rebuild import ramp_over
 from navloom_worlds.mend.route_drive import Drive

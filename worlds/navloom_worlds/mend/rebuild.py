@@ -16,8 +16,7 @@ import shapely
 from shapely import Polygon
 
 from navloom.errors import SceneError
-from navloom.scenes.parts import Box, Item, Link, Point2, Stairs, Wall
-from navloom.scenes.scene import Scene
+from navloom.scenes.scene import Box, Item, Link, Point2, Scene, Stairs, Wall
 from navloom_worlds.geometry.wall_holes import footprint
 
 SLOPES = (12, 10, 8)

@@ -37,11 +37,9 @@ from scipy.sparse.csgraph import dijkstra
 from shapely import Polygon
 
 from navloom.errors import SceneError
-from navloom.scenes.bodies import Embodiment, inner, outer, shape_of
+from navloom.scenes.bodies import Embodiment, Stand, inner, outer, shape_of
 from navloom.scenes.distances import per_scene, turn_between
-from navloom.scenes.parts import Point3
-from navloom.scenes.scene import Scene
-from navloom.scenes.terrain import Stand
+from navloom.scenes.scene import Point3, Scene
 from navloom_worlds.motion.body_field import BodyField, body_field
 from navloom_worlds.motion.lattice import CELL, FEW, GridFrame, Plane, States
 from navloom_worlds.motion.lattice_ways import motions_of

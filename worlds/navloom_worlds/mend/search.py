@@ -32,8 +32,7 @@ from shapely.geometry.base import BaseGeometry
 from navloom.errors import SceneError
 from navloom.scenes.bodies import Embodiment
 from navloom.scenes.distances import per_scene
-from navloom.scenes.parts import Link, Point2, Region
-from navloom.scenes.scene import Scene
+from navloom.scenes.scene import Link, Point2, Region, Scene
 from navloom_worlds.geometry.owners import door_owner, owner_name
 from navloom_worlds.mend.blockers import blockers, cut_off
 from navloom_worlds.mend.changes import (

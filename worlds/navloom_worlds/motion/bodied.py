@@ -6,7 +6,7 @@ It hops, turns and looks as the ``graph`` backend, and drives: ``Forward``, ``Ve
 candidates. Agents of one scene block each other: they act in the mapping's order, each among the
 others where they then stand.
 
-What a touch comes to is said by ``physics`` (:class:`navloom.sim.physics.PhysicsRules`). Under
+What a touch comes to is said by ``physics`` (:class:`navloom.sim.protocol.PhysicsRules`). Under
 ``off`` whoever stands on a viewpoint itself hops and turns as on the graph, touches nothing, and
 nothing is made of the scene's geometry before somebody drives. Under the others a body that does
 not fit on its viewpoint stands as near to it as it can and keeps its name.
@@ -24,13 +24,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from navloom.errors import SceneError, SimulatorError
-from navloom.scenes.bodies import Embodiment
+from navloom.scenes.bodies import SETTLE_M, Embodiment, Moved, Moves, Others, Stand, is_carried
 from navloom.scenes.checked_files import short
 from navloom.scenes.distances import heading_to, wrapped
 from navloom.scenes.scene import Point3, Scene, distance_2d, distance_3d
-from navloom.scenes.terrain import SETTLE_M, Moved, Moves, Others, Stand, is_carried
 from navloom.sim.graph import STANDING_M, Agent, GraphSimulator, floor_of, nearest_viewpoint
-from navloom.sim.physics import Physics, PhysicsRules
 from navloom.sim.protocol import (
     Action,
     Captions,
@@ -40,6 +38,8 @@ from navloom.sim.protocol import (
     Hop,
     Observation,
     Path,
+    Physics,
+    PhysicsRules,
     Pose,
     Turn,
     Velocity,

@@ -22,7 +22,7 @@ from navloom.errors import SceneError
 from navloom.scenes.bodies import Embodiment, climbs
 from navloom.scenes.distances import per_scene
 from navloom.scenes.scene import Point3, Scene, Viewpoint
-from navloom_worlds.geometry.columns import Grid
+from navloom_worlds.geometry.mesh import Grid
 from navloom_worlds.motion.body_mesh import body_mesh
 from navloom_worlds.motion.dilation import Dilated, dilated, nearest_in
 from navloom_worlds.motion.field_file import load_places, save_places, scene_key

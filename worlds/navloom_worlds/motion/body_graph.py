@@ -28,12 +28,10 @@ from scipy.spatial import KDTree
 
 from navloom.disk_cache import BODIES
 from navloom.errors import SceneError
-from navloom.scenes.bodies import Embodiment, outer
+from navloom.scenes.bodies import Embodiment, Stand, is_carried, outer
 from navloom.scenes.distances import per_scene
 from navloom.scenes.floor_graph import LONGEST
-from navloom.scenes.parts import Edge, Point3, Region, Viewpoint, distance_2d, distance_3d
-from navloom.scenes.scene import Scene
-from navloom.scenes.terrain import Stand, is_carried
+from navloom.scenes.scene import Edge, Point3, Region, Scene, Viewpoint, distance_2d, distance_3d
 from navloom_worlds.geometry.walkable import joined
 from navloom_worlds.motion.body_field import BodyField, body_field, body_key, reached
 from navloom_worlds.motion.dilation import nearest_in

@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 from navloom.errors import SceneError
 from navloom.scenes.bodies import Embodiment
 from navloom.scenes.distances import per_scene
-from navloom.scenes.parts import Item, Link
-from navloom.scenes.scene import Scene
+from navloom.scenes.scene import Item, Link, Scene
 from navloom_worlds.geometry.building import building_of
 from navloom_worlds.geometry.finishes import Finishes
 from navloom_worlds.geometry.mesh import SceneMesh, assembled, has_geometry, scene_mesh

@@ -22,10 +22,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from navloom.errors import SceneError
-from navloom.scenes.bodies import Embodiment, builtin_bodies, canonical
+from navloom.scenes.bodies import Embodiment, Stand, builtin_bodies, canonical
 from navloom.scenes.by_rule import Barrier, LinkFault, faults, from_geometry, kinds
 from navloom.scenes.scene import Link, Scene
-from navloom.scenes.terrain import Stand
 from navloom.scenes.traverse_table import Cell, Pair, Traversability
 from navloom_worlds.geometry.owners import door_owner
 from navloom_worlds.motion.lattice_ways import Search

@@ -17,16 +17,13 @@ from scipy.ndimage import maximum_filter
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import KDTree
 
-from navloom.scenes.bodies import Embodiment, climbs, outer
-from navloom.scenes.parts import Point3
-from navloom.scenes.terrain import LARGE
-from navloom_worlds.geometry.columns import Grid
-from navloom_worlds.geometry.mesh import SceneMesh
+from navloom.scenes.bodies import LARGE, Embodiment, climbs, outer
+from navloom.scenes.scene import Point3
+from navloom_worlds.geometry.mesh import Grid, SceneMesh
 from navloom_worlds.geometry.owners import STAIRS
 from navloom_worlds.geometry.walkable import joined, neighbours, stacked
 from navloom_worlds.motion.body_mesh import LOW
-from navloom_worlds.motion.obstacles import Obstacles
-from navloom_worlds.motion.underfoot import EPS, Underfoot
+from navloom_worlds.motion.obstacles import EPS, Obstacles, Underfoot
 
 FAR = 1.0
 """Metres: nobody asks how much farther the next obstacle is from a body of this size."""
@@ -312,7 +309,7 @@ def _lifted(
 ) -> tuple[Floats, Bools]:
     """How high a body stands at some places, and whether treads lift it there.
 
-    As :meth:`navloom_worlds.motion.underfoot.Underfoot.lifted` has it, of a disc.
+    As :meth:`navloom_worlds.motion.obstacles.Underfoot.lifted` has it, of a disc.
     """
     grid = floors.grid
     count = int(radius / grid.cell)

@@ -14,8 +14,7 @@ from navloom.scenes.distances import per_scene
 from navloom.scenes.scene import Scene
 from navloom_worlds import furniture, geometry
 from navloom_worlds import motion as space
-from navloom_worlds.geometry.columns import Grid
-from navloom_worlds.geometry.mesh import is_drawn, scene_mesh
+from navloom_worlds.geometry.mesh import Grid, is_drawn, scene_mesh
 from navloom_worlds.motion.dilation import Dilated, Roomy
 
 _FLOOR = ("cell", "height", "clearance")

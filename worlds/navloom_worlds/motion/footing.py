@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from navloom.errors import SceneError, SimulatorError
+from navloom.scenes.bodies import Moves
 from navloom.scenes.scene import Point3
-from navloom.scenes.terrain import Moves
 from navloom_worlds.motion.body_field import Way
 
 

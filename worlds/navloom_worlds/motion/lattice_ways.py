@@ -19,9 +19,8 @@ from scipy import ndimage
 from shapely import Point
 from shapely.geometry.base import BaseGeometry
 
-from navloom.scenes.bodies import Shape
+from navloom.scenes.bodies import Shape, Stand
 from navloom.scenes.distances import turn_between
-from navloom.scenes.terrain import Stand
 from navloom_worlds.motion.lattice import AXES, GridFrame, States
 from navloom_worlds.motion.link_ground import CLOSE, HEADINGS, NEAR, Core, LinkGround, states_of
 from navloom_worlds.motion.rails import Grain, Motion, Rails

@@ -15,10 +15,9 @@ from shapely.geometry.base import BaseGeometry
 from shapely.ops import nearest_points
 
 from navloom.errors import SceneError
-from navloom.scenes.bodies import Embodiment, Shape
+from navloom.scenes.bodies import Embodiment, Shape, Stand
 from navloom.scenes.distances import per_scene
 from navloom.scenes.scene import Link, Region, Scene, Stairs
-from navloom.scenes.terrain import Stand
 from navloom_worlds.geometry.owners import STAIRS, door_owner
 from navloom_worlds.motion.lattice import CELL, CELL_ROUND, GridFrame, Plane, States, Steps
 from navloom_worlds.motion.met import floors_of

@@ -9,17 +9,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navloom.errors import SceneError
-from navloom.scenes.bodies import Embodiment, Shape, climbs, shape_of
+from navloom.scenes.bodies import NOBODY, Embodiment, Others, Shape, Stand, climbs, shape_of
 from navloom.scenes.distances import per_scene
-from navloom.scenes.parts import Point3
-from navloom.scenes.scene import Scene
-from navloom.scenes.terrain import NOBODY, Others, Stand
+from navloom.scenes.scene import Point3, Scene
 from navloom_worlds.geometry.owners import FLOOR, STAIRS, WALL, owner_name
 from navloom_worlds.motion import sweep
 from navloom_worlds.motion.body_mesh import body_mesh, built_mesh
-from navloom_worlds.motion.obstacles import Lines, Obstacles
-from navloom_worlds.motion.stands import Pose, finite, outline, who_covers
-from navloom_worlds.motion.underfoot import EPS, Underfoot, columns_of, ground_of, underfoot
+from navloom_worlds.motion.obstacles import (
+    EPS,
+    Lines,
+    Obstacles,
+    Pose,
+    Underfoot,
+    columns_of,
+    finite,
+    ground_of,
+    outline,
+    underfoot,
+    who_covers,
+)
 
 EDGE = -10_000_000
 """The owner of where a floor ends."""

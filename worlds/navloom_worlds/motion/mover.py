@@ -17,16 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navloom.errors import SceneError
-from navloom.scenes.bodies import Embodiment, Shape, shape_of
+from navloom.scenes.bodies import NOBODY, Bump, Embodiment, Moved, Others, Shape, Stand, shape_of
 from navloom.scenes.distances import per_scene, turn_between
-from navloom.scenes.parts import Point3
-from navloom.scenes.scene import Scene
-from navloom.scenes.terrain import NOBODY, Bump, Moved, Others, Stand
+from navloom.scenes.scene import Point3, Scene
 from navloom_worlds.geometry.owners import WALL
 from navloom_worlds.motion import sweep
 from navloom_worlds.motion.met import EDGE, PIECE, STEP, Near, Surroundings
-from navloom_worlds.motion.obstacles import Lines
-from navloom_worlds.motion.stands import Pose, finite, swung
+from navloom_worlds.motion.obstacles import Lines, Pose, finite, swung
 
 _STILL = 1e-4
 """Radians: what it touches and meets within so small a turn, it meets at once."""
@@ -342,7 +339,7 @@ def mover_of(scene: Scene, body: Embodiment, gone: frozenset[int] = frozenset())
     Args:
         scene: with geometry.
         body: what moves.
-        gone: owners (:mod:`navloom_worlds.geometry.owners`) whose things it does not meet.
+        gone: owners (:mod:`navloom_worlds.geometry.mesh`) whose things it does not meet.
 
     Raises:
         SceneError: the scene has no geometry, or no floor.

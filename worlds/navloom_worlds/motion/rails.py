@@ -27,9 +27,8 @@ from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components, dijkstra
 from shapely.geometry.base import BaseGeometry
 
-from navloom.scenes.bodies import Shape
+from navloom.scenes.bodies import Moved, Shape, Stand
 from navloom.scenes.distances import turn_between
-from navloom.scenes.terrain import Moved, Stand
 from navloom_worlds.motion.box_places import edges_of
 from navloom_worlds.motion.lattice import (
     THIN,

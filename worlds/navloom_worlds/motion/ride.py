@@ -6,10 +6,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from navloom.scenes.bodies import Embodiment
+from navloom.scenes.bodies import NOBODY, Bump, Embodiment, Others, Stand
 from navloom.scenes.distances import heading_to, turn_between
-from navloom.scenes.parts import Point3
-from navloom.scenes.terrain import NOBODY, Bump, Others, Stand
+from navloom.scenes.scene import Point3
 from navloom_worlds.motion.mover import Mover
 
 REACHED_M = 0.02

@@ -10,9 +10,8 @@ import shapely
 from numpy.typing import NDArray
 
 from navloom.errors import SceneError
-from navloom.scenes.parts import Point3
-from navloom.scenes.scene import Link, Stairs
-from navloom.scenes.terrain import Stand
+from navloom.scenes.bodies import Stand
+from navloom.scenes.scene import Link, Point3, Stairs
 from navloom_worlds.motion.link_ground import LinkGround
 from navloom_worlds.motion.mover import Mover
 

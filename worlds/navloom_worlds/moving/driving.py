@@ -16,9 +16,8 @@ from typing import Any
 import shapely
 
 from navloom.errors import SimulatorError, did_you_mean
-from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
+from navloom.scenes.bodies import DEFAULT_BODY, Embodiment, has_geometry
 from navloom.scenes.scene import Link, Point3, Scene, distance_2d
-from navloom.scenes.terrain import has_geometry
 from navloom.sim.graph import nearest_viewpoint
 from navloom.sim.protocol import Action, Contact, Hop, Observation, Path, Pose, Simulator, Waypoint
 from navloom.tools.chat.bumped import first_barrier, first_obstacle

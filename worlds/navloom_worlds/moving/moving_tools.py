@@ -15,9 +15,16 @@ from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BaseModel, Field, create_model
 
 from navloom.errors import NavloomError, SimulatorError
-from navloom.scenes.bodies import DEFAULT_BODY, Embodiment, inner, outer
+from navloom.scenes.bodies import (
+    DEFAULT_BODY,
+    Embodiment,
+    Stand,
+    has_geometry,
+    inner,
+    mover_of,
+    outer,
+)
 from navloom.scenes.scene import Scene
-from navloom.scenes.terrain import Stand, has_geometry, mover_of
 from navloom.sim.graph import floor_of
 from navloom.sim.protocol import Pose, Simulator
 from navloom.tools.forms import name_argument

@@ -23,9 +23,8 @@ from typing import Any
 import shapely
 
 from navloom.errors import SimulatorError
-from navloom.scenes.bodies import Embodiment, outer
+from navloom.scenes.bodies import Embodiment, mover_of, outer
 from navloom.scenes.scene import Box, Item, Point2, Point3, Scene
-from navloom.scenes.terrain import mover_of
 from navloom.sim.graph import floor_of, nearest_viewpoint, region_of
 from navloom.sim.protocol import Contact, Forward, Observation, Path, Pose, Simulator, Waypoint
 from navloom.tools.forms import listed

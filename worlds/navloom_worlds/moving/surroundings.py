@@ -19,11 +19,19 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import networkx as nx
 
 from navloom.errors import SceneError, SimulatorError, did_you_mean
-from navloom.scenes.bodies import DEFAULT_BODY, Embodiment, inner, outer
+from navloom.scenes.bodies import (
+    DEFAULT_BODY,
+    Embodiment,
+    body_graph,
+    has_geometry,
+    inner,
+    is_carried,
+    mover_of,
+    outer,
+)
 from navloom.scenes.distances import per_scene, turn_between
 from navloom.scenes.hints import viewpoint_hint
 from navloom.scenes.scene import Point3, Scene, distance_2d
-from navloom.scenes.terrain import body_graph, has_geometry, is_carried, mover_of
 from navloom.sim.graph import floor_of, nearest_viewpoint, region_of
 from navloom.sim.protocol import Captions, Contact, Observation, Path, Pose, Simulator
 from navloom.tools.forms import paragraph, quoted

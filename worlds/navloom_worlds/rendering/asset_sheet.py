@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from navloom.scenes.parts import Extents, Item, ItemKind, prompt_name
+from navloom.scenes.scene import Extents, Item, ItemKind, prompt_name
 from navloom_worlds.furniture import item_parts
 from navloom_worlds.furniture.built import builder_of
 from navloom_worlds.geometry.mesh import SceneMesh, assembled

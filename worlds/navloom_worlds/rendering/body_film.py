@@ -16,7 +16,7 @@ from navloom.scenes.scene import Point3, Scene
 from navloom_worlds.motion.ride import Instant
 from navloom_worlds.rendering.camera import Camera
 from navloom_worlds.rendering.company import with_bodies
-from navloom_worlds.rendering.lookout import renderer_of
+from navloom_worlds.rendering.embedded import renderer_of
 
 FILM_SIZE = (640, 400)
 CUT_M = 1.1

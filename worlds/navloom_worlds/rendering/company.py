@@ -15,9 +15,8 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from navloom.scenes.bodies import Embodiment, shape_of
+from navloom.scenes.bodies import Embodiment, Stand, shape_of
 from navloom.scenes.scene import Point3
-from navloom.scenes.terrain import Stand
 from navloom_worlds.geometry.body_solids import body_parts
 from navloom_worlds.geometry.mesh import SceneMesh, assembled
 from navloom_worlds.geometry.owners import GROUND, NOTHING, agent_owner

@@ -6,29 +6,47 @@ before. Agents see one another; in frames of ids the others are ``agent_owner`` 
 among all agents' names in order. Who stands inside another sees through it.
 Colour, depth and ids of one camera share their rays. What was seen before a change of the scene
 still shows what was.
+
+``look_from`` gives what is seen from a place that a person names: a viewpoint, or a point and a
+heading.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from shapely import Point, Polygon
 
 from navloom.errors import SimulatorError, did_you_mean
-from navloom.scenes.bodies import Embodiment
+from navloom.scenes.bodies import DEFAULT_BODY, Embodiment, Stand
+from navloom.scenes.checked_files import short
 from navloom.scenes.distances import per_scene, wrapped
+from navloom.scenes.hints import viewpoint_hint
 from navloom.scenes.scene import Point3, Scene
-from navloom.scenes.terrain import Stand
 from navloom.sim.captions import captions_for
-from navloom.sim.physics import THRESHOLD_M, PhysicsRules, physics_rules
-from navloom.sim.protocol import CaptionSource, Observation, Pose, RenderedView, View
+from navloom.sim.protocol import (
+    THRESHOLD_M,
+    CaptionSource,
+    Observation,
+    PhysicsRules,
+    Pose,
+    RenderedView,
+    Simulator,
+    View,
+    physics_rules,
+)
+from navloom.sim.registry import get_simulator
 from navloom.sim.viewer import EYE_M
+from navloom.sim.views import strip
 from navloom_worlds.geometry import has_geometry, scene_mesh
 from navloom_worlds.motion.bodied import BodySimulator
 from navloom_worlds.motion.body_field import Way, body_field
@@ -59,7 +77,7 @@ def make(
         rig: which pictures are taken: names, a file, or sensors
             (:mod:`navloom_worlds.rendering.sensors`).
         light: ``baked``, worked out with rays once a home, or ``unbaked``, which needs no time.
-        physics: what a touch comes to (:class:`navloom.sim.physics.PhysicsRules`).
+        physics: what a touch comes to (:class:`navloom.sim.protocol.PhysicsRules`).
         collision_threshold: metres of displacement that end a run under ``strict``.
 
     Raises:
@@ -237,3 +255,135 @@ def _ranges(sensor: Sensor, shot: _Shot) -> NDArray[np.float32]:
         metres = np.minimum(metres, np.float32(sensor.far))
     ranges: NDArray[np.float32] = metres.astype(np.float32).reshape(sensor.height, sensor.width)
     return ranges
+
+
+_SIZE = 512
+_NUMBER = r"\s*[-+]?\d+(?:\.\d+)?\s*"
+_PLACE = re.compile(rf"{_NUMBER}(?:,{_NUMBER}){{1,3}}")
+
+
+def look_from(scene: Scene, place: str) -> bytes:
+    """The panorama from a place: Left, Front, Right and Back in a row.
+
+    Args:
+        scene: with geometry.
+        place: a viewpoint's id, whose ways on are marked by numbers, ``ID,heading``, or
+            ``x,z``, ``x,z,heading`` or ``x,y,z,heading`` in metres and degrees clockwise from -z.
+            Where y is not said, the lowest floor under x and z is meant.
+
+    Returns:
+        A PNG file.
+
+    Raises:
+        SimulatorError: the scene has no such viewpoint, nobody can read the place, or there is no
+            geometry.
+    """
+    name, _, turn = place.rpartition(",")
+    if place in scene.viewpoint_by_id or name in scene.viewpoint_by_id:
+        there = place in scene.viewpoint_by_id
+        return panorama_at(scene, place if there else name, 0.0 if there else _degrees(turn))
+    if not _PLACE.fullmatch(place):
+        raise SimulatorError(
+            f"{scene.uri} has no viewpoint {short(place)}: expected a viewpoint's id, or "
+            f"x,z,heading in metres and degrees.{viewpoint_hint(scene, place)}"
+        )
+    return _from_point(scene, [float(each) for each in place.split(",")])
+
+
+def _degrees(words: str) -> float:
+    try:
+        return wrapped(math.radians(float(words)))
+    except (ValueError, OverflowError) as error:
+        raise SimulatorError(
+            f"{short(words)} is no heading: expected degrees clockwise from -z."
+        ) from error
+
+
+def panorama_at(
+    scene: Scene,
+    viewpoint: str,
+    heading: float,
+    options: Sequence[str] | None = None,
+    *,
+    size: int = _SIZE,
+    at: Sequence[float] | None = None,
+) -> bytes:
+    """The panorama from a viewpoint with its ways on numbered.
+
+    Args:
+        scene: with geometry.
+        viewpoint: where.
+        heading: radians; it is brought to its quarter.
+        options: the viewpoints next to it in the order of their numbers; clockwise from north
+            unless given.
+        size: pixels that a view is wide and high.
+        at: another place to look from, x, y of the floor and z, whence no ways are numbered.
+
+    Returns:
+        A PNG file: Left, Front, Right and Back in a row.
+
+    Raises:
+        SimulatorError: the scene has no such viewpoint, or no geometry.
+    """
+    if at is not None:
+        return _from_point(scene, [*at, math.degrees(heading)])
+    simulator = looking(scene, size)
+    try:
+        pose = Pose((0.0, 0.0, 0.0), heading, 0.0, viewpoint)
+        seen = simulator.reset({"eye": (pose, DEFAULT_BODY)})["eye"]
+        if options is not None:
+            ways = {way.viewpoint: way for way in seen.candidates}
+            shown = tuple(ways[each] for each in options if each in ways)
+            seen = replace(seen, candidates=shown)
+        return strip(seen, heading, 4, markers=True)[0]
+    finally:
+        simulator.close()
+
+
+def looking(scene: Scene, size: int) -> Simulator:
+    """A simulator whose four level views are squares of so many pixels; to be closed.
+
+    Raises:
+        SimulatorError: there is no geometry.
+    """
+    rig = tuple(replace(each, width=size, height=size) for each in rig_of("vln-mme"))
+    return get_simulator("embedded", scene, rig=rig)
+
+
+def _from_point(scene: Scene, numbers: list[float]) -> bytes:
+    x, z = numbers[0], numbers[-2 if len(numbers) > 2 else -1]
+    y = numbers[1] if len(numbers) == 4 else floor_at(scene, x, z)
+    heading = numbers[-1] if len(numbers) > 2 else 0.0
+    heading = wrapped(math.radians(heading))
+    views = []
+    for k in range(4):
+        camera = Camera(
+            (x, y + EYE_M, z), wrapped(heading + k * math.pi / 2), width=_SIZE, height=_SIZE
+        )
+        frame = renderer_of(scene).frame(camera)
+        # Front is ahead itself, not the quarter that it would be brought to.
+        turned = k * math.pi / 2
+        views.append(RenderedView(turned, 0.0, camera.fov, partial(frame.read, "rgb")))
+    seen = Observation(Pose((x, y, z)), images={"rgb": tuple(views)})
+    return strip(seen, 0.0, 4)[0]
+
+
+def floor_at(scene: Scene, x: float, z: float) -> float:
+    """The y of the lowest floor under a point; of the lowest there is where none is known."""
+    heights = {floor.id: floor.height for floor in scene.floors}
+    under = [
+        heights[region.floor]
+        for region in scene.regions
+        if region.outline and Polygon(region.outline).covers(Point(x, z))
+    ]
+    return min(under) if under else min(heights.values())
+
+
+def renderer_of(scene: Scene) -> Renderer:
+    """The renderer of a scene as it stands, made once per scene."""
+    return per_scene(scene, "renderer", lambda: Renderer(scene_mesh(scene)))
+
+
+def can_look(scene: Scene) -> bool:
+    """Whether pictures of a scene can be made here: it has geometry, and embreex is installed."""
+    return has_geometry(scene) and find_spec("embreex") is not None

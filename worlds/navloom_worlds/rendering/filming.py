@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from navloom.sim.viewer import EYE_M
 from navloom_worlds.rendering.camera import Camera
-from navloom_worlds.rendering.lookout import renderer_of
+from navloom_worlds.rendering.embedded import renderer_of
 from navloom_worlds.rendering.tour import Moment, Tour
 
 FILM_SIZE = (640, 480)

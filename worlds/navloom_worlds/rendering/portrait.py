@@ -14,7 +14,7 @@ from navloom.scenes.scene import Item, Point3, Scene, distance_3d
 from navloom.sim.viewer import EYE_M
 from navloom_worlds.geometry.owners import item_owner
 from navloom_worlds.rendering.camera import Camera
-from navloom_worlds.rendering.lookout import renderer_of
+from navloom_worlds.rendering.embedded import renderer_of
 
 _HALF = math.tan(math.radians(35))
 """Of the picture's width, a metre before the eye."""

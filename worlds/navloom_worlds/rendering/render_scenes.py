@@ -31,7 +31,7 @@ import navloom
 from navloom.errors import NavloomError, RunError, SceneError, SimulatorError
 from navloom.files import LineFile, make_folder, read_lines, write_whole
 from navloom.scenes.bodies import DEFAULT_BODY
-from navloom.scenes.difference import scene_hash
+from navloom.scenes.distances import scene_hash
 from navloom.scenes.formats.scene_json import save
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene

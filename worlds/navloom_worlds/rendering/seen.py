@@ -27,10 +27,9 @@ from numpy.typing import NDArray
 from navloom.disk_cache import SIGHTS, code_key, content_key
 from navloom.scenes.distances import heading_to, per_scene, turn_between
 from navloom.scenes.scene import Link, Point3, Scene, Viewpoint, distance_2d
-from navloom.sim.composer import Composer, Thing, item_words
+from navloom.sim.composer import Composer, Thing, item_words, one_line
 from navloom.sim.protocol import MOST_DESCRIPTION
 from navloom.sim.viewer import EYE_M, can_look
-from navloom.sim.words import one_line
 from navloom_worlds.geometry import scene_mesh
 from navloom_worlds.geometry.mesh import mesh_key
 from navloom_worlds.geometry.owners import (
@@ -62,7 +61,7 @@ class Sighting:
     """What is seen of one owner.
 
     Attributes:
-        owner: whose it is; see :mod:`navloom_worlds.geometry.owners`.
+        owner: whose it is; see :mod:`navloom_worlds.geometry.mesh`.
         steradians: the solid angle of what is not hidden.
         heading: of the middle of what is seen, radians in [0, 2 pi).
         left: how far it goes on to the left of that, radians, at least 0.

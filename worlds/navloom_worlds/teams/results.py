@@ -45,7 +45,7 @@ from navloom.evals.report.intervals import Rate, Spread
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.run_scenes import run_scene
 from navloom.files import formed
-from navloom.scenes.plan_shapes import readable
+from navloom.scenes.plan_look import readable
 from navloom.scenes.scene import Scene
 from navloom.tools.navcraft.paths import ITEM_NODE, Anchor, spot_of
 from navloom.tools.navcraft.schedule import RobotStop, TimedLeg, Timetable

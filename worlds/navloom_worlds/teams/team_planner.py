@@ -57,7 +57,7 @@ from navloom.graphs.turns import (
 from navloom.prompts.load import Rendered, load_prompt
 from navloom.scenes.bodies import body_of
 from navloom.scenes.distances import per_scene
-from navloom.scenes.prompt import scene_json
+from navloom.scenes.lexicon import scene_json
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import scene_of
 from navloom.tools.forms import Violation, closed_object, listed, name_argument, quoted

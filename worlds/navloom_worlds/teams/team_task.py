@@ -18,11 +18,16 @@ from navloom.errors import NavloomError, UsageError, did_you_mean
 from navloom.scenes.distances import per_scene
 from navloom.scenes.scene import Scene
 from navloom.tools.forms import Violation, closed_object, listed, quoted
-from navloom.tools.navcraft.errand import Errand, admissible_triples, errand_answer, shortest_path
-from navloom.tools.navcraft.paths import Anchor, metric_graph
+from navloom.tools.navcraft.paths import (
+    Anchor,
+    Errand,
+    admissible_triples,
+    errand_answer,
+    metric_graph,
+    shortest_path,
+)
 from navloom.tools.navcraft.schedule import Leg, Timetable
-from navloom.tools.navcraft.task import RelayTask, usable_surface
-from navloom.tools.navcraft.worth import can_hold
+from navloom.tools.navcraft.task import RelayTask, can_hold, usable_surface
 from navloom_worlds.teams.revise_route import IN
 from navloom_worlds.teams.robots import Robot
 from navloom_worlds.teams.several_errands import alone_in_order, best_team_plan

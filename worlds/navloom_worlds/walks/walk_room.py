@@ -41,9 +41,8 @@ from navloom.evals.session import Sample
 from navloom.graphs.navigation.driven_walk import TICK_S, nearest_seen
 from navloom.graphs.navigation.person import PersonWish, Standing
 from navloom.models.secrets import one_line
-from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
+from navloom.scenes.bodies import DEFAULT_BODY, SETTLE_M, Embodiment, Stand
 from navloom.scenes.scene import Scene
-from navloom.scenes.terrain import SETTLE_M, Stand
 from navloom.scenes.uri import scene_of
 from navloom.sim.graph import floor_of
 from navloom.sim.protocol import Pose
@@ -52,8 +51,7 @@ from navloom.web.people_room import PeopleRoom, Seat
 from navloom.web.room import WebRoom, told
 from navloom_worlds.motion.mover import mover_of
 from navloom_worlds.rendering.camera import Camera
-from navloom_worlds.rendering.embedded import camera_of
-from navloom_worlds.rendering.lookout import renderer_of
+from navloom_worlds.rendering.embedded import camera_of, renderer_of
 from navloom_worlds.rendering.sensors import Sensor
 from navloom_worlds.walks.walks import Motion, Walks, walk_plan
 

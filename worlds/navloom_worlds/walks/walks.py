@@ -33,17 +33,16 @@ from navloom.evals.session import Sample, sample_seed
 from navloom.evals.tasks.episode import Episode
 from navloom.evals.tasks.registry import load_task
 from navloom.files import encode_line, parse_line, whole_lines, write_whole
-from navloom.graphs.checkpoints import begun, open_checkpoints
+from navloom.graphs.agent import begun, open_checkpoints
 from navloom.graphs.navigation.person import Person
 from navloom.models.call import CallSettings
-from navloom.scenes.bodies import body_of
+from navloom.scenes.bodies import SETTLE_M, Stand, body_of
 from navloom.scenes.scene import Scene
-from navloom.scenes.terrain import SETTLE_M, Stand
 from navloom.scenes.uri import SceneNames, scene_of
 from navloom.sim.graph import floor_of
 from navloom_worlds.motion.body_field import body_field
 from navloom_worlds.motion.mover import mover_of
-from navloom_worlds.rendering.lookout import can_look
+from navloom_worlds.rendering.embedded import can_look
 
 PRACTICE = "demo:flat"
 """Where the keys are tried first."""

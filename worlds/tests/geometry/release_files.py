@@ -15,8 +15,7 @@ from PIL import Image
 from scipy.spatial import KDTree
 
 from navloom.scenes.formats.mp3d_house import ROOM_LABELS
-from navloom.scenes.parts import Box
-from navloom.scenes.scene import Scene
+from navloom.scenes.scene import Box, Scene
 from navloom_worlds.exporting.glb_bytes import Glb, Primitive
 from navloom_worlds.exporting.hm3d_files import as_released, linear_colours
 from navloom_worlds.exporting.semantic_numbers import SemanticLine, face_numbers, semantic_lines

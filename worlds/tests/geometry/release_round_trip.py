@@ -20,8 +20,7 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
-from navloom.scenes.parts import Box, Item
-from navloom.scenes.scene import Scene
+from navloom.scenes.scene import Box, Item, Scene
 from navloom.scenes.uri import iter_scenes, load_scene
 from navloom_worlds.exporting.hm3d_files import save_hm3d
 from navloom_worlds.exporting.semantic_numbers import semantic_lines

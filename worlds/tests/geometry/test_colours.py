@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from navloom.errors import SceneError
-from navloom.scenes.parts import Item
+from navloom.scenes.scene import Item
 from navloom_worlds.geometry.colours import look, rgb_of, surface_of
 from navloom_worlds.geometry.textures import TEXTURES, texture
 from navloom_worlds.homes.catalogue import CLASSES

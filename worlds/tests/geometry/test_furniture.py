@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from navloom.scenes.parts import Item, prompt_name
+from navloom.scenes.scene import Item, prompt_name
 from navloom.scenes.uri import load_scene
 from navloom_worlds.furniture import item_parts
 from navloom_worlds.furniture.built import builder_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from navloom.scenes.parts import Item
+from navloom.scenes.scene import Item
 from navloom_worlds.furniture.making import PALETTE
 from navloom_worlds.furniture.sketches import (
     Pen,

@@ -20,9 +20,8 @@ import numpy as np
 
 from navloom.errors import SimulatorError
 from navloom.scenes import load_scene
-from navloom.scenes.bodies import VLNVERSE
+from navloom.scenes.bodies import VLNVERSE, Stand
 from navloom.scenes.scene import Scene, distance_3d
-from navloom.scenes.terrain import Stand
 from navloom.scenes.uri import list_scenes
 from navloom.sim import Action, Forward, Observation, Pose, Simulator, Turn, get_simulator
 from navloom.sim.graph import floor_of

@@ -8,7 +8,7 @@ import pytest
 
 from navloom.errors import SceneError
 from navloom.scenes.lexicon import classify, is_surface
-from navloom.tools.navcraft.worth import can_hold, plausibility, room_grade
+from navloom.tools.navcraft.task import can_hold, plausibility, room_grade
 from navloom_worlds.homes.catalogue import ROOM_KEYS, catalogue, load_catalogue, room_keys
 from navloom_worlds.homes.dice import Dice
 from navloom_worlds.homes.dressing import Dressing, style_names

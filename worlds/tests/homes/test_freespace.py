@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from shapely import LineString, Point, Polygon, box, unary_union
 
 from navloom.scenes.floor_graph import BODY, LONGEST, BlockedError, FreeFloor, fill
-from navloom.scenes.parts import Box, Edge, Item, Link, Point2, Region, Stairs, Viewpoint
+from navloom.scenes.scene import Box, Edge, Item, Link, Point2, Region, Stairs, Viewpoint
 from navloom_worlds.homes.freespace import place_viewpoints
 
 NEAR_ENOUGH = 0.003

@@ -14,7 +14,7 @@ from shapely.geometry.base import BaseGeometry
 
 from navloom.errors import SceneError
 from navloom.scenes.lexicon import classify
-from navloom.scenes.parts import Box, Item
+from navloom.scenes.scene import Box, Item
 from navloom_worlds.homes.catalogue import catalogue
 from navloom_worlds.homes.dice import Dice
 from navloom_worlds.homes.floorplan import Floorplan, Room

@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from navloom.scenes.parts import Box, Item
+from navloom.scenes.scene import Box, Item
 from navloom_worlds.homes.item_relations import FRONTED
 from worlds.tests.homes.test_furnisher import CASES, furnished
 

@@ -11,10 +11,9 @@ import pytest
 
 from navloom.errors import SceneError
 from navloom.scenes import Scene, load_scene
-from navloom.scenes.bodies import get_body
+from navloom.scenes.bodies import Stand, get_body
 from navloom.scenes.distances import turn_between
-from navloom.scenes.parts import Point3
-from navloom.scenes.terrain import Stand
+from navloom.scenes.scene import Point3
 from navloom_worlds.mend.changes import (
     Costs,
     levelling,

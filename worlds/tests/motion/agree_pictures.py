@@ -14,9 +14,8 @@ from matplotlib import pyplot
 from matplotlib.collections import LineCollection
 from numpy.typing import NDArray
 
-from navloom.scenes.bodies import Shape, get_body, shape_of
+from navloom.scenes.bodies import Shape, Stand, get_body, shape_of
 from navloom.scenes.scene import Scene
-from navloom.scenes.terrain import Stand
 from navloom_worlds.geometry.owners import door_owner
 from navloom_worlds.motion.by_driving import Compared
 from navloom_worlds.motion.link_ground import pushed

@@ -25,9 +25,8 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import KDTree
 
-from navloom.scenes.bodies import Embodiment, Shape, body_of
+from navloom.scenes.bodies import Embodiment, Shape, Stand, body_of
 from navloom.scenes.scene import Point3, Scene
-from navloom.scenes.terrain import Stand
 from navloom.scenes.uri import list_scenes, load_scene
 from navloom_worlds.motion.body_field import BodyField, body_field
 from navloom_worlds.motion.mover import Mover, mover_of

@@ -20,9 +20,8 @@ from itertools import islice, pairwise
 import numpy as np
 
 from navloom.errors import SceneError
-from navloom.scenes.bodies import Embodiment, Shape, builtin_bodies
+from navloom.scenes.bodies import Embodiment, Moved, Others, Shape, Stand, builtin_bodies
 from navloom.scenes.scene import Scene
-from navloom.scenes.terrain import Moved, Others, Stand
 from navloom.scenes.uri import load_scene
 from navloom_worlds.motion import sweep
 from navloom_worlds.motion.mover import Mover, mover_of

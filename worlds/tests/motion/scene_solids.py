@@ -22,9 +22,8 @@ from shapely import Polygon
 from shapely.affinity import affine_transform
 from shapely.geometry.base import BaseGeometry
 
-from navloom.scenes.bodies import Embodiment
+from navloom.scenes.bodies import Bump, Embodiment, Stand
 from navloom.scenes.scene import Scene
-from navloom.scenes.terrain import Bump, Stand
 from navloom_worlds.furniture import item_parts
 from navloom_worlds.geometry.building import building_of
 from navloom_worlds.geometry.finishes import Finishes

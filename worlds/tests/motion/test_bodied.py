@@ -25,7 +25,7 @@ from navloom.sim import (
 )
 from navloom.sim.conformance import made_scene
 from navloom.sim.graph import floor_of
-from navloom.sim.physics import PhysicsRules
+from navloom.sim.protocol import PhysicsRules
 from navloom_worlds.rendering import EmbeddedSimulator
 
 EAST, WEST = math.pi / 2, 3 * math.pi / 2

@@ -10,8 +10,7 @@ import pytest
 from navloom.errors import SceneError
 from navloom.scenes import load_scene
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment, get_body
-from navloom.scenes.parts import distance_2d
-from navloom.scenes.scene import Scene
+from navloom.scenes.scene import Scene, distance_2d
 from navloom.sim import get_simulator
 from navloom.sim.graph import floor_of
 from navloom.sim.protocol import Hop, Pose

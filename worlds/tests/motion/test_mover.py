@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from navloom.errors import SceneError
-from navloom.scenes.bodies import Embodiment, get_body
+from navloom.scenes.bodies import Embodiment, Stand, get_body
 from navloom.scenes.scene import Scene
-from navloom.scenes.terrain import Stand
 from navloom.scenes.uri import load_scene
 from navloom.sim.protocol import Contact
 from navloom.tools.navigation.steps import bumped_into

@@ -7,12 +7,10 @@ import pytest
 import shapely
 
 from navloom.scenes.bodies import Shape
-from navloom_worlds.geometry.columns import Grid
-from navloom_worlds.geometry.mesh import SceneMesh, assembled
+from navloom_worlds.geometry.mesh import Grid, SceneMesh, assembled
 from navloom_worlds.geometry.solids import Part
-from navloom_worlds.motion import underfoot
-from navloom_worlds.motion.obstacles import Obstacles
-from navloom_worlds.motion.stands import Pose
+from navloom_worlds.motion import obstacles
+from navloom_worlds.motion.obstacles import Obstacles, Pose
 
 pytestmark = pytest.mark.slow
 
@@ -92,7 +90,7 @@ def test_the_place_near_is_the_nearest_in_height() -> None:
     grid = Grid(0, 0, 0.05, 20, 10)
     cell = np.sort(chance.integers(0, 200, 500))
     height, tread = chance.uniform(0, 3, 500), chance.uniform(0, 1, 500) < 0.4
-    places = underfoot._Places(grid, cell, height, tread)
+    places = obstacles._Places(grid, cell, height, tread)
     asked = places.beside((1, 0))
     found, off = places.near(asked, places.among(tread))
     for k in range(500):
@@ -104,7 +102,7 @@ def test_the_place_near_is_the_nearest_in_height() -> None:
 
 
 def test_a_body_is_lifted_from_step_to_step() -> None:
-    floor = underfoot.Underfoot(
+    floor = obstacles.Underfoot(
         Grid(0, 0, 0.05, 1, 1), np.zeros((1, 1, 1)), np.zeros((1, 1, 1)), np.zeros((0, 5)), 0.1, 0.2
     )
     chance, seen = np.random.default_rng(6), set()
@@ -120,9 +118,9 @@ def test_a_body_is_lifted_from_step_to_step() -> None:
         under = np.hypot(dx, dz) <= 0.4
         if not shape.round:
             under = (np.abs(own[0]) <= 0.4) & (np.abs(own[1]) <= 0.2)
-        low = steps[2] <= pose.y + 0.2 + underfoot.EPS
+        low = steps[2] <= pose.y + 0.2 + obstacles.EPS
         stairs = bool((under & low & (steps[3] > 0)).any())
-        y, climb = pose.y, (0.2 if stairs else 0.1) + underfoot.EPS
+        y, climb = pose.y, (0.2 if stairs else 0.1) + obstacles.EPS
         while (next_ := steps[2, under & (steps[2] > y) & (steps[2] <= y + climb)]).size:
             y = float(next_.min())
         assert floor.lifted(shape, steps, pose) == (y, stairs)

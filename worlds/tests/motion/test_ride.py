@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from navloom.cli.main import main
-from navloom.scenes.bodies import VLNVERSE
+from navloom.scenes.bodies import VLNVERSE, Stand
 from navloom.scenes.scene import Scene
-from navloom.scenes.terrain import Stand
 from navloom.scenes.uri import load_scene
 from navloom_worlds.motion.body_field import body_field
 from navloom_worlds.motion.mover import mover_of

@@ -8,9 +8,8 @@ import pytest
 import trimesh
 
 from navloom.scenes import load_scene
-from navloom.scenes.bodies import body_of
+from navloom.scenes.bodies import Stand, body_of
 from navloom.scenes.scene import Scene
-from navloom.scenes.terrain import Stand
 from navloom_worlds.motion.body_field import body_field, floor_position
 from navloom_worlds.motion.mover import mover_of
 

@@ -13,9 +13,8 @@ from pathlib import Path
 from PIL import Image
 
 from navloom.evals.video import write_video
-from navloom.scenes.bodies import FETCH, SPOT, get_body
+from navloom.scenes.bodies import FETCH, SPOT, Others, Stand, get_body
 from navloom.scenes.scene import Point3
-from navloom.scenes.terrain import Others, Stand
 from navloom.scenes.uri import load_scene
 from navloom_worlds.motion.mover import mover_of
 from navloom_worlds.motion.ride import Instant, Ride

@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from navloom.scenes.bodies import FETCH, SPOT, VLNVERSE, Embodiment, builtin_bodies, get_body
+from navloom.scenes.bodies import FETCH, SPOT, VLNVERSE, Embodiment, Stand, builtin_bodies, get_body
 from navloom.scenes.distances import heading_to
-from navloom.scenes.terrain import Stand
 from navloom.scenes.uri import load_scene
 from navloom.sim.protocol import Pose
 from navloom.sim.registry import get_simulator

@@ -14,11 +14,11 @@ from navloom.errors import SimulatorError
 from navloom.scenes import load_scene
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.sim import Look, get_simulator
-from navloom.sim.auto import backend_of
 from navloom.sim.conformance import made_scene
 from navloom.sim.conformance.bench import put
 from navloom.sim.graph import GraphSimulator
 from navloom.sim.protocol import Observation, Pose
+from navloom.sim.registry import backend_of
 from navloom.sim.views import FORMS, strip
 from navloom_worlds.mend.edit import edit
 from navloom_worlds.rendering import RIGS, EmbeddedSimulator, Sensor, embedded, rig_of
@@ -192,7 +192,7 @@ def test_auto_is_what_a_scene_can_have(monkeypatch: pytest.MonkeyPatch) -> None:
         get_simulator("embedded", bare)
     with pytest.raises(SimulatorError, match=r"no light 'bakd': .*Did you mean 'baked'"):
         get_simulator("auto", COMPASS, light="bakd")
-    monkeypatch.setattr("navloom.sim.auto.find_spec", lambda _: None)
+    monkeypatch.setattr("navloom.sim.registry.find_spec", lambda _: None)
     assert backend_of(COMPASS) == "graph"
 
 

@@ -14,7 +14,7 @@ from navloom.sim.graph import candidates_of
 from navloom.sim.protocol import MOST_DESCRIPTION
 from navloom.sim.viewer import can_look
 from navloom_worlds.geometry.owners import item_owner
-from navloom_worlds.rendering import lookout
+from navloom_worlds.rendering import embedded
 from navloom_worlds.rendering import seen as sight
 from navloom_worlds.rendering.seen import RAYS, SeenCaptions, seen, sight_of
 
@@ -206,7 +206,7 @@ def test_who_cannot_look_goes_by_the_map(monkeypatch: pytest.MonkeyPatch) -> Non
     scene = two_rooms(SOFA)
     assert isinstance(captions_for(scene), SeenCaptions)
     assert isinstance(captions_for(scene.replace(walls=())), ComposedCaptions)
-    monkeypatch.setattr(lookout, "find_spec", lambda name: None)
+    monkeypatch.setattr(embedded, "find_spec", lambda name: None)
     assert not can_look(scene)
     assert isinstance(captions_for(scene), ComposedCaptions)
 

@@ -12,8 +12,8 @@ from navloom.scenes.bodies import FETCH
 from navloom.scenes.by_rule import from_geometry
 from navloom.scenes.scene import Link, Scene
 from navloom.scenes.uri import load_scene
-from navloom.tools.navcraft.errand import admissible_triples
 from navloom.tools.navcraft.optimum import all_relays
+from navloom.tools.navcraft.paths import admissible_triples
 from navloom.tools.navcraft.relay import RelayChoice, roles_of
 from navloom.tools.navcraft.relay_schedule import schedule_relay
 from navloom.tools.navcraft.schedule import Speeds
