@@ -13,6 +13,7 @@ export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/pycache
 # One heap for all threads of a test worker: what one of them frees the others use.
 export MALLOC_ARENA_MAX := 1
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
+RUNS := tests/cli tests/evals tests/web
 
 .PHONY: install demo test test-slow browser docs lint bench local clean
 
@@ -26,9 +27,10 @@ $(STAMP): pyproject.toml worlds/pyproject.toml constraints.txt
 demo: $(STAMP)
 	@$(BIN)/navloom demo --out demo
 
-# The agents first, then the world: two sessions hold less memory than one.
+# The batch engine and what shows runs, the other agents, the world: three sessions hold less memory than one.
 test: $(STAMP)
-	$(PYTEST) -m 'not slow' tests
+	$(PYTEST) -m 'not slow' $(RUNS)
+	$(PYTEST) -m 'not slow' tests $(RUNS:%=--ignore %)
 	$(PYTEST) -m 'not slow' worlds/tests
 
 # What takes longer than a second or two, and hypothesis's tests with all examples. langgraph dev and
