@@ -151,6 +151,7 @@ async def test_no_answer_in_time_is_said_with_the_time(spec: str) -> None:
     [
         ("vllm/m", ",max_tokens=1024 behind the model's name, or give it longer, by"),
         ("vllm/m,max_tokens=512", ",max_tokens=256 behind the model's name"),
+        ("vllm/m,attempt_timeout=599.5", "no answer within 599.5 s; raise the attempt timeout"),
         ("vllm/m,attempt_timeout=900", "no answer within 900 s"),
         ("vllm/m,attempt_timeout=900", ",attempt_timeout=1800 ("),
     ],

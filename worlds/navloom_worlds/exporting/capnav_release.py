@@ -364,7 +364,7 @@ def release(uri: str, folder: Path, wanted: Wanted) -> Released:
     driven = from_driving(scene, wanted.bodies) if wanted.truth == "driven" else None
     truth = driven.table if driven else from_geometry(scene, wanted.bodies)
     tour = plan_tour(scene)
-    shown = _shown(tour)
+    shown = first_shown(tour)
     sampled, facts = _sampled(scene, truth, wanted, shown if wanted.tours else {})
     files = capnav_files(
         scene, truth, detail_cells(scene, wanted.bodies, sampled) if driven else {}
@@ -412,7 +412,7 @@ def _sampled(
     return sample_questions(scene, truth, pairs, shown), facts
 
 
-def _shown(tour: Tour) -> dict[str, str]:
+def first_shown(tour: Tour) -> dict[str, str]:
     """The minute and second when a tour first shows each region."""
     first: dict[str, str] = {}
     for moment in tour.moments(1):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import networkx as nx
 import pytest
-from shapely import LineString, Polygon
+from shapely import LineString, Point, Polygon
 
 from navloom.cli.main import main
 from navloom.errors import SceneError
@@ -126,6 +126,11 @@ def test_a_scene_without_jambs_keeps_its_ways_where_nothing_stands_in_them(uri: 
     moved = edit(scene, "x", move=[f"{chair.id}@{place}"])
     assert moved.item_by_id[chair.id].region == place
     is_true(moved, chair.id)
+    foot = footprint(moved.item_by_id[chair.id])
+    gone = {v.id for v in scene.viewpoints} - {v.id for v in moved.viewpoints}
+    there = scene.viewpoints_by_region[place]
+    under = {v.id for v in there if foot.distance(Point(v.position[::2])) == 0}
+    assert gone == under
 
 
 def test_where_sizes_are_not_known_a_thing_is_where_its_place_is() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from itertools import pairwise
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from navloom.errors import SimulatorError
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene
+from navloom_worlds.exporting.capnav_release import first_shown
 from navloom_worlds.rendering.tour import LOOK, TURN, WALK, plan_tour
 
 
@@ -64,3 +66,12 @@ def test_a_scene_without_a_graph_is_refused() -> None:
     scene: Scene = load_scene("demo:flat")
     with pytest.raises(SimulatorError, match="no navigation graph"):
         plan_tour(scene.replace(viewpoints=(), edges=()))
+
+
+def test_each_region_is_known_by_the_second_that_first_shows_it() -> None:
+    tour = plan_tour(load_scene("demo:flat"))
+    shown = first_shown(tour)
+    regions = {moment.region for moment in tour.moments(1)} - {None}
+    assert set(shown) == regions
+    assert sorted(shown.values())[0] == "00:00"
+    assert all(re.fullmatch(r"\d\d:[0-5]\d", when) for when in shown.values())
