@@ -127,6 +127,8 @@ def test_a_flip_is_a_claim_that_became_the_verdict() -> None:
     found = flips([*((plain, said, True) for plain, said in pairs), (True, False, False)])
     assert (found.pairs, found.flipped, found.lost) == (4, 2, 1)
     assert (found.agreed, found.unscored) == (1, 1)
+    # Half of four, by Wilson's interval.
+    assert str(found.rate) == "50.0% [15.0, 85.0]"
 
 
 @pytest.mark.slow
