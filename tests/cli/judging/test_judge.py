@@ -107,7 +107,9 @@ def test_calibration_of_the_rubric_judge_takes_a_run(
     out = str(tmp_path / "r")
     words = ["judge", "calibrate", "trace", str(file), "--n", "40", "--out", out]
     assert main([*words, "--display", "none"]) == 0
-    assert "| denies_history: history |" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "| denies_history: history | 2/4 |" in said
+    assert "| empty: history | 2/2 |" in said
 
 
 @pytest.mark.slow
