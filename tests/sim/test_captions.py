@@ -163,6 +163,12 @@ def test_composed_words_tell_what_lies_where() -> None:
     assert composed(made_scene()).at("shed").objects == ()
 
 
+@pytest.mark.parametrize(("metres", "told"), [(7.9, "a plant"), (8.1, "nothing of note")])
+def test_a_sector_reaches_eight_metres(metres: float, told: str) -> None:
+    plant = item("plant", "asset", "Living_room_3", 10, -metres)
+    assert composed(row_house(plant)).at("vLiving_room_3").sectors[0] == told
+
+
 def test_composed_ways_tell_where_one_gets_to() -> None:
     scene = row_house(item("rug", "object", "Study_4", 14, -1))
     source = composed(scene)
