@@ -305,7 +305,8 @@ def pytest(tree: Path, tests: list[str], budget_s: float, *more: str) -> tuple[i
         f"--timeout={TEST_S}",
         *tests,
     ]
-    env = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
+    packages = os.pathsep.join(map(str, (tree, tree / "worlds")))
+    env = {**os.environ, "PYTHONPATH": packages, "PYTHONDONTWRITEBYTECODE": "1"}
     shutil.rmtree(tree / ".hypothesis", ignore_errors=True)
     with tempfile.TemporaryFile("w+") as said:
         run = subprocess.Popen(

@@ -69,6 +69,10 @@ def test_tau_lengthens_legs() -> None:
 
 def test_schema_holds_names_to_the_scene() -> None:
     schema = errand_schema(row_house(), constrain=True)
+    fields = schema["properties"]["phase_1"]["properties"]
+    path = fields["Single robot travel path"]["properties"]["robot_1"]
+    # Two shortest paths over the six rooms of the house.
+    assert path["maxItems"] == 12
     assert schema["title"] == "phase_1"
     jsonschema.validate(phase_1(), schema)
     with pytest.raises(jsonschema.ValidationError):

@@ -21,11 +21,10 @@ from navloom_worlds.exporting.capnav_release import (
     Released,
     Sampled,
     detail_cells,
+    release,
     release_all,
 )
 from tests.evals.capnav.world import load_scorer
-
-pytestmark = pytest.mark.slow
 
 LIVE = os.environ.get("NAVLOOM_CAPNAV_SCORER")
 HOMES = ["home:3", "home:7"]
@@ -49,6 +48,7 @@ def data(folder: Path) -> Benchmark:
     return load_benchmark(folder)
 
 
+@pytest.mark.slow
 def test_traversability_is_the_home_s_own(folder: Path, data: Benchmark) -> None:
     for uri, name in zip(HOMES, ("home-3", "home-7"), strict=True):
         truth, table = from_geometry(load_scene(uri)), data.traversability[name]
@@ -63,6 +63,7 @@ def test_traversability_is_the_home_s_own(folder: Path, data: Benchmark) -> None
                 assert (read.traversable, read.note) == (passage.traversable, passage.note)
 
 
+@pytest.mark.slow
 def test_questions_resolve_and_the_public_rules_find_their_ends(data: Benchmark) -> None:
     assert len(data.questions) == 24
     assert not data.unresolved
@@ -71,6 +72,7 @@ def test_questions_resolve_and_the_public_rules_find_their_ends(data: Benchmark)
         assert official.ends(question.text) == (question.start, question.end)
 
 
+@pytest.mark.slow
 def test_details_mean_one_thing_alone(folder: Path) -> None:
     for uri, name in zip(HOMES, ("home-3", "home-7"), strict=True):
         scene, noted = load_scene(uri), json.loads((folder / f"notes/{name}.json").read_text())
@@ -84,6 +86,7 @@ def test_details_mean_one_thing_alone(folder: Path) -> None:
                 assert f"the {words} in the " in question["question"]
 
 
+@pytest.mark.slow
 def test_a_whole_home_is_kept_and_a_broken_one_written_again(tmp_path: Path) -> None:
     first = _write(tmp_path)
     broken = tmp_path / "qa/home-3_QA.json"
@@ -95,6 +98,7 @@ def test_a_whole_home_is_kept_and_a_broken_one_written_again(tmp_path: Path) -> 
     assert broken.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_details_that_a_body_cannot_come_near_are_said() -> None:
     # Two cabinets in the hallway leave a sweeper room to pass, and no person.
     bodies = (get_body("HUMAN"), get_body("SWEEPER"))
@@ -112,6 +116,7 @@ def test_details_that_a_body_cannot_come_near_are_said() -> None:
     }
 
 
+@pytest.mark.slow
 def test_what_is_no_home_is_told(tmp_path: Path) -> None:
     wanted = Wanted("rule", builtin_bodies(), tours=False)
     (found,) = release_all(["home:no"], tmp_path, wanted)
@@ -119,6 +124,7 @@ def test_what_is_no_home_is_told(tmp_path: Path) -> None:
     assert "\n" not in str(found)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not LIVE, reason="NAVLOOM_CAPNAV_SCORER names no copy of the public scorer")
 def test_the_public_scorer_agrees_on_feasibility(data: Benchmark) -> None:
     scorer = load_scorer(Path(str(LIVE)), data.folder)
@@ -131,3 +137,13 @@ def test_the_public_scorer_agrees_on_feasibility(data: Benchmark) -> None:
                 joined, traverse, body.name, ends["src_id"], ends["tgt_id"]
             )
             assert said == data.feasible(question, body)
+
+
+def test_a_small_home_is_judged_by_the_rule_and_has_its_questions(tmp_path: Path) -> None:
+    wanted = Wanted("rule", (get_body("HUMANOID"),), questions=2, tours=False)
+    made = release("home:7?rooms=4", tmp_path, wanted)
+    noted = json.loads((tmp_path / f"notes/{made.id}.json").read_text())
+    assert (made.questions, made.frames, made.kept) == (2, 0, False)
+    assert noted["truth"] == {}
+    assert len(json.loads((tmp_path / f"qa/{made.id}_QA.json").read_text())) == 2
+    assert release("home:7?rooms=4", tmp_path, wanted).kept
