@@ -167,6 +167,7 @@ def test_where_sizes_are_not_known_a_thing_is_where_its_place_is() -> None:
         ({"open_": ["the door"]}, "'the door' is no door: write 'A<->B'"),
         ({"remove": ["tabel"]}, r"no thing 'tabel'\. Did you mean 'table'"),
         ({"move": ["table"]}, "is no move: write THING@REGION"),
+        ({"widen": ["Living_room_1<->Kitchen_2@0"]}, "is no widening: write A<->B@METRES"),
         ({"move": ["table@Attic_9"]}, "no region or thing 'Attic_9'"),
         ({"move": ["table@lamp"]}, "table 1.1 cannot stand on itself, nor on what it carries"),
         ({"move": ["table@shelf"]}, "table 1.1: there is no place for it on shelf 1.4"),
