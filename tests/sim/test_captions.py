@@ -169,6 +169,12 @@ def test_a_sector_reaches_eight_metres(metres: float, told: str) -> None:
     assert composed(row_house(plant)).at("vLiving_room_3").sectors[0] == told
 
 
+@pytest.mark.parametrize(("high", "told"), [(2.5, "a kite"), (2.6, "nothing of note")])
+def test_what_is_of_no_region_is_told_on_its_storey(high: float, told: str) -> None:
+    kite = Item(id="k", name="kite", kind="asset", position=(10.0, high, -1.0))
+    assert composed(row_house(kite)).at("vLiving_room_3").sectors[0] == told
+
+
 def test_composed_ways_tell_where_one_gets_to() -> None:
     scene = row_house(item("rug", "object", "Study_4", 14, -1))
     source = composed(scene)
