@@ -282,11 +282,11 @@ def _users_cache(note: Callable[[str], None]) -> Path | None:
 def _read_config(context: typer.Context, path: Path | None) -> Path | None:
     """Take the file's values as this command's defaults: what is typed goes before them."""
     if path is not None:
-        context.default_map = {**(context.default_map or {}), **_defaults(context, path)}
+        context.default_map = {**(context.default_map or {}), **_config_values(context, path)}
     return path
 
 
-def _defaults(context: typer.Context, path: Path) -> dict[str, Any]:
+def _config_values(context: typer.Context, path: Path) -> dict[str, Any]:
     from pydantic import TypeAdapter
 
     from navloom.models.spec import distrust
@@ -329,7 +329,7 @@ RunConfig = Annotated[
         metavar="FILE",
         is_eager=True,
         callback=_read_config,
-        rich_help_panel="Anywhere",
+        rich_help_panel=ANYWHERE,
     ),
 ]
 

@@ -4,7 +4,7 @@ A secret is known by its value: whatever stands in an environment variable whose
 TOKEN, SECRET or PASSWORD, and whatever key a model was made with. `redact` takes it out of a text
 as it is, reversed, in hex, in base64 (also in the middle of something longer, such as ``user:key``)
 and URL-encoded. Other disguises, such as one character at a time, are not promised.
-Everything that Navloom writes goes through here: run folders, the cache, error lines, tracebacks,
+Everything that Navloom writes is redacted here: run folders, the cache, error lines, tracebacks,
 logs, traces.
 
 `say` and `tell` write to a person. Notes of scenes, words of servers and models, values of files

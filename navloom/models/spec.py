@@ -21,25 +21,22 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
 from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
-from navloom.errors import ModelError
+from navloom.errors import ModelError, UsageError
+from navloom.files import replace_file
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
-import sys
-from collections.abc import Iterable
-from datetime import UTC, datetime
-from pathlib import Path
-
-from navloom.errors import UsageError
-from navloom.files import replace_file
 
 OUR_BOUND = "navloom_our_bound"
 """In a model's metadata: the most tokens of a reply, where they are Navloom's choice; 0 where they
@@ -241,13 +238,13 @@ class Provider:
         return model
 
 
-_FORMAT = "navloom.addresses/1"
+_ADDRESS_FORMAT = "navloom.addresses/1"
 _ADDRESS = re.compile(
     r"(https?)://([a-z0-9._-]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?(?:[/?#].*)?", re.IGNORECASE
 )
-_NAMES = re.compile(r"(?i)url|proxy|endpoint|host|address|base")
+_ADDRESS_NAMES = re.compile(r"(?i)url|proxy|endpoint|host|address|base")
 _USUAL_PORTS = {"http": "80", "https": "443"}
-_MOST_FILE = 256 * 1024
+_MOST_ADDRESS_BYTES = 256 * 1024
 _MOST_REMEMBERED = 500
 
 _distrusted: dict[str, str] = {}
@@ -328,7 +325,7 @@ def check_addresses(spec: ModelSpec) -> None:
     Raises:
         AddressError: so it is.
     """
-    for address in _of(spec).values():
+    for address in _addresses_of(spec).values():
         origin = origin_of(address)
         if origin in _distrusted and origin not in _allowed | _from_environment() | _remembered():
             raise AddressError(
@@ -355,17 +352,17 @@ def _named(text: object) -> dict[str, str]:
     # `ROLE=PROVIDER/NAME` of --model-role.
     text = re.sub(r"^\s*\w+\s*=", "", text)
     try:
-        return _of(read_spec(text))
+        return _addresses_of(read_spec(text))
     except ModelError:
         # What is no model's text is refused where it is used.
         return {}
 
 
-def _of(spec: ModelSpec) -> dict[str, str]:
+def _addresses_of(spec: ModelSpec) -> dict[str, str]:
     return {
         option: value
         for option, value in spec.options.items()
-        if isinstance(value, str) and ("://" in value or _NAMES.search(option))
+        if isinstance(value, str) and ("://" in value or _ADDRESS_NAMES.search(option))
     }
 
 
@@ -379,35 +376,35 @@ def _from_environment() -> set[str]:
 
 def _allow(origins: list[str], how: str) -> None:
     _allowed.update(origins)
-    there = _read()
+    there = _read_allowed()
     new = [each for each in origins if each not in there]
     if not new or len(there) >= _MOST_REMEMBERED:
         return
     since = datetime.now(UTC).isoformat(timespec="seconds")
     there |= dict.fromkeys(new, f"{how} {since}")
-    said = json.dumps({"format": _FORMAT, "origins": there}, indent=2) + "\n"
+    said = json.dumps({"format": _ADDRESS_FORMAT, "origins": there}, indent=2) + "\n"
     try:
         state_folder().mkdir(parents=True, exist_ok=True, mode=0o700)
-        replace_file(_file(), said.encode())
+        replace_file(_allowed_file(), said.encode())
     except OSError:
         # It counts for this process; the next one asks again, and says what to type.
         return
 
 
 def _remembered() -> set[str]:
-    return set(_read())
+    return set(_read_allowed())
 
 
-def _read() -> dict[str, str]:
+def _read_allowed() -> dict[str, str]:
     """The origins that this user typed or allowed; none where the file cannot be understood."""
     try:
-        with _file().open("rb") as file:
-            said = json.loads(file.read(_MOST_FILE))
-        there = said["origins"] if said["format"] == _FORMAT else {}
+        with _allowed_file().open("rb") as file:
+            said = json.loads(file.read(_MOST_ADDRESS_BYTES))
+        there = said["origins"] if said["format"] == _ADDRESS_FORMAT else {}
         return {str(origin): str(how) for origin, how in there.items()}
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return {}
 
 
-def _file() -> Path:
+def _allowed_file() -> Path:
     return state_folder() / "addresses.json"

@@ -6,8 +6,8 @@ of VLNVerse (A.2.4) and CoNavBench (4.1); any other comes from a file. Two forms
 read, a list of profiles each: the benchmark's own (``agent_profiles.json``: ``agent_name``,
 ``body_width_m``, ``can_open_the_door``, ...) and :class:`Embodiment`'s field names.
 
-Terrain: geometry answers, which is another package's: each function below asks the entry point of
-its name in the group ``navloom.traversability``, imported when it is first asked for.
+Geometry answers questions of terrain, from :func:`has_geometry` on, and is another package's: they
+ask entry points of the group ``navloom.traversability``, imported when first asked for.
 ``navloom-worlds`` has them all; without it no scene has geometry.
 """
 
@@ -298,7 +298,7 @@ def climbs(body: Embodiment) -> float:
     return max(body.max_step, STAIR) if body.stairs else body.max_step
 
 
-GROUP = "navloom.traversability"
+TERRAIN = "navloom.traversability"
 LARGE = 0.75
 """Metres of radius: for a larger body it is asked first whether walls leave it any place."""
 SETTLE_M = 1.0
@@ -416,7 +416,7 @@ def has_geometry(scene: Scene) -> bool:
 
     Never where no package is installed that makes use of them.
     """
-    return "geometry" in plugins(GROUP) and bool(_ask("geometry")(scene))
+    return "geometry" in plugins(TERRAIN) and bool(_ask("geometry")(scene))
 
 
 def mover_of(scene: Scene, body: Embodiment) -> SurveyedMoves:
@@ -478,7 +478,7 @@ def in_the_way(
 
 def code_folders() -> tuple[str, ...]:
     """Return the folders of the code that answers here, for the key of what is kept of it."""
-    found = {entry.module.partition(".")[0] for entry in plugins(GROUP).values()}
+    found = {entry.module.partition(".")[0] for entry in plugins(TERRAIN).values()}
     specs = [find_spec(name) for name in sorted(found)]
     return tuple(str(Path(spec.origin).parent) for spec in specs if spec and spec.origin)
 
@@ -513,4 +513,4 @@ def is_carried(scene: Scene, a: str, b: str, body: Embodiment) -> bool:
 
 
 def _ask(name: str) -> Any:
-    return plugin(GROUP, name, "A body's ground in a scene", SceneError)
+    return plugin(TERRAIN, name, "A body's ground in a scene", SceneError)

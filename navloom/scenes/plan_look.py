@@ -237,7 +237,7 @@ _TINTS: tuple[tuple[str, str], ...] = (
 )
 _PLAIN = UNTOLD = "#f4f1ea"
 """A room that no word above is about, or of which nobody shall know what it is for."""
-_UNTOLD = ("#f0e6cf", "#d8e6e0", "#e6dbe8", "#dbe4f1", "#f1dcd5", "#e2e7cd", "#eae7e1")
+_UNKNOWN_TINTS = ("#f0e6cf", "#d8e6e0", "#e6dbe8", "#dbe4f1", "#f1dcd5", "#e2e7cd", "#eae7e1")
 """Rooms of unknown type, none beside one of its own colour."""
 
 
@@ -251,7 +251,7 @@ def room_tints(scene: Scene) -> dict[str, str]:
     """Each room's soft colour, by its label; where that is unknown, unlike its neighbours'."""
     order = nx.greedy_color(scene.region_graph(), strategy="DSATUR")
     return {
-        region.id: _UNTOLD[order[region.id] % len(_UNTOLD)]
+        region.id: _UNKNOWN_TINTS[order[region.id] % len(_UNKNOWN_TINTS)]
         if region.label == UNKNOWN
         else tint(region.label)
         for region in scene.regions
@@ -353,7 +353,7 @@ def _shared(grounds: Mapping[str, BaseGeometry]) -> dict[str, BaseGeometry]:
     return dict(zip(rooms, straight, strict=True))
 
 
-_SIZES = (7.5, 6.5, 5.6)
+_NAME_SIZES = (7.5, 6.5, 5.6)
 """Points; smaller than the last nobody reads."""
 _MOST_NAMED = 80
 """Rooms of one floor that are named; where there are more, numbers stand alone."""
@@ -440,7 +440,7 @@ def choose_names(
         # So many names nobody could read.
         points = {room: shape.representative_point() for room, shape in shapes.items()}
         return [
-            Name(room, Setting(room.rsplit("_", 1)[-1], _SIZES[-1], False), (at.x, at.y))
+            Name(room, Setting(room.rsplit("_", 1)[-1], _NAME_SIZES[-1], False), (at.x, at.y))
             for room, at in points.items()
         ], []
     ground = NameObstacles.of(lines, spots)
@@ -570,7 +570,7 @@ def _settings(region: str, note: str | None) -> Iterator[Setting]:
     # The number stays with the last word, but for the narrowest layout.
     kept = f"{head}\u00a0{number}" if head else words
     layouts = dict.fromkeys([wrapped(kept, 14), wrapped(kept, 9), words, wrapped(words, 4)])
-    for size in _SIZES:
+    for size in _NAME_SIZES:
         for layout in layouts:
             yield Setting(layout, size, True)
     yield Setting(region.rsplit("_", 1)[-1], 6.5, False)

@@ -318,39 +318,6 @@ class Wall(Frozen):
     thickness: float = Field(default=0.1, gt=0, le=FARTHEST, allow_inf_nan=False)
 
 
-__all__ = [
-    "FARTHEST",
-    "UNKNOWN",
-    "Box",
-    "Edge",
-    "Extents",
-    "Finite",
-    "Floor",
-    "Item",
-    "ItemKind",
-    "Leaf",
-    "Link",
-    "LinkKind",
-    "Name",
-    "Opening",
-    "Point2",
-    "Point3",
-    "Region",
-    "RegionId",
-    "Relation",
-    "RelationKind",
-    "Scene",
-    "SceneId",
-    "Stairs",
-    "Viewpoint",
-    "Wall",
-    "distance_2d",
-    "distance_3d",
-    "prompt_name",
-    "region_id",
-]
-
-
 class Scene(Frozen):
     """A place: floors, regions, links, items, viewpoints and edges. Nothing in it ever changes.
 

@@ -30,7 +30,7 @@ from navloom.sim.viewer import check_rig
 
 GROUP = "navloom.simulators"
 BACKENDS: dict[str, str | None] = {
-    "auto": "navloom.sim.registry:make",
+    "auto": "navloom.sim.registry:make_auto",
     "graph": "navloom.sim.graph:make",
     "embedded": None,
     "panorama": "navloom.sim.panorama:make",
@@ -51,7 +51,7 @@ def get_simulator(name: str, scene: Scene | str, **options: Any) -> Simulator:
         name: a backend's name; our own win over those of other packages.
         scene: a scene, or its URI, which is then loaded.
         options: the backend's own: see :func:`navloom.sim.graph.make`,
-            :func:`navloom.sim.registry.make`, and the page of the backend.
+            :func:`make_auto`, and the page of the backend.
 
     Raises:
         SimulatorError: there is no such backend or option, it cannot be imported, or it cannot
@@ -100,7 +100,7 @@ def seeing_simulator(name: str, scene: Scene | str, views: int, **options: Any) 
 
 
 def simulator_name(name: str, scene: Scene) -> str:
-    """The backend that a name means in a scene: ``auto`` is another's.
+    """The backend that a name means in a scene: ``auto`` is another one.
 
     Args:
         name: a backend's.
@@ -168,7 +168,7 @@ def backend_of(scene: Scene) -> str:
     return "embedded" if scene.viewpoints and has_geometry(scene) else "graph"
 
 
-def make(
+def make_auto(
     scene: Scene,
     *,
     captions: CaptionSource | Path | str | None = None,
@@ -177,7 +177,7 @@ def make(
     physics: str = "off",
     collision_threshold: float = THRESHOLD_M,
 ) -> Simulator:
-    """The backend as the registry makes it.
+    """The ``auto`` backend of a scene.
 
     Args:
         scene: any scene with viewpoints.

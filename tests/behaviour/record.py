@@ -16,7 +16,8 @@ list of commands in a new folder of fixed layout, with a home of its own, and le
 What varies between two recordings of one version is taken out, and nothing else: the clock stands
 still for the product (every duration is 0); paths become $ROOT and $DATA, a server's port $PORT;
 names of folders that hash a path lose the hash; lines of samples and errors are sorted by id;
-run.json goes without date, git state and versions; of databases and locks only the names are kept.
+run.json goes without date, git state and versions; of databases and locks only the names are kept,
+and of the cache only replies.
 One sample is under way at a time unless a case says more, since the order in which samples end
 moves an evaluation's intervals. A recording quotes the data that it was made from, whose terms
 forbid passing it on: it belongs in no repository.
@@ -103,6 +104,8 @@ VOLATILE = (
     (re.compile(r"(the oldest of|the newest of) [\w:-]+ [\d:]+"), r"\1 DAY"),
 )
 TEXTS = {".txt", ".md", ".html", ".json", ".jsonl", ".yaml", ".svg", ".csv"}
+MADE = re.compile(r"home/\.cache/navloom/(?!replies/)\w+/")
+"""What the code made for itself: keys hold the code, so no other version has them."""
 NAMES_ONLY = {".sqlite", ".sqlite-wal", ".sqlite-shm", ""}
 HERE = Path(__file__).resolve().parents[2]
 
@@ -297,8 +300,9 @@ def run_lines(lines: str, place: Place, to: Path, launcher: Launcher) -> None:
 
 def keep_files(place: Place, to: Path) -> None:
     """Keep what a case left in its folder."""
-    files = sorted(path for path in place.folder.rglob("*") if path.is_file())
-    names = [str(path.relative_to(place.folder)) for path in files]
+    found = {str(path.relative_to(place.folder)): path for path in place.folder.rglob("*")}
+    kept = {name: path for name, path in found.items() if path.is_file() and not MADE.match(name)}
+    names, files = sorted(kept), [kept[name] for name in sorted(kept)]
     write(to / "files.txt", "".join(f"{place.plain(name)}\n" for name in names))
     for name, path in zip(names, files, strict=True):
         if name in FILES or path.suffix in NAMES_ONLY:

@@ -341,7 +341,7 @@ def test_an_extra_that_is_missing_is_one_line(
 @pytest.mark.slow
 def test_nothing_of_it_is_imported_where_it_is_off() -> None:
     code = (
-        "import sys, navloom.evals.runner, navloom.models.usage as spans\n"
+        "import sys, navloom.evals.runner, navloom.models.spans as spans\n"
         "with spans.run_span('single', 'run', print): pass\n"
         "print([n for n in sys.modules if 'span_' in n or n.startswith('opentelemetry.exporter')])"
     )

@@ -17,8 +17,8 @@ MODULE = """
 import pathlib
 pathlib.Path(__file__).with_name("imported").touch()
 from langchain_core.messages import AIMessage
-from navloom.models.registry import Provider
 from navloom.models.scripted import ScriptedChatModel
+from navloom.models.spec import Provider
 
 def make(name, options):
     if name == "broken":

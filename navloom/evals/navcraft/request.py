@@ -279,7 +279,7 @@ class SynthRequest(Request):
 SURVEY = "scenes.json"
 BROKEN = "broken"
 _MOST_NAMED = 3
-_MOSTBROKEN = 10
+_MOST_BROKEN = 10
 
 
 @dataclass(frozen=True)
@@ -309,9 +309,11 @@ class Survey:
             named = f"{', '.join(names[:_MOST_NAMED])}{more}"
             said.append(f"skipped {count} of {known} scenes: {kind} ({named})")
         broken = [why for why in self.skipped.values() if _kind(why) == BROKEN]
-        said += [f"  {why}" for why in broken[:_MOSTBROKEN]]
-        if len(broken) > _MOSTBROKEN:
-            said.append(f"  and {len(broken) - _MOSTBROKEN} more, see {SURVEY} in the run's folder")
+        said += [f"  {why}" for why in broken[:_MOST_BROKEN]]
+        if len(broken) > _MOST_BROKEN:
+            said.append(
+                f"  and {len(broken) - _MOST_BROKEN} more, see {SURVEY} in the run's folder"
+            )
         return said
 
     def data(self) -> bytes:

@@ -1,4 +1,4 @@
-"""Episodes as a person looks at them: how they ended, columns of a table, pairs of two runs."""
+"""Episodes as a person looks at them: which are named, how they ended, their columns."""
 
 from __future__ import annotations
 

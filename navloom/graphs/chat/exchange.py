@@ -51,7 +51,7 @@ from navloom.tools.chat.tools import MOVING, chat_tools
 from navloom.tools.forms import paragraph
 
 _STRIDE_M = 0.25
-_LEAST = 0.5
+_LEAST_STRIDE = 0.5
 """A stride that gets less far than this part of it has come up against something."""
 
 
@@ -161,7 +161,7 @@ def drive_body(state: Mapping[str, Any], walker: Walker, metres: float) -> Moved
         pose = walker.pose_record(seen.pose)
         trail = [*trail, pose_entry(pose)]
         inner |= {"pose": pose, **walker.saved(), "trajectory": trail}
-        if distance_3d(before.position, seen.pose.position) < _LEAST * abs(step):
+        if distance_3d(before.position, seen.pose.position) < _LEAST_STRIDE * abs(step):
             break
     if seen is None:
         return Moved(_kept(state), 0.0)

@@ -529,14 +529,14 @@ def read_errand(
     task, faults = read_form(answer, "phase_1", ErrandAnswer)
     if task is None:
         return None, faults
-    return task, [*_strange_regions(task.errand, scene)] or [
+    return task, [*_wrong_regions(task.errand, scene)] or [
         *_wrong_legs(task.errand, scene, least_hops(tau)),
         *_wrong_items(task, scene),
         *_wrong_path(task, scene),
     ]
 
 
-def _strange_regions(errand: Errand, scene: Scene) -> Iterator[Violation]:
+def _wrong_regions(errand: Errand, scene: Scene) -> Iterator[Violation]:
     for where, region in ((_START, errand.start), (_TARGET, errand.target), (_END, errand.end)):
         if region not in scene.region_by_id:
             said = unknown_region(scene, region, argument=where.removeprefix("phase_1 "))

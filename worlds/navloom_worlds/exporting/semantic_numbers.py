@@ -176,7 +176,7 @@ class SemanticLine:
         colour: six hex digits, sRGB; no two lines have the same, none is black.
         category: what it is, in plain words; no quotation mark in it.
         region: the number of its region; -1 where it has none.
-        owner: its number in frames of ids (:mod:`navloom_worlds.geometry.mesh`). All floors have
+        owner: its number in frames of ids (:mod:`navloom_worlds.geometry.owners`). All floors have
             one owner, and so have all ceilings, walls and stairs.
     """
 

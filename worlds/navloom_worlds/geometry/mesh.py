@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from navloom import scenes
 from navloom.disk_cache import MESHES, code_key, content_key
+from navloom.errors import SceneError
 from navloom.scenes.checked_files import MESH_ENDINGS
 from navloom.scenes.distances import forget, per_scene
 from navloom.scenes.formats.scan_files import ScanFiles, scan_of
@@ -35,7 +36,6 @@ from navloom_worlds.geometry.solids import Floats, Ints, Owned, Part, Picture, S
 
 if TYPE_CHECKING:
     from navloom_worlds.geometry.mesh_file import MeshFile
-from navloom.errors import SceneError
 
 _ARRAYS = {
     "vertices": np.float32,

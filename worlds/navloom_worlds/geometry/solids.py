@@ -114,7 +114,7 @@ class Part:
 
 
 Owned = tuple[int, Part]
-"""A part in the scene's own frame, and whose it is (:mod:`navloom_worlds.geometry.mesh`)."""
+"""A part in the scene's own frame, and whose it is (:mod:`navloom_worlds.geometry.owners`)."""
 
 
 def turn(points: Floats, yaw: float) -> Floats:

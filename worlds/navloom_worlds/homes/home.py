@@ -27,7 +27,11 @@ MOST_BYTES = 16_000_000
 """Of one file; the largest homes have 300 kB."""
 _SCENES = Path(scenes.__file__).parent
 _CODE = (
-    *("checked_files.py", "distances.py", "floor_graph.py", "lexicon.py", "lexicon.yaml"),
+    "checked_files.py",
+    "distances.py",
+    "floor_graph.py",
+    "lexicon.py",
+    "lexicon.yaml",
     "scene.py",
 )
 """All of Navloom that :func:`~navloom_worlds.homes.maker.make_home` calls (a test looks)."""

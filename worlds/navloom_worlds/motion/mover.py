@@ -339,7 +339,7 @@ def mover_of(scene: Scene, body: Embodiment, gone: frozenset[int] = frozenset())
     Args:
         scene: with geometry.
         body: what moves.
-        gone: owners (:mod:`navloom_worlds.geometry.mesh`) whose things it does not meet.
+        gone: owners (:mod:`navloom_worlds.geometry.owners`) whose things it does not meet.
 
     Raises:
         SceneError: the scene has no geometry, or no floor.

@@ -31,7 +31,7 @@ from navloom_worlds.geometry.owners import CEILING, STAIRS, door_owner
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
-_CELL = 0.5
+_HASH_CELL = 0.5
 _SAME = 1e4
 """One over the metres within which two lines are one."""
 _SHORT = 1e-5
@@ -84,7 +84,7 @@ class Obstacles:
             self._low = self._high = np.zeros((1, 3))
         self._first = self._low.min(axis=0)[[0, 2]]
         extent = self._high.max(axis=0)[[0, 2]] - self._first
-        self._cell = max(_CELL, float(extent.max()) / _MOST)
+        self._cell = max(_HASH_CELL, float(extent.max()) / _MOST)
         self._wide, self._deep = (int(each / self._cell) + 1 for each in extent)
         self._start: NDArray[np.int64]
         self._held: Ints
@@ -308,7 +308,7 @@ def finite(**values: float) -> None:
 
 Indices = NDArray[np.int64]
 Bools = NDArray[np.bool_]
-CELL = 0.05
+_FLOOR_CELL = 0.05
 EPS = 1e-3
 """Metres of height within which two are the same."""
 _LEVEL = 0.7
@@ -463,7 +463,7 @@ class Columns:
 
 def columns_of(mesh: SceneMesh) -> Columns:
     """Look down on a building without things, as a body meets it."""
-    grid = grid_over(mesh, CELL, 1.0)
+    grid = grid_over(mesh, _FLOOR_CELL, 1.0)
     # The underside of a storey's slab would be a floor under the next, with an edge at the stairs.
     return Columns(mesh, grid, _columns(mesh.without(mesh.owners == CEILING), grid))
 

@@ -27,6 +27,13 @@ from numpy.typing import NDArray
 from navloom.scenes.bodies import Shape
 from navloom_worlds.motion.obstacles import Lines
 
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+At = tuple[float, float, float, float]
+"""Where a body's middle is, x and z, and its direction ahead, x and z."""
+_TINY = 1e-12
+_TIED = 1e-6
+"""Metres: two directions in which a thing is no farther apart are as good."""
 SKIN = 0.0005
 """Metres that a body keeps from what it meets."""
 OVERLAP = 0.001
@@ -292,16 +299,6 @@ def _to_sides(pu: Any, pw: Any, sides: Any, sign: Any) -> Any:
             if least <= other <= most:
                 best = min(best, _after(angle, start, -sign))
     return best
-
-
-__all__ = ["FREE", "INSIDE", "MET", "OVERLAP", "SKIN", "TOUCHED", "gaps", "meet", "touch"]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-At = tuple[float, float, float, float]
-"""Where a body's middle is, x and z, and its direction ahead, x and z."""
-_TINY = 1e-12
-_TIED = 1e-6
-"""Metres: two directions in which a thing is no farther apart are as good."""
 
 
 def gaps(shape: Shape, lines: Floats, x: float, z: float, ux: float, uz: float) -> Floats:

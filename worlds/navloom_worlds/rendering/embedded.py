@@ -381,7 +381,7 @@ def floor_at(scene: Scene, x: float, z: float) -> float:
 
 def renderer_of(scene: Scene) -> Renderer:
     """The renderer of a scene as it stands, made once per scene."""
-    return per_scene(scene, "renderer", lambda: Renderer(scene_mesh(scene)))
+    return _renderer(scene, "baked")
 
 
 def can_look(scene: Scene) -> bool:

@@ -322,7 +322,7 @@ class Frame:
 
     @cached_property
     def ids(self) -> NDArray[np.int32]:
-        """(height, width) whose each pixel is; see :mod:`navloom_worlds.geometry.mesh`."""
+        """(height, width) whose each pixel is; see :mod:`navloom_worlds.geometry.owners`."""
         found = self.renderer.owners.take(self.hits.face, mode="clip")
         found[self.hits.face < 0] = 0
         return found.reshape(self.camera.height, self.camera.width)

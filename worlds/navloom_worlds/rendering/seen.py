@@ -61,7 +61,7 @@ class Sighting:
     """What is seen of one owner.
 
     Attributes:
-        owner: whose it is; see :mod:`navloom_worlds.geometry.mesh`.
+        owner: whose it is; see :mod:`navloom_worlds.geometry.owners`.
         steradians: the solid angle of what is not hidden.
         heading: of the middle of what is seen, radians in [0, 2 pi).
         left: how far it goes on to the left of that, radians, at least 0.
