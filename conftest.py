@@ -27,7 +27,7 @@ settings.register_profile("few", max_examples=8, deadline=None)
 settings.register_profile("many", deadline=None)
 settings.load_profile("few")
 
-ROOMY_MB, FULL_MB = 390, 450
+ROOMY_MB, FULL_MB = 380, 425
 """A worker that takes more than the first looks for garbage; more than the second, scenes go."""
 _CACHE = pytest.StashKey[str]()
 _LAST_MB = [0]

@@ -35,7 +35,10 @@ def on_ray(out: Path, *words: str) -> tuple[dict[str, Any], str]:
     run = [sys.executable, "-m", "tests.evals.workers.on_ray", str(out), *words]
     done = subprocess.run(run, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr[-2000:]
-    return json.loads(done.stdout.splitlines()[-1]), done.stderr
+    # Ray may still say something on stdout as it ends.
+    told = [line for line in done.stdout.splitlines() if line.startswith("{")]
+    assert told, done.stdout + done.stderr
+    return json.loads(told[-1]), done.stderr
 
 
 def navloom(*words: str, **more: str) -> subprocess.CompletedProcess[str]:
