@@ -12,6 +12,7 @@ import os
 import secrets
 import sys
 import tempfile
+import time
 from functools import partial
 from pathlib import Path
 from unittest.mock import patch
@@ -65,6 +66,9 @@ def _run(asked: argparse.Namespace) -> None:
     """Make the run that is asked for, and print what came of it."""
     os.environ |= {
         "RAY_USAGE_STATS_ENABLED": "0",
+        # A node that is gone is known to be in seconds.
+        "RAY_health_check_initial_delay_ms": "0",
+        "RAY_health_check_period_ms": "1000",
         "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
     }
     import ray
@@ -88,7 +92,12 @@ def _run(asked: argparse.Namespace) -> None:
     )
     with patch.object(pools, "RayPool", partial(pools.RayPool, apart=asked.apart)):
         summary = run_kind(request, asked.out, session)
-    nodes = sum(node["Alive"] for node in ray.nodes())
+    # A cluster takes a while to know that a node is gone.
+    until = time.monotonic() + 200
+    while (nodes := sum(node["Alive"] for node in ray.nodes())) == asked.nodes:
+        if not asked.remove_after or time.monotonic() > until:
+            break
+        time.sleep(0.5)
     print(
         json.dumps({"ok": summary.ok, "left": summary.left, "error": summary.error, "nodes": nodes})
     )

@@ -72,7 +72,7 @@ def test_two_nodes_make_the_same_lines_whether_they_see_the_folder_or_not(
 
 
 def test_a_node_that_goes_takes_no_sample_with_it(tmp_path: Path) -> None:
-    words = ("--n", "24", "--delay", "0.15", "--remove-after", "4")
+    words = ("--n", "24", "--delay", "1.0", "--remove-after", "4")
     summary, said = on_ray(tmp_path / "r", *words)
     assert summary == {"ok": 24, "left": 0, "error": 0, "nodes": 1}
     assert "another takes its place" in said
