@@ -148,8 +148,8 @@ def list_(spec: Spec = "home:", as_json: Json = False) -> None:
     components counts the parts of the graph of rooms that no link joins. A broken home is said and
     skipped; the exit code is then 1.
     """
-    from navloom.evals.report.blocks import COUNTS, scene_sizes
     from navloom.evals.report.document import Table
+    from navloom.evals.run_scenes import COUNTS, scene_sizes
     from navloom.scenes.uri import list_scenes
 
     uris = list_scenes(spec)
@@ -205,7 +205,7 @@ def show(
     if prompt:
         print_json(scene_prompt(scene))
     elif as_json:
-        from navloom.evals.report.blocks import scene_rooms, scene_sizes
+        from navloom.evals.run_scenes import scene_rooms, scene_sizes
 
         said = {**scene_sizes(scene), "rooms": scene_rooms(scene), "notes": list(scene.notes)}
         print_json(said)
@@ -328,8 +328,8 @@ def import_hm3d(
 
 
 def _print_rooms(scene: Scene) -> None:
-    from navloom.evals.report.blocks import COUNTS, scene_rooms, scene_sizes
     from navloom.evals.report.document import Table
+    from navloom.evals.run_scenes import COUNTS, scene_rooms, scene_sizes
 
     sizes = scene_sizes(scene)
     counts = (counted(sizes[name], name) for name in COUNTS)

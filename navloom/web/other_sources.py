@@ -13,8 +13,9 @@ from navloom.evals.navcraft.shown_dataset import (
     dataset_rows,
     dataset_tables,
 )
-from navloom.evals.report.blocks import Block, Column, Detail, scene_blocks
+from navloom.evals.report.blocks import Block, Column, Detail
 from navloom.evals.report.writers import NAME, KeptReport, read_report
+from navloom.evals.run_scenes import scene_blocks
 from navloom.files import LinePosition
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import SceneNames, list_scenes, load_scene, scene_of

@@ -32,9 +32,8 @@ from navloom.evals.navcraft.shown_dataset import (
     dataset_tables,
 )
 from navloom.evals.report import blocks as b
-from navloom.evals.report.blocks import scene_blocks
 from navloom.evals.run_folder import read_run, read_samples
-from navloom.evals.run_scenes import run_scene
+from navloom.evals.run_scenes import run_scene, scene_blocks
 from navloom.scenes.plan_look import readable
 from navloom.scenes.uri import load_scene
 from navloom.tools.navcraft.relay import RelayAnswer

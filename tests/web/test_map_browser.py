@@ -21,8 +21,8 @@ from navloom.evals.report.blocks import (
     Span,
     Track,
     record_of,
-    spots_of,
 )
+from navloom.evals.run_scenes import spots_of
 from navloom.scenes.plan_data import plan_data
 from navloom.scenes.plan_svg import plan_drawing
 from navloom.scenes.uri import load_scene

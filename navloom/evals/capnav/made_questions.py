@@ -40,10 +40,9 @@ from navloom.evals.report.blocks import (
     Tone,
     Transcript,
     Variants,
-    spots_of,
 )
 from navloom.evals.report.document import NOTHING, Table, number
-from navloom.evals.run_scenes import run_scene
+from navloom.evals.run_scenes import run_scene, spots_of
 from navloom.files import formed
 from navloom.scenes.formats.capnav_nodes import nodes_of
 from navloom.scenes.plan_look import readable

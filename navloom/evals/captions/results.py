@@ -26,12 +26,11 @@ from navloom.evals.report.blocks import (
     SceneMap,
     Segment,
     Transcript,
-    spots_of,
     to_samples,
 )
 from navloom.evals.report.document import NOTHING, Table, photo
 from navloom.evals.run_folder import read_samples
-from navloom.evals.run_scenes import run_scene
+from navloom.evals.run_scenes import run_scene, spots_of
 from navloom.files import formed
 from navloom.scenes.distances import heading_to
 from navloom.scenes.scene import Scene

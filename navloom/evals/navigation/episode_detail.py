@@ -51,12 +51,10 @@ from navloom.evals.report.blocks import (
     Transcript,
     meaning_of,
     meanings,
-    spot_of,
-    spots_of,
 )
 from navloom.evals.report.document import NOTHING, Table
 from navloom.evals.run_folder import read_run
-from navloom.evals.run_scenes import run_scene
+from navloom.evals.run_scenes import run_scene, spot_of, spots_of
 from navloom.scenes.distances import up_or_down
 from navloom.scenes.scene import Point3, Scene
 from navloom.tools.navigation.options import Option, bearing

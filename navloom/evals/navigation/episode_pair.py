@@ -38,8 +38,8 @@ from navloom.evals.report.blocks import (
     SceneMap,
     Track,
     Transcript,
-    spots_of,
 )
+from navloom.evals.run_scenes import spots_of
 from navloom.tools.navigation.steps import Step
 
 _COUNTED = (

@@ -30,13 +30,12 @@ from navloom.evals.report.blocks import (
     SceneMap,
     Segment,
     Variants,
-    spots_of,
     to_sample,
 )
 from navloom.evals.report.document import NOTHING, Table, number, percent
 from navloom.evals.report.writers import write_markdown
 from navloom.evals.run_folder import each_sample, fold_samples, read_errors, read_run
-from navloom.evals.run_scenes import run_scene
+from navloom.evals.run_scenes import run_scene, spots_of
 from navloom.files import formed, packaged, write_whole
 from navloom.models.spec import read_spec
 from navloom.scenes.scene import Scene

@@ -39,12 +39,10 @@ from navloom.evals.report.blocks import (
     SceneMap,
     Transcript,
     record_of,
-    scene_rooms,
-    spots_of,
 )
 from navloom.evals.report.document import NOTHING, Table, photo
 from navloom.evals.run_folder import read_run, read_samples
-from navloom.evals.run_scenes import run_scene
+from navloom.evals.run_scenes import run_scene, scene_rooms, spots_of
 from navloom.files import open_file
 from navloom.models.spec import read_spec
 from navloom.scenes.distances import heading_to

@@ -1,4 +1,4 @@
-"""Blocks: what a page shows as plain values, such as text, facts, tables, bars, maps and scenes.
+"""What a page shows, as plain values: text, facts, tables, bars, points, maps, steps, calls.
 
 A kind of run says in blocks what is to be seen of a sample (`navloom.evals.kinds.Kind.detail`)
 and of a run (`Kind.tables`); a page draws them, each block by the name of its class, and nothing in
@@ -16,14 +16,11 @@ report of several runs ``run/NAME/...`` leads into one of them.
 A :class:`Column` is what a line of a run is in a table of samples, and a :class:`Pairing` what
 makes two runs' lines a pair. What every line has (id, scene, status, reason, tokens, $, seconds) is
 added by whoever shows the table.
-
-Of a scene on a page all but the counts is what its licence keeps: those blocks are private.
 """
 
 from __future__ import annotations
 
 import base64
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from functools import cache
@@ -31,13 +28,7 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote
 
-import networkx as nx
-from shapely.geometry import Polygon
-
 from navloom.evals.report.document import NOTHING, Table, number, percent
-from navloom.scenes.lexicon import item_names
-from navloom.scenes.scene import Item, Point3, Region, Scene
-from navloom.sim.graph import nearest_viewpoint
 
 Spot = tuple[int, float, float]
 """(floor, x, z): a point of the ground plane in metres, on a floor."""
@@ -502,168 +493,3 @@ class Pairing:
         if name in self.counted:
             return f"{100 * value:+.1f}" if sign else percent(value)
         return number(value, sign)
-
-
-def spot_of(scene: Scene, point: Point3) -> Spot:
-    """A point of the floor on a plan; its floor is that of the nearest viewpoint.
-
-    Args:
-        scene: it must have viewpoints.
-        point: (x, y, z) in metres.
-    """
-    nearest, _ = nearest_viewpoint(scene, point)
-    return scene.floor_of(scene.viewpoint_by_id[nearest]), point[0], point[2]
-
-
-def spots_of(scene: Scene, names: Iterable[str]) -> tuple[Spot, ...]:
-    """Viewpoints on a plan; those that the scene lacks are left out, never guessed.
-
-    Lines of a run may be older than its scene.
-    """
-    known = [scene.viewpoint_by_id[name] for name in names if name in scene.viewpoint_by_id]
-    return tuple((scene.floor_of(v), v.position[0], v.position[2]) for v in known)
-
-
-COUNTS = ("floors", "regions", "links", "objects", "assets", "viewpoints", "edges", "components")
-"""What :func:`scene_sizes` counts, in the order of tables."""
-_MOST_ITEMS = 2_000
-_MOST_NAMED = 12
-
-
-def scene_sizes(scene: Scene) -> dict[str, Any]:
-    """How large a scene is: its URI as ``scene``, and :data:`COUNTS`.
-
-    ``components`` counts the parts of the graph of rooms that no link joins.
-    """
-    kinds = Counter(item.kind for item in scene.items)
-    return {
-        "scene": scene.uri,
-        "floors": len(scene.floors),
-        "regions": len(scene.regions),
-        "links": len(scene.links),
-        "objects": kinds["object"],
-        "assets": kinds["asset"],
-        "viewpoints": len(scene.viewpoints),
-        "edges": len(scene.edges),
-        "components": nx.number_connected_components(scene.region_graph()),
-    }
-
-
-def scene_rooms(scene: Scene) -> list[dict[str, Any]]:
-    """Each room: its id, floor, the rooms it leads to, and the names of what is in it."""
-    graph = scene.region_graph()
-    return [
-        {
-            "region": region.id,
-            "floor": region.floor,
-            "leads_to": sorted(graph[region.id]),
-            "assets": item_names(scene, region.id, "asset"),
-            "objects": item_names(scene, region.id, "object"),
-        }
-        for region in scene.regions
-    ]
-
-
-def scene_blocks(scene: Scene, uri: str | None = None) -> list[Block]:
-    """A scene, looked at.
-
-    Args:
-        scene: the scene.
-        uri: what its map is asked for by; the scene's own unless given.
-    """
-    sizes = scene_sizes(scene)
-    area = sum(a for region in scene.regions if (a := _area(region)) is not None)
-    facts = [Fact(name, f"{sizes[name]:,}") for name in COUNTS]
-    facts.append(Fact("floor area", f"{area:.0f} m²" if area else NOTHING))
-    facts.append(Fact("source", scene.source))
-    return [
-        Facts(title=scene.uri, facts=tuple(facts)),
-        *([_notes(scene)] if scene.notes else ()),
-        SceneMap(scene=uri or scene.uri, title="Plan"),
-        _types(scene),
-        _rooms(scene),
-        _links(scene),
-        _items(scene),
-    ]
-
-
-def _area(region: Region) -> float | None:
-    """Square metres of a room's footprint; None where it has none."""
-    return None if region.outline is None else float(Polygon(region.outline).area)
-
-
-def _notes(scene: Scene) -> Prose:
-    return Prose(title="The loader's notes", text="\n".join(scene.notes), exact=True)
-
-
-def _types(scene: Scene) -> Bars:
-    """How many rooms of each type there are, by floor."""
-    counted: dict[str, Counter[int]] = {}
-    for region in scene.regions:
-        counted.setdefault(region.label, Counter())[region.floor] += 1
-    bars = tuple(
-        (label, tuple(Segment(f"floor {floor}", n) for floor, n in sorted(of.items())))
-        for label, of in sorted(counted.items(), key=lambda each: (-each[1].total(), each[0]))
-    )
-    return Bars(title="Rooms by type", bars=bars, unit="rooms", private=True)
-
-
-def _rooms(scene: Scene) -> Grid:
-    rows = tuple(
-        (
-            room["region"],
-            str(room["floor"]),
-            NOTHING if (area := _area(region)) is None else f"{area:.1f}",
-            ", ".join(room["leads_to"]) or NOTHING,
-            _some(room["assets"]),
-            _some(room["objects"]),
-        )
-        for room, region in zip(scene_rooms(scene), scene.regions, strict=True)
-    )
-    header = ("room", "floor", "m²", "leads to", "assets", "objects")
-    return Grid(Table("Rooms", "", header, rows), private=True)
-
-
-def _some(names: list[str]) -> str:
-    more = len(names) - _MOST_NAMED
-    named = ", ".join(names[:_MOST_NAMED])
-    return f"{named} and {more} more" if more > 0 else named or NOTHING
-
-
-def _links(scene: Scene) -> Grid:
-    rows = tuple(
-        (
-            f"{link.a} – {link.b}",
-            link.kind,
-            _metres(link.width),
-            _metres(link.height),
-            NOTHING if link.threshold is None else f"{link.threshold:.3f}",
-            _metres(link.step),
-            NOTHING if link.door is None else str(link.door),
-        )
-        for link in scene.links
-    )
-    note = (
-        "Metres, as far as they are known: the clear width and height, how high the sill is, and"
-        " how much higher the second room's floor lies."
-    )
-    header = ("rooms", "kind", "width", "height", "sill", "rise", "door")
-    return Grid(Table("Links", note, header, rows), private=True)
-
-
-def _metres(value: float | None) -> str:
-    return NOTHING if value is None else f"{value:.2f}"
-
-
-def _items(scene: Scene) -> Grid:
-    rows = tuple(_item(item) for item in scene.items[:_MOST_ITEMS])
-    more = len(scene.items) - len(rows)
-    note = f"{more} more are not listed." if more > 0 else "Sizes are across, up and deep."
-    header = ("item", "name", "kind", "room", "on", "size, m")
-    lid = f"{len(scene.items):,} items"
-    return Grid(Table("Items", note, header, rows, folded=lid), private=True)
-
-
-def _item(item: Item) -> tuple[str, ...]:
-    size = NOTHING if item.size is None else " × ".join(f"{each:.2f}" for each in item.size)
-    return item.id, item.name, item.kind, item.region or NOTHING, item.on or NOTHING, size

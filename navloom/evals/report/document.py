@@ -11,12 +11,12 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from navloom.evals.report.intervals import Interval, Rate
-
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # `navloom --help` reads this file: nothing heavy is imported
     import numpy as np
     from numpy.typing import NDArray
     from PIL.Image import Image as Picture
+
+    from navloom.evals.report.intervals import Interval, Rate
 
 NOTHING = "–"
 """A cell without a number."""
