@@ -53,7 +53,6 @@ from navloom.files import (
     write_whole,
 )
 from navloom.models.secrets import COMMAND, redacted
-from navloom.scenes.uri import homes_version, other_homes
 
 _RECORDED = ("langgraph", "langgraph-checkpoint-sqlite", "langchain-core", "pydantic")
 
@@ -68,6 +67,8 @@ def package_version(name: str) -> str | None:
 
 def versions() -> dict[str, str | None]:
     """Versions of Python, of homes and of the packages that a run's outcome may depend on."""
+    from navloom.scenes.uri import homes_version
+
     return {
         "python": platform.python_version(),
         "homes": homes_version(),
@@ -94,6 +95,8 @@ def refuse_other_homes(said: Mapping[str, Any], run: Path | str) -> None:
     Raises:
         RunError: its request names homes, and was made with another version of them.
     """
+    from navloom.scenes.uri import other_homes
+
     for name in _homes_in([said.get("request"), said.get("where")]):
         if other := other_homes(name, homes_of(said)):
             raise RunError(f"{run}: {other}. Give another --out.")
