@@ -52,7 +52,6 @@ from navloom.graphs.chat.exchange import (
     said_by,
     told_by,
     tool_message,
-    trajectory_entry,
     turn_body,
     undone,
 )
@@ -64,7 +63,7 @@ from navloom.models.messages import left_out
 from navloom.models.registry import model_of
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.uri import scene_of
-from navloom.sim.walker import Walker, walker_of
+from navloom.sim.walker import Walker, pose_entry, walker_of
 from navloom.tools.chat.bumped import bumps, contact_records
 from navloom.tools.chat.places import room_name
 from navloom.tools.chat.tools import chat_tools
@@ -120,7 +119,7 @@ def _fresh(state: State, walker: Walker) -> dict[str, Any]:
     seed = int(state.get("seed") or 0)
     asked = pose_at(walker.scene, state.get("start") or "", state.get("heading") or 0.0)
     stood = place_body(walker, asked, seed)
-    first = trajectory_entry(stood["pose"])
+    first = pose_entry(stood["pose"])
     grown = ("messages", "transcript", "past", "begun", "paid", "marks")
     return {
         "seed": seed,
@@ -227,7 +226,7 @@ def tools(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         moved = turn_body(state, walker, todo["turn"])
         if touched := bumps(contact_records(moved.contacts), walker.scene):
             message = tool_message(call, {**(told_by(message) or {}), "touched": touched})
-        return {**moved.update, "trajectory": [trajectory_entry(moved.pose)], "messages": [message]}
+        return {**moved.update, "trajectory": [pose_entry(moved.pose)], "messages": [message]}
     given_up = {"goal": None} if todo.get("give_up") else {}
     return {"messages": [message], "past": _talked(state, todo), **given_up}
 
@@ -269,7 +268,7 @@ def _hopped(state: State, runtime: Runtime[Context], going: dict[str, Any]) -> d
         "hops": going["hops"] + (moved.metres > 0),
         "touched": [*going.get("touched", []), *contact_records(moved.contacts)],
     }
-    poses = [trajectory_entry(moved.pose)] if moved.metres or left else []
+    poses = [pose_entry(moved.pose)] if moved.metres or left else []
     stood = {**state, **moved.update, "trajectory": [*state["trajectory"], *poses]}
     if not moved.arrived and not _is_in(stood, walker, walked):
         barred = [*going.get("barred", []), [moved.pose["viewpoint"], going["way"][0]]]
@@ -294,7 +293,7 @@ def _arrived(state: Mapping[str, Any], walker: Walker, walked: dict[str, Any]) -
     if walked["face"] is not None:
         moved = turn_body(state, walker, walked["face"])
         touched += contact_records(moved.contacts)
-        update = {**moved.update, "trajectory": [trajectory_entry(moved.pose)]}
+        update = {**moved.update, "trajectory": [pose_entry(moved.pose)]}
     trail = [*state["trajectory"], *update["trajectory"]]
     now = now_of({**state, **update, "trajectory": trail}, walker)
     told = {
@@ -339,10 +338,10 @@ def _driven(state: State, walker: Walker, call: Any, drive: dict[str, Any]) -> d
     poses, contacts = list[list[Any]](), list[Any]()
     if drive["heading"] is not None:
         moved = turn_body(stood, walker, drive["heading"])
-        poses, contacts = [trajectory_entry(moved.pose)], [*moved.contacts]
+        poses, contacts = [pose_entry(moved.pose)], [*moved.contacts]
         stood |= {**moved.update, "trajectory": [*state["trajectory"], *poses]}
     moved = drive_body(stood, walker, drive["metres"])
-    poses.append(trajectory_entry(moved.pose))
+    poses.append(pose_entry(moved.pose))
     contacts += moved.contacts
     after = {**stood, **moved.update, "trajectory": [*state["trajectory"], *poses]}
     room = room_name(walker.scene, now_of(after, walker).room)

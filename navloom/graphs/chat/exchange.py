@@ -99,11 +99,6 @@ def place_body(walker: Walker, pose: Pose, seed: int) -> dict[str, Any]:
     return _stood(walker, walker.start(pose, seed))
 
 
-def trajectory_entry(pose: Mapping[str, Any]) -> list[Any]:
-    """A pose as a trajectory holds it."""
-    return pose_entry(pose)
-
-
 def hop_body(state: Mapping[str, Any], walker: Walker, viewpoint: str) -> Moved:
     """Go one hop, or back onto the graph.
 
