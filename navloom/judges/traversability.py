@@ -11,7 +11,7 @@ edge has ``exists`` false and counts as a barrier. ``ground_truth`` says the sam
 benchmark's files do; where the two differ, ``ground_truth`` is what counts.
 
 A note is an annotator's words ("door sill", "dooe too narrow", "sofa block thw way") or those of
-:func:`navloom.scenes.by_rule.from_geometry`. It may speak of several kinds of barrier
+:func:`navloom.scenes.passability.truth`. It may speak of several kinds of barrier
 (`causes_of`), by which calibration and its tables count; one that speaks of none known here
 ("invalid node") has no kind, and calibration leaves its passages alone.
 """

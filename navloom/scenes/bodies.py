@@ -18,7 +18,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import as_file, files
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol
 
@@ -27,7 +26,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from navloom.errors import SceneError, did_you_mean
 from navloom.plugins import plugin, plugins
 from navloom.scenes.checked_files import checked, parse_json, read_bytes, read_yaml
-from navloom.scenes.scene import Link, Point3, Scene
+from navloom.scenes.scene import Point3, Scene
 
 ALIASES = {"ROBOT": "HUMANOID"}
 """The benchmark's files call the humanoid ``ROBOT`` in one place and ``HUMANOID`` in another."""
@@ -455,32 +454,6 @@ def check_room(scene: Scene, body: Embodiment) -> None:
         SimulatorError: embreex is not installed.
     """
     _ask("field")(scene, body)
-
-
-def in_the_way(
-    scene: Scene, link: Link, body: Embodiment
-) -> tuple[Any, str, tuple[str, ...]] | None:
-    """What keeps a body from passing a link, as a plan shows it; None where nothing does.
-
-    Args:
-        scene: of regions without outlines nothing is said.
-        link: what its own figures let the body pass.
-        body: whose shape and heights count.
-
-    Returns:
-        The kind of barrier, a note, and the ids of the things to blame.
-    """
-    if not all(scene.region_by_id[each].outline for each in (link.a, link.b)):
-        return None
-    found: tuple[Any, str, tuple[str, ...]] | None = _ask("plan")(scene, link, body)
-    return found
-
-
-def code_folders() -> tuple[str, ...]:
-    """Return the folders of the code that answers here, for the key of what is kept of it."""
-    found = {entry.module.partition(".")[0] for entry in plugins(TERRAIN).values()}
-    specs = [find_spec(name) for name in sorted(found)]
-    return tuple(str(Path(spec.origin).parent) for spec in specs if spec and spec.origin)
 
 
 def in_sight(scene: Scene, eye: Point3, point: Point3) -> bool:

@@ -296,7 +296,7 @@ def seen_by(file: str, back: dict[str, set[str]]) -> list[str]:
 
 def pytest(tree: Path, tests: list[str], budget_s: float, *more: str) -> tuple[int | None, str]:
     """Runs tests in a tree: the exit status (``None``: out of time), and what was said."""
-    command = [sys.executable, "-m", "pytest", *more, "-v", "-rfE", "--tb=no", "-m", "not slow"]
+    command = [sys.executable, "-m", "pytest", *more, "-vv", "-rfE", "--tb=no", "-m", "not slow"]
     command += [
         "-pno:cacheprovider",
         "-pno:anyio",
@@ -341,7 +341,7 @@ def try_out(mutant: Mutant, tree: Path, tests: list[str], budget_s: float) -> Fa
                     by = (failures_in(said) or ["?"])[0]
                 elif status == 3 and time.monotonic() - began >= TEST_S:
                     # An endless loop whose alarm broke pytest's own report: the test it was in.
-                    by = re.findall(r"^(\S+?\.py(?:::\w+)+)", said, re.MULTILINE)[-1]
+                    by = (re.findall(r"^(\S+?\.py(?:::\w+)+)", said, re.M) or some)[-1]
                 elif status not in (0, 5, None):
                     raise SystemExit(f"pytest ended with {status} for {mutant}:\n{said}")
     finally:

@@ -213,7 +213,7 @@ class CapnavSynthRequest(Request):
         return {name: str(Path(at).absolute()) for name, at in super().where().items()}
 
 
-Truth = Literal["rule", "driven"]
+Truth = Literal["driven", "estimate"]
 
 
 @dataclass(frozen=True)
@@ -231,11 +231,11 @@ class Wanted:
     truth: Annotated[
         Truth,
         Opt(
-            "capnav: rule reads rooms, links and things; driven has each body drive every link"
-            " besides, and where the two differ its word counts.",
+            "capnav: driven has each body drive every link of scenes with walls; estimate reads"
+            " the links' widths, sills, rises and doors, and nothing else.",
             env="",
         ),
-    ] = "rule"
+    ] = "driven"
     bodies: tuple[Embodiment, ...] = ()
     questions: Annotated[int, Opt("capnav: questions a home.", min=0, max=500, env="")] = 12
     seed: Annotated[int, Opt("capnav: of what is left to chance in them.", min=0, env="")] = 0

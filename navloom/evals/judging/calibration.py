@@ -37,8 +37,8 @@ from navloom.judges.reason_items import DEFAULT_ITEMS, ReasonItem, make_items
 from navloom.judges.trace import make_trace_items
 from navloom.models.builtin import InProcessModel
 from navloom.models.messages import message_text
-from navloom.scenes.by_rule import from_geometry
 from navloom.scenes.formats.annotated import annotated
+from navloom.scenes.passability import truth
 from navloom.scenes.traverse_table import Traversability
 from navloom.scenes.uri import list_scenes, load_scene
 
@@ -121,7 +121,7 @@ def truths(spec: str) -> list[tuple[str, Traversability]]:
             where = uri.removeprefix("capnav:").rpartition("/")[0]
             found.append((scene.uri, annotated(_annotations(where), scene)))
         else:
-            found.append((scene.uri, from_geometry(scene)))
+            found.append((scene.uri, truth(scene)))
     return found
 
 

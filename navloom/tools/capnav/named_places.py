@@ -25,11 +25,11 @@ import networkx as nx
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.scenes.bodies import ALIASES, body_names, canonical
-from navloom.scenes.by_rule import from_geometry
 from navloom.scenes.checked_files import read_yaml
 from navloom.scenes.distances import per_scene
 from navloom.scenes.formats.annotated import annotated
 from navloom.scenes.formats.capnav import Nodes
+from navloom.scenes.passability import truth
 from navloom.scenes.scene import UNKNOWN, Scene
 from navloom.scenes.traverse_table import Traversability
 from navloom.scenes.uri import DATA_VARIABLE, scene_of
@@ -154,7 +154,7 @@ class Places:
 
 
 def truth_of(scene: Scene | str) -> Traversability:
-    """Which ways a scene has and for whom: annotated where that is, else from its links.
+    """Which ways a scene has and for whom: annotated, else driven, else from its links.
 
     A benchmark scene has links that say nothing of bodies: without its annotations beside the file
     it was loaded from, all its ways are there and none is labelled.
@@ -167,7 +167,7 @@ def truth_of(scene: Scene | str) -> Traversability:
     """
     loaded = scene_of(scene)
     if loaded.source != "capnav":
-        return per_scene(loaded, "truth_geometry", lambda: from_geometry(loaded))
+        return per_scene(loaded, "truth_geometry", lambda: truth(loaded))
     folder = _folder(loaded.origin)
     name = f"{loaded.id}-traverse.json"
     if folder is None or not any((each / name).is_file() for each in (folder / "traverse", folder)):

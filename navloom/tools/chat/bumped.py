@@ -1,8 +1,9 @@
 """What a robot's body touched on its way, and what bars the way of its body, in words.
 
 Of what was touched each thing is told once, the worst first. What bars a way is the first barrier
-on the one that a slim body would take: what a link says of itself (:mod:`navloom.scenes.by_rule`)
-is told first; where no link on the way says anything, there is merely too little room somewhere.
+on the one that a slim body would take: what a link's figures say
+(:mod:`navloom.scenes.passability`) is told first; where none on the way says anything, there is
+merely too little room somewhere.
 """
 
 from __future__ import annotations
@@ -14,10 +15,9 @@ from itertools import pairwise
 from typing import Any
 
 from navloom.scenes.bodies import Bump, Embodiment, Stand, mover_of
-from navloom.scenes.by_rule import from_geometry
 from navloom.scenes.distances import heading_to, metre_table, per_scene
+from navloom.scenes.passability import estimate
 from navloom.scenes.scene import Link, Scene, distance_2d
-from navloom.scenes.traverse_table import Traversability
 from navloom.sim.composer import label_words, one_line
 from navloom.sim.graph import floor_of, nearest_viewpoint
 from navloom.sim.protocol import Contact
@@ -163,11 +163,12 @@ def first_barrier(scene: Scene, start: str, goal: str, body: Embodiment) -> Barr
     """
     at = scene.viewpoint_by_id
     passed = [at[each].region for each in metre_table(scene, "3d").path(start, goal) or ()]
-    rules = per_scene(scene, f"barred {body.model_dump_json()}", lambda: _rules(scene, body))
+    key = f"estimate {body.model_dump_json()}"
+    links = per_scene(scene, key, lambda: estimate(scene, (body,)))
     for a, b in pairwise(passed):
         if a is None or b is None or a == b:
             continue
-        found = rules.passage(body.name, a, b)
+        found = links.passage(body.name, a, b)
         if found.traversable is False:
             kinds = [link.kind for link in scene.links if {link.a, link.b} == {a, b}]
             return Barrier(a, b, kinds[0] if kinds else "opening", found.note)
@@ -196,7 +197,3 @@ def first_obstacle(scene: Scene, start: str, goal: str, body: Embodiment) -> Bum
         if gone.bumps and math.dist(gone.stand.position, b) > _STEP_M:
             return max(gone.bumps, key=lambda each: each.displacement)
     return None
-
-
-def _rules(scene: Scene, body: Embodiment) -> Traversability:
-    return from_geometry(scene, (body,))

@@ -10,9 +10,9 @@ import pytest
 
 from navloom.errors import SceneError
 from navloom.scenes.bodies import body_text, builtin_bodies, get_body, load_bodies
-from navloom.scenes.by_rule import from_geometry
 from navloom.scenes.formats.annotated import annotated
 from navloom.scenes.formats.capnav import Nodes
+from navloom.scenes.passability import truth
 from navloom.scenes.uri import list_scenes, load_scene
 
 GRAPH: dict[str, Any] = {
@@ -179,7 +179,7 @@ def test_a_body_may_stand_alone_in_its_file(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_geometry_answers_for_our_own_homes() -> None:
     scene = load_scene("demo:villa")
-    table = from_geometry(scene)
+    table = truth(scene)
     stairs = next(link for link in scene.links if link.kind == "stairs")
     assert not table.passage("WHEELCHAIR", stairs.a, stairs.b).traversable
     assert "stairs" in table.passage("WHEELCHAIR", stairs.b, stairs.a).note

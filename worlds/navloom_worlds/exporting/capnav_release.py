@@ -51,9 +51,9 @@ from navloom.evals.capnav.collect import Balance, RouteFacts, Steer, candidates
 from navloom.evals.capnav.request import Wanted
 from navloom.evals.video import write_video
 from navloom.scenes.bodies import ALIASES, Embodiment, as_benchmark, canonical
-from navloom.scenes.by_rule import from_geometry
 from navloom.scenes.formats.capnav_nodes import Node, nodes_of
 from navloom.scenes.formats.told_apart import landmarks
+from navloom.scenes.passability import estimate
 from navloom.scenes.scene import Box, Item, Scene
 from navloom.scenes.traverse_table import Traversability
 from navloom.scenes.uri import load_scene
@@ -71,7 +71,7 @@ from navloom_worlds.exporting.hm3d_files import release_name
 from navloom_worlds.exporting.written import write_files
 from navloom_worlds.mend.route_drive import spot
 from navloom_worlds.motion.body_field import body_field
-from navloom_worlds.motion.by_driving import from_driving
+from navloom_worlds.motion.by_driving import driven_truth
 from navloom_worlds.rendering.filming import filmed
 from navloom_worlds.rendering.tour import Tour, plan_tour
 
@@ -361,8 +361,9 @@ def release(uri: str, folder: Path, wanted: Wanted) -> Released:
             f"{scene.uri}: expected rooms and links that say who can pass; a benchmark's scene is"
             " in this form already."
         )
-    driven = from_driving(scene, wanted.bodies) if wanted.truth == "driven" else None
-    truth = driven.table if driven else from_geometry(scene, wanted.bodies)
+    drives = wanted.truth == "driven" and scene.walls
+    driven = driven_truth(scene, wanted.bodies) if drives else None
+    truth = driven.table if driven else estimate(scene, wanted.bodies)
     tour = plan_tour(scene)
     shown = first_shown(tour)
     sampled, facts = _sampled(scene, truth, wanted, shown if wanted.tours else {})

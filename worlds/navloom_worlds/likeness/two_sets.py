@@ -30,10 +30,10 @@ from numpy.typing import NDArray
 from navloom.evals.report.document import NOTHING, Table
 from navloom.scenes.bodies import builtin_bodies
 from navloom.scenes.box_graph import place_in_boxes
-from navloom.scenes.by_rule import from_geometry
 from navloom.scenes.distances import hop_table
 from navloom.scenes.formats.hm3d import crossing
 from navloom.scenes.lexicon import item_names, listed_name, room_types
+from navloom.scenes.passability import estimate
 from navloom.scenes.scene import Box, Region, Scene
 from navloom.tools.navcraft.optimum import all_relays
 from navloom.tools.navcraft.paths import admissible_triples
@@ -155,7 +155,7 @@ def body_shares(scene: Scene) -> dict[str, float]:
     rooms = len(scene.regions)
     if rooms < 2:
         return {}
-    table = from_geometry(scene)
+    table = estimate(scene)
     shares = {}
     for body in table.bodies:
         open_: nx.Graph[str] = nx.Graph()

@@ -16,7 +16,7 @@ The cheapest way is cut into straight lines that end, where it can be, at places
 How a long body gets on where it stopped: ahead, back and turns among exact lines, nearby.
 
 Ways over a field keep half the body's width from things; its corners need more where it turns. So
-from where it came by before it stopped, or from a little farther back, places of 2.5 cm and 20
+from where it came by before it stopped, or from a little farther back, rails of 2 cm and 36
 headings are searched for motions that lead to where its way goes on, and these are driven.
 """
 
@@ -41,13 +41,11 @@ from navloom.scenes.bodies import Embodiment, Stand, inner, outer, shape_of
 from navloom.scenes.distances import per_scene, turn_between
 from navloom.scenes.scene import Point3, Scene
 from navloom_worlds.motion.body_field import BodyField, body_field
-from navloom_worlds.motion.lattice import CELL, FEW, GridFrame, Plane, States
-from navloom_worlds.motion.lattice_ways import motions_of
-from navloom_worlds.motion.link_ground import states_of
 from navloom_worlds.motion.mover import Mover, mover_of
+from navloom_worlds.motion.rails import Grain, Rails
 from navloom_worlds.motion.stair_drive import rounded
 
-_CELL = CELL / 2
+_CELL, _GRAIN = 0.025, Grain(0.02, 36)
 _REACH = 1.5
 """Metres around where it stopped that are searched."""
 _BACK = (0.0, 0.5, 1.0)
@@ -55,9 +53,6 @@ _BACK = (0.0, 0.5, 1.0)
 _ON = 0.9
 """Metres on along its way, beyond where it stopped, from which it has come past."""
 _MANOEUVRE_NEAR = 0.15
-_TRIES = 6
-_TURN = math.radians(40)
-"""Headings that are no farther from its own than this are as good to begin with."""
 
 
 def manoeuvred(mover: Mover, path: Sequence[Stand], way: Sequence[Point3]) -> list[Stand]:
@@ -98,46 +93,31 @@ def _starts(path: Sequence[Stand]) -> Iterator[Stand]:
 
 
 def _from(mover: Mover, start: Stand, on: shapely.Geometry) -> list[Stand]:
+    """Where it was on its way from a stand to a line; () where it finds or can drive none."""
     x, y, z = start.position
-    count = 2 * round(_REACH / _CELL) + 1
-    corner = (x - _REACH, z - _REACH)
-    frame = GridFrame(corner, (1.0, 0.0), count, count, _CELL)
-    pad = 2 * _REACH + 1.0
-    lines = mover.lines(y, (corner[0] - 1, corner[1] - 1, corner[0] + pad, corner[1] + pad))
-    plane = Plane(frame, lines)
-    slim = plane.disc(mover.shape.aside - _CELL / 2)
-    states = states_of(plane.seen_from(slim), mover.shape, slim, FEW)
-    near = shapely.dwithin(shapely.points(frame.places), on, _MANOEUVRE_NEAR)
-    return _motions_driven(mover, start, frame, states, states.free & near)
-
-
-def _motions_driven(
-    mover: Mover, start: Stand, frame: GridFrame, states: States, goals: NDArray[np.bool_]
-) -> list[Stand]:
-    """Where it was on the first of some ways that it can drive; () for none."""
-    metres, before = states.ways(goals)
-    here = round(_REACH / _CELL)
-    begun = []
-    for k, step in enumerate(FEW):
-        number = int(np.ravel_multi_index((k, here, here), states.free.shape))
-        turn = turn_between(start.heading, frame.heading(step))
-        turn -= math.copysign(math.pi, turn) if abs(turn) > math.pi / 2 else 0.0
-        if np.isfinite(metres[number]):
-            begun.append((round(abs(turn) / _TURN), float(metres[number]), number, turn))
-    for *_, number, turn in sorted(begun)[:_TRIES]:
-        turned = mover.turn(start, turn)
-        motions = motions_of(frame, states, number, before)
-        # A box is the same from behind.
-        off = turned.stand.heading - motions[0].heading
-        stands = [start, turned.stand]
-        for motion in motions[1:]:
-            moved = replace(motion, heading=motion.heading + off).drive(mover, stands[-1])
-            if moved is None:
-                break
-            stands.append(moved.stand)
-        if not turned.bumps and len(stands) == len(motions) + 1:
-            return stands
-    return []
+    square = shapely.box(x - _REACH, z - _REACH, x + _REACH, z + _REACH)
+    pad = _REACH + mover.shape.outer + 0.05
+    lines = mover.lines(y, (x - pad, z - pad, x + pad, z + pad))
+    facing = math.sin(start.heading), -math.cos(start.heading)
+    rails = Rails(lines, mover.shape, square, facing, _GRAIN)
+    begun, along = rails.held(0, np.array([[x, z]]))
+    if begun[0] < 0:
+        return []
+    places, of, at = rails.sampled(np.arange(len(rails.row)), _CELL)
+    near = shapely.dwithin(shapely.points(places), on, _MANOEUVRE_NEAR)
+    way = rails.way(begun, of[near])
+    if not way:
+        return []
+    stands = [start]
+    # A box is the same from behind, so that its first heading may be half a turn off.
+    motions = rails.motions(way, float(along[0]), at[near & (of == way[-1])])
+    off = turn_between(motions[0].heading, start.heading)
+    for motion in motions[1:]:
+        moved = replace(motion, heading=motion.heading + off).drive(mover, stands[-1])
+        if moved is None:
+            return []
+        stands.append(moved.stand)
+    return stands
 
 
 _TIGHT = 6.0

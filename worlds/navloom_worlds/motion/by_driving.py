@@ -1,14 +1,9 @@
-"""Whether bodies may use links, by rule and by driving; where the two differ, the drive's word.
-
-A drive that passed, or that found no way, has spoken. One that gave up has not: the rule's word
-stands. Links whose regions have no outline are not driven.
-
-Whether a body may use a link, by driving it through.
+"""Whether bodies may use the links of a scene: the truth, by driving them through.
 
 Ways are sought among the lines that the building's own triangles make at the body's height, and
 then driven: every metre and every turn of a way by :class:`navloom_worlds.motion.mover.Mover`, an
 exact sweep of the body's shape that may touch nothing. Of a link only where it is and what kind it
-is are read; its width, its step and its sill are not, and no rule is.
+is are read; its width, its step and its sill are not.
 
 A body has passed where it came from where it gets about in one region to where it does in the
 other, through this link and no third region, and back the same way. Who can open doors pushes the
@@ -18,16 +13,19 @@ leaves of other doors aside: only that of the link's own stands in its way, open
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
+from pydantic import TypeAdapter
+
+from navloom.disk_cache import TABLES
 from navloom.errors import SceneError
-from navloom.scenes.bodies import Embodiment, Stand, builtin_bodies, canonical
-from navloom.scenes.by_rule import Barrier, LinkFault, faults, from_geometry, kinds
+from navloom.scenes.bodies import Embodiment, Stand, builtin_bodies, canonical, shape_of
+from navloom.scenes.passability import faults, in_words, table_of
 from navloom.scenes.scene import Link, Scene
 from navloom.scenes.traverse_table import Cell, Pair, Traversability
 from navloom_worlds.geometry.owners import door_owner
-from navloom_worlds.motion.lattice_ways import Search
+from navloom_worlds.motion.field_file import scene_key
 from navloom_worlds.motion.link_ground import (
     Core,
     LinkGround,
@@ -36,6 +34,7 @@ from navloom_worlds.motion.link_ground import (
     head_of,
     pushed,
 )
+from navloom_worlds.motion.link_ways import Search
 from navloom_worlds.motion.mover import Mover
 from navloom_worlds.motion.rails import Motion
 from navloom_worlds.motion.stair_drive import climbed, entered, flight_of
@@ -44,6 +43,8 @@ Result = Literal["passed", "blocked", "gave up"]
 _STARTS = 3
 _AGAIN = 4
 """Times that a way is sought anew around a place where the drive of the last one ended."""
+_ROWS = TypeAdapter(list[tuple[int, Result, float, str, int]])
+"""Of a body's drives: the link, what came of it, metres, what stopped it, ways tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,133 +245,108 @@ class _Drive:
             self._farthest = metres, (stand,)
 
 
-Reason = Literal["agree", "rule wrong", "driver gave up", "graph and geometry differ"]
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """One link and one body, by rule and driven.
-
-    Attributes:
-        scene: the scene's URI.
-        driven: what came of driving.
-        kinds: of barrier, by rule; none where it is open.
-        note: the rule's, for a blocked link.
-        items: that the rule blames.
-        reason: why the two differ, if they do.
-    """
-
-    scene: str
-    driven: Driven
-    kinds: tuple[Barrier, ...]
-    note: str
-    items: tuple[str, ...]
-    reason: Reason
-
-    @property
-    def agrees(self) -> bool:
-        """Whether the drive passed what the rule opens, or failed where the rule blocks."""
-        return self.reason == "agree"
-
-    @property
-    def words(self) -> str:
-        """One line on it."""
-        one = self.driven
-        rule = self.note or "open"
-        drove = one.result + (f" by {one.stopped_by}" if one.stopped_by else "")
-        if one.result == "passed":
-            drove = f"passed in {one.metres:.2f} m"
-        return (
-            f"{self.scene} {one.body} {one.a} -> {one.b}: {self.reason}: by rule {rule};"
-            f" driven: {drove}"
-        )
-
-
-def compared(scene: Scene, driven: Driven, found: Sequence[LinkFault]) -> Compared:
-    """One link and one body, with why the two differ."""
-    passed = driven.result == "passed"
-    reason: Reason = "rule wrong"
-    if passed == (not found):
-        reason = "agree"
-    elif driven.result == "gave up":
-        reason = "driver gave up"
-    elif not passed and not found and not driven.stopped_by:
-        reason = "graph and geometry differ"
-    return Compared(
-        scene.uri,
-        driven,
-        kinds(found),
-        "; ".join(fault.note for fault in found),
-        tuple(item for fault in found for item in fault.items),
-        reason,
-    )
-
-
 @dataclass(frozen=True)
 class DrivenTruth:
     """A table, and how it came about.
 
     Attributes:
+        scene: whose.
         table: of the scene's regions.
         links: every link that was driven, by each body.
     """
 
+    scene: Scene
     table: Traversability
-    links: tuple[Compared, ...]
+    links: tuple[tuple[Embodiment, Driven], ...]
 
     def record(self) -> dict[str, object]:
-        """As JSON: how many were driven, and in words those that the rule took for something else.
+        """As JSON: how many were driven, how many gave up, and in words those overruled.
 
-        ``gave_up`` are links that the rule opens and whose drive had no word.
+        Those are the links of which the estimate says otherwise.
         """
         return {
             "driven": len(self.links),
-            "gave_up": sum(each.reason == "driver gave up" for each in self.links),
-            "overruled": [each.words for each in self.links if _overruled(each)],
+            "gave_up": sum(each.result == "gave up" for _, each in self.links),
+            "overruled": [
+                f"{self.scene.uri} {body.name} {each.a} -> {each.b}:"
+                f" {_note(self.scene, body, each)}"
+                for body, each in self.links
+                if each.result != "gave up"
+                and (each.result == "passed") == bool(faults(self.scene.links[each.link], body))
+            ],
         }
 
 
-def from_driving(scene: Scene, bodies: tuple[Embodiment, ...] | None = None) -> DrivenTruth:
-    """Whether bodies may use the links of a scene, each driven.
+def driven_table(scene: Scene, bodies: tuple[Embodiment, ...]) -> Traversability:
+    """The table of :func:`driven_truth`."""
+    return driven_truth(scene, bodies).table
+
+
+def driven_truth(scene: Scene, bodies: tuple[Embodiment, ...]) -> DrivenTruth:
+    """Whether bodies may use the links of a scene, each driven; kept on disk, a file a body.
+
+    A drive that passed, or that found no way, has spoken. Of one that gave up, and of links whose
+    regions have no outline, which are not driven, the estimate's word stands.
 
     Args:
-        scene: with geometry, and regions that have outlines.
-        bodies: whose; the five of the benchmark unless given.
+        scene: with geometry.
+        bodies: whose.
 
     Raises:
         SceneError: the scene has no geometry, or no floor.
     """
-    rule = from_geometry(scene, bodies)
-    cells = {name: dict(mine) for name, mine in rule.cells.items()}
-    every: list[Compared] = []
-    for body in builtin_bodies() if bodies is None else bodies:
-        said: dict[Pair, list[Compared]] = {}
+    links: list[tuple[Embodiment, Driven]] = []
+    cells: dict[str, dict[Pair, Cell]] = {}
+    for body in bodies:
+        own = {each.link: each for each in _kept_drives(scene, body)}
+        links += [(body, each) for each in own.values()]
+        mine = cells.setdefault(canonical(body.name), {})
         for number, link in enumerate(scene.links):
-            driven = drive_edge(scene, body, number)
-            if driven is not None:
-                one = compared(scene, driven, faults(scene, link, body))
-                said.setdefault((link.a, link.b), []).append(one)
-        for pair, found in said.items():
-            every += found
-            cells[canonical(body.name)][pair] = _cell(scene, found)
-    return DrivenTruth(replace(rule, cells=cells), tuple(every))
+            pair, found = (link.a, link.b), faults(link, body)
+            driven = own.get(number)
+            if driven is None or driven.result == "gave up":
+                cell = Cell(traversable=not found, note=in_words(found))
+            else:
+                passed = driven.result == "passed"
+                cell = Cell(traversable=passed, note=_note(scene, body, driven))
+            if pair not in mine or (cell.traversable and not mine[pair].traversable):
+                mine[pair] = cell
+    return DrivenTruth(scene, table_of(scene, cells), tuple(links))
 
 
-def _overruled(one: Compared) -> bool:
-    return not one.agrees and one.reason != "driver gave up"
+def _kept_drives(scene: Scene, body: Embodiment) -> list[Driven]:
+    """All links driven by a body, without their paths."""
+    rows = TABLES.kept(
+        f"{scene_key(scene, f'driven {body.model_dump_json()}')}.json",
+        lambda: [
+            (each.link, each.result, each.metres, each.stopped_by, each.tries)
+            for each in drive_edges(scene, (body,))
+        ],
+        lambda file, made: file.write(_ROWS.dump_json(made)),
+        lambda file: _ROWS.validate_json(file.read()),
+    )
+    return [
+        Driven(k, scene.links[k].a, scene.links[k].b, body.name, result, metres, (), by, tries)
+        for k, result, metres, by, tries in rows
+        if 0 <= k < len(scene.links)
+    ]
 
 
-def _open(one: Compared) -> bool:
-    return (not one.kinds) != _overruled(one)
-
-
-def _cell(scene: Scene, found: Sequence[Compared]) -> Cell:
-    """What is said of the ways between two regions: the first that is open, else the first."""
-    one = next((each for each in found if _open(each)), found[0])
-    if not _overruled(one):
-        return Cell(traversable=_open(one), note=one.note)
-    if _open(one):
-        return Cell(traversable=True, note=f"driven through, though by rule {one.note}")
-    by = one.driven.stopped_by
-    what = scene.item_by_id[by].name if by in scene.item_by_id else by
-    return Cell(traversable=False, note=f"driven, it does not get through: {what or 'no way'}")
+def _note(scene: Scene, body: Embodiment, driven: Driven) -> str:
+    """What is said of a link that was driven: nothing where all agree that it is open."""
+    figures = in_words(faults(scene.links[driven.link], body))
+    if driven.result == "passed":
+        return figures and f"driven through, though by its figures {figures}"
+    if figures:
+        return figures
+    by = driven.stopped_by
+    if by.startswith(("no room", "cannot")):
+        return f"{by}: there is not enough space for it"
+    if by in scene.item_by_id:
+        by = scene.item_by_id[by].prompt_name.replace("_", " ")
+    elif by in ("", "wall"):
+        shape = shape_of(body)
+        if shape.round:
+            return f"too narrow: no way for a body of {body.width:.2f} m"
+        return f"no room to turn: it needs {2 * shape.outer:.2f} m to turn round"
+    return f"driven, it does not get through: {by} in the way"

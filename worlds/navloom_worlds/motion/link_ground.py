@@ -19,9 +19,9 @@ from navloom.scenes.bodies import Embodiment, Shape, Stand
 from navloom.scenes.distances import per_scene
 from navloom.scenes.scene import Link, Region, Scene, Stairs
 from navloom_worlds.geometry.owners import STAIRS, door_owner
-from navloom_worlds.motion.lattice import CELL, CELL_ROUND, GridFrame, Plane, States, Steps
 from navloom_worlds.motion.met import floors_of
 from navloom_worlds.motion.mover import Mover, mover_of
+from navloom_worlds.motion.plane import CELL, CELL_ROUND, GridFrame, Plane
 from navloom_worlds.motion.rails import Grain, Rails
 
 Floats = NDArray[np.float64]
@@ -252,31 +252,14 @@ class LinkGround:
         near = near.difference(shapely.union_all(others))
         return shapely.union_all([*self.areas, near])
 
-    def inside(self, end: int, steps: Steps) -> Bools:
-        """(headings, wide, deep) the states of a region's core.
-
-        Args:
-            end: which region.
-            steps: the headings, as far apart as one another; none for a disc, which has one.
-        """
-        (i, j, k), count = self._cells[end]
-        out = np.zeros((max(len(steps), 1), self.frame.wide, self.frame.deep), dtype=np.bool_)
-        any_ = k < 0
-        out[:, i[any_], j[any_]] = True
-        held = ~any_ & ((len(steps) * k % count == 0) if steps else True)
-        out[len(steps) * k[held] // count, i[held], j[held]] = True
+    def inside(self, end: int) -> Bools:
+        """(wide, deep) the places of the core of a region, 0 or 1."""
+        near = self.cores[end].near(*self.gap, 1.5 * NEAR)
+        i, j = np.rint(self.frame.own(near.places) / self.frame.cell).astype(np.int64).T
+        held = (i >= 0) & (j >= 0) & (i < self.frame.wide) & (j < self.frame.deep)
+        out = np.zeros((self.frame.wide, self.frame.deep), dtype=np.bool_)
+        out[i[held], j[held]] = True
         return out
-
-    @cached_property
-    def _cells(self) -> list[tuple[Ints, int]]:
-        """Of each core the grid's places that it has, (3, n) with headings, and of how many."""
-        found = []
-        for core in self.cores:
-            near = core.near(*self.gap, 1.5 * NEAR)
-            i, j = np.rint(self.frame.own(near.places) / self.frame.cell).astype(np.int64).T
-            held = (i >= 0) & (j >= 0) & (i < self.frame.wide) & (j < self.frame.deep)
-            found.append((np.stack([i, j, near.headings])[:, held], core.count))
-        return found
 
     def height_at(self, x: float, z: float) -> float:
         """The floor at a place: of the region that it is nearer to."""
@@ -366,22 +349,8 @@ def _tight_core(lines: Floats, shape: Shape, area: Polygon, axis: tuple[float, f
         return Core(np.zeros((0, 2)), np.zeros(0, dtype=np.int64))
     sizes = rails.sizes()
     main = np.flatnonzero((sizes >= MAIN * sizes.max())[rails.part])
-    places, headings = rails.sampled(main, CELL)
-    return Core(places, headings, HEADINGS)
-
-
-def states_of(plane: Plane, shape: Shape, within: Bools, steps: Steps) -> States:
-    """Where a body is free.
-
-    Args:
-        plane: the lines.
-        shape: of the body.
-        within: (wide, deep) where its middle may be.
-        steps: the headings that it may have; none for a disc.
-    """
-    if not steps:
-        return States((within & plane.disc(shape.outer))[None])
-    return States(np.stack([within & plane.box(shape, step) for step in steps]), steps)
+    places, which, _ = rails.sampled(main, CELL)
+    return Core(places, rails.heading[which], HEADINGS)
 
 
 def elevator_stands(mover: Mover, link: Link) -> tuple[Stand, Stand] | None:

@@ -22,15 +22,17 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
+import shapely
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components, dijkstra
+from shapely import Polygon
 from shapely.geometry.base import BaseGeometry
 
 from navloom.scenes.bodies import Moved, Shape, Stand
 from navloom.scenes.distances import turn_between
-from navloom_worlds.motion.box_places import edges_of
-from navloom_worlds.motion.lattice import (
+from navloom_worlds.motion.mover import Mover
+from navloom_worlds.motion.plane import (
     THIN,
     GridFrame,
     Stretches,
@@ -41,7 +43,6 @@ from navloom_worlds.motion.lattice import (
     kept_off,
     stretches,
 )
-from navloom_worlds.motion.mover import Mover
 
 _ARRIVED = 0.002
 """Metres that a drive may end off what was planned."""
@@ -253,6 +254,15 @@ def _between(taken: Stretches) -> Stretches:
     return row[1:][free], high[:-1][free], low[1:][free]
 
 
+def edges_of(floor: BaseGeometry) -> Floats:
+    """(n, 4) the edges of a floor, holes' too."""
+    rings = shapely.get_rings(
+        [each for each in shapely.get_parts(floor) if isinstance(each, Polygon)]
+    )
+    runs = [shapely.get_coordinates(ring) for ring in rings]
+    return np.concatenate([np.zeros((0, 4)), *(np.hstack([at[:-1], at[1:]]) for at in runs)])
+
+
 def _outside(edges: Floats, frame: GridFrame) -> Stretches:
     """What of each row is not within a floor of some edges (n, 4)."""
     own = frame.inside(edges)
@@ -325,7 +335,7 @@ class Rails:
         self._at = ((x0 + x1) / 2, (z0 + z1) / 2)
         self._angle = math.atan2(axis[1], axis[0])
         self._half = math.ceil(math.hypot(x1 - x0, z1 - z0) / 2 / grain.apart)
-        edges = edges_of(within).reshape(-1, 4)
+        edges = edges_of(within)
         reach = shape.outer + 0.01
         first, last = np.minimum(lines[:, :2], lines[:, 2:]), np.maximum(lines[:, :2], lines[:, 2:])
         near = (last > np.array([x0, z0]) - reach) & (first < np.array([x1, z1]) + reach)
@@ -450,8 +460,8 @@ class Rails:
         x, z = at + along * np.array(frame.aside)
         return float(x), float(z)
 
-    def sampled(self, numbers: Ints, apart: float) -> tuple[Floats, Ints]:
-        """(n, 2) places on some stretches, in order, and the headings that they have there."""
+    def sampled(self, numbers: Ints, apart: float) -> tuple[Floats, Ints, Floats]:
+        """(n, 2) places on some stretches, in order; which each is on, and where on it."""
         length = self.high[numbers] - self.low[numbers]
         count = np.floor(length / apart).astype(np.int64) + 1
         which = np.repeat(numbers, count)
@@ -466,7 +476,7 @@ class Rails:
             for axis in (0, 1):
                 off = frame.at[axis] + aside[mine] * frame.along[axis]
                 places[mine, axis] = off + along[mine] * frame.aside[axis]
-        return places, heading
+        return places, which, along
 
     def way(self, starts: Ints, goals: Ints) -> list[int]:
         """The stretches of a way of few motions from some of them to others; none for no way."""

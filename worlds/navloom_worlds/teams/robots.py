@@ -1,7 +1,7 @@
 """Robots with bodies, and G+ as one of them may walk it.
 
 G+ as one body may walk it lacks the edges that cross a link it cannot pass. Whether a body may use
-a link is said by rule (:mod:`navloom.scenes.by_rule`); a link that says nothing of its size is open
+a link is estimated (:mod:`navloom.scenes.passability`); one that says nothing of its size is open
 to everybody, as are HM3D's. An edge crosses the link that is nearest its middle; an edge between
 regions that no link joins is open. Anchors are those of every body, so a place is the same place
 whoever goes there.
@@ -16,8 +16,8 @@ from itertools import pairwise
 
 from navloom.errors import UsageError
 from navloom.scenes.bodies import Embodiment
-from navloom.scenes.by_rule import faults
 from navloom.scenes.distances import metre_table_without, per_scene
+from navloom.scenes.passability import faults, in_words
 from navloom.scenes.scene import Scene
 from navloom.tools.navcraft.paths import Anchor, MetricGraph, link_crossed, metric_graph
 from navloom.tools.navcraft.schedule import Carrier
@@ -80,8 +80,8 @@ def closed_links(scene: Scene, body: Embodiment) -> dict[int, str]:
     """The links that a body cannot pass, by index in ``scene.links``: why not, in words."""
 
     def make() -> dict[int, str]:
-        found = ((i, faults(scene, link, body)) for i, link in enumerate(scene.links))
-        return {i: "; ".join(fault.note for fault in each) for i, each in found if each}
+        found = ((i, faults(link, body)) for i, link in enumerate(scene.links))
+        return {i: in_words(each) for i, each in found if each}
 
     return per_scene(scene, f"closed_links {body.model_dump_json()}", make)
 

@@ -14,8 +14,8 @@ from navloom.evals.capnav.official import OfficialScene
 from navloom.evals.capnav.request import Wanted
 from navloom.scenes import load_scene
 from navloom.scenes.bodies import builtin_bodies, get_body
-from navloom.scenes.by_rule import from_geometry
 from navloom.scenes.formats.told_apart import meant_by
+from navloom.scenes.passability import truth as truth_of
 from navloom_worlds.exporting.capnav_release import (
     NEAR,
     Released,
@@ -31,7 +31,7 @@ HOMES = ["home:3", "home:7"]
 
 
 def _write(folder: Path) -> list[Released]:
-    made = list(release_all(HOMES, folder, Wanted("rule", builtin_bodies(), tours=False)))
+    made = list(release_all(HOMES, folder, Wanted("driven", builtin_bodies(), tours=False)))
     assert all(isinstance(each, Released) for each in made)
     return [each for each in made if isinstance(each, Released)]
 
@@ -51,7 +51,7 @@ def data(folder: Path) -> Benchmark:
 @pytest.mark.slow
 def test_traversability_is_the_home_s_own(folder: Path, data: Benchmark) -> None:
     for uri, name in zip(HOMES, ("home-3", "home-7"), strict=True):
-        truth, table = from_geometry(load_scene(uri)), data.traversability[name]
+        truth, table = truth_of(load_scene(uri)), data.traversability[name]
         node = {
             r: n
             for n, r in json.loads((folder / f"notes/{name}.json").read_text())["nodes"].items()
@@ -118,7 +118,7 @@ def test_details_that_a_body_cannot_come_near_are_said() -> None:
 
 @pytest.mark.slow
 def test_what_is_no_home_is_told(tmp_path: Path) -> None:
-    wanted = Wanted("rule", builtin_bodies(), tours=False)
+    wanted = Wanted("driven", builtin_bodies(), tours=False)
     (found,) = release_all(["home:no"], tmp_path, wanted)
     assert isinstance(found, NavloomError)
     assert "\n" not in str(found)

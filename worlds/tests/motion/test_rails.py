@@ -9,8 +9,7 @@ import pytest
 import shapely
 
 from navloom.scenes.bodies import Shape
-from navloom_worlds.motion.box_places import edges_of
-from navloom_worlds.motion.lattice import GridFrame, Plane, box_sums, stretches
+from navloom_worlds.motion.plane import GridFrame, Plane, box_sums, stretches
 from navloom_worlds.motion.rails import (
     _ahead,
     _between,
@@ -18,6 +17,7 @@ from navloom_worlds.motion.rails import (
     _outside,
     _turned,
     _union,
+    edges_of,
     stretches_of,
 )
 
@@ -71,7 +71,7 @@ def test_what_lines_take_from_a_box_that_looks_along_is_the_same_sum(
 def test_what_comes_near_to_what_is_free_is_enough(cell: float) -> None:
     chance, left, spared = np.random.default_rng(7), 0, 0
     floor = shapely.box(0, 0, 4, 4).difference(shapely.Point(1, 1).buffer(0.3))
-    edges = edges_of(floor).reshape(-1, 4)
+    edges = edges_of(floor)
     half, turn = round(3 / cell), math.pi / 36
     for number in range(0, 12, 2):
         angle = number * turn + 0.1 * (number % 4)

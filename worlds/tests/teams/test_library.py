@@ -9,7 +9,7 @@ import pytest
 
 from navloom.errors import UsageError
 from navloom.scenes.bodies import FETCH
-from navloom.scenes.by_rule import from_geometry
+from navloom.scenes.passability import estimate
 from navloom.scenes.scene import Link, Scene
 from navloom.scenes.uri import load_scene
 from navloom.tools.navcraft.optimum import all_relays
@@ -119,7 +119,7 @@ def test_reach_names_the_first_barrier_on_the_way() -> None:
 
 def test_reach_is_the_walk_over_the_links_that_a_body_may_use() -> None:
     home = load_scene("home:0")
-    table = from_geometry(home, (FETCH,))
+    table = estimate(home, (FETCH,))
     open_to = {frozenset((p.a, p.b)) for p in table.passages("FETCH") if p.traversable}
     start = next(r.id for r in home.regions if home.viewpoints_by_region[r.id])
     known, queue = {start}, [start]

@@ -6,11 +6,10 @@ Ways through a link for a box, on rails.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import shapely
@@ -20,9 +19,8 @@ from shapely import Point
 from shapely.geometry.base import BaseGeometry
 
 from navloom.scenes.bodies import Shape, Stand
-from navloom.scenes.distances import turn_between
-from navloom_worlds.motion.lattice import AXES, GridFrame, States
-from navloom_worlds.motion.link_ground import CLOSE, HEADINGS, NEAR, Core, LinkGround, states_of
+from navloom_worlds.motion.link_ground import CLOSE, HEADINGS, NEAR, Core, LinkGround
+from navloom_worlds.motion.plane import ways_to
 from navloom_worlds.motion.rails import Grain, Motion, Rails
 
 Floats = NDArray[np.float64]
@@ -100,8 +98,8 @@ def _on(rails: Rails, core: Core, headings: int) -> tuple[Ints, Floats]:
 
 
 Bools = NDArray[np.bool_]
-_COARSE, _FINE = Grain(0.02, HEADINGS), Grain(0.005, HEADINGS)
-"""How fine rails lie on which a box is looked for, at first and then close by."""
+_PLAIN, _COARSE, _FINE = Grain(0.05, 2), Grain(0.02, HEADINGS), Grain(0.005, HEADINGS)
+"""How fine rails lie on which a box is looked for: along and across, all about, close by."""
 _BLOCKED = 0.1
 """Metres around where a drive ended that are not tried again."""
 
@@ -113,7 +111,7 @@ class Search:
         self._ground = ground
         self._allowed = ground.allowed()
 
-    def stages(self) -> Iterator[Stage | RailStage]:
+    def stages(self) -> Iterator[DiscStage | RailStage]:
         """Ever more laborious ways to look: none where even half the body would not pass."""
         ground, shape, plane = self._ground, self._ground.shape, self._ground.plane
         if not all(len(core.places) for core in ground.cores) or not self.may_pass:
@@ -121,12 +119,11 @@ class Search:
         plane = plane.seen_from(self._slim)
         wide = self._slim & plane.disc(shape.outer)
         if self._joined(wide):
-            yield Stage(ground, States(wide[None]))
+            yield DiscStage(ground, wide)
         if shape.round:
             return
         if ground.fine == 1:
-            straight = states_of(plane, shape, self._slim, AXES)
-            yield Stage(ground, replace(straight, turns=wide))
+            yield RailStage(ground, plane.lines, NEAR, _PLAIN)
             return
         rails = RailStage(ground, plane.lines, NEAR, _COARSE)
         yield rails
@@ -136,12 +133,9 @@ class Search:
     @cached_property
     def may_pass(self) -> bool:
         """Whether half the body's width could come from region to region at all."""
-        ground = self._ground
-        slim = self._slim
-        label, _ = ndimage.label(slim, structure=np.ones((3, 3)))
-        at = ground.frame.places
-        sides = [slim & shapely.contains_xy(area, at[..., 0], at[..., 1]) for area in ground.areas]
-        return bool((_held(label, sides[0]) & _held(label, sides[1])).any())
+        at = self._ground.frame.places
+        areas = [shapely.contains_xy(area, at[..., 0], at[..., 1]) for area in self._ground.areas]
+        return _joined(self._slim, areas)
 
     @cached_property
     def _slim(self) -> Bools:
@@ -151,108 +145,61 @@ class Search:
 
     def _joined(self, free: Bools) -> bool:
         """Whether a disc's places join both cores."""
-        label, _ = ndimage.label(free, structure=np.ones((3, 3)))
-        sides = [self._ground.inside(end, ()).any(axis=0) & free for end in (0, 1)]
-        return bool((_held(label, sides[0]) & _held(label, sides[1])).any())
+        return _joined(free, [self._ground.inside(end) for end in (0, 1)])
 
 
-class Stage:
-    """One way to look for ways: states, and what joins them."""
+class DiscStage:
+    """Ways for the circle around a body among places of a grid."""
 
-    def __init__(self, ground: LinkGround, states: States) -> None:
-        self._ground, self._states = ground, states
+    def __init__(self, ground: LinkGround, free: Bools) -> None:
+        self._ground, self._free = ground, free
 
     def block(self, stand: Stand) -> None:
         """Try no more to be where a drive ended."""
-        free = self._states.free.copy()
+        self._free = self._free.copy()
         i, j = self._ground.frame.place(stand.position[0], stand.position[2])
         reach = round(_BLOCKED / self._ground.frame.cell)
-        free[:, max(i - reach, 0) : i + reach + 1, max(j - reach, 0) : j + reach + 1] = False
-        self._states = replace(self._states, free=free)
+        self._free[max(i - reach, 0) : i + reach + 1, max(j - reach, 0) : j + reach + 1] = False
 
     def ways(self, count: int) -> list[list[Motion]]:
         """Ways from some places of the first region to the nearest one of the second."""
-        ground, states = self._ground, self._states
-        starts, goals = (ground.inside(end, states.steps) & states.free for end in (0, 1))
-        if not starts.any() or not goals.any():
+        starts, goals = (self._ground.inside(end) & self._free for end in (0, 1))
+        if not _joined(self._free, (starts, goals)):
             return []
-        if not (_held(states.parts, starts) & _held(states.parts, goals)).any():
-            return []
-        metres, before = self._states.ways(goals)
+        metres, before = ways_to(self._free, goals)
         found = np.flatnonzero(starts.ravel() & np.isfinite(metres))
-        if not len(found):
-            return []
         order = found[np.argsort(metres[found], kind="stable")]
         picked = dict.fromkeys(
-            int(order[round(k * (len(order) - 1) / max(count - 1, 1) / 2)]) for k in range(count)
+            int(order[round(k * (len(order) - 1) / max(count - 1, 1) / 2)])
+            for k in range(count if len(order) else 0)
         )
-        return [motions_of(ground.frame, states, start, before) for start in picked]
+        return [self._motions(start, before) for start in picked]
 
-
-def motions_of(
-    frame: GridFrame, states: States, start: int, before: NDArray[np.int64]
-) -> list[Motion]:
-    """The way from a state to the goals, with straight runs as one motion.
-
-    Args:
-        frame: of the states.
-        states: where the body may be.
-        start: the number of a state.
-        before: as :meth:`navloom_worlds.motion.lattice.States.ways` has it.
-    """
-    way = [start]
-    while before[way[-1]] >= 0:
-        way.append(int(before[way[-1]]))
-    k, i, j = np.unravel_index(np.array(way), states.free.shape)
-    at, steps = frame.places[i, j], states.steps
-    if not steps:
-        return _round_motions(at)
-    heading = frame.heading(steps[k[0]])
-    out = [Motion(float(at[0, 0]), float(at[0, 1]), heading)]
-    for n in range(1, len(k)):
-        x, z = at[n].tolist()
-        if k[n] != k[n - 1]:
-            there = frame.heading(steps[k[n]])
-            turn = turn_between(heading, there)
-            if abs(turn) > math.pi / 2:
-                turn -= math.copysign(math.pi, turn)
-            heading += turn
+    def _motions(self, start: int, before: Ints) -> list[Motion]:
+        """The way from a place to the goals, straight runs as one motion."""
+        way = [start]
+        while before[way[-1]] >= 0:
+            way.append(int(before[way[-1]]))
+        at = self._ground.frame.places.reshape(-1, 2)[way]
+        turned = [k for k in range(1, len(at) - 1) if not _goes_on(*at[k - 1 : k + 2])]
+        bends = [(float(x), float(z)) for x, z in at[[0, *turned, -1]]]
+        headings = [math.atan2(b[0] - a[0], a[1] - b[1]) for a, b in pairwise(bends)]
+        out = [Motion(*bends[0], headings[0])]
+        for place, (x, z), heading in zip(bends, bends[1:], headings, strict=False):
+            if heading != out[-1].heading:
+                out.append(Motion(*place, heading))
             out.append(Motion(x, z, heading))
-        elif n > 1 and k[n - 1] == k[n - 2] and _goes_on(at[n - 2], at[n - 1], at[n]):
-            out[-1] = Motion(x, z, heading)
-        else:
-            out.append(Motion(x, z, heading))
-    return out
+        return out
 
 
-def _round_motions(at: NDArray[np.float64]) -> list[Motion]:
-    """The way of a body that may turn round anywhere on it."""
-    bends = [at[0]]
-    for n in range(1, len(at) - 1):
-        if not _goes_on(at[n - 1], at[n], at[n + 1]):
-            bends.append(at[n])
-    bends.append(at[-1])
-    headings = [math.atan2(b[0] - a[0], a[1] - b[1]) for a, b in pairwise(bends)] or [0.0]
-    out = [Motion(*_spot(bends[0]), headings[0])]
-    for n in range(1, len(bends)):
-        if headings[n - 1] != out[-1].heading:
-            out.append(Motion(*_spot(bends[n - 1]), headings[n - 1]))
-        out.append(Motion(*_spot(bends[n]), headings[n - 1]))
-    return out
+def _joined(free: Bools, ends: Sequence[Bools]) -> bool:
+    """Whether free places lead from one of some places to one of others."""
+    label, count = ndimage.label(free, structure=np.ones((3, 3)))
+    held = [np.bincount(label[end & free], minlength=count + 1) > 0 for end in ends]
+    return bool((held[0] & held[1])[1:].any())
 
 
-def _held(label: NDArray[np.integer[Any]], where: Bools) -> Bools:
-    """Which numbers some places have."""
-    out = np.zeros(int(label.max(initial=0)) + 1, dtype=np.bool_)
-    out[label[where]] = True
-    return out
-
-
-def _spot(at: NDArray[np.float64]) -> tuple[float, float]:
-    return float(at[0]), float(at[1])
-
-
-def _goes_on(a: NDArray[np.float64], b: NDArray[np.float64], c: NDArray[np.float64]) -> bool:
+def _goes_on(a: Floats, b: Floats, c: Floats) -> bool:
     """Whether c lies straight on from a over b."""
     d, e = b - a, c - b
     return bool(abs(d[0] * e[1] - d[1] * e[0]) < 1e-9 and d @ e > 0)

@@ -1,9 +1,8 @@
-"""Ways for a body of any shape among lines on a plane: places, headings, and motions between them.
+"""Lines on a plane: what they take, exactly, from rows of places of a disc or of a box.
 
-A body goes ahead and back along its heading, and turns on the spot. Headings are those of whole
-steps of a square grid, so that a straight motion ends on the grid; a box is the same from behind,
-so that half a turn is all. What a line takes from a row of places is an interval, exactly: the
-places of a box that meets it are the sum of three segments, those of a disc a bar with round ends.
+What a line takes from a row is an interval: the places of a box that meets it are the sum of three
+segments, those of a disc a bar with round ends. Ways of a disc are sought on a square grid, those
+of boxes on rails (:mod:`navloom_worlds.motion.rails`).
 """
 
 from __future__ import annotations
@@ -15,15 +14,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
-from scipy.sparse import coo_array, csr_array
-from scipy.sparse.csgraph import connected_components, dijkstra
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import dijkstra
 
 from navloom.scenes.bodies import Shape
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
-Steps = tuple[tuple[int, int], ...]
 Stretches = tuple[Ints, Floats, Floats]
 """Rows of a grid, and from where to where on each, metres."""
 Sums = tuple[Floats, tuple[Floats, ...]]
@@ -35,17 +33,6 @@ _KEPT = 0.0015
 """Metres that a body keeps from lines: a millimetre, and what a turn by five degrees needs."""
 
 
-def _both_quarters(first: Steps) -> Steps:
-    """Headings over half a turn from those up to an eighth."""
-    quarter = (*first, *((z, x) for x, z in first[-2:0:-1]))
-    return (*quarter, *((-z, x) for x, z in quarter))
-
-
-FEW = _both_quarters(((1, 0), (6, 1), (3, 1), (2, 1), (3, 2), (1, 1)))
-"""The motion ahead of each heading, in places, from the first axis toward the second."""
-AXES: Steps = ((1, 0), (0, 1))
-_TURNING = 2.5
-"""Places that a turn to the next heading counts as much as."""
 _SIDES = ((1, 0), (0, 1), (1, 1), (1, -1))
 _FARTHEST = 300.0
 """Places that a way is long at most."""
@@ -102,14 +89,6 @@ class GridFrame:
         second = dx * self.aside[0] + dz * self.aside[1]
         return round(first / self.cell), round(second / self.cell)
 
-    def heading(self, step: tuple[int, int]) -> float:
-        """A heading as bodies have it: 0 along -z, clockwise seen from above."""
-        angle = math.atan2(step[1], step[0])
-        u, w = math.cos(angle), math.sin(angle)
-        x = u * self.along[0] + w * self.aside[0]
-        z = u * self.along[1] + w * self.aside[1]
-        return math.atan2(x, -z)
-
 
 class Plane:
     """Lines on a grid.
@@ -160,12 +139,6 @@ class Plane:
         for each in (_rounds(np.concatenate([a, b]), radius, frame),
                      stretches(((a + b) / 2, (along, aside)), frame)):  # fmt: skip
             _mark(taken, *each, frame)
-        return _clear(taken)
-
-    def box(self, shape: Shape, step: tuple[int, int]) -> Bools:
-        """(wide, deep) where a box with some heading is free."""
-        taken = np.zeros((self.frame.wide, self.frame.deep + 1), dtype=np.int64)
-        _mark(taken, *stretches(box_sums(self._lines, shape, step), self.frame), self.frame)
         return _clear(taken)
 
 
@@ -301,78 +274,35 @@ def _clear(taken: Ints) -> Bools:
     return free
 
 
-@dataclass(frozen=True, eq=False)
-class States:
-    """Where a body may be, by heading and place, and how it gets about.
+def ways_to(free: Bools, goals: Bools) -> tuple[Floats, Ints]:
+    """How far every free place of a grid is from the nearest of some, and the place before it.
 
-    Attributes:
-        free: (headings, wide, deep); a disc has one heading.
-        steps: the motion ahead of each heading; empty for a disc.
-        turns: where it may turn to the next heading, (wide, deep), or (headings, wide, deep) of
-            each; None: wherever both are free.
+    Args:
+        free: (wide, deep).
+        goals: (wide, deep).
+
+    Returns:
+        (wide * deep,) distances in places, infinite where there is no way, and numbers of places,
+        -9999 where there is none before.
     """
-
-    free: Bools
-    steps: Steps = ()
-    turns: Bools | None = None
-
-    @cached_property
-    def graph(self) -> csr_array:
-        """(n, n) places that each motion is long; states are numbered in the order of ``free``."""
-        number = np.arange(self.free.size).reshape(self.free.shape)
-        rows: list[Ints] = []
-        columns: list[Ints] = []
-        weights: list[Floats] = []
-
-        def add(a: Ints, b: Ints, metres: float) -> None:
-            rows.append(a)
-            columns.append(b)
-            weights.append(np.full(len(a), metres))
-
-        for k in range(len(self.free)):
-            for di, dj in (self.steps[k],) if self.steps else _SIDES:
-                add(*self._moves(number[k], self.free[k], di, dj), math.hypot(di, dj))
-        if self.steps:
-            for k in range(len(self.free)):
-                both = self.free[k] & self.free[(k + 1) % len(self.free)]
-                if self.turns is not None:
-                    both &= self.turns if self.turns.ndim == 2 else self.turns[k]
-                add(number[k][both], number[(k + 1) % len(self.free)][both], _TURNING)
-        i, j, w = (np.concatenate(each) for each in (rows, columns, weights))
-        n = self.free.size
-        return coo_array((w, (i, j)), shape=(n, n)).tocsr()
-
-    @staticmethod
-    def _moves(number: Ints, free: Bools, di: int, dj: int) -> tuple[Ints, Ints]:
-        """Pairs of states that one step joins, with all between them free."""
-        wide, deep = free.shape
-        count = max(abs(di), abs(dj))
-        rows = slice(max(0, -di), wide - max(0, di))
-        columns = slice(max(0, -dj), deep - max(0, dj))
-        good = free[rows, columns].copy()
-        for k in range(1, count + 1):
-            oi, oj = round(di * k / count), round(dj * k / count)
-            good &= free[rows.start + oi : rows.stop + oi, columns.start + oj : columns.stop + oj]
-        there = number[rows.start + di : rows.stop + di, columns.start + dj : columns.stop + dj]
-        return number[rows, columns][good], there[good]
-
-    def ways(self, sources: Bools) -> tuple[Floats, Ints]:
-        """How far every state is from the nearest of some, in places, and the state before it."""
-        start = np.flatnonzero(sources & self.free)
-        if not len(start):
-            return np.full(self.free.size, np.inf), np.full(self.free.size, -9999)
-        metres, before, _ = dijkstra(
-            self.graph,
-            directed=False,
-            indices=start,
-            min_only=True,
-            return_predecessors=True,
-            limit=_FARTHEST,
-        )
-        return metres, before.astype(np.int64)
-
-    @cached_property
-    def parts(self) -> Ints:
-        """(headings, wide, deep) the number of what hangs together, of each state."""
-        label = connected_components(self.graph, directed=False)[1]
-        return np.asarray(label, dtype=np.int64).reshape(self.free.shape)
+    number = np.arange(free.size).reshape(free.shape)
+    pairs, weights = [], []
+    for di, dj in _SIDES:
+        here = slice(0, len(free) - di), slice(max(0, -dj), free.shape[1] - max(0, dj))
+        there = slice(di, len(free)), slice(max(0, dj), free.shape[1] - max(0, -dj))
+        both = free[here] & free[there]
+        pairs.append(np.stack([number[here][both], number[there][both]]))
+        weights.append(np.full(int(both.sum()), math.hypot(di, dj)))
+    start = np.flatnonzero(goals & free)
+    if not len(start):
+        return np.full(free.size, np.inf), np.full(free.size, -9999)
+    graph = coo_array((np.concatenate(weights), np.hstack(pairs)), shape=(free.size,) * 2).tocsr()
+    metres, before, _ = dijkstra(
+        graph,
+        directed=False,
+        indices=start,
+        min_only=True,
+        return_predecessors=True,
+        limit=_FARTHEST,
+    )
+    return metres, before.astype(np.int64)

@@ -1,0 +1,133 @@
+"""Whether a body may use a link: a quick estimate from the link's figures, or the driven truth.
+
+The estimate compares what a link says of itself (clear width, sill, rise, kind of door, head room)
+with the body, as CapNav reads it (supplementary A). A figure that a link does not give is taken to
+be passable, and furniture and turning room are not looked at: it costs nothing and is no truth.
+
+The truth is driven: a package that moves bodies through geometry drives each body through each link
+(entry point ``driven`` of ``navloom.traversability``; :mod:`navloom_worlds.motion.by_driving`).
+Scenes without walls of their own have the estimate alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from navloom.errors import SceneError
+from navloom.plugins import plugin
+from navloom.scenes.bodies import TERRAIN, Embodiment, builtin_bodies, canonical, has_geometry
+from navloom.scenes.scene import Link, Scene
+from navloom.scenes.traverse_table import Cell, Pair, Traversability
+
+Barrier = Literal["stairs", "elevator", "door", "narrow", "head room", "sill", "step"]
+BARRIERS: tuple[Barrier, ...] = (
+    "narrow", "step", "sill", "stairs", "door", "elevator", "head room"
+)  # fmt: skip
+"""Every kind of barrier that figures tell of, in the order of tables."""
+_EPS = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class LinkFault:
+    """One reason why a body cannot use a link.
+
+    Attributes:
+        kind: of barrier.
+        note: in words.
+    """
+
+    kind: Barrier
+    note: str
+
+
+def truth(scene: Scene, bodies: tuple[Embodiment, ...] | None = None) -> Traversability:
+    """Whether bodies may use the links of a scene: driven where it has walls, else estimated.
+
+    Driving a home takes ten seconds or more and is kept in the cache, a table a body.
+
+    Args:
+        scene: any scene.
+        bodies: whose; the five of the benchmark unless given.
+
+    Raises:
+        SceneError: the scene's geometry is broken, or it has no floor.
+    """
+    # Of scans nobody knows to a centimetre where rooms end and links are.
+    if not scene.walls or not has_geometry(scene):
+        return estimate(scene, bodies)
+    drive = plugin(TERRAIN, "driven", "Driving bodies through a scene", SceneError)
+    found: Traversability = drive(scene, builtin_bodies() if bodies is None else bodies)
+    return found
+
+
+def estimate(scene: Scene, bodies: tuple[Embodiment, ...] | None = None) -> Traversability:
+    """Whether bodies may use the links of a scene, by the links' figures.
+
+    Two regions with several links are joined where one of them is open.
+
+    Args:
+        scene: any scene.
+        bodies: whose; the five of the benchmark unless given.
+    """
+    bodies = builtin_bodies() if bodies is None else bodies
+    cells: dict[str, dict[Pair, Cell]] = {}
+    for body in bodies:
+        mine = cells.setdefault(canonical(body.name), {})
+        for link in scene.links:
+            pair = link.a, link.b
+            found = faults(link, body)
+            if pair not in mine or not (found or mine[pair].traversable):
+                mine[pair] = Cell(traversable=not found, note=in_words(found))
+    return table_of(scene, cells)
+
+
+def table_of(scene: Scene, cells: dict[str, dict[Pair, Cell]]) -> Traversability:
+    """Cells as a table of a scene's regions, which are its nodes."""
+    return Traversability(
+        tuple(region.id for region in scene.regions),
+        tuple(dict.fromkeys((link.a, link.b) for link in scene.links)),
+        {region.id: region.id for region in scene.regions},
+        cells,
+        source="geometry",
+    )
+
+
+def in_words(found: Sequence[LinkFault]) -> str:
+    """Some faults as one note."""
+    return "; ".join(fault.note for fault in found)
+
+
+def faults(link: Link, body: Embodiment) -> tuple[LinkFault, ...]:
+    """Every reason in a link's figures why a body cannot use it; none where they let it pass."""
+    out: list[LinkFault] = []
+
+    def add(kind: Barrier, note: str) -> None:
+        out.append(LinkFault(kind, note))
+
+    step = body.max_step + _EPS
+    if link.kind == "stairs" and not body.stairs:
+        add("stairs", "cannot go up or down stairs")
+    if link.kind == "elevator" and not body.elevator:
+        add("elevator", "cannot operate the elevator")
+    if link.door == "locked":
+        add("door", "the door is locked")
+    elif link.door in ("ajar", "closed") and not body.doors:
+        add("door", "cannot open the door")
+    if link.width is not None and link.width + _EPS < body.width:
+        add("narrow", f"too narrow: {link.width:.2f} m for a body of {body.width:.2f} m")
+    if link.height is not None and link.height + _EPS < body.height:
+        add("head room", f"too low: {link.height:.2f} m for a body of {body.height:.2f} m")
+    if link.threshold is not None and link.threshold > step:
+        crosses = f"and it crosses {body.max_step:.3f} m"
+        add("sill", f"a sill of {link.threshold:.3f} m, {crosses}")
+    level = link.kind not in ("stairs", "elevator", "ramp")
+    if level and link.step is not None and abs(link.step) > step:
+        crosses = f"and it crosses {body.max_step:.2f} m"
+        add("step", f"a rise of {abs(link.step):.2f} m, {crosses}")
+    # A sill lies on the higher of two floors.
+    rise = abs(link.step or 0.0) + (link.threshold or 0.0)
+    if not out and link.kind in ("door", "opening") and rise > step:
+        add("sill", f"a sill {rise:.3f} m over the floor, and it crosses {body.max_step:.3f} m")
+    return tuple(out)
