@@ -24,7 +24,7 @@ A backend claims what it can do by names in ``capabilities``:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias, get_args, runtime_checkable
 
@@ -211,13 +211,19 @@ class Contact:
         what: what was touched: an item's id, ``"wall"``, ``"door A <-> B"`` and so on as
             :func:`navloom_worlds.geometry.owners.owner_name` has it, another agent's name,
             ``"step"`` before a riser that is too high, or ``"edge"`` where the floor ends.
-        displacement: how far it displaced the body, in metres: what it took of its motion.
+        displacement: how far it displaced the body, in metres: what it took of its motion; 0 of a
+            door that the body opened on its way.
         point: where.
     """
 
     what: str
     displacement: float
     point: Point3
+
+
+def touches(contacts: Iterable[Contact]) -> list[Contact]:
+    """Those that displaced the body: doors that it opened did not."""
+    return [contact for contact in contacts if contact.displacement > 0]
 
 
 @dataclass(frozen=True, slots=True)

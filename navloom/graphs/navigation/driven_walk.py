@@ -25,7 +25,7 @@ from navloom.scenes.bodies import in_sight
 from navloom.scenes.distances import heading_to, metre_table, turn_between
 from navloom.scenes.scene import Point3, Scene, distance_3d
 from navloom.sim.graph import floor_of
-from navloom.sim.protocol import Contact, DrivenSimulator, Observation, Velocity
+from navloom.sim.protocol import Contact, DrivenSimulator, Observation, Velocity, touches
 from navloom.sim.viewer import EYE_M
 from navloom.sim.walker import Walker, walker_of
 from navloom.tools.navigation.options import NO_DESCRIPTION, Option, direction_of, options_of
@@ -114,7 +114,7 @@ class _Burst:
         here = after.pose.position
         self._poses.append([round(wish.seconds, 3), *here, after.pose.heading])
         self._leg["metres"] += distance_3d(before.position, here)
-        for contact in after.contacts:
+        for contact in touches(after.contacts):
             self._touch(contact)
         self._leg["to"] = nearest_seen(self._walker.scene, here, str(self._step.viewpoint))
         if self._leg["metres"] >= STAND_M and not self._moved:

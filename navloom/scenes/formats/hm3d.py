@@ -74,6 +74,8 @@ FLOOR_GAP = 1.5
 """Metres above the lowest room of a storey from which a room is of the next storey."""
 STAIRS_RISE = 1.0
 """Metres between two rooms' bottoms above which their link is stairs."""
+LEAST_STEP = 0.15
+"""Metres: boxes of rooms on one floor differ by less, for rugs, thresholds and holes in a scan."""
 _SKIN = 0.01
 """Metres by which a thing may miss the box that holds it: a room's box is spanned by the centres of
 things in it, which lie on its skin but for rounding (2.7 % of all things in 35 homes)."""
@@ -316,8 +318,13 @@ def _link(a: SourceRoom, b: SourceRoom) -> Link:
         b=b.region,
         kind="stairs" if abs(rise) > STAIRS_RISE else "opening",
         point=crossing(a.box, b.box),
-        step=rise,
+        step=step_of(rise),
     )
+
+
+def step_of(rise: float) -> float | None:
+    """The step between two rooms whose boxes' bottoms differ by so much; None: nobody knows."""
+    return rise if abs(rise) >= LEAST_STEP else None
 
 
 def crossing(a: Box, b: Box) -> Point3:
@@ -343,11 +350,21 @@ def _room_of(position: Point3, boxes: list[tuple[str, Box]]) -> str:
     return min(boxes, key=lambda each: each[1].distance(position))[0]
 
 
+def step_note(links: Sequence[Link]) -> Iterable[str]:
+    """What is said where boxes of rooms are too much alike in height to tell a step."""
+    if count := sum(link.step is None for link in links):
+        yield (
+            f"{count} of {len(links)} links join rooms whose boxes differ by less than"
+            f" {LEAST_STEP} m in height: that is taken for no step."
+        )
+
+
 def _notes(home: Home, links: tuple[Link, ...]) -> Iterable[str]:
     yield (
         "The navigation graph is approximate: it was built from the rooms' boxes and links, "
         "without walls or furniture."
     )
     yield "Sizes of items, widths of links and states of doors are not known."
+    yield from step_note(links)
     yield from apart_note((room.region for room in home.rooms), links)
     yield from unlisted_note(thing.name for thing in home.objects)

@@ -22,7 +22,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, Valida
 
 from navloom.scenes.scene import Point3, Scene
 from navloom.sim.composer import one_line
-from navloom.sim.protocol import Contact
+from navloom.sim.protocol import Contact, touches
 from navloom.tools.navigation.options import Option
 from navloom.tools.navigation.parse_action import FAULTS, ParsedAction
 
@@ -41,7 +41,7 @@ def bumped_into(contacts: Sequence[Contact], scene: Scene) -> str:
     Returns:
         "" where nothing was touched.
     """
-    worst = sorted(contacts, key=lambda each: -each.displacement)
+    worst = sorted(touches(contacts), key=lambda each: -each.displacement)
     named = list(dict.fromkeys(_name(each.what, scene) for each in worst))
     more = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
     return ", ".join(named[:_MOST_NAMED]) + more
@@ -360,7 +360,7 @@ def _bumps(contacts: Iterable[Any]) -> Iterable[Point3]:
     for contact in contacts:
         point = contact.get("point") if isinstance(contact, Mapping) else None
         found = _point([None, None, None, *point]) if isinstance(point, list | tuple) else None
-        if found is not None:
+        if found is not None and contact.get("displacement") != 0:
             yield found
 
 

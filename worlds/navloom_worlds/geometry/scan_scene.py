@@ -25,7 +25,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components, dijkstra
 
 from navloom.errors import SceneError
-from navloom.scenes.formats.hm3d import apart_note, unlisted_note
+from navloom.scenes.formats.hm3d import apart_note, step_note, step_of, unlisted_note
 from navloom.scenes.lexicon import classify
 from navloom.scenes.scene import (
     Box,
@@ -233,7 +233,7 @@ def scan_links(
                 kind=kind,
                 point=way.point,
                 width=round(way.width + 2 * _BODY, 2),
-                step=rise,
+                step=step_of(rise),
                 door="open" if kind == "door" else None,
             )
         )
@@ -487,6 +487,7 @@ def _room_notes(
         "Rooms are the floors of the source's regions; links are where one walks from one floor "
         "onto another, their widths what is left for a body, in steps of 5 cm."
     )
+    yield from step_note(links)
     if rooms.guessed:
         yield f"Rooms without a floor, as the hull of their things: {', '.join(rooms.guessed[:9])}."
     if rooms.lost:

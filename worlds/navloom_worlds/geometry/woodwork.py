@@ -26,14 +26,14 @@ _LIGHT = 0.85
 """Metres: a wider window is parted."""
 
 
-def woodwork(building: Building, finishes: Finishes) -> Iterator[Owned]:
-    """All that stands in doorways and windows."""
+def woodwork(building: Building, finishes: Finishes, *, leaves: bool = True) -> Iterator[Owned]:
+    """All that stands in doorways and windows; without leaves only what does not move."""
     for way in building.ways:
         parts = _window(building, way) if way.kind == "window" else _door(way, finishes)
         for part in parts:
             turned = part.turned(math.atan2(way.along[1], way.along[0]))
             yield way.owner, turned.moved(way.a[0], 0, way.a[1])
-        if way.leaf is None:
+        if way.leaf is None or not leaves:
             continue
         out = any(OUTDOORS.search(room.casefold()) for room in way.rooms)
         lift = _is_lift(way)

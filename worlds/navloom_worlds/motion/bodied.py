@@ -45,6 +45,8 @@ from navloom.sim.protocol import (
     Velocity,
     Waypoint,
 )
+from navloom_worlds.geometry.owners import door_owner, owner_name
+from navloom_worlds.motion.body_mesh import SHUT, doors_moved
 from navloom_worlds.motion.footing import Footing
 
 _PIECE_M = 0.02
@@ -66,6 +68,7 @@ class BodyMotion:
     Attributes:
         others: who else is there.
         stand: where it is now.
+        path: where it was: at the start, at each bend, and now.
         contacts: what it touched, one contact a thing: all that the thing took of its motion, and
             where it was touched first.
         collision: whether a contact came to the threshold where that has consequences; from then
@@ -74,6 +77,7 @@ class BodyMotion:
 
     def __init__(self, moves: Moves, stand: Stand, others: Others, rules: PhysicsRules) -> None:
         self.stand = stand
+        self.path = [stand]
         self.contacts: dict[str, Contact] = {}
         self.collision = False
         self.others = others
@@ -114,12 +118,18 @@ class BodyMotion:
         for point in points:
             self._leg(point)
 
-    def to(self, goal: Point3, way: Callable[[Point3], Sequence[Point3]]) -> bool:
+    def to(
+        self,
+        goal: Point3,
+        way: Callable[[Point3], Sequence[Point3]],
+        past: Callable[[Sequence[Stand], Sequence[Point3]], list[Stand]],
+    ) -> bool:
         """To a point, by ways: one who was pushed off its way plans anew from where it is.
 
         Args:
             goal: on the floor.
             way: the points after a start; none where there is no way.
+            past: as :class:`navloom_worlds.motion.footing.Footing` has it.
 
         Returns:
             Whether it is there, to 0.1 m.
@@ -127,9 +137,16 @@ class BodyMotion:
         for _ in range(_TRIES):
             before = self.stand.position
             self.along(way(before))
-            gone = distance_2d(before, self.stand.position)
-            if self.collision or self.at(goal) or gone <= STANDING_M:
+            if self.collision or self.at(goal):
                 break
+            here = self.stand.position
+            if distance_2d(before, here) > STANDING_M:
+                continue
+            # Others may stand in its way, whom no manoeuvre knows.
+            around = [] if self.others else past(self.path, [here, *way(here)])
+            if not around:
+                break
+            self.stand, self.path = around[-1], [*self.path, *around]
         return self.at(goal)
 
     def _leg(self, point: Point3) -> None:
@@ -201,6 +218,7 @@ class BodyMotion:
 
     def _take(self, moved: Moved) -> None:
         self.stand = moved.stand
+        self.path += [*moved.path, moved.stand]
         for bump in moved.bumps:
             self.touched(Contact(bump.what, bump.displacement, bump.point))
 
@@ -428,7 +446,8 @@ class BodySimulator(GraphSimulator, ABC):
                 motion = self._motion(name, agent, forward=1.0)
                 goal = _finite_point(position)
                 self._check_way(name, agent.body, motion.stand, goal)
-                motion.to(goal, lambda start: self._way(agent.body, start, goal))
+                footing = self._footing(agent.body)
+                motion.to(goal, lambda start: self._way(agent.body, start, goal), footing.past)
         return motion
 
     def _on_rails(self, pose: Pose) -> bool:
@@ -484,8 +503,17 @@ class BodySimulator(GraphSimulator, ABC):
         stayed = distance_3d(before.position, stand.position) <= _EPS
         viewpoint = before.viewpoint if stayed else self._viewpoint_at(stand.position)
         pose = self._posed(before, stand, viewpoint)
-        contacts = tuple(motion.contacts.values())
+        contacts = self._contacts(agent, motion)
         return replace(agent, pose=pose, contacts=contacts, collision=motion.collision)
+
+    def _contacts(self, agent: Agent, motion: BodyMotion) -> tuple[Contact, ...]:
+        """What it touched, and the doors that it opened, which displace nobody."""
+        links, found = self.scene.links, dict(motion.contacts)
+        for k in doors_moved(self.scene, agent.body, [each.position for each in motion.path]):
+            if links[k].door in SHUT:
+                door = owner_name(self.scene, door_owner(k))
+                found.setdefault(door, Contact(door, 0.0, links[k].point or motion.stand.position))
+        return tuple(found.values())
 
     def _way(self, body: Embodiment, start: Point3, goal: Point3) -> Sequence[Point3]:
         """The points after a start; none where no way leads there."""
@@ -519,10 +547,11 @@ class BodySimulator(GraphSimulator, ABC):
             end = goal.position
             motion.along([end])
             if not motion.at(end):
-                motion.to(end, lambda start: self._way(agent.body, start, end))
+                past = self._footing(agent.body).past
+                motion.to(end, lambda start: self._way(agent.body, start, end), past)
         if motion.collision:
             return self._moved(agent, motion)
-        contacts = tuple(motion.contacts.values())
+        contacts = self._contacts(agent, motion)
         if goal is None or not motion.at(goal.position):
             return replace(agent, contacts=contacts)
         return replace(agent, pose=self._posed(after, motion.stand, viewpoint), contacts=contacts)

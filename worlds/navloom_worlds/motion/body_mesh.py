@@ -1,8 +1,9 @@
-"""A scene's mesh as a body meets it: doors that it opens stand open, what it steps over is gone.
+"""A scene's mesh as a body meets it: doors have no leaves to who opens them, low things are gone.
 
-Doors that lead out of the scene stay shut, and windows have panes. Of a mesh file a door's leaf and
-its frame cannot be told apart, so both are left out where the leaf is to be opened. Lifts' doors
-open to those who can use a lift. Ramps are floor: what is owned by stairs has treads.
+Who can open doors pushes their leaves aside, open or shut, unless they are locked. Doors that lead
+out of the scene stay shut, and windows have panes. Of a mesh file a door's leaf and its frame
+cannot be told apart, so both are left out where the leaf is pushed. Lifts' doors open to those who
+can use a lift. Ramps are floor: what is owned by stairs has treads.
 
 What of a mesh file or a scan is trodden: their floors, stairs and doors may be things.
 
@@ -20,12 +21,14 @@ from dataclasses import replace
 import numpy as np
 import shapely
 from numpy.typing import NDArray
+from shapely.geometry.base import BaseGeometry
 
 from navloom.errors import SceneError
 from navloom.scenes.bodies import Embodiment
 from navloom.scenes.distances import per_scene
-from navloom.scenes.scene import Item, Link, Scene
+from navloom.scenes.scene import Item, Link, Point3, Scene
 from navloom_worlds.geometry.building import building_of
+from navloom_worlds.geometry.door_leaves import leaf_parts
 from navloom_worlds.geometry.finishes import Finishes
 from navloom_worlds.geometry.mesh import SceneMesh, assembled, has_geometry, scene_mesh
 from navloom_worlds.geometry.owners import (
@@ -60,6 +63,8 @@ _BESIDE = 0.7
 """Metres to either side of an edge over stairs within which their treads are."""
 _OFF = 0.35
 _RISER = 0.3
+_STOREY = 1.0
+"""Metres above and below a body's floor at which a door's floor is of the same storey."""
 
 Bools = NDArray[np.bool_]
 
@@ -155,6 +160,8 @@ def _leaves(scene: Scene, mesh: SceneMesh) -> Bools:
     return out
 
 
+SHUT = ("closed", "ajar")
+"""States of doors that one opens who goes through."""
 LOW = 0.05
 """Metres: what is no higher is stepped over by everybody (a rug)."""
 _EPS = 1e-6
@@ -165,8 +172,8 @@ def body_mesh(scene: Scene, body: Embodiment) -> SceneMesh:
 
     Args:
         scene: any scene with geometry.
-        body: ``doors`` opens what stands closed or ajar (locked doors stay), ``elevator`` the
-            doors of lifts; things no higher above their floor than ``max_step`` are left out.
+        body: with ``doors`` it pushes leaves aside (locked doors stay), with ``elevator`` those
+            of lifts; things no higher above their floor than ``max_step`` are left out.
 
     Raises:
         SceneError: the scene has no geometry, or its mesh file is broken.
@@ -220,29 +227,64 @@ def _made(scene: Scene, body: Embodiment, over: float) -> SceneMesh:
         mesh = trodden(scene, mesh, list(things), doors=body.doors)
     low = {item.id for item in things}
     hidden = [item_owner(k) for k, item in enumerate(scene.items) if item.id in low]
-    opened = [k for k, link in enumerate(scene.links) if opens(scene, body, link)]
-    hidden += [door_owner(k) for k in opened]
+    pushed = [k for k, link in enumerate(scene.links) if pushes(scene, body, link)]
+    hidden += [door_owner(k) for k in pushed]
     owners = _without_ramps(scene, mesh)
     mesh = replace(mesh, owners=owners).without(np.isin(mesh.owners, hidden))
     more = list(_panes(scene))
-    if scene.walls and opened:
-        more += _opened(scene, opened)
+    if scene.walls and pushed:
+        more += _frames(scene, pushed)
     return _joined(mesh, assembled(more)) if more else mesh
 
 
-def opens(scene: Scene, body: Embodiment, link: Link) -> bool:
-    """Whether a link has a door in the way that this body opens."""
+def pushes(scene: Scene, body: Embodiment, link: Link) -> bool:
+    """Whether a body pushes the leaf of a link's door aside, if it has one."""
     lift = any("elevator" in scene.region_by_id[end].label.casefold() for end in (link.a, link.b))
-    can = body.elevator if lift else body.doors
-    return can and link.door in ("closed", "ajar")
+    return (body.elevator if lift else body.doors) and link.door != "locked"
 
 
-def _opened(scene: Scene, links: Collection[int]) -> Iterator[Owned]:
-    """The doors of links, wide open."""
+def _frames(scene: Scene, links: Collection[int]) -> Iterator[Owned]:
+    """What stands in doorways of links and does not move."""
     building = building_of(scene)
     wanted = {door_owner(k) for k in links}
-    ways = tuple(replace(way, state="open") for way in building.ways if way.owner in wanted)
-    yield from woodwork(replace(building, ways=ways), Finishes(scene.id))
+    ways = tuple(way for way in building.ways if way.owner in wanted)
+    yield from woodwork(replace(building, ways=ways), Finishes(scene.id), leaves=False)
+
+
+def doors_moved(scene: Scene, body: Embodiment, path: Sequence[Point3]) -> tuple[int, ...]:
+    """The links whose leaves, where they stand, a body pushed aside on a path, or stands in.
+
+    Args:
+        scene: with walls; of others nobody knows the leaves.
+        body: whose path; who opens no doors moves none.
+        path: where its middle was, on the floor, from one point straight to the next.
+    """
+    if not path or not (body.doors or body.elevator) or not scene.walls:
+        return ()
+    leaves = per_scene(scene, "leaves", lambda: _leaves_from_above(scene))
+    at = [(x, z) for x, _, z in path]
+    swept = shapely.LineString(at if len(at) > 1 else at * 2).buffer(body.width / 2)
+    low, high = min(y for _, y, _ in path), max(y for _, y, _ in path)
+    return tuple(
+        k
+        for k, (leaf, floor) in leaves.items()
+        if low - _STOREY < floor < high + _STOREY
+        and pushes(scene, body, scene.links[k])
+        and swept.intersects(leaf)
+    )
+
+
+def _leaves_from_above(scene: Scene) -> dict[int, tuple[BaseGeometry, float]]:
+    """By the numbers of links what their leaves take of the floor, and how high that is."""
+    owners = {door_owner(k): k for k in range(len(scene.links))}
+    found = {}
+    for way in building_of(scene).ways:
+        if way.leaf is not None and way.owner in owners:
+            parts = [part.vertices[:, [0, 2]] for part in leaf_parts(way, Surface())]
+            if parts:
+                hull = shapely.MultiPoint(np.concatenate(parts)).convex_hull
+                found[owners[way.owner]] = hull, way.low
+    return found
 
 
 def _panes(scene: Scene) -> Iterator[Owned]:

@@ -6,8 +6,8 @@ exact sweep of the body's shape that may touch nothing. Of a link only where it 
 is are read; its width, its step and its sill are not.
 
 A body has passed where it came from where it gets about in one region to where it does in the
-other, through this link and no third region, and back the same way. Who can open doors pushes the
-leaves of other doors aside: only that of the link's own stands in its way, open.
+other, through this link and no third region, and back the same way. Who can open doors pushes
+their leaves aside.
 """
 
 from __future__ import annotations
@@ -24,18 +24,10 @@ from navloom.scenes.bodies import Embodiment, Stand, builtin_bodies, canonical, 
 from navloom.scenes.passability import faults, in_words, table_of
 from navloom.scenes.scene import Link, Scene
 from navloom.scenes.traverse_table import Cell, Pair, Traversability
-from navloom_worlds.geometry.owners import door_owner
 from navloom_worlds.motion.field_file import scene_key
-from navloom_worlds.motion.link_ground import (
-    Core,
-    LinkGround,
-    elevator_stands,
-    foot_of,
-    head_of,
-    pushed,
-)
+from navloom_worlds.motion.link_ground import Core, LinkGround, elevator_stands, foot_of, head_of
 from navloom_worlds.motion.link_ways import Search
-from navloom_worlds.motion.mover import Mover
+from navloom_worlds.motion.mover import Mover, mover_of
 from navloom_worlds.motion.rails import Motion
 from navloom_worlds.motion.stair_drive import climbed, entered, flight_of
 
@@ -111,7 +103,7 @@ def drive_edge(scene: Scene, body: Embodiment, number: int) -> Driven | None:
     ends = [scene.region_by_id[each] for each in (link.a, link.b)]
     if link.point is None or not all(end.outline for end in ends):
         return None
-    drive = _Drive(Mover(scene, body, pushed(scene, body) - {door_owner(number)}), link, number)
+    drive = _Drive(mover_of(scene, body), link, number)
     if link.kind == "elevator":
         return drive.ridden()
     if link.kind in ("stairs", "ramp") and (scene.stairs or scene.walls):

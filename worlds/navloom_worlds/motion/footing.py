@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from navloom.errors import SceneError, SimulatorError
-from navloom.scenes.bodies import Moves
+from navloom.scenes.bodies import Moves, Stand
 from navloom.scenes.scene import Point3
 from navloom_worlds.motion.body_field import Way
 
@@ -23,10 +23,13 @@ class Footing:
     Attributes:
         made: makes what it moves by; called when it first moves.
         way: its shortest way from a point to the nearest of some; None where there is none.
+        past: how it gets past where it stopped, from where it was and what points are ahead: where
+            it is then, one after another; nothing where it does not.
     """
 
     made: Callable[[], Moves]
     way: Callable[[Point3, Sequence[Point3]], Way | None]
+    past: Callable[[Sequence[Stand], Sequence[Point3]], list[Stand]] = lambda _, __: []
 
     @cached_property
     def moves(self) -> Moves:

@@ -15,10 +15,10 @@ from shapely.geometry.base import BaseGeometry
 from shapely.ops import nearest_points
 
 from navloom.errors import SceneError
-from navloom.scenes.bodies import Embodiment, Shape, Stand
+from navloom.scenes.bodies import Shape, Stand
 from navloom.scenes.distances import per_scene
-from navloom.scenes.scene import Link, Region, Scene, Stairs
-from navloom_worlds.geometry.owners import STAIRS, door_owner
+from navloom.scenes.scene import Link, Region, Stairs
+from navloom_worlds.geometry.owners import STAIRS
 from navloom_worlds.motion.met import floors_of
 from navloom_worlds.motion.mover import Mover, mover_of
 from navloom_worlds.motion.plane import CELL, CELL_ROUND, GridFrame, Plane
@@ -89,14 +89,6 @@ def _anywhere(places: Floats) -> Core:
     return Core(places, np.full(len(places), -1))
 
 
-def pushed(scene: Scene, body: Embodiment) -> frozenset[int]:
-    """The owners of the doors that a body moves out of its way; none where it cannot open any."""
-    if not body.doors:
-        return frozenset()
-    doors = (k for k, link in enumerate(scene.links) if link.door not in (None, "locked"))
-    return frozenset(door_owner(k) for k in doors)
-
-
 def planned(mover: Mover) -> Shape:
     """The shape that ways are sought for: a disc that turns on an arc cannot go aside, as boxes."""
     shape = mover.shape
@@ -155,7 +147,7 @@ class LinkGround:
             self.cores = (self._core(self.ends[0]), flight)
             if climbs:
                 # Treads are climbed; which of them it does not get onto, the drive finds.
-                mover = Mover(scene, mover.body, pushed(scene, mover.body) | {STAIRS})
+                mover = mover_of(scene, mover.body, frozenset({STAIRS}))
         low, high = (each.tolist() for each in _corners(self.frame.places))
         far = self.shape.outer + 0.05
         box = (low[0] - far, low[1] - far, high[0] + far, high[1] + far)
@@ -227,11 +219,9 @@ class LinkGround:
 
     def _core(self, region: Region) -> Core:
         scene, body = self.mover.scene, self.mover.body
-        # Leaves are out of the way in there, so that all links of a region have one core.
-        mover = mover_of(scene, body, pushed(scene, body))
         fully = self.fine > 1
         key = f"driven:core:{region.id}:{body.model_dump_json()}:{self.axis}:{fully}"
-        return per_scene(scene, key, lambda: core_of(mover, region, self.axis, fully=fully))
+        return per_scene(scene, key, lambda: core_of(self.mover, region, self.axis, fully=fully))
 
     def allowed(self) -> Bools:
         """(wide, deep) where the middle may be."""

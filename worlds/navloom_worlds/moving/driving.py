@@ -19,7 +19,17 @@ from navloom.errors import SimulatorError, did_you_mean
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment, has_geometry
 from navloom.scenes.scene import Link, Point3, Scene, distance_2d
 from navloom.sim.graph import nearest_viewpoint
-from navloom.sim.protocol import Action, Contact, Hop, Observation, Path, Pose, Simulator, Waypoint
+from navloom.sim.protocol import (
+    Action,
+    Contact,
+    Hop,
+    Observation,
+    Path,
+    Pose,
+    Simulator,
+    Waypoint,
+    touches,
+)
 from navloom.tools.chat.bumped import first_barrier, first_obstacle
 from navloom.tools.forms import listed, quoted
 from navloom_worlds.moving.surroundings import (
@@ -154,9 +164,10 @@ class _Trip:
     def add(self, seen: Observation) -> None:
         gone = math.dist(self.poses[-1].position, seen.pose.position)
         self.metres += gone
-        self.stuck = seen.collision or (bool(seen.contacts) and gone < STUCK_M)
+        met = touches(seen.contacts)
+        self.stuck = seen.collision or (bool(met) and gone < STUCK_M)
         self.poses.append(seen.pose)
-        self.contacts += seen.contacts
+        self.contacts += met
 
 
 def _actions(simulator: Simulator, way: Path) -> list[Action]:

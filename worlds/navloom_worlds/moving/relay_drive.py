@@ -26,7 +26,16 @@ from navloom.errors import SimulatorError
 from navloom.scenes.bodies import Embodiment, mover_of, outer
 from navloom.scenes.scene import Box, Item, Point2, Point3, Scene
 from navloom.sim.graph import floor_of, nearest_viewpoint, region_of
-from navloom.sim.protocol import Contact, Forward, Observation, Path, Pose, Simulator, Waypoint
+from navloom.sim.protocol import (
+    Contact,
+    Forward,
+    Observation,
+    Path,
+    Pose,
+    Simulator,
+    Waypoint,
+    touches,
+)
 from navloom.tools.forms import listed
 from navloom.tools.navcraft.paths import Anchor
 from navloom.tools.navcraft.relay import RelayChoice, RobotName, roles_of
@@ -285,7 +294,7 @@ class _Party:
         if goer.aside:
             self._gone_aside(goer, there, gone)
         elif stop is not None:
-            stop.contacts += seen.contacts
+            stop.contacts += touches(seen.contacts)
             if there:
                 goer.ahead.pop(0)
                 goer.blocked = 0
@@ -309,13 +318,13 @@ class _Party:
                 self._make_way(goer, met[0], stop)
             return
         goer.ahead = []
-        against = listed(list(dict.fromkeys(each.what for each in seen.contacts)))
-        touched = bool(seen.contacts)
+        things = list(dict.fromkeys(each.what for each in touches(seen.contacts)))
+        against, touched = listed(things), bool(things)
         if gone < STUCK_M:
             # A long body that cannot turn where it is may be able to a little farther back.
             with suppress(SimulatorError):
                 seen = self._simulator.step({goer.name: Forward(-_BACK_M)})[goer.name]
-                stop.contacts += seen.contacts
+                stop.contacts += touches(seen.contacts)
                 stop.driven += math.dist(goer.pose.position, seen.pose.position)
                 goer.pose = seen.pose
         stop.tries += gone < STUCK_M or touched

@@ -50,7 +50,9 @@ from navloom.sim.views import strip
 from navloom_worlds.geometry import has_geometry, scene_mesh
 from navloom_worlds.motion.bodied import BodySimulator
 from navloom_worlds.motion.body_field import Way, body_field
+from navloom_worlds.motion.body_mesh import SHUT, doors_moved
 from navloom_worlds.motion.footing import Footing
+from navloom_worlds.motion.manoeuvres import manoeuvred
 from navloom_worlds.motion.mover import mover_of
 from navloom_worlds.rendering.camera import Camera
 from navloom_worlds.rendering.company import Bodies, Company, beside, with_bodies
@@ -136,8 +138,24 @@ class EmbeddedSimulator(BodySimulator):
     def _made_footing(self, body: Embodiment) -> Footing:
         scene = self.scene
         return Footing(
-            lambda: mover_of(scene, body), lambda start, goals: _way(scene, body, start, goals)
+            lambda: mover_of(scene, body),
+            lambda start, goals: _way(scene, body, start, goals),
+            lambda path, ahead: manoeuvred(mover_of(scene, body), path, ahead),
         )
+
+    def _drawn(self) -> Scene:
+        """The scene with those doors open in whose leaves somebody stands."""
+        moved = {
+            k
+            for agent in self._agents.values()
+            for k in doors_moved(self.scene, agent.body, [agent.pose.position])
+        }
+        shut = [k for k in sorted(moved) if self.scene.links[k].door in SHUT]
+        if not shut:
+            return self.scene
+        open_ = {k: self.scene.links[k].model_copy(update={"door": "open"}) for k in shut}
+        links = tuple(open_.get(k, link) for k, link in enumerate(self.scene.links))
+        return per_scene(self.scene, f"opened {shut}", lambda: self.scene.replace(links=links))
 
     def _observations(self) -> dict[str, Observation]:
         seen = super()._observations()
@@ -152,11 +170,12 @@ class EmbeddedSimulator(BodySimulator):
             for number, (who, agent) in enumerate(sorted(self._agents.items()))
             if who != name
         }
+        drawn = self._drawn()
         views: dict[str, list[View]] = {}
         shots: dict[Camera, _Shot] = {}
         for sensor in self._rig:
             camera = camera_of(self.scene, pose, sensor, height)
-            shot = shots.setdefault(camera, _Shot(self.scene, camera, self._light, others))
+            shot = shots.setdefault(camera, _Shot(drawn, camera, self._light, others))
             views.setdefault(sensor.modality, []).append(_view(sensor, shot))
         return {modality: tuple(each) for modality, each in views.items()}
 

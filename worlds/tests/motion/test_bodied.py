@@ -11,6 +11,7 @@ import pytest
 from navloom.errors import SimulatorError
 from navloom.scenes.bodies import DEFAULT_BODY, VLNVERSE, Embodiment, get_body
 from navloom.scenes.scene import Edge, Scene, Viewpoint
+from navloom.scenes.uri import load_scene
 from navloom.sim import (
     Forward,
     Hop,
@@ -25,8 +26,9 @@ from navloom.sim import (
 )
 from navloom.sim.conformance import made_scene
 from navloom.sim.graph import floor_of
-from navloom.sim.protocol import PhysicsRules
+from navloom.sim.protocol import PhysicsRules, touches
 from navloom_worlds.rendering import EmbeddedSimulator
+from navloom_worlds.rendering.sensors import Sensor, rig_of
 
 EAST, WEST = math.pi / 2, 3 * math.pi / 2
 WIDE = Embodiment(name="WIDE", width=1.0)
@@ -337,3 +339,34 @@ def test_a_start_in_a_thing_is_offered_the_nearest_free_place() -> None:
 def test_options_that_are_none(backend: str, options: dict[str, Any], said: str) -> None:
     with pytest.raises(SimulatorError, match=said):
         get_simulator(backend, made_scene(), **options)
+
+
+def test_who_can_open_doors_pushes_them_and_they_are_drawn_open_around_it() -> None:
+    flat = load_scene("demo:flat")
+    number = next(k for k, link in enumerate(flat.links) if link.door == "closed")
+    link = flat.links[number]
+    (x, y, z), end = link.point or (0.0, 0.0, 0.0), flat.region_by_id[link.a].center
+    along = (1.0, 0.0) if abs(end[0] - x) > abs(end[2] - z) else (0.0, 1.0)
+    sign = math.copysign(1.0, (end[0] - x) * along[0] + (end[2] - z) * along[1])
+    heading = math.atan2(-sign * along[0], sign * along[1])
+    rig = rig_of([Sensor("depth", width=9, height=9, fov=math.radians(20))])
+    simulator = EmbeddedSimulator(flat, None, rig, "unbaked", PhysicsRules("slide", 0.1))
+
+    def before(metres: float, body: Embodiment) -> float:
+        """How far it sees at the door from so far before it."""
+        place = (x + sign * metres * along[0], end[1], z + sign * metres * along[1])
+        seen = simulator.reset({"robot": (Pose(place, heading), body)})["robot"]
+        return float(seen.images["depth"][0].image[4, 4])
+
+    for body, passes in (
+        (DEFAULT_BODY, True),
+        (DEFAULT_BODY.model_copy(update={"doors": False}), False),
+    ):
+        assert before(0.6, body) < 0.7
+        seen = act(simulator, Forward(1.2))
+        (contact,) = seen.contacts
+        assert contact.what == f"door {link.a} <-> {link.b}"
+        assert (contact.displacement == 0, touches(seen.contacts) == []) == (passes, passes)
+    # The leaf is open around who stands in it, and shut again behind it.
+    assert before(0.1, DEFAULT_BODY) > 0.7
+    assert before(0.6, DEFAULT_BODY) < 0.7

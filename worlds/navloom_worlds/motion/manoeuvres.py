@@ -1,0 +1,99 @@
+"""How a long body gets on where it stopped: ahead, back and turns among exact lines, nearby.
+
+Ways over a field keep half the body's width from things; its corners need more where it turns. So
+from where it stopped, or from a little farther back on the way that it came, rails of 2 cm and 36
+headings are searched for motions that lead to where its way goes on, and these are driven.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import shapely
+import shapely.ops
+
+from navloom.scenes.bodies import Stand
+from navloom.scenes.distances import turn_between
+from navloom.scenes.scene import Point3
+from navloom_worlds.motion.mover import Mover
+from navloom_worlds.motion.rails import Grain, Rails
+
+_APART, _GRAIN = 0.025, Grain(0.02, 36)
+_REACH = 1.5
+"""Metres around where it stopped that are searched."""
+_BACK = (0.0, 0.5, 1.0)
+"""Metres back along the way it came, from where ways are sought."""
+_ON = 0.9
+"""Metres on along its way, beyond where it stopped, from which it has come past."""
+_NEAR, _SKIN = 0.15, 0.001
+
+
+def manoeuvred(mover: Mover, path: Sequence[Stand], way: Sequence[Point3]) -> list[Stand]:
+    """Get past where a body stopped.
+
+    Args:
+        mover: of the body.
+        path: where it was, the last where it stopped.
+        way: from there to where it is to come, on the floor.
+
+    Returns:
+        Where it was, from a stand of the path on; () where no way was found, or it is a disc.
+    """
+    if mover.shape.round or len(way) < 2:
+        return []
+    ahead = shapely.LineString([(x, z) for x, _, z in way])
+    if ahead.length < _APART:
+        return []
+    on = shapely.ops.substring(ahead, min(_ON, 0.9 * ahead.length), _REACH * 2)
+    for start in _starts(path):
+        if mover.fits(start) and (found := _from(mover, start, on)):
+            return found
+    return []
+
+
+def _starts(path: Sequence[Stand]) -> Iterator[Stand]:
+    """Where it stopped, and places that it came by before that."""
+    for back in _BACK:
+        left = back
+        for after, before in pairwise(reversed(path)):
+            (x, y, z), (u, _, w) = after.position, before.position
+            leg = math.hypot(u - x, w - z)
+            if leg >= left > 0 or back == 0:
+                share = left / leg if leg else 0.0
+                yield Stand((x + share * (u - x), y, z + share * (w - z)), after.heading)
+                break
+            left -= leg
+
+
+def _from(mover: Mover, start: Stand, on: shapely.Geometry) -> list[Stand]:
+    """Where it was on its way from a stand to a line; () where it finds or can drive none."""
+    x, y, z = start.position
+    square = shapely.box(x - _REACH, z - _REACH, x + _REACH, z + _REACH)
+    pad = _REACH + mover.shape.outer + 0.05
+    lines = mover.lines(y, (x - pad, z - pad, x + pad, z + pad))
+    facing = math.sin(start.heading), -math.cos(start.heading)
+    # What has slid along a wall is nearer to it than rails come.
+    slim = replace(mover.shape, ahead=mover.shape.ahead - _SKIN, aside=mover.shape.aside - _SKIN)
+    rails = Rails(lines, slim, square, facing, _GRAIN)
+    begun, along = rails.held(0, np.array([[x, z]]))
+    if begun[0] < 0:
+        return []
+    places, of, at = rails.sampled(np.arange(len(rails.row)), _APART)
+    near = shapely.dwithin(shapely.points(places), on, _NEAR)
+    way = rails.way(begun, of[near])
+    if not way:
+        return []
+    stands = [start]
+    # A box is the same from behind, so that its first heading may be half a turn off.
+    motions = rails.motions(way, float(along[0]), at[near & (of == way[-1])])
+    off = turn_between(motions[0].heading, start.heading)
+    for motion in motions[1:]:
+        moved = replace(motion, heading=motion.heading + off).drive(mover, stands[-1])
+        if moved is None:
+            return []
+        stands.append(moved.stand)
+    return stands
