@@ -345,7 +345,7 @@ def test_who_can_open_doors_pushes_them_and_they_are_drawn_open_around_it() -> N
     flat = load_scene("demo:flat")
     number = next(k for k, link in enumerate(flat.links) if link.door == "closed")
     link = flat.links[number]
-    (x, y, z), end = link.point or (0.0, 0.0, 0.0), flat.region_by_id[link.a].center
+    (x, _, z), end = link.point or (0.0, 0.0, 0.0), flat.region_by_id[link.a].center
     along = (1.0, 0.0) if abs(end[0] - x) > abs(end[2] - z) else (0.0, 1.0)
     sign = math.copysign(1.0, (end[0] - x) * along[0] + (end[2] - z) * along[1])
     heading = math.atan2(-sign * along[0], sign * along[1])
