@@ -24,6 +24,7 @@ from navloom_worlds.geometry.owners import WALL
 from navloom_worlds.motion import sweep
 from navloom_worlds.motion.met import EDGE, PIECE, STEP, Near, Surroundings
 from navloom_worlds.motion.obstacles import Lines, Pose, finite, swung
+from navloom_worlds.motion.plane import outlines
 
 _STILL = 1e-4
 """Radians: what it touches and meets within so small a turn, it meets at once."""
@@ -372,11 +373,15 @@ class Mover:
     def lines(self, y: float, box: tuple[float, float, float, float]) -> NDArray[np.float64]:
         """(n, 4) lines (x0, z0, x1, z1) that the body may not cross on level floor at y.
 
+        They are as few as leave the same free (:func:`navloom_worlds.motion.plane.outlines`).
+
         Args:
             y: of the floor, metres.
             box: x0, z0, x1, z1 of where to look.
         """
-        return self._around.lines(y, box).ends
+        found = self._around.lines(y, box)
+        things = found.owners > 0
+        return np.concatenate([found.ends[~things], outlines(found.ends[things])])
 
     def fits(self, stand: Stand, others: Others = NOBODY) -> bool:
         """Whether the body overlaps nothing there and has floor beneath."""

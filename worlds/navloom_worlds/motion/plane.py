@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import shapely
 from numpy.typing import NDArray
 from scipy import ndimage
 from scipy.sparse import coo_array
-from scipy.sparse.csgraph import dijkstra
+from scipy.sparse.csgraph import connected_components, dijkstra
 
 from navloom.scenes.bodies import Shape
 
@@ -37,6 +38,10 @@ _SIDES = ((1, 0), (0, 1), (1, 1), (1, -1))
 _FARTHEST = 300.0
 """Places that a way is long at most."""
 THIN = 1e-9
+_JOINED, _FAR_ON = 1e-4, 1 << 32
+"""Metres within which two ends are one, and by how many such numbers of rows lie apart."""
+_ALIKE = 1e-2
+"""Radians: what differs less in direction may lie on one side of a hull."""
 _PAD = 0.7
 """Metres beyond the grid that are looked at."""
 
@@ -140,6 +145,59 @@ class Plane:
                      stretches(((a + b) / 2, (along, aside)), frame)):  # fmt: skip
             _mark(taken, *each, frame)
         return _clear(taken)
+
+
+def outlines(lines: Floats) -> Floats:
+    """Lines (n, 4) of things as few as leave the same free to whoever is in none of them.
+
+    Lines that hang together and go all round their convex hull are of one thing: the sides of its
+    hull stand for it, and of what lies within it nothing is left.
+    """
+    if not len(lines):
+        return lines
+    ends = np.rint(lines.reshape(-1, 2) / _JOINED).astype(np.int64)
+    names, number = np.unique(ends[:, 0] * _FAR_ON + ends[:, 1], return_inverse=True)
+    pairs = number.reshape(-1, 2).T
+    joined = coo_array((np.ones(len(lines)), (pairs[0], pairs[1])), shape=(len(names),) * 2)
+    of = connected_components(joined, directed=False)[1][pairs[0]]
+    order = np.argsort(of, kind="stable")
+    lines, of = lines[order], of[order]
+    hulls = shapely.convex_hull(shapely.multipoints(lines.reshape(-1, 2), indices=np.repeat(of, 2)))
+    places, whose = shapely.get_coordinates(shapely.boundary(hulls), return_index=True)
+    sides = np.hstack([places[:-1], places[1:]])[whose[:-1] == whose[1:]]
+    whose = whose[:-1][whose[:-1] == whose[1:]]
+    along = np.hypot(*(lines[:, 2:] - lines[:, :2]).T)
+    around = np.bincount(of, weights=np.where(_on_sides(lines, of, sides, whose), along, 0.0))
+    wide = shapely.get_dimensions(hulls) == 2
+    solid = wide & (around >= shapely.length(hulls) - _JOINED)
+    left = lines[~solid[of]]
+    tree = shapely.STRtree(hulls[solid])
+    within = tree.query(shapely.linestrings(left.reshape(-1, 2, 2)), predicate="covered_by")[0]
+    return np.concatenate([np.delete(left, within, axis=0), sides[solid[whose]]])
+
+
+def _on_sides(lines: Floats, of: Ints, sides: Floats, whose: Ints) -> Bools:
+    """Which lines (n, 4) lie on sides (m, 4) of the hulls of the things that they are of."""
+
+    def key(number: Ints, way: Floats) -> Floats:
+        """A thing's number and a direction over half a turn, of which its hull has two sides."""
+        angle = np.arctan2(way[:, 1], way[:, 0]) % math.pi
+        return 4.0 * number + np.where(angle > math.pi - _ALIKE / 2, 0.0, angle)
+
+    keys = key(whose, sides[:, 2:] - sides[:, :2])
+    order = np.argsort(keys, kind="stable")
+    sides, keys, own = sides[order], keys[order], key(of, lines[:, 2:] - lines[:, :2])
+    first = np.searchsorted(keys, own - _ALIKE)
+    out = np.zeros(len(lines), dtype=np.bool_)
+    for k in (first, first + 1):
+        near = np.minimum(k, len(keys) - 1)
+        side = sides[near]
+        way = side[:, 2:] - side[:, :2]
+        ends = lines.reshape(-1, 2, 2) - side[:, None, :2]
+        off = np.abs(ends[..., 0] * way[:, None, 1] - ends[..., 1] * way[:, None, 0]).max(axis=1)
+        alike = (k < len(keys)) & (np.abs(keys[near] - own) <= _ALIKE)
+        out |= alike & (off <= _JOINED * np.hypot(*way.T))
+    return out
 
 
 def _drawn(lines: Floats, shape: tuple[int, ...]) -> tuple[Ints, Ints, Ints]:

@@ -1,7 +1,7 @@
 """What a scene holds, as polygons of shapely at a body's heights: by other ways than the mover's.
 
 Walls are their own footprints less doorways, things the union of their parts' triangles cut to the
-heights, windows their panes, doors the hulls of their leaves and frames as this body meets them,
+heights, windows their panes, doors the hulls of their frames and of the leaves that this body cannot push,
 other bodies their outlines. What is stepped over is left out: a thing no higher than 5 cm or the
 body's highest step, and of all else what lies lower than that step above the floor. Where treads
 or a higher floor are under the footprint, walls and woodwork are looked at from a step above the
@@ -116,18 +116,17 @@ class SceneSolids:
     def _doors(self) -> Iterator[Solid]:
         building = building_of(self.scene)
         for way in building.ways:
-            met = replace(building, ways=(self._opened(way),))
-            for owner, part in woodwork(met, Finishes("any")):
+            met = replace(building, ways=(way,))
+            for owner, part in woodwork(met, Finishes("any"), leaves=not self._pushes(way)):
                 y = part.vertices[:, 1]
                 hull = shapely.MultiPoint(part.vertices[:, [0, 2]].astype(float)).convex_hull
                 name = owner_name(self.scene, owner)
                 yield Solid(name, float(y.min()), float(y.max()), hull)
 
-    def _opened(self, way: WallHole) -> WallHole:
+    def _pushes(self, way: WallHole) -> bool:
         lift = any("elevator" in room.casefold() for room in way.rooms)
         can = self.body.elevator if lift else self.body.doors
-        inner = len(way.rooms) > 1
-        return replace(way, state="open") if can and inner and way.state != "locked" else way
+        return can and len(way.rooms) > 1 and way.state != "locked"
 
     def _things(self) -> Iterator[Solid]:
         over = max(0.05, self.body.max_step)
