@@ -2,10 +2,10 @@
 
 Walls are their own footprints less doorways, things the union of their parts' triangles cut to the
 heights, windows their panes, doors the hulls of their frames and of leaves that this body cannot
-push, other bodies their outlines. What is stepped over is left out: a thing no higher than 5 cm or the
-body's highest step, and of all else what lies lower than that step above the floor. Where treads
-or a higher floor are under the footprint, walls and woodwork are looked at from a step above the
-highest of them.
+push, other bodies their outlines. What is stepped over is left out: a thing no higher than 5 cm or
+the body's highest step, and of all else what lies lower than that step above the floor. Where
+treads or a higher floor are under the footprint, walls and woodwork are looked at from a step above
+the highest of them.
 Floors, ceilings, treads and railings are not looked at.
 """
 
