@@ -31,6 +31,8 @@ _STILL = 1e-4
 _CHUNK = 0.04
 """Metres that it goes at once where floors of several heights are near."""
 _SLIDES = 5
+_MOST_LINES = 200
+"""Rectangles whose lines are kept."""
 _PARTS = 16
 """Of a short motion, that are tried where there is no floor at its end."""
 
@@ -364,6 +366,7 @@ class Mover:
     def __init__(self, scene: Scene, body: Embodiment, gone: frozenset[int] = frozenset()) -> None:
         self.scene, self.body = scene, body
         self._around = Surroundings(scene, body, gone)
+        self._lines: dict[tuple[float, tuple[float, float, float, float]], NDArray[np.float64]] = {}
 
     @property
     def shape(self) -> Shape:
@@ -379,9 +382,14 @@ class Mover:
             y: of the floor, metres.
             box: x0, z0, x1, z1 of where to look.
         """
-        found = self._around.lines(y, box)
-        things = found.owners > 0
-        return np.concatenate([found.ends[~things], outlines(found.ends[things])])
+        if (y, box) not in self._lines:
+            if len(self._lines) >= _MOST_LINES:
+                self._lines.clear()
+            found = self._around.lines(y, box)
+            things = found.owners > 0
+            some = found.ends[~things], outlines(found.ends[things])
+            self._lines[y, box] = np.concatenate(some)
+        return self._lines[y, box]
 
     def fits(self, stand: Stand, others: Others = NOBODY) -> bool:
         """Whether the body overlaps nothing there and has floor beneath."""

@@ -162,7 +162,7 @@ def outlines(lines: Floats) -> Floats:
     of = connected_components(joined, directed=False)[1][pairs[0]]
     order = np.argsort(of, kind="stable")
     lines, of = lines[order], of[order]
-    hulls = shapely.convex_hull(shapely.multipoints(lines.reshape(-1, 2), indices=np.repeat(of, 2)))
+    hulls = shapely.convex_hull(shapely.linestrings(lines.reshape(-1, 2), indices=np.repeat(of, 2)))
     places, whose = shapely.get_coordinates(shapely.boundary(hulls), return_index=True)
     sides = np.hstack([places[:-1], places[1:]])[whose[:-1] == whose[1:]]
     whose = whose[:-1][whose[:-1] == whose[1:]]
