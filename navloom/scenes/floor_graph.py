@@ -97,6 +97,7 @@ class FreeFloor:
         height: of the floor (y), in metres.
         shape: what viewpoints are spread over.
         region: the id of the region that it belongs to, if there is one.
+        body: radius in metres of the body whose viewpoints they are.
         free: where the middle of a body may be, within ``shape``.
         stands: its viewpoints so far; those at another height (on stairs) are not on the floor.
     """
@@ -108,6 +109,7 @@ class FreeFloor:
     region: str | None = None
     free: BaseGeometry = field(default_factory=Polygon)
     stands: list[Viewpoint] = field(default_factory=list)
+    body: float = BODY
 
     def stand(self, place: Point2, height: float | None = None) -> Viewpoint:
         """The viewpoint at a place: the one that is there already, else a new one."""
@@ -151,7 +153,7 @@ def fill(room: FreeFloor, kept: Sequence[Point2] = ()) -> list[Edge]:
     """
     floor = _walked_part(room)
     level = room.level
-    for place in _places(room.shape, floor, [flat(v) for v in level], kept):
+    for place in _places(room, floor, [flat(v) for v in level], kept):
         level.append(room.stand(place))
     if not level:
         spot = shapely.point_on_surface(floor)
@@ -175,12 +177,13 @@ def _walked_part(room: FreeFloor) -> Polygon:
 
 
 def _places(
-    shape: Polygon, floor: Polygon, taken: Sequence[Point2], kept: Sequence[Point2]
+    room: FreeFloor, floor: Polygon, taken: Sequence[Point2], kept: Sequence[Point2]
 ) -> Iterator[Point2]:
     """Of each cell, the free place nearest to its middle that is not near another viewpoint."""
-    left, near, right, far = shape.bounds
-    xs = np.round(np.arange(left + BODY, right - BODY + 1e-6, _LATTICE), 3)
-    zs = np.round(np.arange(near + BODY, far - BODY + 1e-6, _LATTICE), 3)
+    left, near, right, far = room.shape.bounds
+    body = room.body
+    xs = np.round(np.arange(left + body, right - body + 1e-6, _LATTICE), 3)
+    zs = np.round(np.arange(near + body, far - body + 1e-6, _LATTICE), 3)
     x, z = (each.ravel() for each in np.meshgrid(xs, zs))
     free = shapely.intersects_xy(floor, x, z)
     x, z = x[free], z[free]

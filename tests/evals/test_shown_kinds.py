@@ -274,7 +274,7 @@ def test_what_must_open_together_comes_first_and_the_cut_after_it(made: Made) ->
 
 
 def test_rooms_have_the_plans_names_wherever_the_page_speaks(made: Made) -> None:
-    assert "Kitchen 6" in own_ground(load_scene("home:4")).names.values()
+    assert "Kitchen 10" in own_ground(load_scene("home:4")).names.values()
     for line in read_samples(made["capnav"])[:6]:
         said = next(x for x in blocks_in(detail_of(made["capnav"], line)) if hasattr(x, "said"))
         told = {each.who: each.text for each in said.said}

@@ -16,15 +16,18 @@ _STAIRS_HEAD = 2150
 """Who is 1.75 m tall and has one foot on the second step still passes below it."""
 _FREE = 450
 """So far before a doorway no other leaf sweeps."""
+NARROWEST = 680
+"""The least clear width of a doorway: HUMAN passes between the strips of its frame."""
 _SERVICE = ("closet", "storage", "pantry", "toilet")
 _OPEN = ("living room", "dining room", "kitchen", "family room", "hallway", "entryway", "library")
 _OUTDOORS = {"balcony", "patio"}
 _WIDTHS: Mapping[str, tuple[int, ...]] = {
-    "small": (600, 620, 650, 680, 700, 720, 750, 800),
-    "bath": (650, 680, 700, 720, 750, 800, 850, 900),
+    "small": (680, 680, 690, 690, 700, 720, 750, 800),
+    "bath": (680, 690, 700, 720, 750, 800, 850, 900),
     "room": (700, 740, 760, 800, 820, 860, 880, 900, 920, 950, 1000),
     "front": (860, 900, 950, 1000, 1050, 1100),
     "wide": (900, 950, 1000, 1100, 1200),
+    "easy": (900, 950, 1000),
 }
 _SILLS = {0: 0.64, 8: 0.05, 10: 0.07, 13: 0.04, 15: 0.06, 18: 0.05, 20: 0.04, 30: 0.03, 50: 0.02}
 _WET_SILLS = {0: 0.4, 10: 0.12, 15: 0.14, 18: 0.1, 20: 0.1, 30: 0.09, 50: 0.05}
@@ -52,18 +55,30 @@ class Doors:
     before: list[Rect] = field(default_factory=list)
     """The floor before and in each doorway."""
 
+    @property
+    def open_plan(self) -> bool:
+        """Whether the living room is where doors open."""
+        return "hallway" not in self.kinds.values()
+
     def between(self, dice: Dice, a: int, b: int, wish: str | None = None) -> bool:
         """Put a way in between two cells; False where none fits."""
         walls = [w for w in self.walls if {w.minus, w.plus} == {a, b}]
         walls = sorted(walls, key=lambda w: -w.length)[:2]
         kinds = (self.kinds[a], self.kinds[b])
-        how = wish or _how(dice, kinds)
+        how = wish or ("opening" if self._joined(a, b) else _how(dice, kinds))
         if how == "opening":
             return any(self._opening(dice, wall, a, b) for wall in walls) or self.between(
                 dice, a, b, "wide"
             )
-        widths = _WIDTHS["wide" if self.easy and how != "opening" else how]
+        # A wider leaf would leave a small room no wall for what it is for.
+        easy = "easy" if how == "small" else "wide"
+        widths = _WIDTHS[easy if self.easy else how]
         return any(self._door(dice, wall, a, b, widths) for wall in walls)
+
+    def _joined(self, a: int, b: int) -> bool:
+        """Whether an open plan has a kitchen and where one eats or sits as one space."""
+        kinds = {self.kinds[a], self.kinds[b]}
+        return self.open_plan and "kitchen" in kinds and bool(kinds & {*_OPEN[:4]} - {"kitchen"})
 
     def out(self, dice: Dice, cell: int, widths: tuple[int, ...] = _WIDTHS["front"]) -> bool:
         """Put a front door in; False where none fits."""
@@ -81,10 +96,11 @@ class Doors:
         self.before.append(wall.rect(lo, hi, -_FREE, _FREE))
 
     def _opening(self, dice: Dice, wall: Stretch, a: int, b: int) -> bool:
-        most = min(wall.length - 2 * _JAMB, 3200)
+        joined = self._joined(a, b)
+        most = min(wall.length - 2 * _JAMB, 3600 if joined else 3200)
         if most < 900:
             return False
-        least = 900 if "hallway" in (self.kinds[a], self.kinds[b]) else 1200
+        least = 900 if "hallway" in (self.kinds[a], self.kinds[b]) else 1800 if joined else 1200
         if most < least:
             least = 900
         wide = least + 10 * dice.whole(0, (most - least) // 10)
@@ -112,9 +128,9 @@ class Doors:
         long = wall.length - first - last
         fitting = [w for w in widths if w <= long]
         if not fitting:
-            if long < 600 or b is None:
+            if long < NARROWEST or b is None:
                 return False
-            fitting = [600]
+            fitting = [NARROWEST]
         wide = dice.pick(fitting)
         leaf = self._leaf(dice, a, b)
         spare = long - wide
@@ -165,7 +181,9 @@ class Doors:
         thick = 100 if b is not None else self.outer
         choices = [a] if b is None else [b, a]
         if b is not None and self.kinds[b] in _SERVICE and self.kinds[a] not in _SERVICE:
-            choices = [a, b] if dice.chance(0.4) else [b, a]
+            # A leaf that opens into a toilet leaves no place for what it is for.
+            out = self.kinds[b] == "toilet" or dice.chance(0.4)
+            choices = [a, b] if out else [b, a]
         choices = [
             c for c in choices if c in self.inner and self.kinds[c] not in ("stairwell", "elevator")
         ]

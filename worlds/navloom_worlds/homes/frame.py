@@ -1,14 +1,14 @@
 """A storey before it has rooms: a spine that all rooms lie along, and bays on its sides.
 
-A spine is a hall (or, in small homes, the living room); a bay is a rectangle with one side on the
-spine, to be cut across into rooms that all open onto it, as in double-loaded plans and in the
-corridor placement of Marson and Musse (2010, section 4). What is cut off or left out gives the
-footprint its shape.
+A spine is a hall (or, in open plans, part of the living room); a bay is a rectangle with one side
+on the spine, to be cut across into rooms that all open onto it, as in the corridor placement of
+Marson and Musse (2010, section 4). The hall is straight, bent, U-shaped or a central hall. What is
+cut off or left out gives the footprint its shape.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Literal
@@ -17,6 +17,8 @@ from navloom_worlds.homes.dice import Dice
 from navloom_worlds.homes.rectilinear import Rect
 
 Side = Literal["N", "S", "E", "W"]
+HallShape = Literal["straight", "bent", "U", "central", "open"]
+"""How one gets about on the lowest storey; ``open``: its doors open onto the living room."""
 SNAP = 50
 SLIMMEST = 2700
 """A bay that is less deep or less long holds nothing."""
@@ -79,13 +81,38 @@ class SpineFrame:
         return sum((r[2] - r[0]) * (r[3] - r[1]) for r in rects) / 1e6
 
 
+def draw_shape(dice: Dice, area: float, rooms: int) -> HallShape:
+    """Draw the shape of the hall on a lowest storey.
+
+    Args:
+        dice: its own.
+        area: square metres of the storey.
+        rooms: how many regions the home has in all.
+    """
+    if rooms <= 5:
+        return "open"
+    size = sum(area >= least for least in (65, 95, 200))
+    return dice.weighted({shape: share[size] for shape, share in _SHAPES.items()})
+
+
+_SHAPES: Mapping[HallShape, tuple[float, float, float, float]] = {
+    "straight": (0.25, 0.2, 0.15, 0.3),
+    "bent": (0.2, 0.22, 0.25, 0.4),
+    "U": (0.0, 0.08, 0.2, 0.3),
+    "central": (0.15, 0.2, 0.25, 0.0),
+    "open": (0.4, 0.25, 0.15, 0.0),
+}
+"""How often halls have a shape on small, middling, large and very large storeys."""
+
+
 def draw_frame(
-    dice: Dice, area: float, living: float | None, parts: int, largest: float
+    dice: Dice, shape: HallShape, area: float, living: float | None, parts: int, largest: float
 ) -> SpineFrame | None:
     """Draw a lowest storey's frame.
 
     Args:
         dice: its own.
+        shape: of the hall.
         area: square metres that it is to hold.
         living: where the living room is the spine, its square metres.
         parts: how many things are to stand in its bays.
@@ -96,9 +123,14 @@ def draw_frame(
     """
     if living is not None:
         return _hub(dice, area, living)
-    if parts > 4 and area > 75 and dice.chance(0.45 if area < 180 else 0.7):
+    if shape == "open":
+        # Along a spine of many rooms the living room would be a corridor.
+        shape = "central" if parts > 2 else "straight"
+    if shape == "bent":
         return _bent(dice, area, parts, largest)
-    return _straight(dice, area, parts, largest)
+    if shape == "straight":
+        return _straight(dice, area, parts, largest)
+    return (_u_shaped if shape == "U" else _central)(dice, area, parts)
 
 
 def _depth(dice: Dice, area: float) -> int:
@@ -215,6 +247,65 @@ def _bent(dice: Dice, area: float, parts: int, largest: float) -> SpineFrame | N
     if first is None or snap(first * ratio) < 3000:
         return None
     return built(first)
+
+
+def _central(dice: Dice, area: float, parts: int) -> SpineFrame | None:
+    """A squarish hall with bays on three or four sides, each past one corner of the next."""
+    if parts < 3:
+        return None
+    four = parts > 3 and area > 80
+    inside = max(0.115 * area, 6.5) * 1e6
+    wide = snap(max(sqrt(inside) * dice.between(0.9, 1.25), 2500))
+    deep = max(snap(inside / wide), 2300)
+    ratios = [dice.between(0.8, 1.3) for _ in range(4)]
+    # Where nothing lies south of the hall, its sides may reach past it and make a porch.
+    past = [snap(dice.between(0, 1500)) if dice.chance(0.5) else 0 for _ in range(2)]
+
+    def built(depth: int) -> SpineFrame:
+        north, east, south, west = (snap(depth * ratio) for ratio in ratios)
+        right, low = west + wide, north + deep
+        end = low + (south if four else past[0])
+        bays = [
+            Bay(0, "N", north, west, right + east, north, (west, right)),
+            Bay(2, "E", right, north, end, east, (north, low)),
+            Bay(3, "W", west, 0, low + (0 if four else past[1]), west, (north, low)),
+        ]
+        if four:
+            bays.append(Bay(4, "S", low, 0, right, south, (west, right)))
+        return SpineFrame(((west, north, right, low),), tuple(bays))
+
+    depth = search(lambda value: built(value).area, area, 2600, 6500)
+    return None if depth is None else built(depth)
+
+
+def _u_shaped(dice: Dice, area: float, parts: int) -> SpineFrame | None:
+    """A hall around three sides of a block of rooms, with bays on its outer sides."""
+    if parts < 4:
+        return None
+    hall = dice.whole(11, 14) * 100
+    north, east, west = (snap(_depth(dice, area) * 0.92) for _ in range(3))
+    ratio = dice.between(0.65, 1.0)
+
+    def built(inner: int) -> SpineFrame:
+        arm = max(snap(inner * ratio), SLIMMEST)
+        corner, left = north + hall, west + hall
+        right = left + inner
+        low = corner + arm
+        spine = (
+            (west, corner, left, low),
+            (west, north, right + hall, corner),
+            (right, corner, right + hall, low),
+        )
+        bays = (
+            Bay(0, "N", north, west, right + hall + east, north, (west, right + hall)),
+            Bay(2, "E", right + hall, north, low, east, (north, low)),
+            Bay(3, "W", west, 0, low, west, (north, low)),
+            Bay(4, "S", corner, left, right, arm, (left, right)),
+        )
+        return SpineFrame(spine, bays)
+
+    inner = search(lambda value: built(value).area, area, 2700, 12000)
+    return None if inner is None else built(inner)
 
 
 def search(measure: Callable[[int], float], wanted: float, low: int, high: int) -> int | None:

@@ -27,6 +27,8 @@ from shapely.geometry.base import BaseGeometry
 from navloom.scenes.floor_graph import BODY, BlockedError, FreeFloor, fill, flat, in_reach
 from navloom.scenes.scene import Box, Edge, Item, Link, Point2, Point3, Region, Stairs, Viewpoint
 
+PERSON = 0.33
+"""Radius in metres of whom generated homes are for: CapNav's HUMAN and what stands out of walls."""
 HEAD = 1.8
 """Metres: what hangs higher above the floor is walked under."""
 FLAT = 0.05
@@ -44,7 +46,9 @@ class _Gate:
     half: float
     off: float
     """How far the region's outline is from the middle: half a wall."""
-    reach: float = BODY + 0.01
+    body: float
+    """Radius of the body that comes in."""
+    reach: float
     """From the outline to the region's own free floor."""
 
     def place(self, far: float) -> Point2:
@@ -57,7 +61,7 @@ class _Gate:
     def strip(self) -> Polygon:
         """The floor from just behind the middle to where the region's own free floor begins."""
         (x, z), (u, w) = self.at, self.into
-        near, far, half = -0.01, self.off + self.reach, max(self.half - BODY, 0.01)
+        near, far, half = -0.01, self.off + self.reach, max(self.half - self.body, 0.01)
         return Polygon(
             [
                 (round(x + u * along - w * side, 3), round(z + w * along + u * side, 3))
@@ -78,6 +82,7 @@ def place_viewpoints(
     links: Sequence[Link],
     items: Sequence[Item],
     stairs: Sequence[Stairs] = (),
+    body: float = BODY,
 ) -> tuple[tuple[Viewpoint, ...], tuple[Edge, ...]]:
     """Place viewpoints on the free floor and join them.
 
@@ -87,6 +92,7 @@ def place_viewpoints(
             since the link says that it is closed. Others say nothing of where one walks.
         items: what stands in the regions.
         stairs: ways up; ``line`` is walked.
+        body: radius in metres of the body that stands and walks there.
 
     Returns:
         Viewpoints named ``<region number>_<index>``, at least one a region, and edges. Positions
@@ -96,7 +102,7 @@ def place_viewpoints(
         BlockedError: a region without free floor, with a doorway that cannot be walked through, or
             in which one cannot walk from each doorway to each other.
     """
-    rooms, doors, ends = _cleared(regions, links, items, stairs)
+    rooms, doors, ends = _cleared(regions, links, items, stairs, body)
     edges = [_walk_through(a, b, first, second) for (a, first), (b, second) in doors]
     for flight, ((a, first), (b, second)) in zip(stairs, ends, strict=True):
         edges += _climb(flight, (a, first), (b, second))
@@ -115,6 +121,7 @@ def _cleared(
     links: Sequence[Link],
     items: Sequence[Item],
     stairs: Sequence[Stairs],
+    body: float = BODY,
 ) -> tuple[dict[str, _Room], _Sides, _Sides]:
     """The rooms with their free floor, and both sides of every doorway and of all stairs."""
     rooms = {
@@ -124,6 +131,7 @@ def _cleared(
             height=r.center[1],
             shape=Polygon(r.outline or ((r.center[0], r.center[2]),) * 3),
             region=r.id,
+            body=body,
         )
         for r in regions
     }
@@ -131,7 +139,7 @@ def _cleared(
     holes = ((link, link.jambs) for link in links if link.kind != "ramp")
     doors = [_door(link, jambs, rooms) for link, jambs in holes if jambs is not None]
     ends = [_ends(flight, rooms) for flight in stairs]
-    _clear_floors(rooms, items, stairs)
+    _clear_floors(rooms, items, stairs, body)
     return rooms, doors, ends
 
 
@@ -157,36 +165,38 @@ def _ends(flight: Stairs, rooms: dict[str, _Room]) -> tuple[_Side, _Side]:
         (x, _, z), (u, _, w) = line[0], line[1]
         long = math.hypot(x - u, z - w)
         away = ((x - u) / long, (z - w) / long) if long > 0 else (0.0, 0.0)
-        gate = _gate(room, (x, z), away, BODY + 0.1, reach=_BEFORE[0])
-        if gate.into != away:
-            # Stairs that begin at the wall, inside: one stands at their foot, not on their treads.
-            gate = replace(gate, reach=BODY + 0.01)
+        gate = _gate(room, (x, z), away, room.body + 0.1)
+        if gate.into == away:
+            # Of stairs that begin at the wall, inside, one stands at the foot, not on the treads.
+            gate = replace(gate, reach=max(gate.reach, _BEFORE[0]))
         room.gates.append(gate)
         sides.append((room, gate))
     return sides[0], sides[1]
 
 
-def _gate(room: _Room, at: Point2, way: Point2, half: float, **more: float) -> _Gate:
+def _gate(room: _Room, at: Point2, way: Point2, half: float) -> _Gate:
     """The gate of a room at a place, turned so that it leads into the room."""
     off = round(float(shapely.Point(at).distance(room.shape)), 3)
     x, z = at[0] + way[0] * (off + 0.05), at[1] + way[1] * (off + 0.05)
     if not shapely.intersects_xy(room.shape, x, z):
         way = (-way[0], -way[1])
-    return _Gate(at, way, half, off, **more)
+    return _Gate(at, way, half, off, room.body, room.body + 0.01)
 
 
-def _clear_floors(rooms: dict[str, _Room], items: Sequence[Item], stairs: Sequence[Stairs]) -> None:
+def _clear_floors(
+    rooms: dict[str, _Room], items: Sequence[Item], stairs: Sequence[Stairs], body: float
+) -> None:
     """Work out where the middle of a body may be, for every room at once."""
     treads = [(flight.a, box) for flight in stairs for box in flight.treads]
     found = {item.id: (item, box) for item in items if (box := _in_way(item, rooms)) is not None}
     # What stands on a thing that is in the way takes no floor of its own.
     in_way = [(str(item.region), box) for item, box in found.values() if item.on not in found]
-    inner = shapely.buffer([r.shape for r in rooms.values()], -BODY, join_style="mitre")
+    inner = shapely.buffer([r.shape for r in rooms.values()], -body, join_style="mitre")
     # One walks up to the first tread, but keeps from the sides of the others.
-    steps, beside = _by_room(rooms, treads, 0.0), _by_room(rooms, treads, BODY)
+    steps, beside = _by_room(rooms, treads, 0.0), _by_room(rooms, treads, body)
     ways = [shapely.union_all([gate.strip for gate in r.gates]) for r in rooms.values()]
     floors = shapely.union(shapely.difference(inner, beside), shapely.difference(ways, steps))
-    floors = shapely.difference(floors, _by_room(rooms, in_way, BODY))
+    floors = shapely.difference(floors, _by_room(rooms, in_way, body))
     for room, floor in zip(rooms.values(), floors, strict=True):
         room.free = floor
 
@@ -260,7 +270,7 @@ def _straight_on(a: Point3, b: Point3, c: Point3) -> bool:
 def _see_through(a: _Room, b: _Room, gate: _Gate) -> list[Edge]:
     """Edges between all that see each other through a doorway."""
     (x, z), (u, w) = gate.at, gate.into
-    half = max(gate.half - BODY, 0.01)
+    half = max(gate.half - gate.body, 0.01)
     gap = LineString([(x - w * half, z + u * half), (x + w * half, z - u * half)])
     pairs = [(v, o) for v in a.level for o in b.level if in_reach(v, o)]
     ways = [LineString((flat(v), flat(o))) for v, o in pairs]

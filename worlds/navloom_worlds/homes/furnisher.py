@@ -314,7 +314,7 @@ _BEFORE_WINDOW = 250
 _STAIR_LANE = 900
 _TABLE = "kitchen table"
 """Where a home without a dining room eats."""
-_TRIES = 6
+_TRIES = 10
 """How often a room is begun anew."""
 _QUARTER_TURN = 1.570796
 _DEGREE = 0.01745329
@@ -362,7 +362,7 @@ def furnish(
     Returns:
         Items and relations. Positions and sizes in metres, rounded to millimetres. Things keep to
         their room and off each other, off doors' swings and the lanes before them; a person of
-        0.2 m radius walks from every way into a room to every other.
+        0.33 m radius walks from every way into a room to every other.
 
     Raises:
         SceneError: there is no such style.

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from navloom.errors import SceneError, did_you_mean
 from navloom.scenes.checked_files import short
 
-VERSION = 1
+VERSION = 2
 """Raised by every change that alters a home: a seed means a home of one version."""
 
 Clutter = Literal["tidy", "lived-in", "cluttered"]

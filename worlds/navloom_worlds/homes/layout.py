@@ -8,6 +8,7 @@ slivers nor halls, public ones towards the front door.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import fsum
@@ -110,7 +111,8 @@ def _deal(
             elif slot.narrow:
                 misfit += 2 * (left[i] - size) / slot.area
             if slot.narrow and dealt[i] and not _public([*dealt[i], unit]):
-                misfit += 20
+                short = slot.touch[1] - slot.touch[0] < _REACH * (len(dealt[i]) + 1)
+                misfit += 20 if short else 0.1
             if misfit < least and unit.least(slot.depth) <= slot.length:
                 best, least = i, misfit
         dealt[best].append(unit)
@@ -119,6 +121,12 @@ def _deal(
     away = 1 if front < 0.5 else -1
     for given in dealt:
         given.sort(key=lambda u: away * _RANKS.get(u.kind, _PRIVATE) + noise * dice.unit())
+    for slot, given in zip(slots, dealt, strict=True):
+        if slot.narrow and 1 < len(given) < 4:
+            # Each must reach the spine: which is where counts for more than the way from the front.
+            orders = [list(order) for order in itertools.permutations(given)]
+            reaching = min(orders, key=lambda order: _cost(slot, order))
+            given[:] = reaching
     return dealt
 
 
@@ -152,9 +160,8 @@ def _cost(slot: Slot, units: Sequence[Unit]) -> float:
     takers = sum(takes_behind(unit) for unit in units)
     if takers < min(len(units), (slot.before is not None) + (slot.beyond is not None)):
         return _NOT
-    several = slot.narrow and len(units) > 1
-    if several and (len(units) > 3 or not _public(units)):
-        return _NOT
+    # Of public rooms in a narrow slot one may be reached through another.
+    several = slot.narrow and 1 < len(units) < 4 and _public(units)
     wants = fsum(unit.area for unit in units) / depth
     cost = (max(wants / slot.length, slot.length / wants) - 1.0) * 10 * len(units)
     at = slot.lo

@@ -37,7 +37,7 @@ from navloom.scenes.scene import (
 )
 from navloom_worlds.homes.dice import Dice
 from navloom_worlds.homes.floorplan import Doorway, Flight, Floorplan, Outline, Room, Spot
-from navloom_worlds.homes.freespace import FLAT, HEAD, place_viewpoints
+from navloom_worlds.homes.freespace import FLAT, HEAD, PERSON, place_viewpoints
 from navloom_worlds.homes.furnisher import Furnishing, furnish
 from navloom_worlds.homes.home_names import VERSION, HomeSpec, home_name
 from navloom_worlds.homes.planner import plan_home
@@ -153,7 +153,7 @@ def assemble(
     openings = tuple(_openings(plan, rooms))
     for region, fault in furnishing_faults(regions, items, relations, (*links, *openings), stairs):
         raise BlockedError(region, fault)
-    viewpoints, edges = place_viewpoints(regions, links, items, stairs)
+    viewpoints, edges = place_viewpoints(regions, links, items, stairs, PERSON)
     return Scene(
         floors=tuple(Floor(id=s.floor, height=metres(s.height)) for s in plan.storeys),
         regions=regions,

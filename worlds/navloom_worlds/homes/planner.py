@@ -35,7 +35,7 @@ from navloom_worlds.homes.floorplan import (
     Storey,
     Window,
 )
-from navloom_worlds.homes.frame import SLIMMEST, Bay, SpineFrame, draw_frame, search
+from navloom_worlds.homes.frame import SLIMMEST, Bay, SpineFrame, draw_frame, draw_shape, search
 from navloom_worlds.homes.home_names import LARGEST, SMALLEST, HomeSpec
 from navloom_worlds.homes.layout import Cell, lay_out
 from navloom_worlds.homes.plan_checks import faults
@@ -121,12 +121,20 @@ def _cut(frame: SpineFrame, way: str, area: float, keep: tuple[Rect, ...]) -> Sp
         return None
     cut = left(off)
     whole = [*cut.spine, *(bay.whole for bay in cut.bays)]
-    if not cut.spine or not all(any(_inside(r, k) for r in whole) for k in keep):
+    if not _in_one(cut.spine) or not all(any(_inside(r, k) for r in whole) for k in keep):
         return None
     for gaps in (_gaps(bay, k) for bay in cut.bays for k in keep if _inside(bay.whole, k)):
         if max(gaps) == 0 or any(0 < gap < SLIMMEST for gap in gaps):
             return None
     return cut if 0.9 * area <= cut.area <= 1.2 * area else None
+
+
+def _in_one(spine: Sequence[Rect]) -> bool:
+    """Whether a spine of at most three arms holds together: each touches another."""
+    return len(spine) == 1 or (
+        bool(spine)
+        and all(any(_touch(arm, other) for other in spine if other is not arm) for arm in spine)
+    )
 
 
 def _gaps(bay: Bay, rect: Rect) -> tuple[int, int]:
@@ -416,7 +424,7 @@ def _free(wall: Stretch, doorways: Sequence[Doorway], least: int) -> list[tuple[
 
 
 _MOST_TRIES = 240
-_SAME_EXTENT, _SAME_PROGRAMME = 80, 4
+_SAME_EXTENT, _SAME_SHAPE, _SAME_PROGRAMME = 80, 16, 2
 _EASY = 0.2
 """The share of homes built for a wheelchair, stairs apart."""
 _STOREY_TRIES = 5
@@ -442,7 +450,10 @@ def plan_home(dice: Dice, spec: HomeSpec) -> Floorplan:
         # A size is given up last: if it went with each failed try, small homes would crowd in.
         extent = draw_extent(dice.split("extent", attempt // _SAME_EXTENT), spec)
         own = dice.split("programme", attempt // _SAME_PROGRAMME)
-        programme = draw_programme(own, extent)
+        # So is the hall's shape: straight ones are found most easily.
+        shapes = dice.split("shape", attempt // _SAME_SHAPE)
+        shape = draw_shape(shapes, extent.area / extent.floors, extent.rooms)
+        programme = draw_programme(own, extent, shape)
         plan = _drawn(dice.split("plan", attempt), programme)
         if plan is not None and _as_large(plan, extent.area) and not faults(plan):
             return replace(plan, retries=attempt)
@@ -497,8 +508,11 @@ def _raised(dice: Dice, site: _Site, wishes: StoreyWishes) -> bool:
     """Put a storey on those that stand; False where the draws make none."""
     floor, floors = wishes.floor, len(site.programme.storeys)
     height = (floor - 1) * site.rise
-    units = draw_units(dice.split("units"), wishes.rooms, wishes.halls == 0)
-    base = _frame(dice.split("frame"), site, wishes, units)
+    hub = wishes.halls == 0 and floors == 1 and len(wishes.rooms) <= 8 and dice.chance(0.6)
+    if wishes.halls == 0 and not hub:
+        wishes = _opened(wishes)
+    units = draw_units(dice.split("units"), wishes.rooms, hub)
+    base = _frame(dice.split("frame"), site, wishes, units, hub)
     if base is None:
         return False
     shafts = list(site.shafts)
@@ -525,17 +539,29 @@ def _raised(dice: Dice, site: _Site, wishes: StoreyWishes) -> bool:
     return True
 
 
+def _opened(wishes: StoreyWishes) -> StoreyWishes:
+    """The same storey with a smaller living room, since the spine becomes part of it."""
+    spine = 0.11 * fsum(room.area for room in wishes.rooms)
+    least = KINDS["living room"].least
+    rooms = tuple(
+        replace(room, area=max(room.area - spine, least)) if room.kind == "living room" else room
+        for room in wishes.rooms
+    )
+    return replace(wishes, rooms=rooms)
+
+
 def _frame(
-    dice: Dice, site: _Site, wishes: StoreyWishes, units: Sequence[Unit]
+    dice: Dice, site: _Site, wishes: StoreyWishes, units: Sequence[Unit], hub: bool
 ) -> SpineFrame | None:
     stairs = (wishes.floor < len(site.programme.storeys)) + (wishes.floor > 1)
     net = fsum(room.area for room in wishes.rooms)
-    wanted = net * (1.19 if wishes.halls else 1.05) + 7.5 * stairs
+    wanted = net * (1.05 if hub else 1.19) + 7.5 * stairs
     parts = len(units) - stairs + 1
     if not site.frames:
         living = [room.area for room in wishes.rooms if room.kind == "living room"]
         largest = max(unit.area for unit in units)
-        return draw_frame(dice, wanted, None if wishes.halls else living[0], parts, largest)
+        shape = site.programme.shape
+        return draw_frame(dice, shape, wanted, living[0] if hub else None, parts, largest)
     keep = tuple(shaft.rect for shaft in site.shafts if shaft.at(wishes.floor))
     return set_back(dice, site.frames[-1], wanted, keep, parts)
 
@@ -564,6 +590,10 @@ def _storey(
     if cells is None:
         return None
     halls = halls_of(dice, frame, wishes.halls)
+    for cell in [cell for cell in cells if not wishes.halls and cell.kind == "living room"]:
+        # An open plan: the living room and the spine are one room.
+        cells.remove(cell)
+        halls[0].rects += cell.rects
     drawn = draw_storey(storey, halls + cells, site.outer)
     if drawn is None:
         return None

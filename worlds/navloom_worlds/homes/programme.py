@@ -15,6 +15,7 @@ from navloom.errors import SceneError
 from navloom.files import packaged
 from navloom_worlds.homes.dice import Dice
 from navloom_worlds.homes.floorplan import Zone
+from navloom_worlds.homes.frame import HallShape
 from navloom_worlds.homes.home_names import LARGEST, MOST_ROOMS, SMALLEST, HomeSpec
 
 
@@ -88,6 +89,7 @@ class Programme:
 
     storeys: tuple[StoreyWishes, ...]
     elevator: bool
+    shape: HallShape
 
 
 def fewest_rooms(floors: int) -> int:
@@ -121,17 +123,16 @@ def draw_extent(dice: Dice, spec: HomeSpec) -> Extent:
     return Extent(rooms, floors, min(high, max(low * 1.08, rooms * dice.between(9.0, 17.0))))
 
 
-def draw_programme(dice: Dice, extent: Extent) -> Programme:
-    """Draw which rooms a home of this extent has, and on which storey."""
+def draw_programme(dice: Dice, extent: Extent, shape: HallShape) -> Programme:
+    """Draw which rooms a home of this extent and hall has, and on which storey."""
     rooms, floors = extent.rooms, extent.floors
-    hub = floors == 1 and rooms <= 8 and dice.chance(1.0 if rooms <= 5 else 0.5)
-    halls = [0 if hub else 1] * floors
-    if rooms >= 14 and dice.chance(0.3):
+    halls = [int(shape != "open")] + [1] * (floors - 1)
+    if halls[0] and shape != "central" and rooms >= 14 and dice.chance(0.3):
         halls[0] += 1
-    elevator = floors > 1 and rooms >= 12 and dice.chance(0.12)
+    elevator = floors > 1 and rooms >= 12 and dice.chance(0.2)
     spare = rooms - sum(halls) - (floors - 1) - floors * elevator
     kinds = _kinds(dice, spare, rooms)
-    return Programme(_storeys(dice, kinds, floors, extent.area, halls), elevator)
+    return Programme(_storeys(dice, kinds, floors, extent.area, halls), elevator, shape)
 
 
 def _possible(spec: HomeSpec) -> None:

@@ -207,7 +207,10 @@ class RoomFloor:
             False, and nothing is changed, where it would part the ways, or one could no longer
             come to it or to another thing.
         """
-        if bottom < HEAD and top > STEP_OVER and not self.walk.close(rect, front):
+        if top <= STEP_OVER:
+            if front is not None and not self.walk.keep(front):
+                return False
+        elif bottom < HEAD and not self.walk.close(rect, front):
             return False
         self.solids.append(Solid(*rect, bottom, top))
         if bottom < STEP_OVER < top:

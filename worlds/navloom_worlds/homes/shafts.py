@@ -13,6 +13,8 @@ from navloom_worlds.homes.rectilinear import Axis, Rect, overlap
 from navloom_worlds.homes.stairs import HALF, BuiltStairs, Shape, build_stairs, stair_size
 
 _BESIDE = SLIMMEST + 100
+_REACHED = 1100
+"""So much of the spine is left for a door to the room beside."""
 _INNER, _BEHIND = 1, 5
 """Keys of the bay in the corner of a bent spine, and of what is left of it behind stairs."""
 _ABSORBED = 700
@@ -123,7 +125,9 @@ def _places(
     places = []
     for bay in frame.bays:
         lo, hi = bay.touch
-        if bay.depth < deep or hi - lo < wide + _BESIDE or bay.key == _BEHIND:
+        if bay.depth < deep or bay.hi - bay.lo < wide + _BESIDE or bay.key == _BEHIND:
+            continue
+        if hi - lo < wide + _REACHED:
             continue
         middle = (lo + hi - wide) // 100 * 50
         spots = [at for at, end in ((lo, bay.lo), (hi - wide, bay.hi - wide)) if at == end]

@@ -158,7 +158,8 @@ def _starts(
     last = high - wide
     if at is not None:
         yield min(max(at - wide // 2, low), last)
-        return
+        if prefer != "centre":
+            return
     ends = [end for end, true in ((low, low == side.low), (last, high == side.high)) if true]
     if corner:
         yield from room.dice.shuffled(ends)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 
 from navloom.files import packaged
 from navloom_worlds.homes.dice import Dice
-from navloom_worlds.homes.doors import Doors
+from navloom_worlds.homes.doors import NARROWEST, Doors
 from navloom_worlds.homes.floorplan import (
     Doorway,
     Flight,
@@ -279,8 +279,8 @@ def _in_line(
 
 
 HALF = 50
-_LEAST_WAY = 900
-"""Walls between cells that are shorter hold no doorway: 600 and its jambs."""
+_LEAST_WAY = NARROWEST + 300
+"""Walls between cells that are shorter hold no doorway with its jambs."""
 _FRONTS = ("entryway", "hallway", "living room", "family room", "dining room", "kitchen")
 
 
@@ -336,7 +336,7 @@ def halls_of(dice: Dice, frame: SpineFrame, halls: int) -> list[Cell]:
     if halls == 1:
         return [Cell("hallway", spine)]
     if len(spine) > 1:
-        return [Cell("hallway", [rect]) for rect in spine[:2]]
+        return [Cell("hallway", spine[:1]), Cell("hallway", spine[1:])]
     x0, z0, x1, z1 = spine[0]
     if x1 - x0 > z1 - z0:
         cut = x0 + int((x1 - x0) * dice.between(0.35, 0.65)) // 50 * 50

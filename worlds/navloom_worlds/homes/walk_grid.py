@@ -14,7 +14,8 @@ from itertools import pairwise
 Rect = tuple[int, int, int, int]
 """x0, z0, x1, z1 in mm."""
 
-BODY = 200
+BODY = 330
+"""Radius in mm: as viewpoints are placed for (:data:`~navloom_worlds.homes.freespace.PERSON`)."""
 CELL = 100
 """mm."""
 _NEAR = 4
@@ -90,6 +91,13 @@ class WalkGrid:
             self._fronts.append(foot)
         self.open = left
         return True
+
+    def keep(self, front: Rect) -> bool:
+        """Note where one must be able to stand whatever comes; False where one cannot now."""
+        foot = self._mask(front) & self.open
+        if foot:
+            self._fronts.append(foot)
+        return bool(foot)
 
     def _one_arc(self, columns: range, rows: range) -> bool:
         """Whether the open cells around a rectangle of cells hang together along its edge.

@@ -19,7 +19,7 @@ from navloom.errors import SceneError, did_you_mean
 from navloom.scenes.floor_graph import BODY
 from navloom.scenes.scene import Box, Item, Link, Point2, Region, Scene, prompt_name
 from navloom_worlds.homes.catalogue import catalogue
-from navloom_worlds.homes.freespace import FLAT, HEAD, place_viewpoints
+from navloom_worlds.homes.freespace import FLAT, HEAD, PERSON, place_viewpoints
 from navloom_worlds.mend.rebuild import ramped, widened, without_sill
 
 _STEP = 0.05
@@ -354,7 +354,11 @@ def with_ways(before: Scene, changed: Scene) -> Scene:
     exact = all(link.jambs for link in changed.links if link.kind in ("opening", "door"))
     if exact and changed.links and all(region.polygon for region in changed.regions):
         viewpoints, edges = place_viewpoints(
-            changed.regions, changed.links, changed.items, changed.stairs
+            changed.regions,
+            changed.links,
+            changed.items,
+            changed.stairs,
+            PERSON if before.source == "home" else BODY,
         )
         return changed.replace(viewpoints=viewpoints, edges=edges)
     return _without_blocked(changed, set(_standing(changed)) - set(_standing(before)))

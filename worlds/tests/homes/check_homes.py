@@ -19,7 +19,7 @@ import shapely
 from shapely import LineString, Point, Polygon, STRtree, unary_union
 
 MM = 0.001
-BODY = 0.2
+BODY = 0.3
 """Radius of the person whose viewpoints and edges these are."""
 HEAD, FLAT = 1.8, 0.05
 """A person walks under what is higher, and over what is lower."""

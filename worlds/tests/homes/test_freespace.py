@@ -83,6 +83,19 @@ def test_viewpoints_are_about_two_metres_apart_all_over_the_floor() -> None:
     assert {round(min(a.distance(b) for b in at if b is not a), 6) for a in at} == {2.0}
 
 
+@pytest.mark.parametrize("body", [BODY, 0.33])
+def test_a_body_keeps_its_radius_from_walls_and_things(body: float) -> None:
+    chest = thing(1, 2.5, 1.0, 2.0, 1.3)
+    placed = place_viewpoints(ROOMS, [DOOR], [chest], body=body)
+    assert nx.is_connected(graph_of(placed))
+    doorway = Polygon([(4.6, 1.0), (5.5, 1.0), (5.5, 1.8), (4.6, 1.8)])
+    walls = [LineString([*outline, outline[0]]) for r in ROOMS if (outline := r.outline)]
+    for way in ways(placed):
+        assert way.distance(footprint(chest)) > body - NEAR_ENOUGH
+        inside = way.difference(doorway)
+        assert all(inside.distance(wall) > body - NEAR_ENOUGH for wall in walls)
+
+
 def test_it_is_the_same_every_time() -> None:
     items = [thing(1, 2, 2, 1.5, 0.8, yaw=0.3)]
     assert place_viewpoints(ROOMS, [DOOR], items) == place_viewpoints(ROOMS, [DOOR], items)

@@ -120,14 +120,14 @@ def test_doors_swing_and_the_floor_before_them_is_free(name: str, seed: int) -> 
 
 
 def floor_of_a_person(room: Room, items: Sequence[Item]) -> BaseGeometry:
-    """Where the middle of a person of 0.2 m radius may be, among what stands in a room."""
+    """Where the middle of a person of 0.3 m radius may be, among what stands in a room."""
     things = [
-        body(item).buffer(0.199, cap_style="square", join_style="mitre")
+        body(item).buffer(0.299, cap_style="square", join_style="mitre")
         for item in items
         if heights(item)[0] < room.level / 1000 + 1.8
         and heights(item)[1] > room.level / 1000 + 0.05
     ]
-    return outline(room).buffer(-0.199, join_style="mitre").difference(unary_union(things))
+    return outline(room).buffer(-0.299, join_style="mitre").difference(unary_union(things))
 
 
 @pytest.mark.parametrize(("name", "seed"), CASES)

@@ -12,7 +12,7 @@ from navloom_worlds.teams.team_planner import task_of
 
 def test_robots_are_told_apart_and_things_of_one_name_too() -> None:
     home = load_scene("home:1")
-    task = task_of(home, 16, robots=2, errands=2)
+    task = task_of(home, 13, robots=2, errands=2)
     starts = [robot.start for robot in task.robots] * 2
     robots = tuple(make_robot(home, f"robot_{n}", at) for n, at in enumerate(starts, 1))
     assert len({name.partition(" in ")[0] for name in task.things}) == 1
