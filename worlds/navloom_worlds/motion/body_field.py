@@ -14,6 +14,7 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
+import shapely
 from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
@@ -23,6 +24,7 @@ from navloom.scenes.bodies import Embodiment, climbs
 from navloom.scenes.distances import per_scene
 from navloom.scenes.scene import Point3, Scene, Viewpoint
 from navloom_worlds.geometry.mesh import Grid
+from navloom_worlds.geometry.wall_holes import OUTDOORS
 from navloom_worlds.motion.body_mesh import body_mesh
 from navloom_worlds.motion.dilation import Dilated, dilated, nearest_in
 from navloom_worlds.motion.field_file import load_places, save_places, scene_key
@@ -333,7 +335,9 @@ def body_key(body: Embodiment) -> str:
 def _made(scene: Scene, body: Embodiment) -> tuple[Dilated, Ints]:
     seeds = [floor_position(each) for each in scene.viewpoints]
     floors = floors_of(scene, body)
-    found = dilated(body_mesh(scene, body), obstacles_of(scene, body), floors, body, seeds)
+    outdoors = [each.outline for each in scene.regions if OUTDOORS.search(each.label.casefold())]
+    lot = shapely.union_all([shapely.Polygon(each) for each in outdoors if each])
+    found = dilated(body_mesh(scene, body), obstacles_of(scene, body), floors, body, seeds, lot)
     if not len(found.part):
         raise SceneError(no_place(scene, body, "with things and walls about"))
     return found, _ranked(found, seeds)

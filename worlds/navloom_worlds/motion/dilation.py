@@ -12,10 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import shapely
 from numpy.typing import NDArray
 from scipy.ndimage import maximum_filter
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import KDTree
+from shapely.geometry.base import BaseGeometry
 
 from navloom.scenes.bodies import LARGE, Embodiment, climbs, outer
 from navloom.scenes.scene import Point3
@@ -109,6 +111,7 @@ def dilated(
     floors: Underfoot,
     body: Embodiment,
     seeds: Sequence[Point3] = (),
+    lot: BaseGeometry | None = None,
 ) -> Dilated:
     """Find where the middle of a body may be.
 
@@ -119,11 +122,14 @@ def dilated(
         body: whose.
         seeds: only floors that hang together with one of these are of interest, so neither roofs
             nor the land around a home; all are where there is none.
+        lot: what is of the home under the sky, (x, z), where that is known.
     """
     grid, radius = floors.grid, body.width / 2
     cell, height, tread, roofed = _with_room(mesh, floors, body)
     if seeds:
         climb = max(floors.stair, floors.step)
+        if lot is not None:
+            roofed = roofed | shapely.contains_xy(lot, *grid.middles(cell).T)
         wanted = _with_seeds(grid, cell, height, roofed, climb, seeds)
         cell, height, tread = cell[wanted], height[wanted], tread[wanted]
     least = radius - EPS / 2
