@@ -162,7 +162,8 @@ def outlines(lines: Floats) -> Floats:
     of = connected_components(joined, directed=False)[1][pairs[0]]
     order = np.argsort(of, kind="stable")
     lines, of = lines[order], of[order]
-    hulls = shapely.convex_hull(shapely.linestrings(lines.reshape(-1, 2), indices=np.repeat(of, 2)))
+    strings = shapely.linestrings(lines.reshape(-1, 2), indices=np.repeat(of, 2))
+    hulls = np.asarray(shapely.convex_hull(strings))
     places, whose = shapely.get_coordinates(shapely.boundary(hulls), return_index=True)
     sides = np.hstack([places[:-1], places[1:]])[whose[:-1] == whose[1:]]
     whose = whose[:-1][whose[:-1] == whose[1:]]
@@ -173,7 +174,8 @@ def outlines(lines: Floats) -> Floats:
     left = lines[~solid[of]]
     tree = shapely.STRtree(hulls[solid])
     within = tree.query(shapely.linestrings(left.reshape(-1, 2, 2)), predicate="covered_by")[0]
-    return np.concatenate([np.delete(left, within, axis=0), sides[solid[whose]]])
+    found: Floats = np.concatenate([np.delete(left, within, axis=0), sides[solid[whose]]])
+    return found
 
 
 def _on_sides(lines: Floats, of: Ints, sides: Floats, whose: Ints) -> Bools:
@@ -182,7 +184,8 @@ def _on_sides(lines: Floats, of: Ints, sides: Floats, whose: Ints) -> Bools:
     def key(number: Ints, way: Floats) -> Floats:
         """A thing's number and a direction over half a turn, of which its hull has two sides."""
         angle = np.arctan2(way[:, 1], way[:, 0]) % math.pi
-        return 4.0 * number + np.where(angle > math.pi - _ALIKE / 2, 0.0, angle)
+        keys: Floats = 4.0 * number + np.where(angle > math.pi - _ALIKE / 2, 0.0, angle)
+        return keys
 
     keys = key(whose, sides[:, 2:] - sides[:, :2])
     order = np.argsort(keys, kind="stable")
