@@ -336,7 +336,8 @@ def _note(scene: Scene, body: Embodiment, driven: Driven) -> str:
         return f"{by}: there is not enough space for it"
     if by in scene.item_by_id:
         by = scene.item_by_id[by].prompt_name.replace("_", " ")
-    elif by in ("", "wall"):
+    elif by in ("", "wall") or (by.startswith("door ") and body.doors):
+        # Of a door that it pushes it meets the frame alone.
         shape = shape_of(body)
         if shape.round:
             return f"too narrow: no way for a body of {body.width:.2f} m"

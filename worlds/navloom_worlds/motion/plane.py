@@ -184,8 +184,7 @@ def _on_sides(lines: Floats, of: Ints, sides: Floats, whose: Ints) -> Bools:
     def key(number: Ints, way: Floats) -> Floats:
         """A thing's number and a direction over half a turn, of which its hull has two sides."""
         angle = np.arctan2(way[:, 1], way[:, 0]) % math.pi
-        keys: Floats = 4.0 * number + np.where(angle > math.pi - _ALIKE / 2, 0.0, angle)
-        return keys
+        return np.asarray(4.0 * number + np.where(angle > math.pi - _ALIKE / 2, 0.0, angle))
 
     keys = key(whose, sides[:, 2:] - sides[:, :2])
     order = np.argsort(keys, kind="stable")
