@@ -91,6 +91,7 @@ def _set_out(scene: Scene, body: Embodiment, start: str, goal: str) -> tuple[Rid
     from navloom_worlds.motion.body_field import body_field
     from navloom_worlds.motion.mover import mover_of
     from navloom_worlds.motion.ride import Ride
+    from navloom_worlds.motion.routes import route
 
     mover, field = mover_of(scene, body), body_field(scene, body)
     wanted, goals = _points(scene, start)[0], _points(scene, goal)
@@ -118,7 +119,13 @@ def _set_out(scene: Scene, body: Embodiment, start: str, goal: str) -> tuple[Rid
     facing = Stand(stand.position, heading_to(stand.position, ahead))
     if mover.fits(facing):
         stand = facing
-    return Ride(mover, stand, points[1:]), None if own is None else own.metres
+    ride = Ride(mover, stand, points[1:])
+    if own is not None and not mover.shape.round:
+        # The field knows how wide it is, and nothing of its corners.
+        found = route(scene, body, [stand], own.points[-1])
+        if found is not None and found.arrived:
+            ride.lead((), found.path)
+    return ride, None if own is None else own.metres
 
 
 def _with_room(field: BodyField, wanted: Point3) -> Point3 | None:

@@ -1,17 +1,8 @@
 """Drives a body from one region to another: planned on its field, gone by its exact shape.
 
 A body starts where it has most room in the largest part of the region that it can be in, and is to
-come to such a place of the other. The field knows how wide a body is straight ahead; where it must
-turn, its corners count too, so ways with room to turn are tried first, then the shortest, at last
-with manoeuvres where it stops, and the first that the body itself can follow counts. Lifts carry
-whoever can operate them. Widths, steps and rules are not read.
-
-Ways up and down stairs in the middle: a long body does not get round where its middle could.
-
-Ways on which a body keeps from things, and turns where it has room: else it goes straight.
-
-Between the places of a field it costs more to be where the circle around the body would stick out.
-The cheapest way is cut into straight lines that end, where it can be, at places with room to turn.
+come to such a place of the other, by :mod:`navloom_worlds.motion.routes`. Lifts carry whoever can
+operate them. Widths and steps of links are not read.
 """
 
 from __future__ import annotations
@@ -24,177 +15,17 @@ from itertools import pairwise
 import networkx as nx
 import numpy as np
 import shapely
-import shapely.ops
-from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import dijkstra
 from shapely import Polygon
 
 from navloom.errors import SceneError
-from navloom.scenes.bodies import Embodiment, Stand, inner, outer, shape_of
-from navloom.scenes.distances import per_scene
+from navloom.scenes.bodies import Embodiment
 from navloom.scenes.scene import Point3, Scene
 from navloom_worlds.motion.body_field import BodyField, body_field
-from navloom_worlds.motion.manoeuvres import manoeuvred
-from navloom_worlds.motion.mover import Mover, mover_of
-from navloom_worlds.motion.stair_drive import rounded
-
-_TIGHT = 6.0
-"""How much more a metre costs where there is no more room than half the width."""
-_AIR = 0.1
-"""Metres that a body that need not turn, a disc, keeps from things where it can."""
-_MOST_LAYERS = 40
-_SHARES = (1.0, 0.7, 0.4)
-"""What counts as room to turn, as a share of what the circle needs: the first that works."""
-
-
-class Roomy:
-    """A field with how much more room each place has than half the body's width.
-
-    Args:
-        scene: whose floors tell storeys apart.
-        field: of a body.
-    """
-
-    def __init__(self, scene: Scene, field: BodyField) -> None:
-        self.field = field
-        self.cell = field.grid.cell
-        self.needed = max(_AIR, outer(field.body) - inner(field.body))
-        self.along, self.across = np.divmod(field.found.cell, field.grid.deep)
-        heights = np.array(sorted({floor.height for floor in scene.floors}))[:_MOST_LAYERS]
-        layer = np.searchsorted(heights, field.found.height + 0.5 * _storey(heights)) - 1
-        self.layer = np.clip(layer, 0, len(heights) - 1)
-        shape = (len(heights), self.along.max(initial=0) + 3, self.across.max(initial=0) + 3)
-        self.at = np.full(shape, -1, dtype=np.int32)
-        self.at[self.layer, self.along + 1, self.across + 1] = np.arange(len(field))
-        self.spare: NDArray[np.float64] = field.clear - inner(field.body)
-        self.graph = self._graph()
-
-    def _graph(self) -> csr_array:
-        beside = self.field.places.beside
-        rows, sides = np.nonzero(beside >= 0)
-        columns = beside[rows, sides]
-        short = np.clip(1 - self.spare / max(self.needed, 1e-9), 0, 1)
-        cost = self.cell * (1 + _TIGHT * short[columns])
-        return csr_array((cost, (rows, columns)), shape=(len(self.field),) * 2)
-
-    def ways(self, begin: Point3, end: Point3) -> Iterator[tuple[Point3, ...]]:
-        """Lines of points from a position to another, the most careful first; none without way."""
-        first, last = self.field.at(begin), self.field.at(end)
-        if first < 0 or last < 0:
-            return
-        _, before = dijkstra(
-            self.graph, directed=True, indices=np.array(first), return_predecessors=True
-        )
-        here, run = last, [last]
-        while here != first and before[here] >= 0:
-            here = int(before[here])
-            run.append(here)
-        if here != first:
-            return
-        run.reverse()
-        for share in _SHARES:
-            turns = self._turns(run, share * self.needed)
-            yield (begin, *(self.field.position(each) for each in turns[1:-1]), end)
-
-    def _turns(self, run: list[int], room: float) -> list[int]:
-        """The places at which a way is cut."""
-        kept, i = [run[0]], 0
-        while i < len(run) - 1:
-            seen = [j for j in self._ahead(run, i) if self._straight(run, i, j)]
-            wide = [j for j in seen if self.spare[run[j]] >= room - 1e-9]
-            i = max(wide or seen or [i + 1])
-            kept.append(run[i])
-        return kept
-
-    def _ahead(self, run: list[int], i: int) -> list[int]:
-        far = range(i + 2, len(run))
-        return [j for j in far if (j - i) % 3 == 2 or j == len(run) - 1]
-
-    def _straight(self, run: list[int], i: int, j: int) -> bool:
-        """Whether a straight line has as much room as the way that it cuts off."""
-        a, b = run[i], run[j]
-        if self.layer[a] != self.layer[b]:
-            return False
-        count = max(2, math.ceil(abs(self.along[b] - self.along[a])), 2 * (j - i) // 2)
-        u = np.rint(np.linspace(self.along[a], self.along[b], 2 * count)).astype(int) + 1
-        w = np.rint(np.linspace(self.across[a], self.across[b], 2 * count)).astype(int) + 1
-        on = self.at[self.layer[a], u, w]
-        if (on < 0).any():
-            return False
-        least = min(float(self.spare[run[i : j + 1]].min()), self.needed)
-        return bool(self.spare[on].min() >= least - self.cell / 2)
-
-
-def _storey(heights: NDArray[np.float64]) -> float:
-    return float(np.diff(heights).min()) if len(heights) > 1 else 1.0
-
-
-def roomy(scene: Scene, field: BodyField) -> Roomy:
-    """The places of a body's field with their room; made once per scene and body."""
-    key = f"mend:roomy {field.body.model_dump_json()}"
-    return per_scene(scene, key, lambda: Roomy(scene, field))
-
-
-BENDS = (0.5, 0.35, 0.7, 0.0)
-"""Metres before a bend of stairs from which it is cut, as tried one after the other."""
-_NEAR = 0.8
-"""Metres from the foot and the head of stairs at which a way comes by that leads over them."""
-_STEP = 0.05
-
-
-def in_the_middle(scene: Scene, way: Sequence[Point3], bend: float) -> list[Point3]:
-    """A way with the middle line of each flight in place of what leads over it.
-
-    Args:
-        scene: whose stairs are known.
-        way: points on the floor.
-        bend: metres before a bend from which it is cut.
-    """
-    points = list(way)
-    for flight in scene.stairs:
-        line = list(dict.fromkeys(flight.line))
-        dense, number = _dense(points)
-        if len(line) < 2 or not len(dense):
-            continue
-        far = [np.linalg.norm(dense - end, axis=1) for end in (line[0], line[-1])]
-        ends, off = [int(np.argmin(each)) for each in far], max(float(each.min()) for each in far)
-        if off > _NEAR or ends[0] == ends[1]:
-            continue
-        over = rounded(line, bend)
-        first, last = min(ends), max(ends)
-        before = [points[k] for k in range(number[first] + 1)]
-        after = [points[k] for k in range(number[last] + 1, len(points))]
-        points = [*before, *(over if ends[0] < ends[1] else over[::-1]), *after]
-    return points
-
-
-def _dense(points: Sequence[Point3]) -> tuple[NDArray[np.float64], list[int]]:
-    """Points every few centimetres, and after which of the way's each lies."""
-    found, number = list[Point3](), list[int]()
-    for k, (each, leg) in enumerate(_legs(points)):
-        found += each
-        number += [k] * leg
-    return np.array(found).reshape(-1, 3), number
-
-
-def _legs(points: Sequence[Point3]) -> Iterator[tuple[list[Point3], int]]:
-    for a, b in pairwise(points):
-        count = max(1, math.ceil(math.dist(a, b) / _STEP))
-        at = np.array(a) + np.arange(count)[:, None] / count * (np.array(b) - np.array(a))
-        yield [(float(x), float(y), float(z)) for x, y, z in at], count
-
+from navloom_worlds.motion.routes import route
 
 _LEVEL = 0.3
 """Metres that the floor of a place may be off its region's."""
-_ARRIVED = 0.15
-_STOREY = 1.0
-"""Metres of height between the ends of a way that leads over stairs, at least."""
 _LIFT_REACH = 0.5
-_MOST_PAST = 6
-"""Places that it gets past by manoeuvres on one way."""
-_AGAIN = 3
-"""Ways that are planned anew from where a body stopped, before it is said that it stopped."""
 
 
 @dataclass(frozen=True)
@@ -244,111 +75,19 @@ def drive(scene: Scene, body: Embodiment, start: str, goal: str) -> Drive:
 
 
 def _driven(scene: Scene, body: Embodiment, legs: Sequence[tuple[Point3, Point3]]) -> Drive:
-    """Follow ways for one disc after the other; what was met on the slimmest is told."""
+    """Drive one leg after another; what was met on all of them is told."""
     paths: list[tuple[Point3, ...]] = []
-    touched, mover = dict[str, None](), mover_of(scene, body)
-    field = body_field(scene, body)
+    touched = dict[str, None]()
     for begin, end in legs:
-        tried: Drive | None = None
-        for points in _ways(scene, field, begin, end):
-            tried = _persisted(mover, field, points)
-            if tried.arrived:
-                break
-        if tried is not None and not tried.arrived:
-            tried = _patient(scene, mover, field, (begin, end))
-        if tried is None:
+        found = route(scene, body, begin, end)
+        if found is None:
             return Drive(False, tuple(paths), tuple(touched), "no way for half its width")
-        touched.update(dict.fromkeys(tried.touched))
-        paths += tried.path
-        if not tried.arrived:
-            return Drive(False, tuple(paths), tuple(touched), tried.why)
+        touched.update(dict.fromkeys(found.touched))
+        if found.path:
+            paths.append(tuple(stand.position for stand in found.path))
+        if not found.arrived:
+            return Drive(False, tuple(paths), tuple(touched), found.why)
     return Drive(True, tuple(paths), tuple(touched))
-
-
-def _ways(
-    scene: Scene, field: BodyField, begin: Point3, end: Point3
-) -> Iterator[tuple[Point3, ...]]:
-    """Ways to try: with room to turn where the body must, the shortest, stairs in the middle."""
-    yield from roomy(scene, field).ways(begin, end)
-    shortest = field.way(begin, [end])
-    if shortest is None:
-        return
-    yield shortest.points
-    heights = [y for _, y, _ in shortest.points]
-    if shape_of(field.body).round or max(heights) - min(heights) < _STOREY:
-        return
-    roomiest = next(roomy(scene, field).ways(begin, end), shortest.points)
-    for bend in BENDS:
-        yield tuple(in_the_middle(scene, roomiest, bend))
-
-
-def _begun(mover: Mover, points: Sequence[Point3]) -> Stand | None:
-    """Where a body starts on a way, facing along it."""
-    (x, _, z), (u, _, w) = points[0], points[min(1, len(points) - 1)]
-    ahead = math.atan2(u - x, -(w - z)) if (x, z) != (u, w) else 0.0
-    return mover.settled(Stand(points[0], ahead))
-
-
-def _persisted(mover: Mover, field: BodyField, points: Sequence[Point3]) -> Drive:
-    """Follow a way; where the body stops, follow a new one from there, a few times."""
-    stand = _begun(mover, points)
-    if stand is None:
-        return Drive(False, why="it does not fit where it starts")
-    path, met, goal = [stand], list[str](), points[-1]
-    for _ in range(_AGAIN + 1):
-        moved = mover.follow(path[-1], points)
-        path += moved.path[1:]
-        met += [bump.what for bump in moved.bumps]
-        at = path[-1].position
-        if _is_at(at, goal):
-            return _told(path, met, arrived=True)
-        way = field.way(at, [goal])
-        if way is None:
-            break
-        points = way.points
-    return _told(path, met, arrived=False)
-
-
-def _patient(scene: Scene, mover: Mover, field: BodyField, ends: tuple[Point3, Point3]) -> Drive:
-    """Follow the way with most room; get past where the body stops by manoeuvres, and go on so."""
-    rooms, goal = roomy(scene, field), ends[1]
-    points = next(rooms.ways(*ends), None)
-    points = points and tuple(in_the_middle(scene, points, BENDS[0]))
-    stand = None if points is None else _begun(mover, points)
-    if points is None or stand is None:
-        return Drive(False, why="it does not fit where it starts")
-    path, met = [stand], list[str]()
-    for _ in range(_MOST_PAST):
-        moved = mover.follow(path[-1], points)
-        path += moved.path[1:]
-        met += [bump.what for bump in moved.bumps]
-        at = path[-1].position
-        if _is_at(at, goal):
-            return _told(path, met, arrived=True)
-        points = next(rooms.ways(field.nearest(at) or at, goal), None)
-        past = manoeuvred(mover, path, points) if points else []
-        if not past:
-            break
-        path += past
-        on = field.nearest(past[-1].position)
-        points = next(rooms.ways(on, goal), None) if on else None
-        if points is None:
-            break
-        points = tuple(in_the_middle(scene, points, BENDS[0]))
-    return _told(path, met, arrived=False)
-
-
-def _is_at(at: Point3, goal: Point3) -> bool:
-    return math.hypot(at[0] - goal[0], at[2] - goal[2]) <= _ARRIVED
-
-
-def _told(path: Sequence[Stand], met: Sequence[str], *, arrived: bool) -> Drive:
-    # Each once, where it was met last: that is what stopped it.
-    last = tuple(dict.fromkeys(reversed(met)))[::-1]
-    x, _, z = path[-1].position
-    why = f"it stops at ({x:.2f}, {z:.2f}), at {last[-1] if last else 'an edge'}"
-    way = tuple(each.position for each in path)
-    return Drive(arrived, (way,), last, "" if arrived else why)
 
 
 def spot(scene: Scene, field: BodyField, region: str) -> Point3 | None:

@@ -122,14 +122,14 @@ class BodyMotion:
         self,
         goal: Point3,
         way: Callable[[Point3], Sequence[Point3]],
-        past: Callable[[Sequence[Stand], Sequence[Point3]], list[Stand]],
+        route: Callable[[Sequence[Stand], Point3], Sequence[Stand]],
     ) -> bool:
         """To a point, by ways: one who was pushed off its way plans anew from where it is.
 
         Args:
             goal: on the floor.
             way: the points after a start; none where there is no way.
-            past: as :class:`navloom_worlds.motion.footing.Footing` has it.
+            route: as :class:`navloom_worlds.motion.footing.Footing` has it.
 
         Returns:
             Whether it is there, to 0.1 m.
@@ -139,14 +139,13 @@ class BodyMotion:
             self.along(way(before))
             if self.collision or self.at(goal):
                 break
-            here = self.stand.position
-            if distance_2d(before, here) > STANDING_M:
-                continue
-            # Others may stand in its way, whom no manoeuvre knows.
-            around = [] if self.others else past(self.path, [here, *way(here)])
-            if not around:
+            if distance_2d(before, self.stand.position) <= STANDING_M:
                 break
-            self.stand, self.path = around[-1], [*self.path, *around]
+        # Others may stand in its way, whom no route knows.
+        if not (self.collision or self.others or self.at(goal)):
+            gone = route(self.path, goal)
+            if gone:
+                self.stand, self.path = gone[-1], [*self.path, *gone]
         return self.at(goal)
 
     def _leg(self, point: Point3) -> None:
@@ -447,7 +446,7 @@ class BodySimulator(GraphSimulator, ABC):
                 goal = _finite_point(position)
                 self._check_way(name, agent.body, motion.stand, goal)
                 footing = self._footing(agent.body)
-                motion.to(goal, lambda start: self._way(agent.body, start, goal), footing.past)
+                motion.to(goal, lambda start: self._way(agent.body, start, goal), footing.route)
         return motion
 
     def _on_rails(self, pose: Pose) -> bool:
@@ -547,8 +546,8 @@ class BodySimulator(GraphSimulator, ABC):
             end = goal.position
             motion.along([end])
             if not motion.at(end):
-                past = self._footing(agent.body).past
-                motion.to(end, lambda start: self._way(agent.body, start, end), past)
+                route = self._footing(agent.body).route
+                motion.to(end, lambda start: self._way(agent.body, start, end), route)
         if motion.collision:
             return self._moved(agent, motion)
         contacts = self._contacts(agent, motion)

@@ -23,13 +23,13 @@ class Footing:
     Attributes:
         made: makes what it moves by; called when it first moves.
         way: its shortest way from a point to the nearest of some; None where there is none.
-        past: how it gets past where it stopped, from where it was and what points are ahead: where
-            it is then, one after another; nothing where it does not.
+        route: how it gets to a place where it has stopped on its shortest way, from where it was:
+            where it is then, one after another; nothing where it does not.
     """
 
     made: Callable[[], Moves]
     way: Callable[[Point3, Sequence[Point3]], Way | None]
-    past: Callable[[Sequence[Stand], Sequence[Point3]], list[Stand]] = lambda _, __: []
+    route: Callable[[Sequence[Stand], Point3], Sequence[Stand]] = lambda _, __: ()
 
     @cached_property
     def moves(self) -> Moves:

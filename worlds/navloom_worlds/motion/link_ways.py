@@ -98,7 +98,8 @@ def _on(rails: Rails, core: Core, headings: int) -> tuple[Ints, Floats]:
 
 
 Bools = NDArray[np.bool_]
-_PLAIN, _COARSE, _FINE = Grain(0.05, 2), Grain(0.02, HEADINGS), Grain(0.005, HEADINGS)
+_PLAIN, _ROUGH = Grain(0.05, 2), Grain(0.04, 12)
+_COARSE, _FINE = Grain(0.02, HEADINGS), Grain(0.005, HEADINGS)
 """How fine rails lie on which a box is looked for: along and across, all about, close by."""
 _BLOCKED = 0.1
 """Metres around where a drive ended that are not tried again."""
@@ -124,6 +125,7 @@ class Search:
             return
         if ground.fine == 1:
             yield RailStage(ground, plane.lines, NEAR, _PLAIN)
+            yield RailStage(ground, plane.lines, NEAR, _ROUGH)
             return
         rails = RailStage(ground, plane.lines, NEAR, _COARSE)
         yield rails

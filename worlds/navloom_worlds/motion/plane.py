@@ -167,10 +167,10 @@ def outlines(lines: Floats) -> Floats:
     places, whose = shapely.get_coordinates(shapely.boundary(hulls), return_index=True)
     sides = np.hstack([places[:-1], places[1:]])[whose[:-1] == whose[1:]]
     whose = whose[:-1][whose[:-1] == whose[1:]]
-    along = np.hypot(*(lines[:, 2:] - lines[:, :2]).T)
-    around = np.bincount(of, weights=np.where(_on_sides(lines, of, sides, whose), along, 0.0))
-    wide = shapely.get_dimensions(hulls) == 2
-    solid = wide & (around >= shapely.length(hulls) - _JOINED)
+    on, along = _on_sides(lines, of, sides, whose), np.hypot(*(lines[:, 2:] - lines[:, :2]).T)
+    covered = np.bincount(on[on >= 0], weights=along[on >= 0], minlength=len(sides))
+    open_ = covered < np.hypot(*(sides[:, 2:] - sides[:, :2]).T) - _JOINED
+    solid = (shapely.get_dimensions(hulls) == 2) & (np.bincount(whose, open_, len(hulls)) == 0)
     left = lines[~solid[of]]
     tree = shapely.STRtree(hulls[solid])
     within = tree.query(shapely.linestrings(left.reshape(-1, 2, 2)), predicate="covered_by")[0]
@@ -178,8 +178,8 @@ def outlines(lines: Floats) -> Floats:
     return found
 
 
-def _on_sides(lines: Floats, of: Ints, sides: Floats, whose: Ints) -> Bools:
-    """Which lines (n, 4) lie on sides (m, 4) of the hulls of the things that they are of."""
+def _on_sides(lines: Floats, of: Ints, sides: Floats, whose: Ints) -> Ints:
+    """Which of the sides (m, 4) of its thing's hull each line (n, 4) lies on; -1 for none."""
 
     def key(number: Ints, way: Floats) -> Floats:
         """A thing's number and a direction over half a turn, of which its hull has two sides."""
@@ -190,7 +190,7 @@ def _on_sides(lines: Floats, of: Ints, sides: Floats, whose: Ints) -> Bools:
     order = np.argsort(keys, kind="stable")
     sides, keys, own = sides[order], keys[order], key(of, lines[:, 2:] - lines[:, :2])
     first = np.searchsorted(keys, own - _ALIKE)
-    out = np.zeros(len(lines), dtype=np.bool_)
+    out = np.full(len(lines), -1)
     for k in (first, first + 1):
         near = np.minimum(k, len(keys) - 1)
         side = sides[near]
@@ -198,7 +198,8 @@ def _on_sides(lines: Floats, of: Ints, sides: Floats, whose: Ints) -> Bools:
         ends = lines.reshape(-1, 2, 2) - side[:, None, :2]
         off = np.abs(ends[..., 0] * way[:, None, 1] - ends[..., 1] * way[:, None, 0]).max(axis=1)
         alike = (k < len(keys)) & (np.abs(keys[near] - own) <= _ALIKE)
-        out |= alike & (off <= _JOINED * np.hypot(*way.T))
+        on = alike & (off <= _JOINED * np.hypot(*way.T))
+        out[on] = order[near[on]]
     return out
 
 

@@ -60,15 +60,21 @@ class Ride:
         self._touched: dict[str, tuple[int, float]] = {}
         self.lead(points)
 
-    def lead(self, points: Sequence[Point3]) -> None:
-        """Give it another line; backwards it goes by :meth:`back`."""
-        self._points = list(points)
+    def lead(self, points: Sequence[Point3], stands: Sequence[Stand] = ()) -> None:
+        """Give it another line; backwards it goes by :meth:`back`.
+
+        Args:
+            points: where to, one after another.
+            stands: where it is to stand before that, each straight ahead or back of the one before
+                or turned on the spot, as routes have them.
+        """
+        self._points, self._stands = list(points), list(stands)
         self._waited, self._nearest = 0.0, math.inf
 
     @property
     def arrived(self) -> bool:
         """Whether it is at the end of its line."""
-        return not self._points
+        return not self._points and not self._stands
 
     @property
     def stuck(self) -> bool:
@@ -87,6 +93,8 @@ class Ride:
         found: list[Bump] = []
         left = seconds
         self._clock += seconds
+        while left > 1e-9 and self._stands:
+            left -= self._traced(self._stands[0], left, others, found)
         while left > 1e-9 and self._points:
             point = self._points[0]
             far = _metres(self.stand, point)
@@ -100,6 +108,30 @@ class Ride:
             left -= spent
         self._wait(seconds)
         return self._kept(found)
+
+    def _traced(self, goal: Stand, left: float, others: Others, found: list[Bump]) -> float:
+        """Go straight to a stand, or turn on the spot as it does, for the time that it takes."""
+        body, far = self.mover.body, _metres(self.stand, goal.position)
+        turn = turn_between(self.stand.heading, goal.heading)
+        if far <= _AIMED and abs(turn) <= _AIMED:
+            self._stands.pop(0)
+            self._waited, self._nearest = 0.0, math.inf
+            return 0.0
+        if far <= _AIMED:
+            rate = body.turn_speed * self.speed
+            part = max(-rate * left, min(rate * left, turn))
+            moved, spent = self.mover.turn(self.stand, part, others=others), abs(part) / rate
+        else:
+            speed = body.speed * self.speed
+            metres = min(far, speed * left)
+            share = metres / far
+            dx, dz = ((goal.position[k] - self.stand.position[k]) * share for k in (0, 2))
+            moved = self.mover.shift(self.stand, dx, dz, slide=True, others=others)
+            spent = metres / speed
+        stuck = moved.stand == self.stand
+        self.stand, self.metres = moved.stand, self.metres + moved.metres
+        found += moved.bumps
+        return left if stuck or moved.bumps else spent
 
     def back(self, metres: float, seconds: float, others: Others = NOBODY) -> tuple[Bump, ...]:
         """Go straight back, so far at most as it comes in the time."""
@@ -133,9 +165,9 @@ class Ride:
         return left if moved.bumps else metres / speed
 
     def _wait(self, seconds: float) -> None:
-        if not self._points:
+        if self.arrived:
             return
-        point = self._points[0]
+        point = self._stands[0].position if self._stands else self._points[0]
         turn = turn_between(self.stand.heading, heading_to(self.stand.position, point))
         # Who turns towards its goal comes nearer, too.
         far = _metres(self.stand, point) + abs(turn) * 0.1

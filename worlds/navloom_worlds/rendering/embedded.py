@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from shapely import Point, Polygon
 
 from navloom.errors import SimulatorError, did_you_mean
-from navloom.scenes.bodies import DEFAULT_BODY, Embodiment, Stand
+from navloom.scenes.bodies import DEFAULT_BODY, Embodiment, Stand, shape_of
 from navloom.scenes.checked_files import short
 from navloom.scenes.distances import per_scene, wrapped
 from navloom.scenes.hints import viewpoint_hint
@@ -52,8 +52,8 @@ from navloom_worlds.motion.bodied import BodySimulator
 from navloom_worlds.motion.body_field import Way, body_field
 from navloom_worlds.motion.body_mesh import SHUT, doors_moved
 from navloom_worlds.motion.footing import Footing
-from navloom_worlds.motion.manoeuvres import manoeuvred
 from navloom_worlds.motion.mover import mover_of
+from navloom_worlds.motion.routes import route
 from navloom_worlds.rendering.camera import Camera
 from navloom_worlds.rendering.company import Bodies, Company, beside, with_bodies
 from navloom_worlds.rendering.renderer import Frame, Lighting, Renderer
@@ -140,7 +140,7 @@ class EmbeddedSimulator(BodySimulator):
         return Footing(
             lambda: mover_of(scene, body),
             lambda start, goals: _way(scene, body, start, goals),
-            lambda path, ahead: manoeuvred(mover_of(scene, body), path, ahead),
+            lambda path, goal: _route(scene, body, path, goal),
         )
 
     def _drawn(self) -> Scene:
@@ -182,6 +182,12 @@ class EmbeddedSimulator(BodySimulator):
 
 def _way(scene: Scene, body: Embodiment, start: Point3, goals: Sequence[Point3]) -> Way | None:
     return body_field(scene, body).way(start, goals, driven=True)
+
+
+def _route(scene: Scene, body: Embodiment, path: Sequence[Stand], goal: Point3) -> Sequence[Stand]:
+    """How a body that is no disc gets on where it stopped; a disc's shortest way is all it has."""
+    found = None if shape_of(body).round else route(scene, body, path, goal)
+    return found.path if found is not None and found.arrived else ()
 
 
 def camera_of(scene: Scene, pose: Pose, sensor: Sensor, height: float) -> Camera:
