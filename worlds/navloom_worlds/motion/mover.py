@@ -130,7 +130,7 @@ class Walk:
         end = swung(pose, pivot, angle)
         shape = self._around.shape
         self.stopped = 0.0
-        if shape.round and abs(side) < 1e-9:
+        if abs(angle) < 1e-12 or (shape.round and abs(side) < 1e-9):
             self.pose = end
             self._path.append(end.stand)
             return end

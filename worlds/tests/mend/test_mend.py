@@ -26,8 +26,9 @@ from navloom_worlds.mend.changes import (
     widening,
 )
 from navloom_worlds.mend.mend_report import draw_mend, places_of
-from navloom_worlds.mend.route_drive import Drive, drive, manoeuvred
+from navloom_worlds.mend.route_drive import Drive, drive
 from navloom_worlds.mend.search import Cheaper, Mend, link_needs, mend
+from navloom_worlds.motion.manoeuvres import manoeuvred
 from navloom_worlds.motion.mover import Mover, mover_of
 from tests.scenes.test_plan import texts
 
@@ -36,7 +37,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def home() -> Scene:
-    return load_scene("home:16")
+    return load_scene("home:6?rooms=6")
 
 
 def _bathroom(home: Scene) -> int:
@@ -45,12 +46,12 @@ def _bathroom(home: Scene) -> int:
 
 
 def test_a_sill_before_a_sweeper_is_taken_away(home: Scene) -> None:
-    found = mend(home, get_body("SWEEPER"), "Living_room_1", "Bathroom_2")
+    found = mend(home, get_body("SWEEPER"), "Bedroom_4", "Bathroom_2")
     assert found.proven
     assert not found.before.arrived
     assert [each.kind for each in found.changes] == ["level"]
     assert found.cost == Costs().level
-    free = mend(home, get_body("SWEEPER"), "Living_room_1", "Bedroom_4")
+    free = mend(home, get_body("SWEEPER"), "Bedroom_4", "Bedroom_6")
     assert free.before.arrived
     assert not free.proven
     assert not free.changes
@@ -65,12 +66,12 @@ def test_a_width_is_no_more_than_it_takes(home: Scene, monkeypatch: pytest.Monke
         return Drive((link.width or 0) >= 0.749 and not link.threshold)
 
     monkeypatch.setattr("navloom_worlds.mend.search.drive", driven)
-    cheaper = Cheaper(home, body, ("Living_room_1", "Bathroom_2"), costs)
+    cheaper = Cheaper(home, body, ("Bedroom_4", "Bathroom_2"), costs)
     taken = removing(home, home.items[0].id, costs)
     kept, after = cheaper.made(merged([wide, levelling(home, door, costs), taken]), Drive(True))
     assert after.arrived
-    assert [(each.kind, each.width) for each in kept] == [("level", None), ("widen", 0.75)]
-    sill = Cheaper(home, body, ("Living_room_1", "Bathroom_2"), costs)
+    assert [(each.kind, each.width) for each in kept] == [("level", None), ("widen", 0.78)]
+    sill = Cheaper(home, body, ("Bedroom_4", "Bathroom_2"), costs)
     monkeypatch.setattr(
         "navloom_worlds.mend.search.drive", lambda s, *_: Drive(s.links[door].threshold == 0)
     )
@@ -84,11 +85,11 @@ def test_changes_of_one_door_have_one_mark_with_both_numbers(home: Scene) -> Non
     changes = (*both, removing(home, home.items[0].id, costs))
     places = places_of(home, changes)
     assert [each.label for each in places] == ["1, 2", "3"]
-    found = Mend("WHEELCHAIR", "Living_room_1", "Bathroom_2", changes, Drive(False), Drive(True))
+    found = Mend("WHEELCHAIR", "Bedroom_4", "Bathroom_2", changes, Drive(False), Drive(True))
     words = texts(draw_mend(home, found))
-    for once in ("sill of 3.0 cm", "65 cm wide", "no sill", "80 cm wide", "taken away"):
+    for once in ("sill of 3.0 cm", "68 cm wide", "no sill", "80 cm wide", "taken away"):
         assert words.count(once) == 1
-    assert words.count("65 cm") == words.count("80 cm") == 1
+    assert words.count("68 cm") == words.count("80 cm") == 1
     assert words.count("1, 2") == 3  # on the plan before and after, and close up
 
 
@@ -96,7 +97,7 @@ def test_a_wheelchair_gets_through_a_tight_door_by_manoeuvres_alone(
     home: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     door, costs, body = _bathroom(home), Costs(), get_body("WHEELCHAIR")
-    ends = "Living_room_1", "Bathroom_2"
+    ends = "Bedroom_4", "Bathroom_2"
     wide = rebuilt(home, [widening(home, door, 0.8, costs), levelling(home, door, costs)])
     mover, found = mover_of(wide, body), list[list[Stand]]()
 
@@ -104,7 +105,7 @@ def test_a_wheelchair_gets_through_a_tight_door_by_manoeuvres_alone(
         found.append(manoeuvred(mover, path, way))
         return found[-1]
 
-    monkeypatch.setattr("navloom_worlds.mend.route_drive.manoeuvred", noted)
+    monkeypatch.setattr("navloom_worlds.motion.routes.manoeuvred", noted)
     assert drive(wide, body, *ends).arrived
     stands = next(each for each in found if each)
     assert all(mover.fits(each) for each in stands)
@@ -113,15 +114,15 @@ def test_a_wheelchair_gets_through_a_tight_door_by_manoeuvres_alone(
         dx, dz = b.position[0] - a.position[0], b.position[2] - a.position[2]
         assert abs(dx * math.cos(a.heading) + dz * math.sin(a.heading)) < 1e-6
         assert math.hypot(dx, dz) < 1e-6 or turn_between(a.heading, b.heading) == pytest.approx(0)
-    monkeypatch.setattr("navloom_worlds.mend.route_drive.manoeuvred", lambda *_: [])
+    monkeypatch.setattr("navloom_worlds.motion.routes.manoeuvred", lambda *_: [])
     assert not drive(wide, body, *ends).arrived
 
 
 def test_a_long_body_climbs_in_the_middle_of_stairs(monkeypatch: pytest.MonkeyPatch) -> None:
-    home, body = load_scene("home:71"), get_body("QUADRUPEDAL")
-    assert drive(home, body, "Hallway_1", "Hallway_10").arrived
-    monkeypatch.setattr("navloom_worlds.mend.route_drive.in_the_middle", lambda _, way, *__: way)
-    assert not drive(home, body, "Hallway_1", "Hallway_10").arrived
+    home, body = load_scene("home:17?rooms=7&floors=2"), get_body("QUADRUPEDAL")
+    assert drive(home, body, "Living_room_1", "Hallway_5").arrived
+    monkeypatch.setattr("navloom_worlds.motion.routes.in_the_middle", lambda _, way, *__: way)
+    assert not drive(home, body, "Living_room_1", "Hallway_5").arrived
 
 
 def test_a_link_needs_what_its_figures_say(home: Scene) -> None:
@@ -143,7 +144,7 @@ def test_changes_are_made_once_and_cost_what_the_table_says(home: Scene, tmp_pat
     wide = [widening(home, door, each, dear) for each in (0.8, 0.9)]
     both = merged([*wide, levelling(home, door, dear), wide[0]])
     assert [(each.kind, each.width) for each in both] == [("level", None), ("widen", 0.9)]
-    assert price(both) == pytest.approx(80 + 100 + 1000 * (0.9 - 0.65))
+    assert price(both) == pytest.approx(80 + 100 + 1000 * (0.9 - 0.68))
     changed = rebuilt(home, both).links[door]
     assert (changed.width, changed.threshold) == (0.9, 0.0)
     item = home.items[0].id

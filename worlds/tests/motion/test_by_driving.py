@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def home() -> Scene:
-    return load_scene("home:16")
+    return load_scene("home:3")
 
 
 def _driven(monkeypatch: pytest.MonkeyPatch, result: Result, by: str) -> None:
