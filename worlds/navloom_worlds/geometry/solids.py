@@ -231,7 +231,7 @@ def beam(
     helper = np.array([0.0, 0.0, 1.0]) if abs(along[2]) < 0.9 else np.array([1.0, 0.0, 0.0])
     side = _across(along, helper)
     side /= np.linalg.norm(side)
-    other = _across(side, along)
+    other = _across(along, side)
     turn_by = np.pi / 4 if sides == 4 else 0.0
     reach = thick / 2 * (np.sqrt(2) if sides == 4 else 1.0)
     around = np.linspace(0, 2 * np.pi, sides, endpoint=False) + turn_by

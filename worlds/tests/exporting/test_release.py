@@ -100,18 +100,21 @@ def test_a_whole_home_is_kept_and_a_broken_one_written_again(tmp_path: Path) -> 
 
 @pytest.mark.slow
 def test_details_that_a_body_cannot_come_near_are_said() -> None:
-    # Two cabinets in the hallway leave a sweeper room to pass, and no person.
+    # A table and chairs in the dining room leave a sweeper room to pass, and no person.
     bodies = (get_body("HUMAN"), get_body("SWEEPER"))
-    asked = [Sampled("Hallway_1", "Living_room_6", ("table_1", "sofa_1"), {})]
-    cells = detail_cells(load_scene("home:3"), bodies, asked)
+    asked = [Sampled("Dining_room_3", "Living_room_8", ("display_cabinet_1", "sofa_1"), {})]
+    cells = detail_cells(load_scene("home:62"), bodies, asked)
     assert cells == {
         "HUMAN": {
-            "startDetail:node_1": {"traversable": False, "note": "does not come near the table"},
-            "endDetail:node_6": {"traversable": True, "note": ""},
+            "startDetail:node_3": {
+                "traversable": False,
+                "note": "does not come near the display cabinet",
+            },
+            "endDetail:node_8": {"traversable": True, "note": ""},
         },
         "SWEEPER": {
-            "startDetail:node_1": {"traversable": True, "note": ""},
-            "endDetail:node_6": {"traversable": True, "note": ""},
+            "startDetail:node_3": {"traversable": True, "note": ""},
+            "endDetail:node_8": {"traversable": True, "note": ""},
         },
     }
 

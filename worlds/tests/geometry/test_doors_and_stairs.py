@@ -3,6 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene
 from navloom_worlds.geometry.building import building_of
 from navloom_worlds.geometry.mesh import assembled
@@ -12,7 +13,7 @@ from navloom_worlds.mend.edit import edit
 
 pytestmark = pytest.mark.slow
 
-HOME = load_scene("home:26")  # Has doors of all three kinds.
+HOME = load_scene("home:4")  # Has doors of all three kinds.
 
 
 def _meshed(scene):
@@ -114,7 +115,7 @@ def test_one_steps_on_treads_where_the_scene_has_them_and_finds_headroom(uri):
 
 
 def test_ramps_rise_evenly_and_what_is_sunk_lies_lower():
-    scene = load_scene("home:101")
+    scene = load_scene("home:1110")
     ramp = next(f for f in scene.stairs if len(f.treads) > 5 and f.treads[0].size[1] < 0.05)
     mesh = _meshed(scene)
     (x0, y0, z0), (x1, y1, z1) = ramp.line[:2]
@@ -154,12 +155,13 @@ def test_no_two_looks_lie_in_one_place():
                 assert not (seen & (np.abs(near[0] - near[1]) < 1e-4)).any(), uri
 
 
-def test_faces_are_turned_to_who_sees_them():
-    mesh = _meshed(HOME)
+@pytest.mark.parametrize("home", [HOME, load_scene("home:26")])  # The second has handrails.
+def test_faces_are_turned_to_who_sees_them(home: Scene):
+    mesh = _meshed(home)
     corners = mesh.vertices[mesh.faces]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     dice = np.random.default_rng(2)
-    for viewpoint in HOME.viewpoints[::5]:
+    for viewpoint in home.viewpoints[::5]:
         eye = np.array(viewpoint.position, dtype=np.float32) + np.float32([0, 1.4, 0])
         ways = dice.standard_normal((500, 3)).astype(np.float32)
         hits = mesh.caster.cast(eye, ways)

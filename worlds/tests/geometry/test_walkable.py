@@ -184,7 +184,7 @@ def test_land_without_end_is_refused() -> None:
         walkable_field(mesh_of(((0, -1, 0), (400, 0, 400))))
 
 
-@pytest.mark.parametrize("seed", [0, 7])
+@pytest.mark.parametrize("seed", [0, 55])
 def test_a_home_from_its_mesh_is_its_true_free_floor(seed: int) -> None:
     home = load_scene(f"home:{seed}")
     field = walkable_field(walked_in(home))

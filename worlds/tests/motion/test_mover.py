@@ -48,12 +48,12 @@ def test_what_is_low_before_a_wall_is_no_step(home: Scene, start: Stand) -> None
 
 
 def test_a_wheelchair_before_a_riser_meets_a_step() -> None:
-    home = load_scene("home:2")
+    home = load_scene("home:44")
     mover = mover_of(home, get_body("WHEELCHAIR"))
-    (link,) = (each for each in home.links if (each.a, each.b) == ("Living_room_9", "Hallway_1"))
-    room = home.region_by_id["Living_room_9"]
+    (link,) = (each for each in home.links if (each.a, each.b) == ("Living_room_1", "Kitchen_4"))
+    room = home.region_by_id["Living_room_1"]
     assert link.point is not None
-    assert home.region_by_id["Hallway_1"].center[1] - room.center[1] == pytest.approx(0.18)
+    assert home.region_by_id["Kitchen_4"].center[1] - room.center[1] == pytest.approx(0.18)
     x, z = link.point[0], link.point[2]
     off = math.dist(room.center[::2], (x, z))
     before = [(a + (b - a) * 0.9 / off) for a, b in zip((x, z), room.center[::2], strict=True)]
@@ -65,7 +65,7 @@ def test_a_wheelchair_before_a_riser_meets_a_step() -> None:
         [Contact(each.what, each.displacement, each.point) for each in moved.bumps], home
     )
     # The wall under a low window is no riser either.
-    under = Stand((-0.2625, 2.8, -1.03), 1.9465)
+    under = Stand((10.1, -0.18, -7.2), 1.9465)
     bumps = mover_of(home, get_body("SWEEPER")).forward(under, 3.0).bumps
     assert {each.what for each in bumps} == {"wall"}
     climber = get_body("HUMAN")
@@ -111,6 +111,12 @@ def test_bodies_block_each_other(home: Scene, start: Stand) -> None:
         assert [bump.what for bump in moved.bumps] == ["robot_2"]
         assert moved.metres == pytest.approx(0.1, abs=0.01)
     assert not mover.fits(ahead, {"robot_2": (SLIM, ahead)})
+
+
+def test_a_turn_by_nothing_beside_a_wall_is_no_turn(home: Scene, start: Stand) -> None:
+    mover = mover_of(home, get_body("WHEELCHAIR"))
+    beside = mover.forward(mover.settled(start) or start, 30.0).stand
+    assert mover.turn(beside, 0.0).stand == beside
 
 
 def test_a_turning_radius_moves_the_body_on_an_arc(home: Scene, start: Stand) -> None:
