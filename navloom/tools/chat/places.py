@@ -244,7 +244,7 @@ def places_named(scene: Scene, here: str, wish: Wish) -> list[Place]:
     else:
         found = _named(scene, here, wish)
     kept = [place for place in found if narrowed(scene, here, place, wish)]
-    if wish.near and not kept:
+    if wish.near and wish.beside and not kept:
         kept = _by(
             scene, [p for p in found if narrowed(scene, here, p, replace(wish, beside=()))], wish
         )

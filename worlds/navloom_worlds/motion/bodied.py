@@ -23,6 +23,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+import shapely
+
 from navloom.errors import SceneError, SimulatorError
 from navloom.scenes.bodies import SETTLE_M, Embodiment, Moved, Moves, Others, Stand, is_carried
 from navloom.scenes.checked_files import short
@@ -53,6 +55,8 @@ _PIECE_M = 0.02
 """Where a contact ends the run it is looked for in pieces so long: it ends so near to where the
 threshold was passed."""
 _STOREY_M = 1.0
+_LEAF = 0.8
+"""Of a doorway's width: no part of a leaf that is shut or ajar is farther from its middle."""
 _TRIES = 4
 
 
@@ -508,10 +512,19 @@ class BodySimulator(GraphSimulator, ABC):
     def _contacts(self, agent: Agent, motion: BodyMotion) -> tuple[Contact, ...]:
         """What it touched, and the doors that it opened, which displace nobody."""
         links, found = self.scene.links, dict(motion.contacts)
-        for k in doors_moved(self.scene, agent.body, [each.position for each in motion.path]):
-            if links[k].door in SHUT:
+        path = [each.position for each in motion.path]
+        line = shapely.LineString([(x, z) for x, _, z in (*path, path[-1])])
+        shut = [(k, each.point) for k, each in enumerate(links) if each.door in SHUT and each.point]
+        # Most steps come near no door, and need know nothing of leaves.
+        near = {}
+        for k, at in shut:
+            reach = _LEAF * (links[k].width or 1.0) + agent.body.width / 2
+            if line.distance(shapely.Point(at[0], at[2])) <= reach:
+                near[k] = at
+        for k in doors_moved(self.scene, agent.body, path) if near else ():
+            if k in near:
                 door = owner_name(self.scene, door_owner(k))
-                found.setdefault(door, Contact(door, 0.0, links[k].point or motion.stand.position))
+                found.setdefault(door, Contact(door, 0.0, near[k]))
         return tuple(found.values())
 
     def _way(self, body: Embodiment, start: Point3, goal: Point3) -> Sequence[Point3]:

@@ -143,20 +143,6 @@ class EmbeddedSimulator(BodySimulator):
             lambda path, goal: _route(scene, body, path, goal),
         )
 
-    def _drawn(self) -> Scene:
-        """The scene with those doors open in whose leaves somebody stands."""
-        moved = {
-            k
-            for agent in self._agents.values()
-            for k in doors_moved(self.scene, agent.body, [agent.pose.position])
-        }
-        shut = [k for k in sorted(moved) if self.scene.links[k].door in SHUT]
-        if not shut:
-            return self.scene
-        open_ = {k: self.scene.links[k].model_copy(update={"door": "open"}) for k in shut}
-        links = tuple(open_.get(k, link) for k, link in enumerate(self.scene.links))
-        return per_scene(self.scene, f"opened {shut}", lambda: self.scene.replace(links=links))
-
     def _observations(self) -> dict[str, Observation]:
         seen = super()._observations()
         return {
@@ -170,12 +156,12 @@ class EmbeddedSimulator(BodySimulator):
             for number, (who, agent) in enumerate(sorted(self._agents.items()))
             if who != name
         }
-        drawn = self._drawn()
+        stands = tuple((each.body, each.pose.position) for each in self._agents.values())
         views: dict[str, list[View]] = {}
         shots: dict[Camera, _Shot] = {}
         for sensor in self._rig:
             camera = camera_of(self.scene, pose, sensor, height)
-            shot = shots.setdefault(camera, _Shot(drawn, camera, self._light, others))
+            shot = shots.setdefault(camera, _Shot(self.scene, camera, self._light, others, stands))
             views.setdefault(sensor.modality, []).append(_view(sensor, shot))
         return {modality: tuple(each) for modality, each in views.items()}
 
@@ -227,15 +213,28 @@ class _Shot:
     camera: Camera
     light: Lighting
     others: Bodies
+    stands: tuple[tuple[Embodiment, Point3], ...]
 
     @cached_property
     def drawn(self) -> Renderer | Company:
-        renderer = _renderer(self.scene, self.light)
+        renderer = _renderer(_opened(self.scene, self.stands), self.light)
         return with_bodies(renderer, beside(self.camera, self.others))
 
     @cached_property
     def frame(self) -> Frame:
         return self.drawn.frame(self.camera)
+
+
+def _opened(scene: Scene, stands: Sequence[tuple[Embodiment, Point3]]) -> Scene:
+    """A scene with those doors open in whose leaves somebody stands."""
+    moved = {k for body, at in stands for k in doors_moved(scene, body, [at])}
+    shut = [k for k in sorted(moved) if scene.links[k].door in SHUT]
+    if not shut:
+        return scene
+    links = list(scene.links)
+    for k in shut:
+        links[k] = links[k].model_copy(update={"door": "open"})
+    return per_scene(scene, f"opened {shut}", lambda: scene.replace(links=tuple(links)))
 
 
 def _renderer(scene: Scene, light: Lighting) -> Renderer:
