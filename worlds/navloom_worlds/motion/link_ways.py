@@ -1,7 +1,4 @@
-"""Ways through a link, from the plainest kind to the most laborious.
-
-Ways through a link for a box, on rails.
-"""
+"""Ways through a link, from the plainest kind to the most laborious: of a disc, then on rails."""
 
 from __future__ import annotations
 
@@ -100,7 +97,8 @@ def _on(rails: Rails, core: Core, headings: int) -> tuple[Ints, Floats]:
 Bools = NDArray[np.bool_]
 _PLAIN, _ROUGH = Grain(0.05, 2), Grain(0.04, 12)
 _COARSE, _FINE = Grain(0.02, HEADINGS), Grain(0.005, HEADINGS)
-"""How fine rails lie on which a box is looked for: along and across, all about, close by."""
+"""How fine rails lie on which a box is looked for: along and across, all about, close by. What a
+quarter turn sweeps is bounded by chords alone, which a post may be behind: the drive finds it."""
 _BLOCKED = 0.1
 """Metres around where a drive ended that are not tried again."""
 

@@ -10,12 +10,14 @@ from pathlib import Path
 import pytest
 
 from navloom.cli.main import main
-from navloom.scenes.bodies import VLNVERSE, Stand
+from navloom.scenes.bodies import VLNVERSE, Stand, get_body
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene
+from navloom.sim.graph import floor_of
 from navloom_worlds.motion.body_field import body_field
 from navloom_worlds.motion.mover import mover_of
 from navloom_worlds.motion.ride import Ride, ridden
+from navloom_worlds.motion.routes import route
 from navloom_worlds.rendering.body_film import body_film, overlook
 
 pytestmark = pytest.mark.slow
@@ -97,3 +99,22 @@ def test_a_film_goes_to_an_mp4(tmp_path: Path, capsys: pytest.CaptureFixture[str
     asked = ["scenes", "drive", "demo:flat", "--from", "0,0", "--to", "1,1"]
     assert main([*asked, "--video", str(tmp_path / "film.gif")]) != 0
     assert "ends in .mp4" in capsys.readouterr().err
+
+
+def test_a_long_box_gets_by_its_route_where_its_shortest_way_is_none() -> None:
+    home, spot = load_scene("home:0?rooms=6&floors=1"), get_body("SPOT")
+    start, goal = (floor_of(home.viewpoint_by_id[each]) for each in ("6_1", "3_3"))
+    mover, field = mover_of(home, spot), body_field(home, spot)
+    shortest = field.way(start, [goal], driven=True)
+    found = route(home, spot, start, goal)
+    assert shortest is not None
+    assert found is not None
+    assert found.arrived
+    rides = Ride(mover, found.path[0], shortest.points[1:]), Ride(mover, found.path[0], ())
+    rides[1].lead((), found.path)
+    for ride in rides:
+        for _ in ridden("spot", ride, 4):
+            pass
+    assert [ride.arrived for ride in rides] == [False, True]
+    assert rides[1].bumps == []
+    assert math.dist(rides[1].stand.position, goal) < 0.2
