@@ -185,7 +185,7 @@ _AGAIN = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class BodyRoute:
     """What came of following ways.
 
     Attributes:
@@ -204,7 +204,7 @@ class Route:
 
 def route(
     scene: Scene, body: Embodiment, start: Sequence[Stand] | Point3, goal: Point3
-) -> Route | None:
+) -> BodyRoute | None:
     """Get a body from a place to another.
 
     Args:
@@ -223,7 +223,7 @@ def route(
     """
     mover, field = mover_of(scene, body), body_field(scene, body)
     been, begin = _where(start)
-    tried: Route | None = None
+    tried: BodyRoute | None = None
     for points in _ways(scene, field, begin, goal):
         tried = _persisted(mover, field, points, been[-1:] or _begun(mover, points))
         if tried.arrived:
@@ -271,10 +271,10 @@ def _begun(mover: Mover, points: Sequence[Point3]) -> list[Stand]:
 
 def _persisted(
     mover: Mover, field: BodyField, points: Sequence[Point3], been: Sequence[Stand]
-) -> Route:
+) -> BodyRoute:
     """Follow a way; where the body stops, follow a new one from there, a few times."""
     if not been:
-        return Route(False, why="it does not fit where it starts")
+        return BodyRoute(False, why="it does not fit where it starts")
     path, met, goal = [been[-1]], list[str](), points[-1]
     for _ in range(_AGAIN + 1):
         moved = mover.follow(path[-1], points)
@@ -292,10 +292,10 @@ def _persisted(
 
 def _patient(
     scene: Scene, mover: Mover, field: BodyField, points: Sequence[Point3], been: Sequence[Stand]
-) -> Route:
+) -> BodyRoute:
     """Follow a way; get past where the body stops by manoeuvres, and go on so."""
     if not been:
-        return Route(False, why="it does not fit where it starts")
+        return BodyRoute(False, why="it does not fit where it starts")
     rooms, goal = roomy(scene, field), points[-1]
     path, met = list(been), list[str]()
     for _ in range(_MOST_PAST):
@@ -322,9 +322,9 @@ def _is_at(at: Point3, goal: Point3) -> bool:
     return math.hypot(at[0] - goal[0], at[2] - goal[2]) <= _ARRIVED
 
 
-def _told(path: Sequence[Stand], met: Sequence[str], *, arrived: bool) -> Route:
+def _told(path: Sequence[Stand], met: Sequence[str], *, arrived: bool) -> BodyRoute:
     # Each once, where it was met last: that is what stopped it.
     last = tuple(dict.fromkeys(reversed(met)))[::-1]
     x, _, z = path[-1].position
     why = f"it stops at ({x:.2f}, {z:.2f}), at {last[-1] if last else 'an edge'}"
-    return Route(arrived, tuple(path), last, "" if arrived else why)
+    return BodyRoute(arrived, tuple(path), last, "" if arrived else why)
