@@ -2,7 +2,7 @@
 
 import pytest
 
-from navloom.evals.navcraft.dataset import check_file
+from navloom.evals.navcraft.dataset import _cut, _Scenes, check_file
 from navloom.scenes.scene import Item
 from tests.evals import tiny
 from tests.evals.navcraft.corruptions import CORRUPTIONS
@@ -222,3 +222,16 @@ def test_what_is_longer_than_its_bound_is_cut_and_nothing_else_is(letters, end, 
     cited = finding.problem.partition(" is not ")[0]
     assert cited == "'" + "x" * 118 + end
     assert len(cited) == 120
+
+
+def test_a_finding_is_300_characters_long_at_most():
+    assert _cut("x" * 300) == "x" * 300
+    assert _cut("x" * 301) == "x" * 299 + "…"
+
+
+def test_64_scenes_are_kept_and_the_one_not_asked_for_the_longest_goes(monkeypatch):
+    asked, scenes = [], _Scenes(None)
+    monkeypatch.setattr(scenes._scenes, "load", lambda name: asked.append(name) or tiny.home())
+    for name in [*range(64), 0, 64, 0, 1]:
+        scenes.scene(str(name))
+    assert asked == [str(name) for name in [*range(65), 1]]
