@@ -115,3 +115,9 @@ def test_causes_are_held_on_the_wire(provider: str) -> None:
     assert state["result"]["cause"] in CAUSES
     assert state["paid"][0]["input_tokens"] > 0
     assert f'"enum": {json.dumps([*CAUSES])}' in json.dumps(body)
+
+
+def test_a_reason_is_300_characters_long_at_most() -> None:
+    read = labeller.read_label(reply(why="x" * 301), CAUSES)
+    assert read["why"] == "x" * 300
+    assert labeller.label_schema(CAUSES)["properties"]["why"]["maxLength"] == 300
