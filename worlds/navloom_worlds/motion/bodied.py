@@ -126,7 +126,7 @@ class BodyMotion:
         self,
         goal: Point3,
         way: Callable[[Point3], Sequence[Point3]],
-        route: Callable[[Sequence[Stand], Point3], Sequence[Stand]],
+        route: Callable[[Sequence[Stand], Point3], Moved | None],
     ) -> bool:
         """To a point, by ways: one who was pushed off its way plans anew from where it is.
 
@@ -148,8 +148,8 @@ class BodyMotion:
         # Others may stand in its way, whom no route knows.
         if not (self.collision or self.others or self.at(goal)):
             gone = route(self.path, goal)
-            if gone:
-                self.stand, self.path = gone[-1], [*self.path, *gone]
+            if gone is not None and not self._ends(gone):
+                self._take(gone)
         return self.at(goal)
 
     def _leg(self, point: Point3) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from navloom.errors import SceneError, SimulatorError
-from navloom.scenes.bodies import Moves, Stand
+from navloom.scenes.bodies import Moved, Moves, Stand
 from navloom.scenes.scene import Point3
 from navloom_worlds.motion.body_field import Way
 
@@ -23,13 +23,13 @@ class Footing:
     Attributes:
         made: makes what it moves by; called when it first moves.
         way: its shortest way from a point to the nearest of some; None where there is none.
-        route: how it gets to a place where it has stopped on its shortest way, from where it was:
-            where it is then, one after another; nothing where it does not.
+        route: how it gets to a place where it has stopped on its shortest way, from where it was;
+            None where it does not.
     """
 
     made: Callable[[], Moves]
     way: Callable[[Point3, Sequence[Point3]], Way | None]
-    route: Callable[[Sequence[Stand], Point3], Sequence[Stand]] = lambda _, __: ()
+    route: Callable[[Sequence[Stand], Point3], Moved | None] = lambda _, __: None
 
     @cached_property
     def moves(self) -> Moves:

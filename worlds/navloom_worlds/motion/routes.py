@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
-from navloom.scenes.bodies import Embodiment, Stand, inner, outer, shape_of
+from navloom.scenes.bodies import Bump, Embodiment, Stand, inner, outer, shape_of
 from navloom.scenes.distances import per_scene
 from navloom.scenes.scene import Point3, Scene
 from navloom_worlds.motion.body_field import BodyField, body_field
@@ -194,12 +194,14 @@ class BodyRoute:
             turned on the spot.
         touched: what it met, each once, in order.
         why: why it did not arrive; empty where it did.
+        bumps: every contact, in order.
     """
 
     arrived: bool
     path: tuple[Stand, ...] = ()
     touched: tuple[str, ...] = ()
     why: str = ""
+    bumps: tuple[Bump, ...] = ()
 
 
 def route(
@@ -275,11 +277,11 @@ def _persisted(
     """Follow a way; where the body stops, follow a new one from there, a few times."""
     if not been:
         return BodyRoute(False, why="it does not fit where it starts")
-    path, met, goal = [been[-1]], list[str](), points[-1]
+    path, met, goal = [been[-1]], list[Bump](), points[-1]
     for _ in range(_AGAIN + 1):
         moved = mover.follow(path[-1], points)
         path += moved.path[1:]
-        met += [bump.what for bump in moved.bumps]
+        met += moved.bumps
         at = path[-1].position
         if _is_at(at, goal):
             return _told(path, met, arrived=True)
@@ -297,11 +299,11 @@ def _patient(
     if not been:
         return BodyRoute(False, why="it does not fit where it starts")
     rooms, goal = roomy(scene, field), points[-1]
-    path, met = list(been), list[str]()
+    path, met = list(been), list[Bump]()
     for _ in range(_MOST_PAST):
         moved = mover.follow(path[-1], points)
         path += moved.path[1:]
-        met += [bump.what for bump in moved.bumps]
+        met += moved.bumps
         at = path[-1].position
         if _is_at(at, goal):
             return _told(path[len(been) - 1 :], met, arrived=True)
@@ -322,9 +324,9 @@ def _is_at(at: Point3, goal: Point3) -> bool:
     return math.hypot(at[0] - goal[0], at[2] - goal[2]) <= _ARRIVED
 
 
-def _told(path: Sequence[Stand], met: Sequence[str], *, arrived: bool) -> BodyRoute:
+def _told(path: Sequence[Stand], met: Sequence[Bump], *, arrived: bool) -> BodyRoute:
     # Each once, where it was met last: that is what stopped it.
-    last = tuple(dict.fromkeys(reversed(met)))[::-1]
+    last = tuple(dict.fromkeys(bump.what for bump in reversed(met)))[::-1]
     x, _, z = path[-1].position
     why = f"it stops at ({x:.2f}, {z:.2f}), at {last[-1] if last else 'an edge'}"
-    return BodyRoute(arrived, tuple(path), last, "" if arrived else why)
+    return BodyRoute(arrived, tuple(path), last, "" if arrived else why, tuple(met))

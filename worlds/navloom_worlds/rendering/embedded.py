@@ -19,6 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from numpy.typing import NDArray
 from shapely import Point, Polygon
 
 from navloom.errors import SimulatorError, did_you_mean
-from navloom.scenes.bodies import DEFAULT_BODY, Embodiment, Stand, shape_of
+from navloom.scenes.bodies import DEFAULT_BODY, Embodiment, Moved, Stand, shape_of
 from navloom.scenes.checked_files import short
 from navloom.scenes.distances import per_scene, wrapped
 from navloom.scenes.hints import viewpoint_hint
@@ -170,10 +171,13 @@ def _way(scene: Scene, body: Embodiment, start: Point3, goals: Sequence[Point3])
     return body_field(scene, body).way(start, goals, driven=True)
 
 
-def _route(scene: Scene, body: Embodiment, path: Sequence[Stand], goal: Point3) -> Sequence[Stand]:
+def _route(scene: Scene, body: Embodiment, path: Sequence[Stand], goal: Point3) -> Moved | None:
     """How a body that is no disc gets on where it stopped; a disc's shortest way is all it has."""
     found = None if shape_of(body).round else route(scene, body, path, goal)
-    return found.path if found is not None and found.arrived else ()
+    if found is None or not found.arrived:
+        return None
+    metres = sum(math.dist(a.position, b.position) for a, b in pairwise(found.path))
+    return Moved(found.path[-1], metres, 0.0, found.bumps, found.path)
 
 
 def camera_of(scene: Scene, pose: Pose, sensor: Sensor, height: float) -> Camera:
