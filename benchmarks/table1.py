@@ -105,7 +105,7 @@ def measured(root: Path) -> dict[str, Row]:
     backends: dict[str, dict[str, Any]] = {
         "panorama": {"panoramas": str(panoramas)},
         "embedded, baked": {"backend": "embedded"},
-        "embedded, unbaked": {"backend": "embedded", "light": "unbaked"},
+        "embedded, flat": {"backend": "embedded", "light": "flat"},
     }
     if not lacking():
         for home in homes:

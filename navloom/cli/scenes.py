@@ -176,12 +176,16 @@ def show(
     view: Annotated[
         str | None,
         Opt(
-            "Draw what is seen from a viewpoint, its ways on numbered, or from x,z,heading in "
-            "metres and degrees; to --out, a .png.",
+            "Draw what is seen from a viewpoint, its ways on numbered, from a room, or from "
+            "x,z,heading in metres and degrees; to --out, a .png.",
             metavar="PLACE",
             env="",
         ),
     ] = None,
+    light: Annotated[
+        Literal["baked", "flat"],
+        Opt("Of --view. baked: shadows and bounced light; flat takes no time.", env=""),
+    ] = "baked",
     top_down: Annotated[
         bool, Opt("Draw the floors as they look from above, their ceilings off.", env="")
     ] = False,
@@ -199,7 +203,7 @@ def show(
         check_place(out, folder=False)
     scene = load_scene(uri)
     if out is not None:
-        _draw(scene, out, view, top_down)
+        _draw(scene, out, view, top_down, light)
         if view or top_down:
             return
     if prompt:
@@ -348,13 +352,13 @@ def _print_rooms(scene: Scene) -> None:
         tell_wrapped(f"note: {note}")
 
 
-def _draw(scene: Scene, path: Path, view: str | None, top_down: bool) -> None:
+def _draw(scene: Scene, path: Path, view: str | None, top_down: bool, light: str) -> None:
     from navloom.scenes.plan import draw_plan
 
     if view is not None:
         from navloom.sim.viewer import look_from
 
-        save_picture(look_from(scene, view), path)
+        save_picture(look_from(scene, view, light=light), path)
         return
     above = None
     if top_down:

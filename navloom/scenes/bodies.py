@@ -440,7 +440,6 @@ def body_graph(scene: Scene, body: Embodiment) -> Scene:
 
     Raises:
         SceneError: there is no geometry, or nowhere that the body can stand and turn.
-        SimulatorError: embreex is not installed.
     """
     made: Scene = _ask("graph")(scene, body)
     return made
@@ -451,7 +450,6 @@ def check_room(scene: Scene, body: Embodiment) -> None:
 
     Raises:
         SceneError: it fits nowhere, or there is no geometry.
-        SimulatorError: embreex is not installed.
     """
     _ask("field")(scene, body)
 

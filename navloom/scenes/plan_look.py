@@ -75,7 +75,7 @@ WINDOW_GAP, WINDOW = Ink("#ffffff", 2.4), Ink("#4f8fc0", 1.0)
 DOOR_GAP, ARC, OPENING = Ink("#ffffff", 1.6), Ink("#9a9a9a", 0.4), Ink("#9a9a9a", 0.5, dash=_DOTTED)
 LEAF, LOCKED_LEAF = Ink("#5b5b5b", 1.0), Ink("#b3261e", 1.0)
 STAIRS, STAIRS_BELOW = Ink("#777777", 0.5, "#f7f7f7"), Ink("#b5b5b5", 0.5)
-STAIRS_LINE = Ink("#777777", 0.6)
+STAIRS_LINE, STAIRS_ON_PHOTO = Ink("#777777", 0.6), Ink("#2b2b2b", 0.6)
 TIE, LINK = Ink("#777777", 0.9, dash=_DOTTED), Ink("#666666", 0.7, "#ffffff")
 RUNG = Ink("#000000", 0.6)
 """Stairs and lifts that nobody measured are three rungs."""

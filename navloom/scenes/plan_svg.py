@@ -33,6 +33,7 @@ from navloom.scenes.plan_data import (
     PlanItem,
     PlanLink,
     PlanRoom,
+    PlanStairs,
     Spot,
     Stroke,
 )
@@ -376,7 +377,11 @@ def building(
         "walls": lambda: _walls(floor, pen),
     }
     if above is not None:
-        drawn = {"above": lambda: [_photo(above, pen)], "graph": drawn["graph"]}
+        drawn = {
+            "above": lambda: [_photo(above, pen)],
+            "graph": drawn["graph"],
+            "stairs": lambda: _flights_on_photo(floor, pen),
+        }
     looks = {
         "rooms": {**pen.ink(look.ROOM, fill=False), "fill-rule": "evenodd"},
         "things": pen.ink(look.OBJECT),
@@ -466,10 +471,21 @@ def _stairs(floor: PlanFloor, pen: Pen) -> Iterator[Node]:
         if link.tie is not None:
             yield pen.draw([link.tie], look.TIE)
     for flight in floor.stairs:
-        # A lift's line goes straight up: from above it is a point.
-        reach = max((math.dist(flight.line[0], each) for each in flight.line), default=0.0)
-        if not flight.below and reach > 0.05:
-            yield pen.draw([flight.line, arrow_head(flight.line, pen)], look.STAIRS_LINE)
+        if not flight.below:
+            yield from _upwards(flight, look.STAIRS_LINE, pen)
+
+
+def _flights_on_photo(floor: PlanFloor, pen: Pen) -> Iterator[Node]:
+    """Treads, which a picture from straight above does not show, and which way they go up."""
+    for flight in floor.stairs:
+        yield pen.draw([*flight.landings, *flight.treads], look.STAIRS_ON_PHOTO, close=True)
+        yield from _upwards(flight, look.STAIRS_ON_PHOTO, pen)
+
+
+def _upwards(flight: PlanStairs, ink: Ink, pen: Pen) -> Iterator[Node]:
+    """An arrow up a flight; a lift's line goes straight up: from above it is a point."""
+    if max((math.dist(flight.line[0], each) for each in flight.line), default=0.0) > 0.05:
+        yield pen.draw([flight.line, arrow_head(flight.line, pen)], ink)
 
 
 def arrow_head(line: Stroke, pen: Pen) -> Stroke:

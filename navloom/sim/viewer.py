@@ -39,18 +39,21 @@ def can_look(scene: Scene) -> bool:
     return "can_look" in plugins(GROUP) and bool(_ask("can_look")(scene))
 
 
-def look_from(scene: Scene, place: str) -> bytes:
+def look_from(scene: Scene, place: str, *, light: str = "baked") -> bytes:
     """The panorama from a place: Left, Front, Right and Back in a row, a PNG file.
 
     Args:
         scene: with geometry.
         place: a viewpoint's id, whose ways on are marked by numbers, ``ID,heading``, or
             ``x,z``, ``x,z,heading`` or ``x,y,z,heading`` in metres and degrees clockwise from -z.
+            A room is seen from the viewpoint in it with the most before it. Where no heading is
+            said, Front is where there is most to see.
+        light: ``baked``, worked out once a home, or ``flat``, which takes no time.
 
     Raises:
-        SimulatorError: there is no such place, or no geometry.
+        SimulatorError: there is no such place or light, or no geometry.
     """
-    return bytes(_ask("look")(scene, place))
+    return bytes(_ask("look")(scene, place, light=light))
 
 
 def panorama_at(
@@ -61,6 +64,7 @@ def panorama_at(
     *,
     size: int = 512,
     at: Sequence[float] | None = None,
+    light: str = "baked",
 ) -> bytes:
     """The panorama from a viewpoint with its ways on numbered, a PNG file.
 
@@ -72,20 +76,22 @@ def panorama_at(
             unless given.
         size: pixels that a view is wide and high.
         at: another place to look from, x, y of the floor and z, whence no ways are numbered.
+        light: ``baked`` or ``flat``.
 
     Raises:
         SimulatorError: the scene has no such viewpoint, or no geometry.
     """
-    return bytes(_ask("panorama")(scene, viewpoint, heading, options, size=size, at=at))
+    made = _ask("panorama")(scene, viewpoint, heading, options, size=size, at=at, light=light)
+    return bytes(made)
 
 
-def looking(scene: Scene, size: int) -> Simulator:
+def looking(scene: Scene, size: int, *, light: str = "baked") -> Simulator:
     """A simulator whose four level views are squares of so many pixels; to be closed.
 
     Raises:
-        SimulatorError: there is no geometry.
+        SimulatorError: there is no geometry, or no such light.
     """
-    made: Simulator = _ask("eye")(scene, size)
+    made: Simulator = _ask("eye")(scene, size, light=light)
     return made
 
 

@@ -1,9 +1,9 @@
 """Pictures as a model is shown them: the four-view strip, or 12, 24 or 36 single views.
 
 Source: VLN-MME 3.3 and C.1 (the strip, heading correction), C.2 (36, 24 and 4 images compared),
-B.1 (numbered green circles). The strip is Left, Front, Right, Back in a row, each with its name
-above. The agent's heading is brought to the nearest quarter first, h in [45, 135) to 90, and the
-views that belong to it are taken from the observation, whatever else it holds.
+B.1 (numbered green circles). The strip is Left, Front, Right, Back in a row with gaps between, each
+with its name above. The agent's heading is brought to the nearest quarter first, h in [45, 135) to
+90, and the views that belong to it are taken from the observation, whatever else it holds.
 
     n     headings               elevations
     4     quarters               level              one picture, the strip
@@ -61,6 +61,8 @@ _POST_M = (0.1, 0.5, 1.0, 1.4)
 _SLACK_M = 0.25
 BAND = 32
 """Pixels of the words above a panel."""
+GAP = 8
+"""Pixels between panels: walls that go on in the next one do not seem to fold there."""
 _GREEN = (0, 150, 0)
 _QUARTER = math.pi / 2
 
@@ -133,6 +135,22 @@ def drawn(
     if n == 4:
         return [_panels(shown, observation.pose, marked)]
     return [_panels([each], observation.pose, marked) for each in shown]
+
+
+def cut_strip(picture: Image) -> list[Image]:
+    """The four panels of a strip without their names; of one without gaps, as they once were, too.
+
+    Args:
+        picture: as :func:`strip` draws it with n = 4.
+    """
+    pixels = np.asarray(picture.convert("RGB"))
+    wide = (picture.width - GAP * (len(DIRECTIONS) - 1)) // len(DIRECTIONS)
+    between = [pixels[:, k * (wide + GAP) - GAP : k * (wide + GAP)] for k in range(1, 4)]
+    gap = GAP
+    if not all((each == 255).all() for each in between):
+        wide, gap = picture.width // len(DIRECTIONS), 0
+    lefts = [k * (wide + gap) for k in range(len(DIRECTIONS))]
+    return [picture.crop((left, BAND, left + wide, picture.height)) for left in lefts]
 
 
 @dataclass(frozen=True)
@@ -279,20 +297,19 @@ def _panels(
 
     sizes = [pixels.shape[:2] for _, _, pixels in shown]
     tall = max(h for h, _ in sizes)
-    canvas = np.empty((tall + BAND, sum(w for _, w in sizes), 3), np.uint8)
-    if any(h < tall for h, _ in sizes):
-        canvas[:] = 255
+    wide = sum(w for _, w in sizes) + GAP * (len(sizes) - 1)
+    canvas = np.full((tall + BAND, wide, 3), 255, np.uint8)
     left = 0
     for (_, label, pixels), (height, width) in zip(shown, sizes, strict=True):
         canvas[:BAND, left : left + width] = _band(label, width)
         canvas[BAND : BAND + height, left : left + width] = pixels
-        left += width
+        left += width + GAP
     row = Image.fromarray(canvas)
     draw, left = ImageDraw.Draw(row), 0
     for (view, _, _), (height, width) in zip(shown, sizes, strict=True):
         for x, y, number, hidden in _placed(view, pose, marked, width, height):
             _mark(draw, left + x, BAND + y, _radius(width), number, hidden)
-        left += width
+        left += width + GAP
     return row
 
 

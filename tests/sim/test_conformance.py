@@ -83,7 +83,7 @@ class Seeing(EmbeddedSimulator):
         self, scene: Scene, physics: str = "off", collision_threshold: float = 0.1
     ) -> None:
         rules = physics_rules(physics, collision_threshold)
-        super().__init__(scene, None, SMALL, "unbaked", rules)
+        super().__init__(scene, None, SMALL, "flat", rules)
 
 
 NOT_OF_GRAPH = {

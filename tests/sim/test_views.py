@@ -17,6 +17,7 @@ from navloom.sim.views import (
     FORMS,
     MARK_M,
     PANEL,
+    cut_strip,
     direction_of,
     hidden_ways,
     quarter,
@@ -24,7 +25,7 @@ from navloom.sim.views import (
 )
 
 SIZE = 64
-BAND = 32
+BAND, GAP = 32, 8
 COLOURS = {0: (200, 0, 0), 90: (0, 0, 200), 180: (200, 200, 0), 270: (90, 90, 90)}
 
 
@@ -49,8 +50,8 @@ def opened(png: bytes) -> Image.Image:
 
 def panels(png: bytes) -> list[tuple[int, ...]]:
     picture = opened(png)
-    assert picture.size == (4 * SIZE, SIZE + BAND)
-    return [picture.getpixel((k * SIZE + 5, BAND + 5)) for k in range(4)]  # type: ignore[misc]
+    assert picture.size == (4 * SIZE + 3 * GAP, SIZE + BAND)
+    return [picture.getpixel((k * (SIZE + GAP) + 5, BAND + 5)) for k in range(4)]  # type: ignore[misc]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +77,8 @@ def test_the_order_of_the_views_does_not_matter() -> None:
 def test_each_panel_is_labelled() -> None:
     picture = opened(strip(cardinal(), 0.0)[0])
     for k in range(len(DIRECTIONS)):
-        band = np.asarray(picture)[:BAND, k * SIZE : (k + 1) * SIZE]
+        left = k * (SIZE + GAP)
+        band = np.asarray(picture)[:BAND, left : left + SIZE]
         assert (band < 100).any(), "black letters above each panel"
         assert (band[0] == 255).all()
 
@@ -133,7 +135,23 @@ def test_what_cannot_be_shown_is_refused() -> None:
 def test_large_pictures_are_made_smaller() -> None:
     large = np.zeros((300, 2 * PANEL, 3), np.uint8)
     views = [View(math.radians(h), 0.0, math.radians(90), large) for h in COLOURS]
-    assert opened(strip(observation(*views), 0.0)[0]).size == (4 * PANEL, 150 + BAND)
+    assert opened(strip(observation(*views), 0.0)[0]).size == (4 * PANEL + 3 * GAP, 150 + BAND)
+
+
+def test_panels_stand_apart_and_are_cut_out_again() -> None:
+    whole = opened(strip(cardinal(), 0.0)[0])
+    pixels = np.asarray(whole)
+    for k in range(1, len(DIRECTIONS)):
+        right = k * (SIZE + GAP)
+        assert (pixels[:, right - GAP : right] == 255).all(), "white between panels"
+    cut = cut_strip(whole)
+    assert [each.size for each in cut] == [(SIZE, SIZE)] * 4
+    assert [each.getpixel((0, 0)) for each in cut] == panels(strip(cardinal(), 0.0)[0])
+    # Strips of older runs have no gaps.
+    older = Image.new("RGB", (4 * SIZE, SIZE + BAND), "white")
+    for k, each in enumerate(cut):
+        older.paste(each, (k * SIZE, BAND))
+    assert [each.tobytes() for each in cut_strip(older)] == [each.tobytes() for each in cut]
 
 
 def green(picture: Image.Image) -> list[tuple[int, int]]:
@@ -141,7 +159,7 @@ def green(picture: Image.Image) -> list[tuple[int, int]]:
     pixels = np.asarray(picture).astype(int)
     mask = (pixels[..., 1] > 120) & (pixels[..., 0] < 60) & (pixels[..., 2] < 60)
     columns = np.flatnonzero(mask.any(axis=0))
-    return [divmod(int(c), SIZE) for c in columns]
+    return [divmod(int(c), SIZE + GAP) for c in columns]
 
 
 def test_markers_stand_where_the_candidates_are() -> None:
@@ -196,7 +214,7 @@ def marks(seen: Observation) -> np.ndarray:
     """The front panel with its markers, (height, width, 3)."""
     picture = np.asarray(opened(strip(seen, 0.0, markers=True)[0])).astype(int)
     size = seen.images["rgb"][0].image.shape[0]
-    return picture[BAND:, size : 2 * size]
+    return picture[BAND:, size + GAP : 2 * size + GAP]
 
 
 def rims(panel: np.ndarray) -> np.ndarray:
@@ -253,7 +271,7 @@ def test_markers_keep_off_one_another_and_the_edge() -> None:
 def test_a_direction_between_two_views_is_marked_in_one_of_them() -> None:
     seen = replace(looking(), candidates=(Candidate("a", math.radians(45), 0.0, 3.0),))
     picture = np.asarray(opened(strip(seen, 0.0, markers=True)[0])).astype(int)
-    panels = [rims(picture[BAND:, k * 256 : (k + 1) * 256]).any() for k in range(4)]
+    panels = [rims(picture[BAND:, k * (256 + GAP) : k * (256 + GAP) + 256]).any() for k in range(4)]
     assert panels == [False, False, True, False]
 
 

@@ -27,7 +27,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Runs of all kinds; relays that were driven, walks with pictures and with contacts."""
     at = tmp_path_factory.mktemp("all")
     make_every_kind(at)
-    homes = ("scenes", "render", "demo:flat", "--size", "64", "--light", "unbaked")
+    homes = ("scenes", "render", "demo:flat", "--size", "64", "--light", "flat")
     assert main([*homes, "--out", str(at / "_panoramas")]) == 0
     walk, quiet = ("eval", "scene", "demo:flat", "--n", "2"), ("--display", "none")
     bodily = ("--physics", "strict", "--body", "VLNVERSE", "--backend", "embedded")

@@ -130,7 +130,7 @@ def _looks(scene: Scene, place: str, order: list[str]) -> list[Block]:
     try:
         if not can_look(scene):
             return []
-        seen = panorama_at(scene, place, 0.0, order, size=_VIEW)
+        seen = panorama_at(scene, place, 0.0, order, size=_VIEW, light="flat")
     except NavloomError:
         return []
     alt = f"Left, Front, Right and Back from {place}, its {len(order)} ways on numbered"

@@ -25,7 +25,7 @@ from navloom.sim.media import FolderMedia
 from navloom.sim.protocol import Observation, Pose, Simulator
 from navloom.sim.registry import get_simulator
 from navloom.sim.viewer import can_look, looking
-from navloom.sim.views import BAND, DIRECTIONS, FORMS, panels, quarter
+from navloom.sim.views import DIRECTIONS, FORMS, cut_strip, panels, quarter
 from navloom.tools.navigation.steps import Step
 
 _VIEW = 256
@@ -84,12 +84,10 @@ class Eyes:
             level = count * elevations.index(0)
             found = [(n, store.get(step.media[level + count * _TURNS[n] // 4])) for n in DIRECTIONS]
             return tuple(Seen(name=n, words=words[n], data=photo(d, _VIEW)) for n, d in found)
-        whole = Image.open(BytesIO(store.get(step.media[0])))
-        wide = whole.width // len(DIRECTIONS)
-        boxes = [(k * wide, BAND, (k + 1) * wide, whole.height) for k in range(len(DIRECTIONS))]
+        shown = cut_strip(Image.open(BytesIO(store.get(step.media[0]))))
         return tuple(
-            Seen(name=name, words=words[name], data=photo(whole.crop(box), _VIEW))
-            for name, box in zip(DIRECTIONS, boxes, strict=True)
+            Seen(name=name, words=words[name], data=photo(each, _VIEW))
+            for name, each in zip(DIRECTIONS, shown, strict=True)
         )
 
     def _among(self, step: Step) -> tuple[Seen, ...]:
@@ -125,7 +123,7 @@ class Eyes:
 
     @staticmethod
     def _rendered(scene: Scene) -> Simulator | None:
-        return looking(scene, _VIEW) if can_look(scene) else None
+        return looking(scene, _VIEW, light="flat") if can_look(scene) else None
 
     def _told(self, step: Step) -> tuple[Seen, ...]:
         """The views in words; none where there are neither captions nor options."""

@@ -225,8 +225,8 @@ class EvalRequest(Request):
         Literal[0, 4, 12, 24, 36],
         Opt("Pictures a step, where there are any: 0, 4, 12, 24, 36.", kind=int),
     ] = 4
-    light: Literal["baked", "unbaked"] = "baked"
-    """Of pictures that the embedded backend renders: ``unbaked`` is at once there, and plainer."""
+    light: Literal["baked", "flat"] = "baked"
+    """Of pictures that the embedded backend renders: ``flat`` is at once there, and plainer."""
     max_steps: Annotated[int, Opt("Steps an episode at most.", min=1, max=1000)] = 15
     max_reasks: Annotated[
         int,

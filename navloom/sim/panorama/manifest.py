@@ -76,7 +76,7 @@ class RenderRequest(BaseModel):
         format: of pictures of colour; depth and ids are PNG.
         depth: whether depth is kept.
         ids: whether ids are kept.
-        light: of ``embedded``: baked, or unbaked, which is flat and quick.
+        light: of ``embedded``: baked, or flat, which takes no time.
     """
 
     model_config = _FROZEN
@@ -87,7 +87,7 @@ class RenderRequest(BaseModel):
     format: Format = "png"
     depth: bool = False
     ids: bool = False
-    light: Literal["baked", "unbaked"] = "baked"
+    light: Literal["baked", "flat"] = "baked"
 
     @property
     def modalities(self) -> tuple[Modality, ...]:
@@ -97,7 +97,7 @@ class RenderRequest(BaseModel):
 
     def __str__(self) -> str:
         kinds = ", ".join(self.modalities)
-        of = f"{self.format}, {self.backend}" + (", unbaked" if self.light == "unbaked" else "")
+        of = f"{self.format}, {self.backend}" + (", flat" if self.light == "flat" else "")
         return f"{self.views} views of {self.size} pixels ({kinds}; {of})"
 
 

@@ -340,7 +340,7 @@ def test_a_jump_is_spread_over_its_step() -> None:
 
 def test_panels_have_their_markers_beside_them() -> None:
     pytest.importorskip("embreex")
-    simulator = get_simulator("embedded", scene(), light="unbaked")
+    simulator = get_simulator("embedded", scene(), light="flat")
     try:
         pose = Pose((0.0, 0.0, 0.0), 0.0, 0.0, "2_0")
         seen = simulator.reset({"a": (pose, DEFAULT_BODY)})["a"]

@@ -79,7 +79,7 @@ def test_a_picture_that_is_gone_leaves_the_words(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_panoramas_have_their_markers_beside_them(tmp_path: Path) -> None:
     pytest.importorskip("embreex")
-    render_scenes(["demo:flat"], tmp_path / "p", RenderRequest(size=48, light="unbaked"))
+    render_scenes(["demo:flat"], tmp_path / "p", RenderRequest(size=48, light="flat"))
     eyes = Eyes(tmp_path, {"where": {"panoramas": str(tmp_path / "p")}}, scene())
     views = eyes.strip(step())
     assert all(view.data.startswith(b"\xff\xd8") for view in views)

@@ -30,7 +30,7 @@ _LIMIT, _SIDE = 5_000_000, 8_000
 
 def seeing(**changes: Any) -> EvalRequest:
     usual = {"task": "scene", "options": {"spec": "home:0", "n": 1}, "agent": "navgpt"}
-    return EvalRequest(**{**usual, "max_steps": 2, "light": "unbaked", **changes})
+    return EvalRequest(**{**usual, "max_steps": 2, "light": "flat", **changes})
 
 
 def shown(provider: str, message: dict[str, Any]) -> list[bytes]:
@@ -69,7 +69,7 @@ def test_the_pictures_that_arrive_are_those_of_the_pose(
     poses = row["result"]["trajectory"]
     assert len(poses) == len(bodies) == 2
     scene = load_scene("home:0")
-    walker = Walker(get_simulator("embedded", scene, light="unbaked"), "again")
+    walker = Walker(get_simulator("embedded", scene, light="flat"), "again")
     for body, (viewpoint, heading, _), step in zip(
         bodies, poses, row["result"]["steps"], strict=True
     ):

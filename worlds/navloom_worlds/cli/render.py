@@ -44,8 +44,8 @@ def render(
     depth: Annotated[bool, Opt("Keep depth, in millimetres.", env="")] = False,
     ids: Annotated[bool, Opt("Keep whose each pixel is.", env="")] = False,
     light: Annotated[
-        Literal["baked", "unbaked"],
-        Opt("baked: shadows and bounced light; unbaked is flat and quick.", env=""),
+        Literal["baked", "flat"],
+        Opt("baked: shadows and bounced light; flat takes no time.", env=""),
     ] = "baked",
     processes: Annotated[int, Opt("How many render at once.", min=1, max=256, env="")] = 1,
     display: Annotated[

@@ -81,7 +81,7 @@ class SceneMesh:
         """Rays on all of it; made once.
 
         Raises:
-            SimulatorError: embreex is not installed, or there is no face.
+            SimulatorError: there is no face.
         """
         return RayCaster(self.vertices, self.faces)
 

@@ -3,6 +3,9 @@
 Embree's single precision distances are kept; a ray that met nothing has an infinite distance and
 face -1, whatever Embree wrote there. Fastest in batches of about 65,000 rays; rays of pictures
 are fastest in packets of neighbours (:mod:`navloom_worlds.geometry.packets`).
+
+Where embreex has no wheel rays are cast by shapely's tree of boxes and numpy: the few that tell
+floors and edges for bodies take seconds so, a picture's would take hours.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import shapely
 from numpy.typing import NDArray
 
 from navloom.errors import SimulatorError
@@ -48,18 +52,10 @@ class RayCaster:
         faces: (m, 3) rows of ``vertices``; at least one.
 
     Raises:
-        SimulatorError: embreex is not installed, or there is no face.
+        SimulatorError: there is no face.
     """
 
     def __init__(self, vertices: NDArray[np.float32], faces: NDArray[np.int32]) -> None:
-        try:
-            import embreex  # noqa: F401
-        except ImportError as error:
-            raise SimulatorError(
-                "Pictures need embreex, which is not installed: 'pip install embreex' (it has "
-                "wheels for Linux on x86-64, macOS and Windows); elsewhere use --backend graph or "
-                "panorama."
-            ) from error
         if not len(faces):
             raise SimulatorError("There is no triangle to cast rays at: expected at least one.")
         self._vertices = np.ascontiguousarray(vertices, dtype=np.float32)
@@ -67,10 +63,12 @@ class RayCaster:
 
     @cached_property
     def _scene(self) -> Any:
-        """The mesh as embreex has it."""
-        from embreex.mesh_construction import TriangleMesh
-        from embreex.rtcore_scene import EmbreeScene
-
+        """The mesh as embreex has it, or what answers in its place."""
+        try:
+            from embreex.mesh_construction import TriangleMesh
+            from embreex.rtcore_scene import EmbreeScene
+        except ImportError:
+            return _Boxes(self._vertices[self._faces].astype(np.float64))
         scene = EmbreeScene()
         TriangleMesh(scene, self._vertices, self._faces)
         return scene
@@ -139,6 +137,52 @@ class RayCaster:
             most: (n,) lengths.
         """
         return self.cast(origins, directions).distance < most
+
+
+class _Boxes:
+    """Rays on a few triangles (n, 3, 3) without Embree, answered as embreex answers."""
+
+    def __init__(self, corners: NDArray[np.float64]) -> None:
+        low, high = corners.min(axis=1), corners.max(axis=1)
+        self._corners = corners
+        self._low, self._high = low.min(axis=0), high.max(axis=0)
+        self._tree = shapely.STRtree(shapely.box(low[:, 0], low[:, 2], high[:, 0], high[:, 2]))
+
+    def run(
+        self, starts: NDArray[np.float32], ways: NDArray[np.float32], output: bool
+    ) -> dict[str, NDArray[Any]]:
+        """The first triangle that each ray meets (Moeller and Trumbore 1997)."""
+        del output
+        start, way = starts.astype(np.float64), ways.astype(np.float64)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            leaves = np.maximum((self._low - start) / way, (self._high - start) / way)
+        # Seen from above a ray is the line up to where it leaves the box around all triangles.
+        far = np.clip(np.where(way != 0, leaves, np.inf).min(axis=1), 0, 1e9)
+        ends = start + far[:, None] * way
+        lines = shapely.linestrings(np.stack([start[:, [0, 2]], ends[:, [0, 2]]], axis=1))
+        ray, face = self._tree.query(lines, predicate="intersects")
+        a, b, c = (self._corners[face, k] for k in range(3))
+        s, d = start[ray], way[ray]
+        across = np.cross(d, c - a)
+        over = np.einsum("ij,ij->i", b - a, across)
+        turned = np.cross(s - a, b - a)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            u = np.einsum("ij,ij->i", s - a, across) / over
+            v = np.einsum("ij,ij->i", d, turned) / over
+            t = np.einsum("ij,ij->i", c - a, turned) / over
+            met = (u >= 0) & (v >= 0) & (u + v <= 1) & (t > 0) & np.isfinite(t)
+        ray, face, u, v, t = (each[met] for each in (ray, face, u, v, t))
+        order = np.lexsort((face, t, ray))
+        first = order[np.unique(ray[order], return_index=True)[1]]
+        found = {
+            "tfar": np.full(len(start), np.inf, np.float32),
+            "primID": np.full(len(start), -1, np.int32),
+            "u": np.zeros(len(start), np.float32),
+            "v": np.zeros(len(start), np.float32),
+        }
+        for name, values in (("tfar", t), ("primID", face), ("u", u), ("v", v)):
+            found[name][ray[first]] = values[first]
+        return found
 
 
 def _missed(hits: Hits) -> Hits:

@@ -192,7 +192,6 @@ def walkable_field(
 
     Raises:
         SceneError: the mesh covers more ground than a field may have.
-        SimulatorError: embreex is not installed.
     """
     grid = grid_over(mesh, _CELL, head)
     found = surfaces_of(mesh, grid)

@@ -311,7 +311,6 @@ def body_field(scene: Scene, body: Embodiment) -> BodyField:
 
     Raises:
         SceneError: the scene has no geometry, or covers more ground than a field may have.
-        SimulatorError: embreex is not installed.
     """
     return per_scene(scene, f"field {body_key(body)}", lambda: _kept(scene, body))
 

@@ -208,7 +208,6 @@ def body_graph(scene: Scene, body: Embodiment) -> Scene:
 
     Raises:
         SceneError: there is no geometry, or nowhere that the body can stand and turn.
-        SimulatorError: embreex is not installed.
     """
     return per_scene(scene, f"body graph {body_key(body)}", lambda: _kept(scene, body))
 

@@ -93,7 +93,7 @@ def tile(item: Item, pixels: int = 220, *, turn: float = _TURN) -> NDArray[np.ui
     level = away * math.cos(above)
     eye = (level * math.sin(turn), h / 2 + away * math.sin(above), -level * math.cos(turn))
     camera = Camera(eye, math.atan2(-eye[0], eye[2]), -above, pixels * 2, pixels * 2, _FOV)
-    shot = Renderer(mesh, light="unbaked").frame(camera)
+    shot = Renderer(mesh, light="flat").frame(camera)
     lit = shot.rgb * _light(mesh, shot.hits, camera, reach)[..., None]
     halved = lit.reshape(pixels, 2, pixels, 2, 3).mean(axis=(1, 3))
     picture: NDArray[np.uint8] = np.clip(halved, 0, 255).astype(np.uint8)

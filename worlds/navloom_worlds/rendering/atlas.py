@@ -139,9 +139,11 @@ def _ball() -> Floats:
     return np.asarray(ball[order] * 0.9, dtype=np.float32)
 
 
-RAYS = 64
-"""Rays from each spot."""
+RAYS = 32
+"""Rays from each spot: pictures are within 45 dB of those of a thousand."""
 BOUNCES = 3
+_ASKED = 12
+"""Spots of a chart, at least, that say which of its sides is open."""
 _OFF_M = 0.004
 """So far off its face a spot's rays begin."""
 _CEILING = np.array([0.95, 0.90, 0.82], dtype=np.float32) * np.float32(0.7)
@@ -217,18 +219,24 @@ def spot_light(
 def _turned(caster: RayCaster, layout: Layout) -> Floats:
     """1 where a spot's side of its chart is the one it is wound to, -1 where the other."""
     depth = []
-    across, down = tangents(layout.normal)
+    # Some spots speak for their chart.
+    size = np.bincount(layout.group, minlength=1)
+    order = np.argsort(layout.group, kind="stable")
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order)) - np.repeat(np.cumsum(size) - size, size)
+    asked = np.flatnonzero(rank % np.maximum(size // _ASKED, 1)[layout.group] == 0)
+    group, where = layout.group[asked], layout.where[asked]
+    across, down = tangents(layout.normal[asked])
     for sign in (1, -1):
-        normal = layout.normal * np.float32(sign)
+        normal = layout.normal[asked] * np.float32(sign)
         near = np.zeros(len(normal), dtype=np.float32)
         for turn in range(5):
             angle = np.float32(turn * 2 * np.pi / 5 + 0.3)
             ways = normal + np.float32(0.8) * (across * np.cos(angle) + down * np.sin(angle))
-            hits = caster.cast(layout.where + normal * np.float32(_OFF_M), ways)
+            hits = caster.cast(where + normal * np.float32(_OFF_M), ways)
             near += np.minimum(hits.distance, 1)
-        groups = int(layout.group.max(initial=0)) + 1
-        whole = np.bincount(layout.group, near, groups)
-        depth.append(whole / np.maximum(np.bincount(layout.group, minlength=groups), 1) / 5)
+        whole = np.bincount(group, near, len(size))
+        depth.append(whole / np.maximum(np.bincount(group, minlength=len(size)), 1) / 5)
     # Winding is believed where both sides are open, as of a curtain.
     back = depth[1] > 1.5 * depth[0] + 0.02
     return np.where(back, -1, 1).astype(np.float32)[layout.group]

@@ -100,7 +100,7 @@ class Company:
         self._scene, self._stands, self._cut = renderer, tuple(bodies.values()), cut
         self._first = len(renderer.mesh.faces)
         mesh = _standing(bodies, marks)
-        self._bodies = Renderer(mesh, light="unbaked") if len(mesh.faces) else None
+        self._bodies = Renderer(mesh, light="flat") if len(mesh.faces) else None
 
     @property
     def caster(self) -> Company:

@@ -27,12 +27,12 @@ import numpy as np
 from numpy.typing import NDArray
 from shapely import Point, Polygon
 
-from navloom.errors import SimulatorError, did_you_mean
+from navloom.errors import SimulatorError
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment, Moved, Stand, shape_of
 from navloom.scenes.checked_files import short
 from navloom.scenes.distances import per_scene, wrapped
 from navloom.scenes.hints import viewpoint_hint
-from navloom.scenes.scene import Point3, Scene
+from navloom.scenes.scene import Point3, Scene, Viewpoint
 from navloom.sim.captions import captions_for
 from navloom.sim.protocol import (
     THRESHOLD_M,
@@ -57,7 +57,7 @@ from navloom_worlds.motion.mover import mover_of
 from navloom_worlds.motion.routes import route
 from navloom_worlds.rendering.camera import Camera
 from navloom_worlds.rendering.company import Bodies, Company, beside, with_bodies
-from navloom_worlds.rendering.renderer import Frame, Lighting, Renderer
+from navloom_worlds.rendering.renderer import Frame, Lighting, Renderer, checked_light
 from navloom_worlds.rendering.sensors import Rig, Sensor, rig_of
 
 _LEVEL = math.pi / 2
@@ -79,7 +79,7 @@ def make(
         captions: a source of captions, or the file of a caption cache; None takes what there is.
         rig: which pictures are taken: names, a file, or sensors
             (:mod:`navloom_worlds.rendering.sensors`).
-        light: ``baked``, worked out with rays once a home, or ``unbaked``, which needs no time.
+        light: ``baked``, worked out with rays once a home, or ``flat``, which needs no time.
         physics: what a touch comes to (:class:`navloom.sim.protocol.PhysicsRules`).
         collision_threshold: metres of displacement that end a run under ``strict``.
 
@@ -90,13 +90,7 @@ def make(
     rules = physics_rules(physics, collision_threshold)
     if captions is None or isinstance(captions, (str, Path)):
         captions = captions_for(scene, captions)
-    known: dict[str, Lighting] = {"baked": "baked", "unbaked": "unbaked"}
-    if light not in known:
-        raise SimulatorError(
-            f"There is no light '{light}': expected {' or '.join(known)}."
-            + did_you_mean(light, known)
-        )
-    return EmbeddedSimulator(scene, captions, rig_of(rig), known[light], rules)
+    return EmbeddedSimulator(scene, captions, rig_of(rig), checked_light(light), rules)
 
 
 class EmbeddedSimulator(BodySimulator):
@@ -126,7 +120,7 @@ class EmbeddedSimulator(BodySimulator):
         super().__init__(scene, captions, rules)
         self._rig = rig_of("vln-mme") if rig is None else rig
         self.capabilities = BodySimulator.capabilities | {each.modality for each in self._rig}
-        self._light: Lighting = light
+        self._light = light
 
     def _check(self, scene: Scene) -> None:
         super()._check(scene)
@@ -162,6 +156,10 @@ class EmbeddedSimulator(BodySimulator):
         shots: dict[Camera, _Shot] = {}
         for sensor in self._rig:
             camera = camera_of(self.scene, pose, sensor, height)
+            if sensor.modality != "rgb":
+                # Samples are of colour alone: what has none shares the rays of a picture from here.
+                alike = (each for each in shots if replace(each, samples=camera.samples) == camera)
+                camera = next(alike, camera)
             shot = shots.setdefault(camera, _Shot(self.scene, camera, self._light, others, stands))
             views.setdefault(sensor.modality, []).append(_view(sensor, shot))
         return {modality: tuple(each) for modality, each in views.items()}
@@ -206,6 +204,7 @@ def camera_of(scene: Scene, pose: Pose, sensor: Sensor, height: float) -> Camera
         sensor.height,
         sensor.fov,
         "equirect" if sensor.projection == "equirect" else "pinhole",
+        samples=sensor.samples,
     )
 
 
@@ -221,7 +220,7 @@ class _Shot:
 
     @cached_property
     def drawn(self) -> Renderer | Company:
-        renderer = _renderer(_opened(self.scene, self.stands), self.light)
+        renderer = renderer_of(_opened(self.scene, self.stands), self.light)
         return with_bodies(renderer, beside(self.camera, self.others))
 
     @cached_property
@@ -239,11 +238,6 @@ def _opened(scene: Scene, stands: Sequence[tuple[Embodiment, Point3]]) -> Scene:
     for k in shut:
         links[k] = links[k].model_copy(update={"door": "open"})
     return per_scene(scene, f"opened {shut}", lambda: scene.replace(links=tuple(links)))
-
-
-def _renderer(scene: Scene, light: Lighting) -> Renderer:
-    name = "renderer" if light == "baked" else f"renderer {light}"
-    return per_scene(scene, name, lambda: Renderer(scene_mesh(scene), light=light))
 
 
 def _view(sensor: Sensor, shot: _Shot) -> View:
@@ -290,32 +284,74 @@ _NUMBER = r"\s*[-+]?\d+(?:\.\d+)?\s*"
 _PLACE = re.compile(rf"{_NUMBER}(?:,{_NUMBER}){{1,3}}")
 
 
-def look_from(scene: Scene, place: str) -> bytes:
+def look_from(scene: Scene, place: str, *, light: str = "baked") -> bytes:
     """The panorama from a place: Left, Front, Right and Back in a row.
 
     Args:
         scene: with geometry.
         place: a viewpoint's id, whose ways on are marked by numbers, ``ID,heading``, or
             ``x,z``, ``x,z,heading`` or ``x,y,z,heading`` in metres and degrees clockwise from -z.
-            Where y is not said, the lowest floor under x and z is meant.
+            Where y is not said, the lowest floor under x and z is meant. A room is seen from the
+            viewpoint in it with the most before it. Where no heading is said, Front of a viewpoint
+            is where there is most to see.
+        light: ``baked`` or ``flat``.
 
     Returns:
         A PNG file.
 
     Raises:
-        SimulatorError: the scene has no such viewpoint, nobody can read the place, or there is no
-            geometry.
+        SimulatorError: the scene has no such viewpoint, nobody can read the place, there is no such
+            light, or there is no geometry.
     """
     name, _, turn = place.rpartition(",")
-    if place in scene.viewpoint_by_id or name in scene.viewpoint_by_id:
-        there = place in scene.viewpoint_by_id
-        return panorama_at(scene, place if there else name, 0.0 if there else _degrees(turn))
+    if place in scene.region_by_id:
+        inside = [each for each in scene.viewpoints if each.region == place]
+        if not inside:
+            raise SimulatorError(f"{place} of {scene.uri} has no viewpoint to be seen from.")
+        place = max(inside, key=lambda each: (outlook(scene, each)[0], each.id)).id
+    if place in scene.viewpoint_by_id:
+        _, heading = outlook(scene, scene.viewpoint_by_id[place])
+        return panorama_at(scene, place, heading, light=light)
+    if name in scene.viewpoint_by_id:
+        return panorama_at(scene, name, _degrees(turn), light=light)
     if not _PLACE.fullmatch(place):
         raise SimulatorError(
-            f"{scene.uri} has no viewpoint {short(place)}: expected a viewpoint's id, or "
+            f"{scene.uri} has no viewpoint {short(place)}: expected a viewpoint's id, a room's, or "
             f"x,z,heading in metres and degrees.{viewpoint_hint(scene, place)}"
         )
-    return _from_point(scene, [float(each) for each in place.split(",")])
+    return _from_point(scene, [float(each) for each in place.split(",")], light)
+
+
+_ALL_ROUND = 64
+_SEEN_M = 6.0
+"""Metres beyond which one view shows as much as another."""
+
+
+def outlook(scene: Scene, viewpoint: Viewpoint) -> tuple[float, float]:
+    """How far one sees from a viewpoint, and the quarter in which one sees farthest.
+
+    Args:
+        scene: with geometry.
+        viewpoint: of the scene.
+
+    Returns:
+        Metres to the nearest fifth of what is all round at eye height, and a heading in radians: 0,
+        90, 180 or 270 degrees. Walls close by count for little in the first: who turns about there
+        has a room before the eyes.
+
+    Raises:
+        SimulatorError: embreex is not installed.
+    """
+    x, y, z = viewpoint.position
+    eye = np.array([x, y if viewpoint.eye_height else y + EYE_M, z], dtype=np.float32)
+    turn = (np.arange(_ALL_ROUND) + 0.5) * 2 * math.pi / _ALL_ROUND
+    ways = np.stack([np.sin(turn), np.zeros_like(turn), -np.cos(turn)], axis=1)
+    metres = np.minimum(
+        scene_mesh(scene).caster.cast(eye, ways.astype(np.float32)).distance, _SEEN_M
+    )
+    # Of a quarter, 45 degrees to either side of its heading.
+    quarters = np.roll(metres, _ALL_ROUND // 8).reshape(4, -1).mean(axis=1)
+    return float(np.quantile(metres, 0.2)), float(quarters.argmax()) * _LEVEL
 
 
 def _degrees(words: str) -> float:
@@ -335,6 +371,7 @@ def panorama_at(
     *,
     size: int = _SIZE,
     at: Sequence[float] | None = None,
+    light: str = "baked",
 ) -> bytes:
     """The panorama from a viewpoint with its ways on numbered.
 
@@ -346,6 +383,7 @@ def panorama_at(
             unless given.
         size: pixels that a view is wide and high.
         at: another place to look from, x, y of the floor and z, whence no ways are numbered.
+        light: ``baked`` or ``flat``.
 
     Returns:
         A PNG file: Left, Front, Right and Back in a row.
@@ -354,8 +392,8 @@ def panorama_at(
         SimulatorError: the scene has no such viewpoint, or no geometry.
     """
     if at is not None:
-        return _from_point(scene, [*at, math.degrees(heading)])
-    simulator = looking(scene, size)
+        return _from_point(scene, [*at, math.degrees(heading)], light)
+    simulator = looking(scene, size, light=light)
     try:
         pose = Pose((0.0, 0.0, 0.0), heading, 0.0, viewpoint)
         seen = simulator.reset({"eye": (pose, DEFAULT_BODY)})["eye"]
@@ -368,17 +406,17 @@ def panorama_at(
         simulator.close()
 
 
-def looking(scene: Scene, size: int) -> Simulator:
+def looking(scene: Scene, size: int, *, light: str = "baked") -> Simulator:
     """A simulator whose four level views are squares of so many pixels; to be closed.
 
     Raises:
-        SimulatorError: there is no geometry.
+        SimulatorError: there is no geometry, or no such light.
     """
     rig = tuple(replace(each, width=size, height=size) for each in rig_of("vln-mme"))
-    return get_simulator("embedded", scene, rig=rig)
+    return get_simulator("embedded", scene, rig=rig, light=light)
 
 
-def _from_point(scene: Scene, numbers: list[float]) -> bytes:
+def _from_point(scene: Scene, numbers: list[float], light: str) -> bytes:
     x, z = numbers[0], numbers[-2 if len(numbers) > 2 else -1]
     y = numbers[1] if len(numbers) == 4 else floor_at(scene, x, z)
     heading = numbers[-1] if len(numbers) > 2 else 0.0
@@ -388,7 +426,7 @@ def _from_point(scene: Scene, numbers: list[float]) -> bytes:
         camera = Camera(
             (x, y + EYE_M, z), wrapped(heading + k * math.pi / 2), width=_SIZE, height=_SIZE
         )
-        frame = renderer_of(scene).frame(camera)
+        frame = renderer_of(scene, checked_light(light)).frame(camera)
         # Front is ahead itself, not the quarter that it would be brought to.
         turned = k * math.pi / 2
         views.append(RenderedView(turned, 0.0, camera.fov, partial(frame.read, "rgb")))
@@ -407,9 +445,10 @@ def floor_at(scene: Scene, x: float, z: float) -> float:
     return min(under) if under else min(heights.values())
 
 
-def renderer_of(scene: Scene) -> Renderer:
-    """The renderer of a scene as it stands, made once per scene."""
-    return _renderer(scene, "baked")
+def renderer_of(scene: Scene, light: Lighting = "baked") -> Renderer:
+    """The renderer of a scene as it stands, made once per scene and light."""
+    name = f"renderer {light}"
+    return per_scene(scene, name, lambda: Renderer(scene_mesh(scene), light=light))
 
 
 def can_look(scene: Scene) -> bool:

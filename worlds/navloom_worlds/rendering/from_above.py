@@ -8,12 +8,14 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image, ImageDraw
 
 from navloom.scenes.distances import per_scene
+from navloom.scenes.plan_data import plan_data
 from navloom.scenes.plan_svg import FromAbove
 from navloom.scenes.scene import Scene
-from navloom_worlds.geometry.mesh import SceneMesh, scene_mesh
-from navloom_worlds.geometry.owners import CEILING, GROUND, item_owner
+from navloom_worlds.geometry.mesh import SceneMesh, is_drawn, scene_mesh
+from navloom_worlds.geometry.owners import CEILING, GROUND, NOTHING, STAIRS, item_owner
 from navloom_worlds.rendering.camera import Camera
 from navloom_worlds.rendering.renderer import Renderer
 
@@ -23,6 +25,9 @@ _A_METRE = 80
 _OVER = 0.02
 _HANGING = 1.9
 """Metres above a floor from which on things hang: they would hide what stands under them."""
+_UNDER, _UNDER_SCANNED = 0.03, 0.4
+"""Metres below the lowest floor of a storey where another one begins; scans are uneven."""
+_WALL = (235, 235, 231)
 _MARGIN = 0.4
 
 
@@ -40,7 +45,7 @@ def from_above(scene: Scene, floor: int, *, a_metre: int = _A_METRE) -> FromAbov
     """
     mesh = scene_mesh(scene)
     height, top = _storey(scene, floor)
-    opened = mesh.without(_hidden(scene, mesh, height, top))
+    opened = mesh.without(_hidden(scene, mesh, height, top) | _below(scene, mesh, floor))
     low_x, low_z, high_x, high_z = _ground(scene, floor, mesh)
     wide, deep = high_x - low_x, high_z - low_z
     scale = min(a_metre, MOST_PIXELS / max(wide, deep))
@@ -53,8 +58,11 @@ def from_above(scene: Scene, floor: int, *, a_metre: int = _A_METRE) -> FromAbov
         span=wide,
     )
     # Daylight from above: light baked with the ceilings off would be no room's own either.
-    pixels = Renderer(opened, light="unbaked").frame(camera).rgb
-    return FromAbove(pixels, (low_x, -high_z, high_x, -low_z))
+    frame = Renderer(opened, light="flat").frame(camera)
+    bounds = (low_x, -high_z, high_x, -low_z)
+    pixels = frame.rgb
+    pixels[_within_walls(scene, floor, bounds, frame.ids.shape) & (frame.ids == NOTHING)] = _WALL
+    return FromAbove(pixels, bounds)
 
 
 def floors_from_above(
@@ -94,9 +102,36 @@ def _hidden(scene: Scene, mesh: SceneMesh, height: float, top: float) -> NDArray
         for index, item in enumerate(scene.items)
         if item.size and item.position[1] - item.size[1] / 2 > height + _HANGING
     ]
-    # Nothing is left of the floors below either: stairs would be drawn over with their storey.
     over = (lowest > top + _OVER) | (mesh.owners == CEILING) | np.isin(mesh.owners, hanging)
     return np.asarray(over | (mesh.owners == GROUND))
+
+
+def _within_walls(
+    scene: Scene, floor: int, bounds: tuple[float, float, float, float], shape: tuple[int, ...]
+) -> NDArray[np.bool_]:
+    """(height, width) the pixels that lie in walls, of which rays see the hollow."""
+    low_x, _, high_x, high_y = bounds
+    picture = Image.new("1", (shape[1], shape[0]))
+    draw, scale = ImageDraw.Draw(picture), shape[1] / (high_x - low_x)
+    for storey in plan_data(scene).floors:
+        for wall in storey.walls if storey.id == floor else ():
+            if wall.cut:
+                draw.polygon(
+                    [((x - low_x) * scale, (high_y - y) * scale) for x, y in wall.corners], 1
+                )
+    return np.asarray(picture, dtype=np.bool_)
+
+
+def _below(scene: Scene, mesh: SceneMesh, floor: int) -> NDArray[np.bool_]:
+    """The faces of the storeys below, less the stairs that come up from the one next below."""
+    on = {region.id: region.center[1] for region in scene.regions if region.floor == floor}
+    if not on:
+        return np.zeros(len(mesh.faces), dtype=np.bool_)
+    least = min(on.values()) - (_UNDER if is_drawn(scene) else _UNDER_SCANNED)
+    feet = [y for each in scene.stairs if {each.a, each.b} & on.keys() for _, y, _ in each.line]
+    highest = mesh.vertices[mesh.faces][:, :, 1].max(axis=1)
+    stairs = (mesh.owners == STAIRS) & (highest > min(feet, default=least))
+    return np.asarray((highest < least) & ~stairs)
 
 
 def _ground(scene: Scene, floor: int, mesh: SceneMesh) -> tuple[float, float, float, float]:

@@ -55,7 +55,7 @@ def portrait(scene: Scene, item: str) -> Portrait | None:
         SimulatorError: embreex is not installed.
     """
     index = next(n for n, each in enumerate(scene.items) if each.id == item)
-    renderer, owner = renderer_of(scene), item_owner(index)
+    renderer, owner = renderer_of(scene, "flat"), item_owner(index)
     best: tuple[tuple[int, float], str, Camera] | None = None
     for metres, viewpoint, camera in _cameras(scene, scene.items[index]):
         pixels = int((renderer.frame(camera).ids == owner).sum())

@@ -13,7 +13,8 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import IO, Any, Literal, Protocol
+from importlib.util import find_spec
+from typing import IO, Any, Literal, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +29,7 @@ from navloom_worlds.rendering.camera import Camera
 from navloom_worlds.rendering.facets import Facets, facets_of
 from navloom_worlds.rendering.shading import Table, shaded, table_of
 
-FORMAT = 7
+FORMAT = 8
 """Raised when light is worked out in another way."""
 
 
@@ -105,8 +106,8 @@ def edges(camera: Camera, hits: Hits, codes: Ints) -> NDArray[np.int64]:
     return np.flatnonzero(found)
 
 
-Lighting = Literal["baked", "unbaked"]
-LIGHTINGS: tuple[Lighting, ...] = ("baked", "unbaked")
+Lighting = Literal["baked", "flat"]
+LIGHTINGS: tuple[Lighting, ...] = get_args(Lighting)
 _MIRROR = 0.92
 """What is as glossy shows what is before it."""
 _FRAMES = 8
@@ -115,27 +116,43 @@ _last: list[weakref.ref[Renderer]] = []
 """Who drew last: only it remembers frames, which are as large as all else of a home."""
 
 
+def checked_light(name: str) -> Lighting:
+    """One of ``LIGHTINGS`` by its name.
+
+    Raises:
+        SimulatorError: there is none of that name.
+    """
+    for light in LIGHTINGS:
+        if name == light:
+            return light
+    raise SimulatorError(
+        f"There is no light '{name}': expected {' or '.join(LIGHTINGS)}."
+        f"{did_you_mean(name, LIGHTINGS)}"
+    )
+
+
 class Renderer:
     """What cameras see of one mesh.
 
     Args:
         mesh: what there is to see.
         light: ``baked`` is worked out with rays for the first picture and kept on disk;
-            ``unbaked`` is daylight from all around, and takes no time.
+            ``flat`` is daylight from all around, and takes no time.
 
     Raises:
         SimulatorError: embreex is not installed, the mesh is empty, or there is no such light.
     """
 
     def __init__(self, mesh: SceneMesh, *, light: Lighting = "baked") -> None:
-        if light not in LIGHTINGS:
+        if find_spec("embreex") is None:
             raise SimulatorError(
-                f"There is no light '{light}': expected baked or unbaked."
-                f"{did_you_mean(light, LIGHTINGS)}"
+                "Pictures need embreex, which is not installed: 'pip install embreex' (it has "
+                "wheels for Linux on x86-64, macOS and Windows); elsewhere use --backend graph or "
+                "panorama."
             )
         self.mesh = mesh
         self.caster = mesh.caster
-        self.lighting = light
+        self.lighting = checked_light(light)
         self._recent: OrderedDict[Camera, Frame] = OrderedDict()
 
     @cached_property
@@ -145,10 +162,10 @@ class Renderer:
 
     @cached_property
     def light(self) -> Light | None:
-        """The light on the mesh, None where it is unbaked; photographs hold their own."""
+        """The light on the mesh, None where it is flat; photographs hold their own."""
         if self.mesh.photographed:
             return DARK
-        if self.lighting == "unbaked":
+        if self.lighting == "flat":
             return None
         return kept(self.facets, lambda: baked(self.facets))
 

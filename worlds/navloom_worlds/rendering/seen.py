@@ -106,7 +106,6 @@ def sight_of(scene: Scene, viewpoint: str) -> Sight:
     """What is in sight of a viewpoint; made once per scene and viewpoint.
 
     Raises:
-        SimulatorError: embreex is not installed.
         SceneError: the scene has no geometry, or its mesh file is broken.
     """
     return per_scene(scene, f"sight:{viewpoint}", lambda: _sight(scene, viewpoint))

@@ -18,6 +18,7 @@ from navloom.scenes.distances import heading_to, metre_table, turn_between, wrap
 from navloom.scenes.scene import Scene
 from navloom.sim.graph import floor_of
 from navloom.sim.protocol import Pose
+from navloom_worlds.rendering.embedded import can_look, outlook
 
 WALK = 1.0
 """Metres a second."""
@@ -25,6 +26,10 @@ TURN = math.radians(90)
 """Radians a second while it walks on."""
 LOOK = math.radians(60)
 """Radians a second while it looks about: a full turn takes 6 s."""
+
+
+_OPEN_M = 1.0
+"""Metres that one sees all round where one looks about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,16 +116,26 @@ def plan_tour(scene: Scene) -> Tour:
 
 
 def _stops(scene: Scene, part: set[str]) -> list[str]:
-    """The viewpoint of each region that is nearest to all others of it; all where none has one."""
+    """A viewpoint of each region; all where none has one.
+
+    The one that is nearest to all others of it, of those from which one sees a room all round, not
+    a wall close by.
+    """
     groups: dict[str, list[str]] = {}
     for each in scene.viewpoints:
         if each.id in part and each.region is not None:
             groups.setdefault(each.region, []).append(each.id)
     if not groups:
         return sorted(part)
-    table = metre_table(scene, "3d")
+    table, looks = metre_table(scene, "3d"), can_look(scene)
+
+    def close(one: str) -> float:
+        """Metres that one sees too little; to a decimetre, of which more is nothing."""
+        seen = outlook(scene, scene.viewpoint_by_id[one])[0] if looks else _OPEN_M
+        return round(max(0.0, _OPEN_M - seen), 1)
+
     return [
-        min(group, key=lambda one: (sum(table.distance(one, other) for other in group), one))
+        min(group, key=lambda one: (close(one), sum(table.distance(one, o) for o in group), one))
         for group in groups.values()
     ]
 

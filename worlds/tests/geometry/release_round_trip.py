@@ -157,7 +157,7 @@ def _links(scene: Scene, read: Scene, tally: Tally) -> None:
 
 def _frames(scene: Scene, read: Scene, tally: Tally, views: int) -> None:
     """Ids of both as numbers of the text, but floors, walls and ceilings as such."""
-    ours, theirs = (Renderer(scene_mesh(each), light="unbaked") for each in (scene, read))
+    ours, theirs = (Renderer(scene_mesh(each), light="flat") for each in (scene, read))
     doors = {line.number: line.owner for line in semantic_lines(scene)}
     dice = np.random.default_rng(len(scene.items))
     for k in dice.permutation(len(scene.viewpoints))[:views].tolist():

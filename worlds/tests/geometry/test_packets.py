@@ -3,6 +3,8 @@ edges that two faces share."""
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -88,3 +90,21 @@ def test_without_the_library_rays_are_single(
     assert np.array_equal(seen.face, single.face)
     with pytest.raises(SimulatorError, match="no triangle"):
         RayCaster(mesh.vertices, mesh.faces[:0])
+
+
+def test_rays_are_the_same_where_embreex_has_no_wheel(
+    mesh: SceneMesh, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dice = np.random.default_rng(0)
+    low, high = mesh.bounds
+    starts = dice.uniform(low - 0.5, high + 0.5, (300, 3)).astype(np.float32)
+    ways = dice.normal(size=(300, 3)).astype(np.float32)
+    # Straight down, level along an axis, and away from everything: what tells floors and edges.
+    ways[:60], ways[60:120], ways[120:140] = (0, -1, 0), (0.05, 0, 0), (0, 9, 0)
+    cast = RayCaster(mesh.vertices, mesh.faces).cast(starts, ways)
+    for name in ("mesh_construction", "rtcore_scene"):
+        monkeypatch.setitem(sys.modules, f"embreex.{name}", None)
+    without = RayCaster(mesh.vertices, mesh.faces).cast(starts, ways)
+    assert (cast.face < 0).any()
+    np.testing.assert_array_equal(np.isinf(cast.distance), np.isinf(without.distance))
+    np.testing.assert_allclose(cast.distance, without.distance, rtol=1e-4, atol=1e-4)

@@ -50,7 +50,7 @@ def test_a_home_is_in_habitat_what_it_is_here(
     config = write(home, tmp_path / "homes")
     place = Pose((0.0, 0.0, 0.0), 0.4, viewpoint=home.viewpoints[len(home.viewpoints) // 2].id)
     seen = []
-    for name, own in (("habitat", {"dataset": config}), ("embedded", {"light": "unbaked"})):
+    for name, own in (("habitat", {"dataset": config}), ("embedded", {"light": "flat"})):
         simulator = get_simulator(name, home, rig=RIG, **own)
         images = simulator.reset({"robot": (place, DEFAULT_BODY)})["robot"].images
         seen.append([np.stack([v.image for v in images[each]]) for each in ("depth", "ids")])

@@ -61,7 +61,7 @@ def test_the_habitat_backend_passes(name: str, uri: str) -> None:
 def both(rig: tuple[Sensor, ...], pose: Pose) -> tuple[Observation, Observation]:
     """What the same sensors see on habitat and on embedded."""
     seen = []
-    for name, own in (("habitat", {}), ("embedded", {"light": "unbaked"})):
+    for name, own in (("habitat", {}), ("embedded", {"light": "flat"})):
         simulator = get_simulator(name, FLAT, rig=rig, **own)
         seen.append(simulator.reset({"robot": (pose, DEFAULT_BODY)})["robot"])
     return seen[0], seen[1]

@@ -50,7 +50,7 @@ def with_viewpoints(**floors: tuple[float, float, float]) -> Scene:
 
 def made(physics: Any = "off", scene: Scene | None = None, threshold: float = 0.1) -> Any:
     scene = ROOM if scene is None else scene
-    return EmbeddedSimulator(scene, None, (), "unbaked", PhysicsRules(physics, threshold))
+    return EmbeddedSimulator(scene, None, (), "flat", PhysicsRules(physics, threshold))
 
 
 def put(
@@ -350,7 +350,7 @@ def test_who_can_open_doors_pushes_them_and_they_are_drawn_open_around_it() -> N
     sign = math.copysign(1.0, (end[0] - x) * along[0] + (end[2] - z) * along[1])
     heading = math.atan2(-sign * along[0], sign * along[1])
     rig = rig_of([Sensor("depth", width=9, height=9, fov=math.radians(20))])
-    simulator = EmbeddedSimulator(flat, None, rig, "unbaked", PhysicsRules("slide", 0.1))
+    simulator = EmbeddedSimulator(flat, None, rig, "flat", PhysicsRules("slide", 0.1))
 
     def before(metres: float, body: Embodiment) -> float:
         """How far it sees at the door from so far before it."""

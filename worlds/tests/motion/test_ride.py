@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import sys
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,26 @@ def test_the_command_tells_what_came_of_it(capsys: pytest.CaptureFixture[str]) -
     assert "no place" in capsys.readouterr().err
     assert main(["scenes", "drive", "demo:flat", "--from", "999,0,0", "--to", b]) != 0
     assert "Start there instead: --from=" in capsys.readouterr().err
+
+
+def test_a_body_drives_where_embreex_has_no_wheel(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    a, b = (each.id for each in load_scene("demo:flat").regions[:2])
+    asked = ["scenes", "drive", "demo:flat", "--body", "HUMAN", "--from", a, "--to", b]
+    told = []
+    for folder in ("with", "without"):
+        # Nothing is taken from the cache.
+        monkeypatch.setenv("NAVLOOM_CACHE", str(tmp_path / folder))
+        told.append((main([*asked, "--json"]), capsys.readouterr().out))
+        monkeypatch.setitem(sys.modules, "embreex", None)
+        for name in ("mesh_construction", "rtcore_scene"):
+            monkeypatch.setitem(sys.modules, f"embreex.{name}", None)
+    assert told[0] == told[1]
+    assert json.loads(told[0][1])["driven_m"] > 1
+    film = str(tmp_path / "film.mp4")
+    assert main([*asked, "--video", film]) != 0
+    assert "Pictures need embreex" in capsys.readouterr().err
 
 
 def test_a_film_goes_to_an_mp4(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

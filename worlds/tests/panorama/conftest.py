@@ -11,7 +11,7 @@ from navloom.sim.panorama.manifest import RenderRequest
 from navloom_worlds.rendering.render_scenes import render_scenes
 
 HOME = "demo:flat"
-ASKED = RenderRequest(size=48, depth=True, ids=True, light="unbaked")
+ASKED = RenderRequest(size=48, depth=True, ids=True, light="flat")
 
 
 @pytest.fixture(scope="session")

@@ -143,7 +143,7 @@ def export(scene: Scene, viewpoints: list[str], root: Path, size: int, seed: int
         seed: of the poses.
     """
     rng = np.random.default_rng(seed)
-    renderer = Renderer(scene_mesh(scene), light="unbaked")
+    renderer = Renderer(scene_mesh(scene), light="flat")
     images = root / "scan0" / "matterport_skybox_images"
     images.mkdir(parents=True)
     (root / "connectivity").mkdir()

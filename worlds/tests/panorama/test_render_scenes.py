@@ -21,7 +21,7 @@ from navloom.sim.panorama.manifest import RenderRequest, read_manifest
 from navloom_worlds.rendering.render_scenes import Outcome, render_scenes
 from worlds.tests.panorama.conftest import ASKED, HOME
 
-SMALL = RenderRequest(size=16, light="unbaked")
+SMALL = RenderRequest(size=16, light="flat")
 
 
 def files(root: Path) -> dict[str, bytes]:
@@ -132,7 +132,7 @@ def test_a_scene_without_pictures_is_skipped(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_sweeps_and_jpeg(tmp_path: Path) -> None:
-    asked = RenderRequest(size=16, views=24, format="jpg", light="unbaked")
+    asked = RenderRequest(size=16, views=24, format="jpg", light="flat")
     with pytest.raises(KeyboardInterrupt):
         render_scenes([HOME], tmp_path, asked, tell=stop_after(1))
     line = json.loads((tmp_path / "demo-flat" / "rendered.jsonl").read_text().splitlines()[1])

@@ -39,7 +39,7 @@ def walk(tmp_path_factory: pytest.TempPathFactory) -> Walk:
     root = tmp_path_factory.mktemp("scans")
     export(home, [here, *near[:3]], root, FACE)
     scan = load_scene(f"mp3d:{root}/scan0")
-    return root, scan, Renderer(scene_mesh(home), light="unbaked")
+    return root, scan, Renderer(scene_mesh(home), light="flat")
 
 
 def views(root: Path, scan: Scene, viewpoint: str, n: int = 4) -> dict[str, tuple[View, ...]]:

@@ -96,7 +96,7 @@ def main(arguments: list[str]) -> int:
     ways = wrong = 0
     for seed in range(chosen.homes):
         scene = load_scene(f"home:{seed}")
-        renderer = Renderer(scene_mesh(scene), light="unbaked")
+        renderer = Renderer(scene_mesh(scene), light="flat")
         count = chosen.poses * (seed + 1) // chosen.homes - chosen.poses * seed // chosen.homes
         for pose in poses_of(scene, count, rng):
             found.append(compared(scene.uri, renderer, pose, (chosen.shift, 0.0)))

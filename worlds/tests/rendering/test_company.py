@@ -33,7 +33,7 @@ def room() -> Renderer:
         (-2, box((-3, -0.1, -3), (3, 0, 3), plain)),
         (-3, box((-3, 2.5, -3), (3, 2.6, 3), plain)),
     )
-    return Renderer(assembled([wall, floor, ceiling]), light="unbaked")
+    return Renderer(assembled([wall, floor, ceiling]), light="flat")
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_agents_see_one_another() -> None:
     edge = scene.edges[0]
     places = {each.id: each.position for each in scene.viewpoints}
     facing = heading_to(places[edge.a], places[edge.b])
-    simulator = get_simulator("embedded", scene, rig=rig, light="unbaked")
+    simulator = get_simulator("embedded", scene, rig=rig, light="flat")
     one = Pose((0, 0, 0), facing, 0.0, edge.a)
     alone = simulator.reset({"b": (one, VLNVERSE)})["b"]
     both = simulator.reset({"b": (one, VLNVERSE), "a": (replace(one, viewpoint=edge.b), VLNVERSE)})[

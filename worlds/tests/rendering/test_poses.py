@@ -21,7 +21,7 @@ def home() -> Scene:
 
 @pytest.fixture(scope="module")
 def renderer(home: Scene) -> Renderer:
-    return Renderer(scene_mesh(home), light="unbaked")
+    return Renderer(scene_mesh(home), light="flat")
 
 
 def poses(home: Scene) -> list[Pose]:

@@ -71,7 +71,7 @@ def test_the_same_mesh_has_the_same_picture(lit: Renderer) -> None:
 
 
 def test_what_is_not_baked_is_bright_at_once() -> None:
-    seen = Renderer(room(), light="unbaked").frame(Camera((-1.5, 1.5, 1.5), 0.8, 0, 64, 64)).rgb
+    seen = Renderer(room(), light="flat").frame(Camera((-1.5, 1.5, 1.5), 0.8, 0, 64, 64)).rgb
     assert 100 < seen.mean() < 250
 
 
@@ -112,7 +112,7 @@ def test_stripes_far_away_are_their_mean(lit: Renderer) -> None:
     stripes = np.zeros((256, 256, 3), dtype=np.uint8)
     stripes[::2] = 255
     ground = box((-200, -0.1, -200), (200, 0, 200), Surface((1, 1, 1), Picture(stripes), 0.5))
-    far = Renderer(assembled([(FLOOR, ground)]), light="unbaked")
+    far = Renderer(assembled([(FLOOR, ground)]), light="flat")
     seen = far.frame(Camera((0, 9, 0), 0, -0.9, 64, 64, samples=1)).rgb.astype(int)
     assert seen.std(axis=(0, 1)).max() < 3
 
@@ -120,7 +120,7 @@ def test_stripes_far_away_are_their_mean(lit: Renderer) -> None:
 def test_a_mirror_shows_what_is_before_it() -> None:
     red = box((-1, 0, 3), (1, 2, 3.1), Surface((0.9, 0.05, 0.05)))
     glass = box((-1, 0, -1.1), (1, 2, -1), Surface((0.9, 0.9, 0.9), gloss=1.0))
-    both = Renderer(assembled([(1, red), (2, glass)]), light="unbaked")
+    both = Renderer(assembled([(1, red), (2, glass)]), light="flat")
     frame = both.frame(Camera((0, 1, 0), 0, 0, 16, 16, 0.3))
     assert (frame.ids == 2).all()
     assert (frame.rgb[..., 0] > 3 * frame.rgb[..., 1]).all()

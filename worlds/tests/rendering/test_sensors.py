@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ COMPASS = made_scene()
 
 
 def on_the_hub(rig: Any, heading: float = 0.0) -> Observation:
-    simulator = get_simulator("embedded", COMPASS, rig=rig, light="unbaked")
+    simulator = get_simulator("embedded", COMPASS, rig=rig, light="flat")
     return put(simulator, "hub", heading)
 
 
@@ -50,6 +51,8 @@ def on_the_hub(rig: Any, heading: float = 0.0) -> Observation:
         ({"position": (0.0, math.nan, 0.0)}, "position is .*three metres"),
         ({"follows": "compas"}, "Did you mean 'compass'"),
         ({"projection": "lidar"}, "projection is 'lidar': expected lidar for a lidar"),
+        ({"samples": 5}, "samples is 5: expected 1 to 4"),
+        ({"samples": True}, "samples is True: expected 1 to 4"),
         ({"projection": "fisheye"}, "projection is 'fisheye': expected one of pinhole"),
     ],
 )
@@ -206,13 +209,21 @@ def test_one_cast_of_rays_serves_all_that_one_camera_sees(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(embedded, "Renderer", Counted)
     scene = COMPASS.replace(id="counted")
-    simulator = get_simulator("embedded", scene, light="unbaked")
+    simulator = get_simulator("embedded", scene, light="flat")
     seen = put(simulator, "hub")
     simulator.step({})
     assert cast == []
     assert seen.images["rgb"][1].image is seen.images["rgb"][1].image
     assert seen.images["depth"][1].image.shape == seen.images["ids"][1].image.shape
     assert len(cast) == 1
+
+
+def test_samples_are_of_colour_alone_and_share_the_rays_of_depth() -> None:
+    rig = (Sensor("rgb", samples=1, width=64, height=64), Sensor("depth", width=64, height=64))
+    hard = on_the_hub(rig).images
+    soft = on_the_hub(tuple(replace(each, samples=4) for each in rig)).images
+    assert (hard["depth"][0].image == soft["depth"][0].image).all()
+    assert (hard["rgb"][0].image != soft["rgb"][0].image).any()
 
 
 @pytest.mark.slow
