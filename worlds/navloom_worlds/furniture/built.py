@@ -29,10 +29,11 @@ from navloom_worlds.furniture import (
     sofas,
     tables,
 )
-from navloom_worlds.furniture.making import Builder, size_of, within
+from navloom_worlds.furniture.making import Builder, fitted, size_of, within
 from navloom_worlds.furniture.turnery import rounded
 from navloom_worlds.geometry.colours import surface_of
 from navloom_worlds.geometry.solids import Part
+from navloom_worlds.homes.catalogue import catalogue
 
 _FILES = (
     *(house_parts, household, belongings, decor, appliances, bathroom, beds, cases, chairs),
@@ -47,10 +48,20 @@ def item_parts(item: Item) -> list[Part]:
     """The parts of a thing in its own frame; none where its size is not known.
 
     Args:
-        item: its ``shape``, ``colour``, ``material`` and ``states`` are shown where they are known.
+        item: its ``shape``, ``colour``, ``material`` and ``states`` are shown where they are known;
+            what the catalogue has a mesh file for looks as that does.
+
+    Raises:
+        SceneError: a mesh file of the catalogue is broken.
     """
     if item.size is None:
         return []
+    mesh = catalogue().meshes.get(item.name)
+    if mesh is not None:
+        # Imported where a file is read: it brings trimesh.
+        from navloom_worlds.geometry.mesh_file import model_parts
+
+        return within(fitted(model_parts(mesh), item.size), item)
     builder = builder_of(item.prompt_name, item.shape) or plain
     return within(builder(item), item)
 

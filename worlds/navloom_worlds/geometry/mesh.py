@@ -33,6 +33,7 @@ from navloom.scenes.sparing import SPARING
 from navloom_worlds.geometry.owners import SHELL, item_owner, opening_owner, owners_by_name
 from navloom_worlds.geometry.rays import RayCaster
 from navloom_worlds.geometry.solids import Floats, Ints, Owned, Part, Picture, Surface, turn
+from navloom_worlds.homes.home import own_kinds
 
 if TYPE_CHECKING:
     from navloom_worlds.geometry.mesh_file import MeshFile
@@ -208,7 +209,7 @@ def _key(scene: Scene) -> str:
     folders = (str(here / each) for each in ("furniture", "geometry", "homes"))
     paths = (*folders, *map(str, sorted(beside.glob("*.py"))))
     code = code_key(*paths, libraries=("numpy", "shapely"))
-    return content_key("navloom mesh", code, scene.model_dump_json())
+    return content_key("navloom mesh", code, scene.model_dump_json(), own_kinds())
 
 
 def _drawn(scene: Scene) -> SceneMesh:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -91,7 +92,8 @@ class Beside(trimesh.resolvers.Resolver):
 
 _SHELL = "mesh"
 """What Navloom calls what has no name."""
-MOST_FACES = 20_000_000
+MOST_FACES, _MOST_OF_ONE = 20_000_000, 50_000
+"""Triangles of a home, and of one thing: a home may have dozens of it."""
 GENERATOR = "navloom"
 """What a GLB of Navloom's own says that it was made by."""
 _MOST_SIDE = 2_048
@@ -172,6 +174,32 @@ def mesh_file(path: Path) -> MeshFile:
 
 @lru_cache(maxsize=2)
 def _kept(_: Path, path: Path, _stamp: tuple[int, ...]) -> MeshFile:
+    nodes, missing = _read(path, MOST_FACES)
+    if len(nodes) == 1:
+        # One thing alone is no thing in a home: it is the home.
+        nodes = (MeshNode("", nodes[0].parts),)
+    low, high = bounds([part for node in nodes for part in node.parts])
+    check_size(path, low.tolist(), high.tolist())
+    scene = _scene_beside(path)
+    return MeshFile(path, nodes, _standing(nodes, scene), scene, missing)
+
+
+@lru_cache(maxsize=32)
+def model_parts(path: Path) -> tuple[Part, ...]:
+    """The triangles of one thing from a file, in the file's own unit, its front along -z.
+
+    Args:
+        path: a .glb, .gltf or .obj, whose front is +z, as glTF has it.
+
+    Raises:
+        SceneError: it is broken, empty, too large, or names files outside of its folder.
+    """
+    nodes, _ = _read(path, _MOST_OF_ONE)
+    return tuple(part.turned(math.pi) for node in nodes for part in node.parts)
+
+
+def _read(path: Path, most: int) -> tuple[tuple[MeshNode, ...], tuple[str, ...]]:
+    """The nodes of a file of so many triangles at most, and files that are not there."""
     beside = Beside(path)
     loaded, named = _loaded(path, beside)
     if beside.refused:
@@ -181,24 +209,18 @@ def _kept(_: Path, path: Path, _stamp: tuple[int, ...]) -> MeshFile:
     faces = 0
     for name, geometry, transform in _placed(loaded, path, named):
         faces += len(geometry.faces)
-        if faces > MOST_FACES:
+        if faces > most:
             raise SceneError(
-                f"{path}: expected at most {MOST_FACES:,} triangles. Make it coarser, or cut it."
+                f"{path}: expected at most {most:,} triangles. Make it coarser, or cut it."
             )
         grouped.setdefault(name, []).extend(_parts(path, name, geometry, transform, looks))
     nodes = tuple(
         MeshNode(name, tuple(parts))
         for name, parts in sorted(grouped.items(), key=lambda each: not each[0])
     )
-    if len(nodes) == 1:
-        # One thing alone is no thing in a home: it is the home.
-        nodes = (MeshNode("", nodes[0].parts),)
     if not faces:
         raise SceneError(f"{path}: there is no triangle in it: expected a mesh with faces.")
-    low, high = bounds([part for node in nodes for part in node.parts])
-    check_size(path, low.tolist(), high.tolist())
-    scene = _scene_beside(path)
-    return MeshFile(path, nodes, _standing(nodes, scene), scene, tuple(beside.missing))
+    return nodes, tuple(beside.missing)
 
 
 def _scene_beside(path: Path) -> Scene | None:

@@ -4,11 +4,15 @@ The words are data, in ``catalogue_assets.yaml`` and ``catalogue_objects.yaml`` 
 whose comments say what each key means. Written by hand from common knowledge of homes. What is
 wrong in them is said at load, in one line: an unknown key or word, a name that the lexicon takes
 for something else, a thing that no room, no wall and no furniture of the catalogue has a place for.
+
+Files that ``NAVLOOM_CATALOGUE`` names add kinds of one's own, drawn by mesh files of one's own.
 """
 
 from __future__ import annotations
 
-from functools import cache, cached_property
+import os
+from functools import cached_property, lru_cache
+from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -17,11 +21,12 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from navloom.errors import SceneError, did_you_mean
 from navloom.files import packaged
-from navloom.scenes.checked_files import checked, read_yaml
+from navloom.scenes.checked_files import MESH_ENDINGS, checked, read_bytes, read_yaml
 from navloom.scenes.lexicon import classify, room_types
 from navloom.scenes.scene import ItemKind
+from navloom_worlds.homes.home_names import OWN
 
-_MOST_BYTES = 500_000
+_MOST_BYTES, _MOST_MESH_BYTES = 500_000, 50_000_000
 
 Shape = Literal[
     "appliance", "ball", "basket", "bathtub", "bed", "bench", "book", "bottle", "bowl", "box",
@@ -131,6 +136,9 @@ class Entry(_CataloguePart):
     called: tuple[str, ...] = ()
     group: str = ""
     movable: bool | None = None
+    mesh: Path | None = None
+    """A .glb, .gltf or .obj that it is drawn by, stretched to its size; its front is +z there."""
+    said_kind: ItemKind | None = Field(default=None, alias="kind")
 
     @model_validator(mode="before")
     @classmethod
@@ -176,7 +184,7 @@ class Entry(_CataloguePart):
     @cached_property
     def kind(self) -> ItemKind:
         """Asset, object or structure, as the lexicon knows its name."""
-        return classify(self.titles[0]) or "structure"
+        return self.said_kind or classify(self.titles[0]) or "structure"
 
     @cached_property
     def tight(self) -> Entry:
@@ -229,6 +237,10 @@ class Catalogue:
             name: tuple(e for e in by_turn if name in e.upon) for name in entries
         }
         """What is put on or in a thing of this name."""
+        self.meshes = {
+            title: each.mesh for each in entries.values() if each.mesh for title in each.titles
+        }
+        """What is drawn by a mesh file, by all its names."""
         self._in_rooms: dict[tuple[RoomKey, ...], tuple[Entry, ...]] = {}
         self._carried: dict[tuple[str, tuple[RoomKey, ...]], tuple[tuple[Entry, float], ...]] = {}
         for entry in by_turn:
@@ -339,18 +351,65 @@ def load_catalogue(paths: tuple[Path, ...]) -> Catalogue:
             if name in entries:
                 raise SceneError(f"{path}: {name}: stands twice.")
             with checked(f"{path}: {name}"):
-                entries[name] = Entry.model_validate({"name": name, **raw})
-            kinds = {title: classify(title) for title in entries[name].titles}
+                entry = Entry.model_validate({"name": name, **raw})
+            entries[name] = entry.model_copy(update={"mesh": _mesh_of(entry, path)})
+            kinds = {title: classify(title) for title in entry.titles}
             for title, kind in kinds.items():
-                if kind is None:
-                    raise SceneError(f"{path}: {name}: lexicon.yaml does not know {title!r}.")
-            if len(set(kinds.values())) > 1:
+                if kind is None and entry.said_kind is None:
+                    raise SceneError(
+                        f"{path}: {name}: lexicon.yaml does not know {title!r}: say whether it is"
+                        " furniture, `kind: asset`, or portable, `kind: object`."
+                    )
+            if len(set(kinds.values())) > 1 and entry.said_kind is None:
                 raise SceneError(f"{path}: {name}: expected names of one kind, found {kinds}.")
     return Catalogue(entries)
 
 
-@cache
+def _mesh_of(entry: Entry, path: Path) -> Path | None:
+    """Where the mesh of an entry lies: beside the file that names it, unless the path is whole."""
+    if entry.mesh is None:
+        return None
+    mesh = path.parent / entry.mesh
+    if mesh.suffix.casefold() not in MESH_ENDINGS:
+        raise SceneError(
+            f"{path}: {entry.name}.mesh: {mesh.name}: expected a name that ends in "
+            f"{', '.join(MESH_ENDINGS)}."
+        )
+    if not mesh.is_file():
+        raise SceneError(f"{path}: {entry.name}.mesh: there is no {mesh}: expected a file.")
+    return mesh.absolute()
+
+
 def catalogue() -> Catalogue:
-    """The catalogue of the package, read once."""
+    """The catalogue of the package and of the files that ``NAVLOOM_CATALOGUE`` names, read once.
+
+    Raises:
+        SceneError: what is wrong in one of those files.
+    """
+    return _catalogue(os.environ.get(OWN, ""))
+
+
+@lru_cache(maxsize=4)
+def _catalogue(own: str) -> Catalogue:
     folder = Path(str(files("navloom_worlds.homes")))
-    return load_catalogue((folder / "catalogue_assets.yaml", folder / "catalogue_objects.yaml"))
+    given = tuple(Path(each).expanduser() for each in own.split(os.pathsep) if each)
+    return load_catalogue(
+        (folder / "catalogue_assets.yaml", folder / "catalogue_objects.yaml", *given)
+    )
+
+
+@lru_cache(maxsize=4)
+def hash_of(own: str) -> str:
+    """A hash of all that some files add to the catalogue, meshes too.
+
+    Args:
+        own: as ``NAVLOOM_CATALOGUE`` has it; of nothing the hash is empty.
+    """
+    if not own:
+        return ""
+    added = sha256()
+    for each in (Path(name).expanduser() for name in own.split(os.pathsep) if name):
+        added.update(read_bytes(each, most=_MOST_BYTES))
+    for mesh in sorted(set(_catalogue(own).meshes.values())):
+        added.update(read_bytes(mesh, most=_MOST_MESH_BYTES))
+    return added.hexdigest()

@@ -7,6 +7,7 @@ generator's version and code, and the libraries that it computes with.
 
 from __future__ import annotations
 
+import os
 from hashlib import sha256
 from pathlib import Path
 from typing import IO
@@ -16,6 +17,7 @@ from navloom.disk_cache import HOMES, code_key, content_key
 from navloom.scenes.scene import Scene
 from navloom_worlds.homes.home_names import (
     FIRST,
+    OWN,
     VERSION,
     HomeSpec,
     home_name,
@@ -55,10 +57,24 @@ def load(folder: Path, scene_id: str) -> Scene:  # noqa: ARG001
     code = code_key(
         str(Path(__file__).parent), *(str(_SCENES / each) for each in _CODE), libraries=_LIBRARIES
     )
-    key = content_key("navloom home", str(VERSION), name, code)
+    key = content_key("navloom home", str(VERSION), name, code, own_kinds())
     return HOMES.kept(
         f"{key}.json", lambda: _generated(seed, spec), _save, lambda file: _read(file, name)
     )
+
+
+def own_kinds() -> str:
+    """A hash of all that was added to the catalogue, meshes too; empty where nothing was.
+
+    Homes and what is made of them differ by it, and are kept apart.
+    """
+    own = os.environ.get(OWN, "")
+    if not own:
+        return ""
+    # Imported where there is something to read: who reads a home needs no catalogue.
+    from navloom_worlds.homes.catalogue import hash_of
+
+    return hash_of(own)
 
 
 def _generated(seed: int, spec: HomeSpec) -> Scene:

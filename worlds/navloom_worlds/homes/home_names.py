@@ -27,6 +27,10 @@ SMALLEST, LARGEST = 35, 350
 """Square metres of floor in all."""
 
 
+OWN = "NAVLOOM_CATALOGUE"
+"""The variable that names files of kinds of things of one's own."""
+
+
 class HomeSpec(BaseModel):
     """Wishes; what is None is drawn by the seed."""
 

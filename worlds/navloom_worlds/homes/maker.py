@@ -11,6 +11,7 @@ What may be wrong with furniture: outside its room, in another thing, in the swe
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from itertools import pairwise, product
 from typing import Any
@@ -35,11 +36,12 @@ from navloom.scenes.scene import (
     Stairs,
     Wall,
 )
+from navloom_worlds.homes.catalogue import hash_of
 from navloom_worlds.homes.dice import Dice
 from navloom_worlds.homes.floorplan import Doorway, Flight, Floorplan, Outline, Room, Spot
 from navloom_worlds.homes.freespace import FLAT, HEAD, PERSON, place_viewpoints
 from navloom_worlds.homes.furnisher import Furnishing, furnish
-from navloom_worlds.homes.home_names import VERSION, HomeSpec, home_name
+from navloom_worlds.homes.home_names import OWN, VERSION, HomeSpec, home_name
 from navloom_worlds.homes.planner import plan_home
 
 _TOUCH = 0.002
@@ -387,6 +389,8 @@ def make_home(seed: int, spec: HomeSpec | None = None) -> Scene:
 
 def _notes(inside: Furnishing, plans: int, furnishings: int) -> Iterator[str]:
     yield f"Made by version {VERSION} of the homes: {inside.style}, {inside.clutter}."
+    if own := hash_of(os.environ.get(OWN, "")):
+        yield f"Furnished with kinds of {OWN}, too: {own[:12]}."
     if plans or furnishings:
         yield (
             f"Plans drawn before one held: {plans}; furnishings that stood in the way:"

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+import trimesh
 
 from navloom.errors import SceneError
+from navloom.scenes import load_scene
 from navloom.scenes.lexicon import classify, is_surface
+from navloom.scenes.scene import Item
 from navloom.tools.navcraft.task import can_hold, plausibility, room_grade
+from navloom_worlds.furniture import item_parts
+from navloom_worlds.geometry import scene_mesh
+from navloom_worlds.geometry.owners import item_owner
+from navloom_worlds.homes import catalogue as catalogue_module
+from navloom_worlds.homes import home
 from navloom_worlds.homes.catalogue import ROOM_KEYS, catalogue, load_catalogue, room_keys
 from navloom_worlds.homes.dice import Dice
 from navloom_worlds.homes.dressing import Dressing, style_names
@@ -143,3 +152,81 @@ def test_a_home_agrees_with_itself_and_styles_differ() -> None:
         seen[style] = frozenset(looks)
     assert len(seen) >= 8
     assert len(set(seen.values())) == len(seen)
+
+
+GONKBOT = (
+    "gonkbot: {kind: object, mesh: gonkbot.glb, size: [300, 600, 200], shape: toy, made: plastic, "
+    "mass: 1, place: wall, rooms: {living: [1, 1], bedroom: [1, 1]}}"
+)
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A catalogue of one's own: a gonkbot whose red face is its front, drawn in no real unit."""
+    body = trimesh.creation.box((30, 60, 10))
+    body.visual.face_colors = (40, 60, 200, 255)
+    face = trimesh.creation.box((20, 10, 10), transform=np.diag([1, 1, 1, 1.0]))
+    face.apply_translation((0, 20, 5))
+    face.visual.face_colors = (220, 20, 20, 255)
+    trimesh.Scene([body, face]).export(tmp_path / "gonkbot.glb")
+    path = tmp_path / "mine.yaml"
+    path.write_text(GONKBOT, encoding="utf-8")
+    monkeypatch.setenv("NAVLOOM_CATALOGUE", str(path))
+    return path
+
+
+def test_a_kind_of_ones_own_is_placed_and_drawn_by_its_mesh(own: Path) -> None:
+    made = load_scene("home:8?rooms=6&floors=1")
+    gonkbots = [each for each in made.items if each.name == "gonkbot"]
+    assert {each.kind for each in gonkbots} == {"object"}
+    assert any("NAVLOOM_CATALOGUE" in note for note in made.notes)
+    parts = item_parts(gonkbots[0])
+    corners = np.concatenate([part.vertices for part in parts])
+    assert gonkbots[0].size == (0.3, 0.6, 0.2)
+    np.testing.assert_allclose(corners.min(axis=0), (-0.15, 0, -0.1), atol=1e-5)
+    np.testing.assert_allclose(corners.max(axis=0), (0.15, 0.6, 0.1), atol=1e-5)
+    red = [part for part in parts if part.surface.rgb[0] > 2 * part.surface.rgb[2]]
+    assert red
+    assert min(part.vertices[:, 2].min() for part in red) == pytest.approx(-0.1, abs=1e-5)
+    mesh = scene_mesh(made)
+    assert (mesh.owners == item_owner(made.items.index(gonkbots[0]))).sum() >= 12
+    # Its file is a part of what homes are made of: another one is another home, in the cache too.
+    before = home.own_kinds()
+    own.write_text(GONKBOT.replace("600", "700"), encoding="utf-8")
+    catalogue_module.hash_of.cache_clear()
+    assert home.own_kinds() != before
+
+
+def test_homes_are_as_ever_without_kinds_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NAVLOOM_CATALOGUE", raising=False)
+    assert home.own_kinds() == ""
+    assert "gonkbot" not in catalogue().entries
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right", "said"),
+    [
+        ("gonkbot.glb", "gonkbot.stl", r"gonkbot.mesh: gonkbot.stl: expected a name that ends in"),
+        ("gonkbot.glb", "gone.glb", r"gonkbot.mesh: there is no .*gone.glb: expected a file"),
+        (
+            "kind: object, ",
+            "",
+            r"does not know 'gonkbot': say whether it is furniture, `kind: asset`",
+        ),
+        ("object", "thing", "gonkbot: kind: Input should be"),
+    ],
+)
+def test_a_wrong_kind_of_ones_own_is_one_line(own: Path, wrong: str, right: str, said: str) -> None:
+    own.write_text(GONKBOT.replace(wrong, right), encoding="utf-8")
+    (own.parent / "gonkbot.stl").touch()
+    with pytest.raises(SceneError, match=said) as error:
+        load_catalogue((own,))
+    assert "\n" not in str(error.value)
+
+
+def test_a_broken_mesh_is_named_where_it_is_drawn(own: Path) -> None:
+    (own.parent / "gonkbot.glb").write_bytes(b"no mesh")
+    item = Item(id="gonkbot_1", name="gonkbot", kind="object", position=(0, 0, 0), size=(1, 1, 1))
+    with pytest.raises(SceneError, match=r"gonkbot\.glb") as error:
+        item_parts(item)
+    assert "\n" not in str(error.value)
