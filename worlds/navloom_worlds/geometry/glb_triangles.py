@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from navloom.errors import SceneError
 from navloom.scenes.checked_files import read_bytes, short
-from navloom_worlds.geometry.mesh_guard import MOST_BYTES, check_gltf
+from navloom_worlds.geometry.mesh_guard import MOST_BYTES, check_gltf, one_line
 
 MOST_FACES = 20_000_000
 _TYPES: dict[int, type[np.generic]] = {
@@ -116,16 +116,11 @@ class _GlbReader:
 
     def read(self) -> GlbTriangles:
         """All of it."""
-        try:
+        with one_line(f"{self.path}: is no whole glTF"):
             for node, transform in self._nodes():
                 self._mesh(node, transform)
             materials, packed = self._materials()
             images = tuple(self._image(each) for each in self.content.get("images", []))
-        except SceneError:
-            raise
-        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-            why = " ".join(str(error).split())[:120] or type(error).__name__
-            raise SceneError(f"{self.path}: is no whole glTF: {why}.") from error
         if not self.chunks:
             raise SceneError(f"{self.path}: there is no triangle in it: expected a mesh.")
         vertices, faces, uv, colours, material = zip(*self.chunks, strict=True)

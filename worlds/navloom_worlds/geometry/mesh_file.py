@@ -29,7 +29,14 @@ from navloom.errors import SceneError
 from navloom.scenes.checked_files import MESH_ENDINGS, read_bytes, short
 from navloom.scenes.formats.scene_json import load_file
 from navloom.scenes.scene import Point3, Scene
-from navloom_worlds.geometry.mesh_guard import MOST_BYTES, check_gltf, check_size, inside
+from navloom_worlds.geometry.mesh_guard import (
+    MOST_BYTES,
+    check_gltf,
+    check_size,
+    inside,
+    one_line,
+    picture,
+)
 from navloom_worlds.geometry.solids import (
     RGB,
     Floats,
@@ -248,15 +255,8 @@ def _loaded(path: Path, beside: Beside) -> tuple[trimesh.Scene, bool]:
     else:
         said = check_gltf(path, raw).get("asset")
         named = isinstance(said, dict) and said.get("generator") == GENERATOR
-    try:
-        with np.errstate(all="ignore"):
-            scene = trimesh.load_scene(io.BytesIO(raw), file_type=ending, resolver=beside, **more)
-    except SceneError:
-        raise
-    except Exception as error:
-        # trimesh and what it calls meet broken files with errors of every kind.
-        why = " ".join(str(error).split())[:200] or type(error).__name__
-        raise SceneError(f"{path}: cannot be read as {ending}: {why}.") from error
+    with one_line(f"{path}: cannot be read as {ending}"), np.errstate(all="ignore"):
+        scene = trimesh.load_scene(io.BytesIO(raw), file_type=ending, resolver=beside, **more)
     return scene, named
 
 
@@ -366,15 +366,8 @@ class _Looks:
                 f"{self._path}: a picture is {wide} x {high}: expected at most "
                 f"{_MOST_PIXELS:,} pixels."
             )
-        try:
-            image.draft("RGB", (_MOST_SIDE, _MOST_SIDE))
-            plain = image.convert("RGB")
-            plain.thumbnail((_MOST_SIDE, _MOST_SIDE))
-            return Picture(np.asarray(plain, dtype=np.uint8).copy())
-        except Exception as error:
-            # Pillow meets broken pictures with errors of every kind.
-            why = " ".join(str(error).split())[:120] or type(error).__name__
-            raise SceneError(f"{self._path}: a picture in it is broken: {why}.") from error
+        with one_line(f"{self._path}: a picture in it is broken"):
+            return picture(image, _MOST_SIDE)
 
 
 def _material(material: Any) -> tuple[RGB, Image.Image | None, float, float]:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import math
 import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+import numpy as np
+from PIL import Image
+
 from navloom.errors import SceneError
 from navloom.scenes.checked_files import parse_json, short
+from navloom_worlds.geometry.solids import Picture
 
 MOST_BYTES = 1_000_000_000
 """Of a file, and of all the files beside it that it names, together."""
@@ -28,6 +35,31 @@ _GLB = 0x46546C67
 _CHUNK_JSON = 0x4E4F534A
 _PACKED = ("KHR_draco_mesh_compression", "EXT_meshopt_compression", "KHR_mesh_quantization")
 _TYPES = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}
+
+
+@contextmanager
+def one_line(what: str) -> Iterator[None]:
+    """Whatever goes wrong within becomes one line: libraries meet broken files in every way.
+
+    Args:
+        what: the file, and what is wrong with it.
+    """
+    try:
+        yield
+    except SceneError:
+        raise
+    except Exception as error:
+        why = " ".join(str(error).split())[:200] or type(error).__name__
+        raise SceneError(f"{what}: {why}.") from error
+
+
+def picture(image: Image.Image | bytes, side: int) -> Picture:
+    """A picture, made smaller where it is larger than so many pixels a side."""
+    opened = Image.open(io.BytesIO(image)) if isinstance(image, bytes) else image
+    opened.draft("RGB", (side, side))
+    plain = opened.convert("RGB")
+    plain.thumbnail((side, side))
+    return Picture(np.asarray(plain, dtype=np.uint8).copy())
 
 
 def inside(path: Path, name: str) -> Path:

@@ -49,7 +49,7 @@ from navloom_worlds.geometry.glb_triangles import (
     Ints,
     glb_triangles,
 )
-from navloom_worlds.geometry.mesh_guard import MOST_BYTES, check_size
+from navloom_worlds.geometry.mesh_guard import MOST_BYTES, check_size, one_line
 from navloom_worlds.geometry.owners import CEILING, FLOOR, WALL
 from navloom_worlds.geometry.scan_boxes import Outlined, things_outlined
 from navloom_worlds.geometry.solids import srgb_of
@@ -280,20 +280,13 @@ def _pixels(glb: GlbTriangles, image: int) -> Ints:
     raw = glb.images[image] if 0 <= image < len(glb.images) else None
     if raw is None:
         return np.full((1, 1), -1, dtype=np.int32)
-    try:
-        with Image.open(io.BytesIO(raw)) as opened:
-            if opened.size[0] * opened.size[1] > MOST_PIXELS:
-                raise SceneError(
-                    f"{glb.path}: images[{image}] is {opened.size[0]} x {opened.size[1]}: expected "
-                    f"at most {MOST_PIXELS:,} pixels."
-                )
-            rgb = np.asarray(opened.convert("RGB"), dtype=np.uint8)
-    except SceneError:
-        raise
-    except Exception as error:
-        # Pillow meets broken images with errors of every kind.
-        why = " ".join(str(error).split())[:120] or type(error).__name__
-        raise SceneError(f"{glb.path}: images[{image}] is broken: {why}.") from error
+    with one_line(f"{glb.path}: images[{image}] is broken"), Image.open(io.BytesIO(raw)) as opened:
+        if opened.size[0] * opened.size[1] > MOST_PIXELS:
+            raise SceneError(
+                f"{glb.path}: images[{image}] is {opened.size[0]} x {opened.size[1]}: expected "
+                f"at most {MOST_PIXELS:,} pixels."
+            )
+        rgb = np.asarray(opened.convert("RGB"), dtype=np.uint8)
     out = rgb[..., 0].astype(np.int32) << 16
     out |= rgb[..., 1].astype(np.int32) << 8
     out |= rgb[..., 2]
@@ -347,17 +340,13 @@ def ply_triangles(path: Path) -> PlyTriangles:
     if not raw.startswith(b"ply"):
         raise SceneError(f"{path}: is no PLY: it begins with {short(raw[:4])}, expected b'ply'.")
     _check_head(path, raw)
-    try:
+    with one_line(f"{path}: cannot be read as PLY"):
         loaded: dict[str, Any] = load_ply(io.BytesIO(raw), skip_materials=True)
         vertices = np.asarray(loaded["vertices"], dtype=np.float32)
         faces = np.asarray(loaded["faces"], dtype=np.int64)
         data = loaded["metadata"]["_ply_raw"]["face"]["data"]
         named = data.dtype.names if isinstance(data, np.ndarray) else data.keys()
         objects = data["object_id"] if "object_id" in (named or ()) else None
-    except Exception as error:
-        # trimesh meets broken files with errors of every kind.
-        why = " ".join(str(error).split())[:120] or type(error).__name__
-        raise SceneError(f"{path}: cannot be read as PLY: {why}.") from error
     if objects is None:
         raise SceneError(
             f"{path}: its faces have no object_id: expected SCAN_semantic.ply of the scans that "

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -20,6 +21,7 @@ from navloom.errors import SceneError
 from navloom.scenes.formats.scan_files import ScanFiles
 from navloom.scenes.scene import Point3, Scene
 from navloom_worlds.geometry.glb_triangles import Floats, GlbTriangles, Ints, glb_triangles
+from navloom_worlds.geometry.mesh_guard import one_line, picture
 from navloom_worlds.geometry.owners import NOTHING, SHELL, item_owner
 from navloom_worlds.geometry.rays import RayCaster
 from navloom_worlds.geometry.scan import SURFACES, Scan, looks_turned, read_scan
@@ -198,33 +200,17 @@ def _size(glb: GlbTriangles, image: int | None) -> tuple[int, int]:
     raw = None if image is None or image >= len(glb.images) else glb.images[image]
     if raw is None:
         return 0, 0
-    with _opened(glb, image, raw) as found:
+    with _broken(glb, image), Image.open(io.BytesIO(raw)) as found:
         return min(found.size[0], _MOST_SIDE), min(found.size[1], _MOST_SIDE)
 
 
 def _picture(glb: GlbTriangles, image: int, shrink: float) -> Picture:
-    raw = glb.images[image] or b""
-    side = max(16, int(_MOST_SIDE * shrink))
-    try:
-        with _opened(glb, image, raw) as found:
-            found.draft("RGB", (side, side))
-            plain = found.convert("RGB")
-            plain.thumbnail((side, side))
-            return Picture(np.asarray(plain, dtype=np.uint8).copy())
-    except SceneError:
-        raise
-    except Exception as error:
-        # Pillow meets broken pictures with errors of every kind.
-        why = " ".join(str(error).split())[:120] or type(error).__name__
-        raise SceneError(f"{glb.path}: images[{image}] is broken: {why}.") from error
+    with _broken(glb, image):
+        return picture(glb.images[image] or b"", max(16, int(_MOST_SIDE * shrink)))
 
 
-def _opened(glb: GlbTriangles, image: int | None, raw: bytes) -> Image.Image:
-    try:
-        return Image.open(io.BytesIO(raw))
-    except Exception as error:
-        why = " ".join(str(error).split())[:120] or type(error).__name__
-        raise SceneError(f"{glb.path}: images[{image}] is broken: {why}.") from error
+def _broken(glb: GlbTriangles, image: int | None) -> AbstractContextManager[None]:
+    return one_line(f"{glb.path}: images[{image}] is broken")
 
 
 def _srgb(linear: tuple[float, float, float]) -> tuple[float, float, float]:
