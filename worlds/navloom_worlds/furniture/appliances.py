@@ -31,11 +31,6 @@ def pull(x: str, low: str, high: str, z: str, tone: str) -> Strokes:
     )
 
 
-def across(y: str, z: str, inset: str, thick: float = 0.02, tone: str = "steel") -> Strokes:
-    """A level bar before a front."""
-    return rod(f"-1+{inset},{y},{z} 1-{inset},{y},{z}", thick, tone, 6)
-
-
 def drawers(
     x: str, heights: str, z: str, tone: str = "own~.1", *, knobs: bool = False, pulled: float = 0.0
 ) -> Stroke:
@@ -57,23 +52,21 @@ def drawers(
     return draw
 
 
-def shut(corners: str, z: str, tone: str = "own~.1", **more: bool | str) -> Stroke:
+def shut(
+    corners: str,
+    z: str,
+    tone: str = "own~.1",
+    *,
+    hinge: str = "left",
+    framed: bool = False,
+    knobs: bool = False,
+) -> Stroke:
     """A door of furniture between two corners (x, y), its face at z."""
 
     def draw(pen: Pen) -> list[Part]:
-        low, high = pen.put(corners, "xy")
-        hinge = str(more.get("hinge", "left"))
-        knobs, framed = bool(more.get("knobs")), bool(more.get("framed"))
+        low, high = ((x, y) for x, y in pen.put(corners, "xy"))
         face, look = pen.length(z, "z"), pen.tone(tone)
-        return door(
-            (low[0], low[1]),
-            (high[0], high[1]),
-            face,
-            look,
-            hinge=hinge,
-            framed=framed,
-            knobs=knobs,
-        )
+        return door(low, high, face, look, hinge=hinge, framed=framed, knobs=knobs)
 
     return draw
 
@@ -119,13 +112,13 @@ def _tv(pen: Pen) -> list[Part]:
     return drawn(pen, strokes)
 
 
-def _oven(low: str, high: str, x: str = "0", window: str = "on?ember:dark_glass") -> Strokes:
+def _oven(low: str, high: str) -> Strokes:
     """An oven's door with a dark window and a bar across it."""
     return (
-        block(f"-1+.004+{x},{low},-1+.035 1-.004-{x},{high},-1+.051"),
-        block(f"-1+.07+{x},{low}+.05,-1+.031 1-.07-{x},{high}-.11,-1+.035", window),
-        across(f"{high}-.05", "-1+.011", f".05+{x}", 0.018),
-        mirror(block(f"1-.075-{x},{high}-.056,-1+.015 1-.06-{x},{high}-.044,-1+.035", "steel")),
+        block(f"-1+.004,{low},-1+.035 1-.004,{high},-1+.051"),
+        block(f"-1+.07,{low}+.05,-1+.031 1-.07,{high}-.11,-1+.035", "on?ember:dark_glass"),
+        rod(f"-1+.05,{high}-.05,-1+.011 1-.05,{high}-.05,-1+.011", 0.018, "steel", 6),
+        mirror(block(f"1-.075,{high}-.056,-1+.015 1-.06,{high}-.044,-1+.035", "steel")),
     )
 
 

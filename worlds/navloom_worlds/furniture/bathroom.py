@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from navloom.scenes.scene import Item
-from navloom_worlds.furniture.joinery import basin, door, framed_hole, plinth, tap
+from navloom_worlds.furniture.joinery import basin, door, framed_hole, leaves, plinth, tap
 from navloom_worlds.furniture.kitchen import kitchen_sink
 from navloom_worlds.furniture.making import (
     BLACK,
@@ -20,9 +20,9 @@ from navloom_worlds.furniture.making import (
     size_of,
 )
 from navloom_worlds.furniture.turnery import (
-    Oval,
     egg,
     loft,
+    oval,
     prism,
     ring_plate,
     rounded,
@@ -32,6 +32,9 @@ from navloom_worlds.furniture.turnery import (
 )
 from navloom_worlds.geometry.colours import surface_of
 from navloom_worlds.geometry.solids import Part, Surface, box, lathe
+
+_LOW_TAP = {"high": 0.14, "reach": 0.12}
+"""A mixer on a basin's rim; it stands above the rim, as taps do."""
 
 
 def toilet(item: Item) -> list[Part]:
@@ -133,7 +136,7 @@ def sink(item: Item) -> list[Part]:
     parts = _basin_top(w, d, bowl_w, bowl_d, 0.13, top, look, z)
     column = [(0.13, 0.0), (0.11, 0.05), (0.085, top * 0.5), (0.1, top - 0.16)]
     parts.append(lathe(column, shade(look, 0.97), sides=14).moved(0, 0, far - 0.17))
-    return parts + _tap_on(top, far - 0.07)
+    return parts + tap(0, top, far - 0.07, **_LOW_TAP)
 
 
 def _basin_top(
@@ -148,16 +151,9 @@ def _basin_top(
 ) -> list[Part]:
     """A rounded block with an oval bowl in it."""
     steps = 24
-    turn = [2 * math.pi * k / steps for k in range(steps)]
-    outer: Oval = []
-    for a in turn:
-        c, s = math.cos(a), math.sin(a)
-        power = 0.45
-        outer.append(
-            (math.copysign(abs(c) ** power, c) * w / 2, math.copysign(abs(s) ** power, s) * d / 2)
-        )
+    outer = oval(w / 2, d / 2, 0.45, steps)
     under = [(x * 0.62, y * 0.62 + d * 0.1) for x, y in outer]
-    hole = [(math.cos(a) * bowl_w / 2, z + math.sin(a) * bowl_d / 2) for a in turn]
+    hole = [(x, z + y) for x, y in oval(bowl_w / 2, bowl_d / 2, 1.0, steps)]
     return [
         loft(under, top - deep - 0.05, outer, top - 0.05, look),
         loft(outer, top - 0.05, outer, top, look),
@@ -165,11 +161,6 @@ def _basin_top(
         prism(under, top - deep - 0.052, top - deep - 0.05, look, axis="y"),
         *basin(bowl_w, bowl_d, deep, top, shade(look, 0.94), z=z, sides=steps),
     ]
-
-
-def _tap_on(top: float, z: float) -> list[Part]:
-    """A low mixer on a basin's rim; it stands above the rim, as taps do."""
-    return tap(0, top, z, high=0.14, reach=0.12)
 
 
 def _under_basin(x0: float, x1: float, low: float, high: float, front: float) -> list[Part]:
@@ -201,17 +192,12 @@ def sink_cabinet(item: Item) -> list[Part]:
         plinth(w - 0.04, d - 0.02, 0.08, BLACK),
         box((-w / 2, 0.08, front + 0.018), (w / 2, top, d / 2), shade(look, 0.9)),
     ]
-    leaves = max(1, round(w / 0.45))
-    wide = w / leaves
-    for k in range(1 if has(item, "open") else 0, leaves):
-        x0 = -w / 2 + wide * k
-        hinge = "left" if k % 2 == 0 else "right"
-        parts += door(
-            (x0, 0.08), (x0 + wide, top), front, set_off(look, 0.08), hinge=hinge, angle=0.0
-        )
+    first, *others = leaves(w, 0.45)
+    for x0, x1, hinge in others if has(item, "open") else [first, *others]:
+        parts += door((x0, 0.08), (x1, top), front, set_off(look, 0.08), hinge=hinge)
     if has(item, "open"):
         # A body so full of pipes stands where it stands: its leaf is taken off its hinges.
-        parts += _under_basin(-w / 2 + 0.02, -w / 2 + wide - 0.02, 0.1, top - 0.02, front)
+        parts += _under_basin(first[0] + 0.02, first[1] - 0.02, 0.1, top - 0.02, front)
     bowl_w, bowl_d = min(0.5, w / count * 0.7), d / 2 - 0.05
     middles = [0.0] if count == 1 else [-w / 4, w / 4]
     z = -d / 4
@@ -224,7 +210,7 @@ def sink_cabinet(item: Item) -> list[Part]:
             parts += [p.moved(s * w / 4, 0, 0) for p in half]
     for x in middles:
         parts += basin(bowl_w, bowl_d, 0.12, h - 0.002, shade(CERAMIC, 0.94), x=x, z=z, sides=4)
-        parts += [p.moved(x, 0, 0) for p in _tap_on(h, 0.05)]
+        parts += tap(x, h, 0.05, **_LOW_TAP)
     return parts
 
 

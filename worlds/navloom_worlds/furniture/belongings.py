@@ -84,14 +84,14 @@ def _hooked(*garment: Strokes, deep: float = 1.0) -> Strokes:
     )
 
 
-def _skin(rows: str, x: float, tone: str = "own") -> Stroke:
+def _skin(rows: str, x: float) -> Stroke:
     """A skin over half rounds along z (z, half width, height): the upper of a shoe."""
     turn = np.linspace(0, math.pi, 7)
     grid = [
         [(x + half * math.cos(a), 0.05 + (high - 0.05) * math.sin(a) ** 0.55, z) for a in turn]
         for z, half, high in points(rows)
     ]
-    return lambda pen: [sheet(grid, pen.tone(tone))]
+    return lambda pen: [sheet(grid, pen.own)]
 
 
 def _pair(*one: Strokes) -> Strokes:

@@ -6,20 +6,13 @@ import math
 
 import numpy as np
 
-from navloom_worlds.furniture.appliances import shell, shut
+from navloom_worlds.furniture.appliances import feet, shell, shut
 from navloom_worlds.furniture.contents import china, clothes_on_rail
-from navloom_worlds.furniture.joinery import AJAR, carcass, door, legs
+from navloom_worlds.furniture.joinery import AJAR, carcass, door
 from navloom_worlds.furniture.making import Builder, dice_of
 from navloom_worlds.furniture.shelving import board_heights
 from navloom_worlds.furniture.sketches import *
 from navloom_worlds.geometry.solids import Part
-
-
-def _posts(across: float, deep: float, high: float, thick: float, tone: str) -> Stroke:
-    def draw(pen: Pen) -> list[Part]:
-        return legs(pen.size[0] - across, pen.size[2] - deep, high, thick, pen.tone(tone))
-
-    return draw
 
 
 def _china(pen: Pen) -> list[Part]:
@@ -224,7 +217,7 @@ BY_NAME: dict[str, Builder] = {
         *((shut(f"{a},0+.06 {b},.3", "-1+.022", "own", hinge=hinge, framed=True),
         _framed(a, b, ".3")) for a, b, hinge in (("-1", "0", "left"), ("0", "1", "right"))),
         mirror(wheel("0+.018,.65,-1+.011", 0.012, 0.022, "brass", sides=8)), _china),
-    "locker": fixture(_posts(0.02, 0.06, 0.12, 0.03, "black"), _lockers),
+    "locker": fixture(feet(0.02, 0.06, 0.12, 0.03, "black"), _lockers),
     "file_cabinet": fixture(block("-1,1-.02,-1 1,1,1"),
         block("-1+.02,0,-1+.03 1-.02,0+.04,1-.03", "black"), _files,
         wheel("1-.05,1-.035,-1+.018", 0.01, 0.008, "chrome", sides=8)),
@@ -240,7 +233,7 @@ BY_NAME: dict[str, Builder] = {
         rod("0-.06,.72-.1,-.59-.012 0-.06,.24+.47,-.59-.012", 0.008, "brass"),
         wheel("0-.06,.24+.45,-.59-.014", 0.02, "0+.09", "brass", "y", 8),
         mirror(block(".44-.012,.24+.12,-.59-.014 .44+.012,.72-.1,-.59", "own*.75"))),
-    "bar_cabinet": fixture(_posts(0.02, 0.04, 0.12, 0.045, "own*.6"), shell(0.1, "own*.6", 0.02),
+    "bar_cabinet": fixture(feet(0.02, 0.04, 0.12, 0.045, "own*.6"), shell(0.1, "own*.6", 0.02),
         block("-1,0+.1,-1+.04 1,.5,1", "own*.9"),
         shut("-1,0+.1 0,.5", "-1+.022", "own", framed=True),
         shut("0,0+.1 1,.5", "-1+.022", "own", hinge="right", framed=True), _bottles),

@@ -15,6 +15,7 @@ from navloom_worlds.furniture.joinery import (
     door,
     drawer,
     front_of,
+    leaves,
     legs,
     plinth,
 )
@@ -31,8 +32,6 @@ def wardrobe(item: Item) -> list[Part]:
     look = surface_of(item)
     base = 0.07
     front = front_of(d)
-    leaves = max(2, round(w / 0.5))
-    wide = w / leaves
     dice = dice_of(item)
     framed, drawers = dice.random() < 0.4, dice.random() < 0.4
     parts = [
@@ -58,14 +57,11 @@ def wardrobe(item: Item) -> list[Part]:
         )
         return parts
     parts.append(box((-w / 2, base, front + THICK), (w / 2, h - 0.03, d / 2), look))
-    for k in range(leaves):
-        x0 = -w / 2 + wide * k
-        hinge = "left" if k % 2 == 0 else "right"
-        parts += door(
-            (x0, low), (x0 + wide, h - 0.03), front, set_off(look, 0.08), hinge=hinge, framed=framed
-        )
+    shown = set_off(look, 0.08)
+    for x0, x1, hinge in leaves(w, 0.5, 2):
+        parts += door((x0, low), (x1, h - 0.03), front, shown, hinge=hinge, framed=framed)
         if drawers:
-            parts += drawer((x0, base), (x0 + wide, low), front, set_off(look, 0.08))
+            parts += drawer((x0, base), (x1, low), front, shown)
     return parts
 
 
@@ -166,8 +162,7 @@ def _cupboard(
     front = front_of(d)
     open_ = has(item, "open")
     base = foot or 0.06
-    leaves = max(1, round(w / 0.48))
-    wide = w / leaves
+    fronts, shown = leaves(w, 0.48), set_off(look, 0.08)
     body = front + (d * 0.35 if open_ else 0.0)
     split = h - 0.2 if drawers else h - 0.025
     parts = [slab(w, d, h - 0.025, h, look)]
@@ -179,22 +174,12 @@ def _cupboard(
         parts.append(
             box((-w / 2, split, front + THICK), (w / 2, h - 0.02, d / 2), shade(look, 0.9))
         )
-        for k in range(leaves):
-            x0 = -w / 2 + wide * k
-            parts += drawer((x0, split), (x0 + wide, h - 0.025), front, set_off(look, 0.08))
+        for x0, x1, _ in fronts:
+            parts += drawer((x0, split), (x1, h - 0.025), front, shown)
     if not open_:
         parts.append(box((-w / 2, base, front + THICK), (w / 2, h - 0.02, d / 2), shade(look, 0.9)))
-        for k in range(leaves):
-            x0 = -w / 2 + wide * k
-            hinge = "left" if k % 2 == 0 else "right"
-            parts += door(
-                (x0, base),
-                (x0 + wide, split),
-                front,
-                set_off(look, 0.08),
-                hinge=hinge,
-                framed=framed,
-            )
+        for x0, x1, hinge in fronts:
+            parts += door((x0, base), (x1, split), front, shown, hinge=hinge, framed=framed)
         return parts
     parts += carcass(w, split, d, look, low=base, front=body)
     levels = max(1, round((split - base) / 0.36))
@@ -205,9 +190,9 @@ def _cupboard(
     for k in range(levels):
         y = base + (split - base) * k / levels + (0.02 if k == 0 else 0.0)
         parts += goods(-w / 2 + 0.05, w / 2 - 0.05, y, 0.22, body + 0.1, dice)
-    leaf = min(wide, (body + d / 2) / math.sin(AJAR))
+    leaf = min(w / len(fronts), (body + d / 2) / math.sin(AJAR))
     parts += door((-w / 2, base), (-w / 2 + leaf, split), body, look, angle=AJAR)
-    if leaves > 1:
+    if len(fronts) > 1:
         parts += door((w / 2 - leaf, base), (w / 2, split), body, look, hinge="right", angle=AJAR)
     return parts
 

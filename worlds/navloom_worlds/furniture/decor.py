@@ -145,23 +145,23 @@ def _needles(pen: Pen) -> list[Part]:
     return parts
 
 
-def _shade(low: float, narrow: str = ".55 .72 .95") -> Strokes:
+def _shade(low: float) -> Strokes:
     """A shade from ``low`` to 1 that glows when it is on, and its bulb."""
     tone, mid = _SHADE, (low + 1) / 2
     cones = [
         turned(f"1,{low} {n},1 {float(n) * 0.97},1 .97,{low}", tone, sides=18)
-        for n in narrow.split()
+        for n in (".55", ".72", ".95")
     ]
     return one_of(*cones, salt="narrow"), orb(
         f"0,{mid},0", f".22,{(1 - low) * 0.3},.22", _BULB, 8, 5
     )
 
 
-def _candle(radius: float, low: float, high: float, tone: str = "cream") -> Strokes:
+def _candle(radius: float, low: float, high: float) -> Strokes:
     """A candle with its wick, and its flame when it is lit."""
     tall = high - low
     return (
-        disc(radius, low, high, tone),
+        disc(radius, low, high, "cream"),
         disc(radius * 0.06, high, high + tall * 0.12, "black", sides=4),
         when(
             "on",

@@ -42,9 +42,10 @@ def tin(label: str, band: str = "cream") -> Strokes:
     )
 
 
-def carton(cover: str = "#cover/.75") -> Strokes:
+def carton() -> Strokes:
     """A box of card with a print on its broad sides."""
-    sides = (front(1.92, 0.02, 0.98, cover), swing(math.pi, front(1.92, 0.02, 0.98, cover)))
+    cover = front(1.92, 0.02, 0.98, "#cover/.75")
+    sides = (cover, swing(math.pi, cover))
     return block("-1,0,-1 1,1,1"), sized(lambda w, _, d: w >= d, sides, swing(math.pi / 2, *sides))
 
 

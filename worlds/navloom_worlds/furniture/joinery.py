@@ -26,6 +26,19 @@ def front_of(d: float) -> float:
     return -d / 2 + HANDLE
 
 
+def leaves(w: float, about: float, least: int = 1) -> list[tuple[float, float, str]]:
+    """Leaves side by side over a width: where each begins and ends, and which side its hinge is.
+
+    Args:
+        w: the width.
+        about: how wide one leaf is.
+        least: how many there are at least.
+    """
+    count = max(least, round(w / about))
+    starts = [-w / 2 + w / count * k for k in range(count)]
+    return [(x, x + w / count, "right" if k % 2 else "left") for k, x in enumerate(starts)]
+
+
 def legs(
     w: float,
     d: float,
@@ -33,7 +46,6 @@ def legs(
     thick: float,
     look: Surface,
     *,
-    low: float = 0.0,
     splay: float = 0.0,
     sides: int = 4,
     back: float = 0.0,
@@ -46,7 +58,6 @@ def legs(
         high: where they end.
         thick: their width.
         look: their look.
-        low: where they begin.
         splay: how far their tops stand inward.
         sides: 4 square, more round.
         back: how far the front ones stand back.
@@ -55,7 +66,7 @@ def legs(
     near = -z + back
     return [
         beam(
-            (sx * x, low, z if sz > 0 else near),
+            (sx * x, 0.0, z if sz > 0 else near),
             (sx * (x - splay), high, z - splay if sz > 0 else near + splay),
             thick,
             look,
@@ -74,9 +85,9 @@ def handle(x: float, y: float, z: float, long: float, look: Surface, *, up: bool
     return box((x - half, y - 0.006, z - 0.022), (x + half, y + 0.006, z), look)
 
 
-def knob(x: float, y: float, z: float, look: Surface, *, radius: float = 0.014) -> Part:
+def knob(x: float, y: float, z: float, look: Surface) -> Part:
     """A round knob before a front, its far side at z."""
-    return wheel((x, y, z - 0.011), radius, 0.022, look, axis="z", sides=8)
+    return wheel((x, y, z - 0.011), 0.014, 0.022, look, axis="z", sides=8)
 
 
 def metal_for(look: Surface) -> Surface:

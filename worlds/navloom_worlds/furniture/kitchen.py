@@ -14,11 +14,12 @@ from navloom_worlds.furniture.joinery import (
     drawer,
     framed_hole,
     handle,
+    leaves,
+    metal_for,
     plinth,
     tap,
 )
 from navloom_worlds.furniture.making import (
-    IRON,
     STEEL,
     Builder,
     dice_of,
@@ -58,9 +59,9 @@ def _unit(item: Item, top: float, fronts: Surface, *, drawers: int = 0) -> list[
     back = d * 0.3 if open_ else 0.0
     body = front + back
     parts = [plinth(w, d, PLINTH, shade(fronts, 0.35), back=0.09)]
-    leaves = max(1, round(w / 0.55))
-    wide = w / leaves
-    first = dice_of(item).randrange(leaves)
+    units = leaves(w, 0.55)
+    wide = w / len(units)
+    first = dice_of(item).randrange(len(units))
     if open_:
         parts += carcass(w, top, d, shade(fronts, 0.9), low=PLINTH, front=body)
         mid = (PLINTH + top) / 2
@@ -72,17 +73,15 @@ def _unit(item: Item, top: float, fronts: Surface, *, drawers: int = 0) -> list[
         parts += door((-w / 2, PLINTH), (-w / 2 + leaf, top), body, fronts, angle=1.25)
         return parts
     parts.append(box((-w / 2, PLINTH, front + 0.018), (w / 2, top, d / 2), shade(fronts, 0.85)))
-    for k in range(leaves):
-        x0 = -w / 2 + wide * k
+    for k, (x0, x1, hinge) in enumerate(units):
         if k == first and (drawers or wide < 0.42):
             rows = [PLINTH, PLINTH + 0.3, PLINTH + 0.55, top]
             for low, high in itertools.pairwise(rows):
-                parts += drawer((x0, low), (x0 + wide, high), front, fronts)
+                parts += drawer((x0, low), (x1, high), front, fronts)
         else:
             split = top - 0.17
-            hinge = "left" if k % 2 == 0 else "right"
-            parts += door((x0, PLINTH), (x0 + wide, split), front, fronts, hinge=hinge)
-            parts += drawer((x0, split), (x0 + wide, top), front, fronts)
+            parts += door((x0, PLINTH), (x1, split), front, fronts, hinge=hinge)
+            parts += drawer((x0, split), (x1, top), front, fronts)
     return parts
 
 
@@ -128,14 +127,9 @@ def kitchen_sink(item: Item) -> list[Part]:
         parts.append(
             box((at, h - 0.001, -d * 0.28), (at + 0.008, h + 0.0, d * 0.2), shade(steel, 0.7))
         )
-    # The tap rises as high as the thing's own top lets it: its size ends with the worktop.
-    parts += low_tap(x, h, z + bowl_d / 2 + 0.03)
+    # Its size ends with the worktop, and the tap stands above that, as taps do.
+    parts += tap(x, h, z + bowl_d / 2 + 0.03, high=0.22, reach=0.16)
     return parts + _unit(item, h - _TOP, fronts)
-
-
-def low_tap(x: float, h: float, z: float) -> list[Part]:
-    """A tap over a bowl whose thing ends at the rim; it stands above that, as taps do."""
-    return tap(x, h, z, high=0.22, reach=0.16)
 
 
 def wall_cabinet(item: Item) -> list[Part]:
@@ -143,8 +137,7 @@ def wall_cabinet(item: Item) -> list[Part]:
     w, h, d = size_of(item)
     look = surface_of(item)
     front = -d / 2 + _FACE
-    leaves = max(1, round(w / 0.4))
-    wide = w / leaves
+    fronts = leaves(w, 0.4)
     if has(item, "open"):
         body = front + d * 0.35
         parts = carcass(w, h, d, look, front=body)
@@ -152,18 +145,15 @@ def wall_cabinet(item: Item) -> list[Part]:
         dice = dice_of(item)
         for y in (0.02, h / 2 + 0.01):
             parts += goods(-w / 2 + 0.04, w / 2 - 0.04, y, h * 0.4, body + 0.1, dice)
-        leaf = min(wide, d * 0.35 / math.sin(1.25))
-        return parts + door((-w / 2, 0), (-w / 2 + leaf, h), body, look, angle=1.25)
+        wide = min(w / len(fronts), d * 0.35 / math.sin(1.25))
+        return parts + door((-w / 2, 0), (-w / 2 + wide, h), body, look, angle=1.25)
     parts = [box((-w / 2, 0, front + 0.018), (w / 2, h, d / 2), shade(look, 0.9))]
     framed = dice_of(item).random() < 0.4
-    metal = IRON if lightness(look) > 0.55 else STEEL
-    for k in range(leaves):
-        x0 = -w / 2 + wide * k
-        parts += door((x0, 0), (x0 + wide, h), front, set_off(look, 0.05), framed=framed)[
-            : 5 if framed else 1
-        ]
-        side = x0 + wide - 0.04 if k % 2 == 0 else x0 + 0.04
-        parts.append(handle(side, 0.1, front, 0.12, metal, up=True))
+    for x0, x1, hinge in fronts:
+        leaf = door((x0, 0), (x1, h), front, set_off(look, 0.05), framed=framed)
+        parts += leaf[: 5 if framed else 1]
+        side = x1 - 0.04 if hinge == "left" else x0 + 0.04
+        parts.append(handle(side, 0.1, front, 0.12, metal_for(look), up=True))
     return parts
 
 

@@ -165,9 +165,9 @@ def _hex(word: str) -> RGB:
     return (r, g, b)
 
 
-def _ridge(c: Canvas, dice: Random, level: float, rough: float, waves: int = 4) -> Mask:
+def _ridge(c: Canvas, dice: Random, level: float, rough: float) -> Mask:
     line: Mask = np.full_like(c.x, level)
-    for k in range(1, waves + 1):
+    for k in range(1, 5):
         line += rough / k * np.sin(c.x * k * (2.3 + dice.random() * 3) + dice.random() * 7)
     return line
 

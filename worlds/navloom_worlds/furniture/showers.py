@@ -20,7 +20,7 @@ from navloom_worlds.furniture.sketches import (
     wheel,
     when,
 )
-from navloom_worlds.furniture.turnery import Oval, ball, loft, prism, ring_plate, tube
+from navloom_worlds.furniture.turnery import ball, loft, oval, prism, ring_plate, tube
 from navloom_worlds.furniture.turnery import wheel as disc
 from navloom_worlds.geometry.colours import surface_of
 from navloom_worlds.geometry.solids import Part, cylinder
@@ -32,23 +32,12 @@ def bathtub(item: Item) -> list[Part]:
     look = surface_of(item)
     along = w >= d
     long, wide = (w, d) if along else (d, w)
-    steps = 28
-    turn = [2 * math.pi * k / steps for k in range(steps)]
-
-    def oval(a: float, b: float, power: float) -> Oval:
-        out = []
-        for t in turn:
-            c, s = math.cos(t), math.sin(t)
-            out.append(
-                (math.copysign(abs(c) ** power, c) * a, math.copysign(abs(s) ** power, s) * b)
-            )
-        return out
-
-    rim = oval(long / 2, wide / 2, 0.25)
-    inner = oval(long / 2 - 0.07, wide / 2 - 0.07, 0.5)
-    floor = oval(long / 2 - 0.2, wide / 2 - 0.16, 0.55)
+    outside = oval(long / 2 - 0.01, wide / 2 - 0.01, 0.25, 28)
+    rim = oval(long / 2, wide / 2, 0.25, 28)
+    inner = oval(long / 2 - 0.07, wide / 2 - 0.07, 0.5, 28)
+    floor = oval(long / 2 - 0.2, wide / 2 - 0.16, 0.55, 28)
     parts = [
-        loft(oval(long / 2 - 0.01, wide / 2 - 0.01, 0.25), 0, rim, h - 0.04, shade(look, 0.97)),
+        loft(outside, 0, rim, h - 0.04, shade(look, 0.97)),
         loft(rim, h - 0.04, rim, h, look),
         ring_plate(rim, inner, h, look),
         loft(floor, 0.1, inner, h, shade(look, 0.95)),

@@ -79,6 +79,11 @@ class Pen:
             for each in rows
         ]
 
+    def ends(self, path: str) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """Two points."""
+        first, last = self.put(path)
+        return first, last
+
     def length(self, value: float | str, axis: str = "r") -> float:
         """A length: a number as it is, text as a point's."""
         return self.put(value, axis)[0][0] if isinstance(value, str) else value
@@ -240,22 +245,12 @@ def hollow(profile: str, tone: str = "own", *, wall: float = 0.06, sides: int = 
 
 def block(corners: str, tone: str = "own", sides: str = "bufklr") -> Stroke:
     """A box between two corners."""
-
-    def draw(pen: Pen) -> list[Part]:
-        low, high = pen.put(corners)
-        return [solids.box(low, high, pen.tone(tone), sides=sides)]
-
-    return draw
+    return lambda pen: [solids.box(*pen.ends(corners), pen.tone(tone), sides=sides)]
 
 
 def soft(corners: str, radius: float, tone: str = "own", steps: int = 2) -> Stroke:
     """A box between two corners, its edges round."""
-
-    def draw(pen: Pen) -> list[Part]:
-        low, high = pen.put(corners)
-        return [turnery.rounded(low, high, radius, pen.tone(tone), steps=steps)]
-
-    return draw
+    return lambda pen: [turnery.rounded(*pen.ends(corners), radius, pen.tone(tone), steps=steps)]
 
 
 def cut(
@@ -317,14 +312,9 @@ def bar(path: Outline, thick: float | str, tone: str = "own", sides: int = 6) ->
     return lambda pen: [turnery.tube(pen.put(path), wide, pen.tone(tone), sides=sides)]
 
 
-def rod(ends: str, thick: float, tone: str = "own", sides: int = 4) -> Stroke:
+def rod(path: str, thick: float, tone: str = "own", sides: int = 4) -> Stroke:
     """A straight bar between two points, square where it has four sides."""
-
-    def draw(pen: Pen) -> list[Part]:
-        start, end = pen.put(ends)
-        return [solids.beam(start, end, thick, pen.tone(tone), sides=sides)]
-
-    return draw
+    return lambda pen: [solids.beam(*pen.ends(path), thick, pen.tone(tone), sides=sides)]
 
 
 def wheel(
@@ -371,9 +361,9 @@ def ring(
     ]
 
 
-def ear(x: float, y: float, rx: float, ry: float, thick: float, tone: str = "own") -> Stroke:
+def ear(x: float, y: float, rx: float, ry: float, thick: float) -> Stroke:
     """The handle of a cup: an arc at its right."""
-    return bar(turnery.arc((x, y, 0), (rx, ry), -1.35, 1.35), thick, tone, 5)
+    return bar(turnery.arc((x, y, 0), (rx, ry), -1.35, 1.35), thick, sides=5)
 
 
 def loop(

@@ -15,13 +15,13 @@ def _glass(pen: Pen) -> bool:
     return pen.item.material == "glass"
 
 
-def _on_legs(thick: float, top: float, inset: float = 0.04, *, sides: int = 4) -> Stroke:
+def _on_legs(thick: float, top: float, inset: float = 0.04) -> Stroke:
     """A top on four legs, thin and on steel where it is of glass."""
 
     def draw(pen: Pen) -> list[Part]:
         (w, h, d), under = pen.size, pen.tone("steel" if _glass(pen) else "own")
         deep = 0.015 if _glass(pen) else top
-        feet = legs(w - inset, d - inset, h - 0.015, thick, under, sides=sides)
+        feet = legs(w - inset, d - inset, h - 0.015, thick, under)
         return [*drawn(pen, block(f"-1,1-{deep},-1 1,1,1")), *feet]
 
     return draw

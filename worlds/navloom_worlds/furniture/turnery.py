@@ -229,15 +229,18 @@ def sheet(grid: ArrayLike, look: Surface, *, smooth: bool = True, closed: bool =
 Oval = list[tuple[float, float]]
 
 
-def egg(w: float, near: float, far: float, steps: int = 20) -> Oval:
+def oval(a: float, b: float, power: float, steps: int) -> Oval:
+    """Around 0, of two half axes: an ellipse where the power is 1, the less the squarer."""
+    turn = 2 * np.pi * np.arange(steps) / steps
+    c, s = np.cos(turn), np.sin(turn)
+    x, z = (np.copysign(np.abs(each) ** power, each) for each in (c, s))
+    return list(zip((x * a).tolist(), (z * b).tolist(), strict=True))
+
+
+def egg(w: float, near: float, far: float) -> Oval:
     """(x, z) around a seat: round before, blunter behind."""
     mid = near + (far - near) * 0.55
-    out = []
-    for k in range(steps):
-        a = 2 * math.pi * k / steps
-        x, z = math.cos(a) * w / 2, math.sin(a)
-        out.append((x, mid + z * ((far - mid) if z > 0 else (mid - near))))
-    return out
+    return [(x, mid + z * (far - mid if z > 0 else mid - near)) for x, z in oval(w / 2, 1, 1, 20)]
 
 
 def loft(low: Oval, y0: float, high: Oval, y1: float, look: Surface) -> Part:
@@ -270,11 +273,11 @@ def arc(
     return points
 
 
-def round_corners(w: float, d: float, radius: float, n: int = 3) -> list[tuple[float, float]]:
+def round_corners(w: float, d: float, radius: float) -> list[tuple[float, float]]:
     """The outline of a rectangle around 0 with round corners."""
     outline = []
     for turn, (sx, sz) in enumerate([(1, 1), (-1, 1), (-1, -1), (1, -1)]):
-        for a in np.linspace(turn * math.pi / 2, (turn + 1) * math.pi / 2, n + 1):
+        for a in np.linspace(turn * math.pi / 2, (turn + 1) * math.pi / 2, 4):
             x = sx * (w / 2 - radius) + radius * math.cos(a)
             outline.append((float(x), float(sz * (d / 2 - radius) + radius * math.sin(a))))
     return outline
@@ -346,8 +349,9 @@ def hollow(outside: Oval, surface: Surface, *, wall: float = 0.06, sides: int = 
     return lathe([(0, 0), *outside, *inside, (0, wall)], surface, sides=sides)
 
 
-def disc_face(radius: float, z: float, y: float, surface: Surface, sides: int = 20) -> Part:
+def disc_face(radius: float, z: float, y: float, surface: Surface) -> Part:
     """A round flat panel that looks along -z, its picture laid on whole."""
+    sides = 20
     around = np.linspace(0, 2 * math.pi, sides, endpoint=False)
     x, up = np.append(np.cos(around), 0), np.append(np.sin(around), 0)
     vertices = np.stack([x * radius, y + up * radius, np.full(sides + 1, z)], axis=1)
