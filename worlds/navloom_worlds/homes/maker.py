@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from itertools import pairwise, product
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -43,6 +43,7 @@ from navloom_worlds.homes.freespace import FLAT, HEAD, PERSON, place_viewpoints
 from navloom_worlds.homes.furnisher import Furnishing, furnish
 from navloom_worlds.homes.home_names import OWN, VERSION, HomeSpec, home_name
 from navloom_worlds.homes.planner import plan_home
+from navloom_worlds.homes.rectilinear import covers, rect_of
 
 _TOUCH = 0.002
 """Metres that two things may share, since turned corners are rounded."""
@@ -194,8 +195,7 @@ def _outline(outline: Outline) -> tuple[Point2, ...]:
 
 
 def _region(room: Room, ceiling: int) -> Region:
-    xs, zs = [x for x, _ in room.outline], [z for _, z in room.outline]
-    left, right, near, far = min(xs), max(xs), min(zs), max(zs)
+    left, near, right, far = rect_of(room.outline)
     x, z = _middle(room.outline)
     return Region(
         id=room.id,
@@ -223,27 +223,9 @@ def _middle(outline: Outline) -> tuple[float, float]:
             for j, near in enumerate(zs):
                 for far in zs[j + 1 :]:
                     area = (right - left) * (far - near)
-                    if area > best[0] and _holds(outline, left, near, right, far):
+                    if area > best[0] and covers(outline, (left, near, right, far)):
                         best = (area, (left + right) / 2, (near + far) / 2)
     return best[1], best[2]
-
-
-def _holds(outline: Outline, left: int, near: int, right: int, far: int) -> bool:
-    """Whether a rectangle, whose sides are on lines of the outline, lies in it."""
-    xs = sorted({x for x, _ in outline if left <= x <= right})
-    zs = sorted({z for _, z in outline if near <= z <= far})
-    return all(
-        _inside(outline, x0 + x1, z0 + z1) for x0, x1 in pairwise(xs) for z0, z1 in pairwise(zs)
-    )
-
-
-def _inside(outline: Outline, twice_x: int, twice_z: int) -> bool:
-    """Whether a place is inside; twice its coordinates, since the middle of two may be a half."""
-    crossed = 0
-    for (x0, z0), (x1, z1) in zip(outline, (*outline[1:], outline[0]), strict=True):
-        if x0 == x1 and 2 * x0 > twice_x and min(z0, z1) * 2 < twice_z < max(z0, z1) * 2:
-            crossed += 1
-    return crossed % 2 == 1
 
 
 def _link(door: Doorway, a: Room, b: Room) -> Link:

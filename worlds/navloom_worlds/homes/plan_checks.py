@@ -13,12 +13,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import combinations
 
-from shapely.geometry import Polygon
+import networkx
+from shapely.geometry import Point, Polygon
 
 from navloom_worlds.homes.floorplan import Doorway, Flight, Floorplan, Outline, Room, Spot
 from navloom_worlds.homes.home_names import FEWEST_ROOMS, MOST_ROOMS
 from navloom_worlds.homes.programme import KINDS
-from navloom_worlds.homes.rectilinear import Rect, area, covers, overlap, rect_of
+from navloom_worlds.homes.rectilinear import Rect, area, corners, covers, edges, overlap, rect_of
 
 _RISERS = (155, 195)
 _GOINGS = (250, 300)
@@ -65,29 +66,19 @@ def stairs_line_up(plan: Floorplan) -> Iterator[str]:
         if not all(covers(lower.outline, block) for block in blocks):
             yield f"{where} lie outside it"
         for room in (r for r in plan.rooms if r.floor == upper.floor):
-            if any(not _apart(room.outline, block) for block in blocks):
+            if any(_shared(room.outline, corners(block)) for block in blocks):
                 yield f"{where}: {room.id} lies over them"
 
 
 def _meets(outline: Outline, flight: Flight, end: int) -> bool:
     """Whether an end of the way lies in a shape or on its edge."""
     x, _, z = flight.line[end]
-    return any(
-        covers(outline, (x - dx, z - dz, x - dx + 2, z - dz + 2))
-        for dx in (0, 1, 2)
-        for dz in (0, 1, 2)
-    )
+    return Polygon(outline).covers(Point(x, z))
 
 
-def _apart(outline: Outline, rect: tuple[int, int, int, int]) -> bool:
-    """Whether a rectangle shares no floor with a rectilinear shape."""
-    xs = sorted({rect[0], rect[2], *(x for x, _ in outline if rect[0] < x < rect[2])})
-    zs = sorted({rect[1], rect[3], *(z for _, z in outline if rect[1] < z < rect[3])})
-    return not any(
-        covers(outline, (x0, z0, x1, z1))
-        for x0, x1 in itertools.pairwise(xs)
-        for z0, z1 in itertools.pairwise(zs)
-    )
+def _shared(one: Outline, other: Outline) -> bool:
+    """Whether two shapes share floor."""
+    return Polygon(one).intersection(Polygon(other)).area > 0
 
 
 _CORNER = 50
@@ -98,6 +89,8 @@ _OPENINGS = (800, 3600)
 _MUST_HAVE = ("living room", "kitchen", "bedroom", "bathroom")
 _LIT = ("living room", "bedroom", "nursery", "kids room")
 _SILL = 50
+_OUT = -1
+"""What stands for outdoors among the numbers of rooms."""
 _STEP = 180
 
 
@@ -159,10 +152,9 @@ def _holds(outline: Outline, wide: int, deep: int) -> bool:
 
 
 def _no_overlap(plan: Floorplan) -> Iterator[str]:
-    shapes = {room.number: Polygon(room.outline) for room in plan.rooms}
     for a, b in combinations(plan.rooms, 2):
         near = a.floor == b.floor and overlap(rect_of(a.outline), rect_of(b.outline))
-        if near and shapes[a.number].intersection(shapes[b.number]).area > 0:
+        if near and _shared(a.outline, b.outline):
             yield f"{a.id} and {b.id} overlap"
 
 
@@ -181,22 +173,14 @@ def _inside(plan: Floorplan) -> Iterator[str]:
 
 
 def _reachable(plan: Floorplan) -> Iterator[str]:
-    beside: dict[int, set[int]] = {room.number: set() for room in plan.rooms}
-    for doorway in plan.doorways:
-        if doorway.b is not None and doorway.state != "locked":
-            beside[doorway.a].add(doorway.b)
-            beside[doorway.b].add(doorway.a)
-    for flight in plan.flights:
-        beside[flight.lower].add(flight.upper)
-        beside[flight.upper].add(flight.lower)
-    reached = {d.a for d in plan.doorways if d.b is None and d.state != "locked"}
-    if not reached:
+    ways = networkx.Graph([(flight.lower, flight.upper) for flight in plan.flights])
+    ways.add_node(_OUT)
+    ways.add_edges_from(
+        (d.a, _OUT if d.b is None else d.b) for d in plan.doorways if d.state != "locked"
+    )
+    reached = networkx.node_connected_component(ways, _OUT)
+    if len(reached) == 1:
         yield "no door leads out"
-    left = list(reached)
-    while left:
-        for number in beside[left.pop()] - reached:
-            reached.add(number)
-            left.append(number)
     yield from (f"{room.id} has no way in" for room in plan.rooms if room.number not in reached)
 
 
@@ -236,7 +220,7 @@ def _face(outline: Outline, jambs: tuple[Spot, Spot], thick: int, corner: int = 
     along = 0 if z0 == z1 else 1
     lo, hi = (x0, x1) if along == 0 else (z0, z1)
     at = z0 if along == 0 else x0
-    for a, b in zip(outline, outline[1:] + outline[:1], strict=True):
+    for a, b in edges(outline):
         if a[1 - along] != b[1 - along] or abs(a[1 - along] - at) * 2 != thick:
             continue
         if min(a[along], b[along]) + corner <= lo and hi <= max(a[along], b[along]) - corner:

@@ -46,11 +46,20 @@ from navloom_worlds.homes.programme import (
     draw_extent,
     draw_programme,
 )
-from navloom_worlds.homes.rectilinear import Rect, Stretch, area, corners, covers, overlap, rect_of
+from navloom_worlds.homes.rectilinear import (
+    HALF,
+    Rect,
+    Stretch,
+    area,
+    corners,
+    covers,
+    overlap,
+    rect_of,
+    within,
+)
 from navloom_worlds.homes.shafts import Shaft, draw_lift, draw_stairs, lift_flight, set_aside
 from navloom_worlds.homes.stairs import moved
 from navloom_worlds.homes.storeys import (
-    HALF,
     DrawnStorey,
     Gap,
     draw_storey,
@@ -83,7 +92,7 @@ def set_back(
         if frame.area <= area * 1.12 and len(frame.bays) <= parts:
             return frame
         less = replace(frame, bays=tuple(b for b in frame.bays if b.key != bay.key))
-        spared = not any(_inside(bay.whole, rect) for rect in keep)
+        spared = not any(within(bay.whole, rect) for rect in keep)
         least = 0.97 if len(frame.bays) <= parts else 0.85
         if spared and len(less.bays) > 1 and less.area >= area * least:
             frame = _without_dead_ends(less)
@@ -94,15 +103,6 @@ def set_back(
         if cut is not None:
             return cut
     return frame if frame.area <= area * 1.35 else None
-
-
-def _inside(outer: Rect, inner: Rect) -> bool:
-    return (
-        outer[0] <= inner[0]
-        and outer[1] <= inner[1]
-        and inner[2] <= outer[2]
-        and inner[3] <= outer[3]
-    )
 
 
 def _cut(frame: SpineFrame, way: str, area: float, keep: tuple[Rect, ...]) -> SpineFrame | None:
@@ -121,9 +121,9 @@ def _cut(frame: SpineFrame, way: str, area: float, keep: tuple[Rect, ...]) -> Sp
         return None
     cut = left(off)
     whole = [*cut.spine, *(bay.whole for bay in cut.bays)]
-    if not _in_one(cut.spine) or not all(any(_inside(r, k) for r in whole) for k in keep):
+    if not _in_one(cut.spine) or not all(any(within(r, k) for r in whole) for k in keep):
         return None
-    for gaps in (_gaps(bay, k) for bay in cut.bays for k in keep if _inside(bay.whole, k)):
+    for gaps in (_gaps(bay, k) for bay in cut.bays for k in keep if within(bay.whole, k)):
         if max(gaps) == 0 or any(0 < gap < SLIMMEST for gap in gaps):
             return None
     return cut if 0.9 * area <= cut.area <= 1.2 * area else None
@@ -246,13 +246,8 @@ def _wall(drawn: DrawnStorey, doorway: Doorway, cell: int, other: int) -> Stretc
         wall
         for wall in drawn.walls
         if {wall.minus, wall.plus} == {cell, other}
-        and _lies_on(wall.rect(wall.lo, wall.hi, 0, 0), box)
+        and within(wall.rect(wall.lo, wall.hi, 0, 0), box)
     )
-
-
-def _lies_on(line: Rect, part: Rect) -> bool:
-    """Whether a straight line has another as its part."""
-    return line[0] <= part[0] and line[1] <= part[1] and part[2] <= line[2] and part[3] <= line[3]
 
 
 def _middle(wall: Stretch, doorway: Doorway) -> tuple[int, int]:

@@ -17,6 +17,8 @@ from navloom_worlds.homes.floorplan import Outline, Spot
 Rect = tuple[int, int, int, int]
 """(x0, z0, x1, z1), the lesser corner first."""
 Axis = Literal["x", "z"]
+HALF = 50
+"""Half an inner wall: from the cell's edge to the face."""
 
 
 @dataclass(frozen=True)
@@ -78,13 +80,14 @@ def overlap(a: Rect, b: Rect) -> bool:
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
+def edges(outline: Outline) -> list[tuple[Spot, Spot]]:
+    """The sides of an outline, the one back to its first corner last."""
+    return list(zip(outline, outline[1:] + outline[:1], strict=True))
+
+
 def area(outline: Outline) -> int:
     """Square millimetres."""
-    twice = sum(
-        x0 * z1 - x1 * z0
-        for (x0, z0), (x1, z1) in zip(outline, outline[1:] + outline[:1], strict=True)
-    )
-    return abs(twice) // 2
+    return abs(sum(x0 * z1 - x1 * z0 for (x0, z0), (x1, z1) in edges(outline))) // 2
 
 
 def union(rects: Sequence[Rect]) -> Outline | None:
@@ -130,20 +133,27 @@ def _loop(after: Mapping[Spot, Spot]) -> Outline | None:
 
 def inset(outline: Outline, by: int) -> Outline:
     """An outline (clockwise on the page) drawn in by so much; out, where ``by`` is below 0."""
-    moved = []
-    for a, b, c in zip(
-        outline[-1:] + outline[:-1], outline, outline[1:] + outline[:1], strict=True
-    ):
-        x, z = b
-        for p, q in ((a, b), (b, c)):
-            x -= by * _sign(q[1] - p[1])
-            z += by * _sign(q[0] - p[0])
-        moved.append((x, z))
-    return tuple(moved)
+    ways = [direction(a, b) for a, b in edges(outline)]
+    return tuple(
+        (x - by * (before[1] + after[1]), z + by * (before[0] + after[0]))
+        for (x, z), before, after in zip(outline, ways[-1:] + ways[:-1], ways, strict=True)
+    )
 
 
-def _sign(value: int) -> int:
-    return (value > 0) - (value < 0)
+def direction(a: Spot, b: Spot) -> Spot:
+    """The way from one corner to the next: -1, 0 or 1 along each axis."""
+    dx, dz = b[0] - a[0], b[1] - a[1]
+    return (dx > 0) - (dx < 0), (dz > 0) - (dz < 0)
+
+
+def within(outer: Rect, inner: Rect) -> bool:
+    """Whether a rectangle lies in another; it may touch its edge."""
+    return (
+        outer[0] <= inner[0]
+        and outer[1] <= inner[1]
+        and inner[2] <= outer[2]
+        and inner[3] <= outer[3]
+    )
 
 
 def covers(outline: Outline, rect: Rect) -> bool:
@@ -151,7 +161,7 @@ def covers(outline: Outline, rect: Rect) -> bool:
     x0, z0, x1, z1 = rect
     inside = False
     x, z = x0 + x1, z0 + z1
-    for (ax, az), (bx, bz) in zip(outline, outline[1:] + outline[:1], strict=True):
+    for (ax, az), (bx, bz) in edges(outline):
         if overlap((min(ax, bx), min(az, bz), max(ax, bx), max(az, bz)), rect):
             return False
         if ax == bx and 2 * ax > x and min(az, bz) * 2 <= z < max(az, bz) * 2:
@@ -170,7 +180,7 @@ def stretches(outlines: Mapping[int, Outline]) -> list[Stretch]:
     """
     lines: dict[tuple[Axis, int], list[tuple[int, int, int, bool]]] = defaultdict(list)
     for cell, outline in outlines.items():
-        for (ax, az), (bx, bz) in zip(outline, outline[1:] + outline[:1], strict=True):
+        for (ax, az), (bx, bz) in edges(outline):
             if az == bz:
                 lines["x", az].append((min(ax, bx), max(ax, bx), cell, bx > ax))
             else:

@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from navloom_worlds.homes.floorplan import Outline, Room
+from navloom_worlds.homes.rectilinear import area, edges, overlap, rect_of, within
 from navloom_worlds.homes.walk_grid import Rect, WalkGrid
 
 Quarter = Literal[0, 1, 2, 3]
@@ -83,10 +84,9 @@ class RoomFloor:
     """
 
     def __init__(self, room: Room, ceiling: int) -> None:
-        xs, zs = [x for x, _ in room.outline], [z for _, z in room.outline]
-        self.bounds: Rect = (min(xs), min(zs), max(xs), max(zs))
+        self.bounds: Rect = rect_of(room.outline)
         self.ceiling = ceiling
-        self.area = _area(room.outline)
+        self.area = area(room.outline)
         """mm²."""
         self.sides = _sides(room.outline)
         self.solids: list[Solid] = [
@@ -113,10 +113,9 @@ class RoomFloor:
             ignore: owners of zones that do not mind it.
             flat: it hangs on a wall or lies on the floor: only doors' and windows' zones count.
         """
-        x0, z0, x1, z1 = rect
-        bounds = self.bounds
-        if x0 < bounds[0] or z0 < bounds[1] or x1 > bounds[2] or z1 > bounds[3]:
+        if not within(self.bounds, rect):
             return False
+        x0, z0, x1, z1 = rect
         for a0, b0, a1, b1, low, high in self.solids:
             if x0 < a1 and a0 < x1 and z0 < b1 and b0 < z1 and bottom < high and low < top:
                 return False
@@ -138,13 +137,9 @@ class RoomFloor:
 
     def lies(self, rect: Rect) -> bool:
         """Whether a rug can lie there: inside the room and in no door's way."""
-        x0, z0, x1, z1 = rect
-        bounds = self.bounds
-        if x0 < bounds[0] or z0 < bounds[1] or x1 > bounds[2] or z1 > bounds[3]:
-            return False
         walls = (solid[:4] for solid in self.solids if solid.top == _TALL)
-        return not any(
-            x0 < a1 and a0 < x1 and z0 < b1 and b0 < z1 for a0, b0, a1, b1 in (*walls, *self.swings)
+        return within(self.bounds, rect) and not any(
+            overlap(rect, each) for each in (*walls, *self.swings)
         )
 
     def spans(
@@ -158,9 +153,7 @@ class RoomFloor:
         flat: bool = False,
     ) -> list[tuple[int, int]]:
         """Where along a wall a thing so deep can have its back to it, with room before it."""
-        x0, z0, x1, z1 = side.rect(side.low, side.high, 0, deep + clear)
-        bounds = self.bounds
-        if x0 < bounds[0] or z0 < bounds[1] or x1 > bounds[2] or z1 > bounds[3]:
+        if not within(self.bounds, side.rect(side.low, side.high, 0, deep + clear)):
             return []
         x0, z0, x1, z1 = side.rect(side.low, side.high, 0, deep)
         blocked: list[tuple[int, int]] = []
@@ -226,14 +219,9 @@ class RoomFloor:
         self.zones.append(Zone(*rect, bottom, top, owner))
 
 
-def _area(outline: Outline) -> int:
-    pairs = zip(outline, (*outline[1:], outline[0]), strict=True)
-    return abs(sum(x0 * z1 - x1 * z0 for (x0, z0), (x1, z1) in pairs)) // 2
-
-
 def _sides(outline: Outline) -> list[Side]:
     """Each edge of an outline, with the turn that faces inwards."""
-    pairs = list(zip(outline, (*outline[1:], outline[0]), strict=True))
+    pairs = edges(outline)
     # Positive where the corners run clockwise as seen from above (z grows towards the reader).
     clockwise = sum(x0 * z1 - x1 * z0 for (x0, z0), (x1, z1) in pairs) > 0
     found = []
@@ -251,15 +239,14 @@ def _sides(outline: Outline) -> list[Side]:
 def _notches(outline: Outline, bounds: Rect) -> list[Rect]:
     """Rectangles that fill what lies in an outline's bounds and not in it."""
     xs = sorted({x for x, _ in outline})
-    pairs = list(zip(outline, (*outline[1:], outline[0]), strict=True))
     found: list[Rect] = []
     for x0, x1 in pairwise(xs):
         # The horizontal edges over this strip, from above: inside between each two.
         levels = sorted(
-            z for (a, z), (b, _) in pairs if min(a, b) <= x0 and max(a, b) >= x1 and a != b
+            z for (a, z), (b, _) in edges(outline) if min(a, b) <= x0 and max(a, b) >= x1 and a != b
         )
-        edges = [bounds[1], *levels, bounds[3]]
-        for top, bottom in zip(edges[::2], edges[1::2], strict=True):
+        ends = [bounds[1], *levels, bounds[3]]
+        for top, bottom in zip(ends[::2], ends[1::2], strict=True):
             if bottom > top:
                 found.append((x0, top, x1, bottom))
     return found

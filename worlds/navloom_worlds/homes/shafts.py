@@ -9,8 +9,8 @@ from navloom_worlds.homes.dice import Dice
 from navloom_worlds.homes.floorplan import Flight
 from navloom_worlds.homes.frame import SLIMMEST, Bay, SpineFrame
 from navloom_worlds.homes.layout import Fixed
-from navloom_worlds.homes.rectilinear import Axis, Rect, overlap
-from navloom_worlds.homes.stairs import HALF, BuiltStairs, Shape, build_stairs, stair_size
+from navloom_worlds.homes.rectilinear import HALF, Axis, Rect, overlap
+from navloom_worlds.homes.stairs import BuiltStairs, Shape, build_stairs, stair_size
 
 _BESIDE = SLIMMEST + 100
 _REACHED = 1100

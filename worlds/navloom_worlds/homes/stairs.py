@@ -12,10 +12,8 @@ from typing import Literal
 from navloom_worlds.homes.dice import Dice
 from navloom_worlds.homes.floorplan import Flight, Spot
 from navloom_worlds.homes.frame import Bay, snap
-from navloom_worlds.homes.rectilinear import rect_of
+from navloom_worlds.homes.rectilinear import HALF, rect_of
 
-HALF = 50
-"""Half an inner wall: from the cell's edge to the face."""
 _RISER = 175
 _GAP = 100
 _LANDING = 900

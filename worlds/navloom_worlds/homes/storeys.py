@@ -31,7 +31,16 @@ from navloom_worlds.homes.floorplan import (
 from navloom_worlds.homes.frame import SpineFrame
 from navloom_worlds.homes.layout import Cell
 from navloom_worlds.homes.programme import KINDS
-from navloom_worlds.homes.rectilinear import Axis, Stretch, inset, stretches, union
+from navloom_worlds.homes.rectilinear import (
+    HALF,
+    Axis,
+    Stretch,
+    direction,
+    edges,
+    inset,
+    stretches,
+    union,
+)
 
 NEVER = 1000.0
 _MOST_ROUNDS = 4
@@ -134,7 +143,6 @@ def neighbours(walls: Sequence[Stretch], cells: Sequence[int], least: int) -> di
     return {cell: sorted(others) for cell, others in beside.items()}
 
 
-_HALF = 50
 Hole = tuple[Spot, Spot, int, int]
 """Both ends on the wall's middle line, where it begins above the storey's floor, where it ends."""
 
@@ -166,7 +174,7 @@ def build_walls(
                 lows[key] = min(lows[key], levels.get(cell, storey.height))
     found = []
     for axis, at, lo, hi in lines:
-        found += _pieces(storey, axis, at, lo, hi, 2 * _HALF, lows[axis, at], holes)
+        found += _pieces(storey, axis, at, lo, hi, 2 * HALF, lows[axis, at], holes)
     lowest = min([storey.height, *levels.values()])
     for axis, at, lo, hi in _outer(edge, outer):
         found += _pieces(storey, axis, at, lo, hi, outer, lowest, holes)
@@ -179,18 +187,18 @@ def _outer(edge: Outline, thick: int) -> list[tuple[Axis, int, int, int]]:
     n = len(edge)
     for i in range(n):
         p, a, b, q = edge[i - 1], edge[i], edge[(i + 1) % n], edge[(i + 2) % n]
-        dx, dz = _unit(a, b)
+        dx, dz = direction(a, b)
         # Clockwise on the page the outside lies to the left: (dz, -dx).
-        off = thick // 2 - _HALF
+        off = thick // 2 - HALF
         ends = []
         for before, corner, after in ((p, a, b), (a, b, q)):
-            ux, uz = _unit(before, corner)
-            vx, vz = _unit(corner, after)
+            ux, uz = direction(before, corner)
+            vx, vz = direction(corner, after)
             convex = ux * vz - uz * vx > 0
             if dz == 0:
-                ends.append(thick - _HALF if convex else _HALF)
+                ends.append(thick - HALF if convex else HALF)
             else:
-                ends.append(-_HALF if convex else _HALF - thick)
+                ends.append(-HALF if convex else HALF - thick)
         if dz == 0:
             lo, hi = a[0] - dx * ends[0], b[0] + dx * ends[1]
             found.append(("x", a[1] - dx * off, min(lo, hi), max(lo, hi)))
@@ -198,11 +206,6 @@ def _outer(edge: Outline, thick: int) -> list[tuple[Axis, int, int, int]]:
             lo, hi = a[1] - dz * ends[0], b[1] + dz * ends[1]
             found.append(("z", a[0] + dz * off, min(lo, hi), max(lo, hi)))
     return found
-
-
-def _unit(a: Spot, b: Spot) -> Spot:
-    dx, dz = b[0] - a[0], b[1] - a[1]
-    return (dx > 0) - (dx < 0), (dz > 0) - (dz < 0)
 
 
 def _inner(edge: Outline, walls: Sequence[Stretch]) -> list[tuple[Axis, int, int, int]]:
@@ -219,12 +222,12 @@ def _inner(edge: Outline, walls: Sequence[Stretch]) -> list[tuple[Axis, int, int
     level = [run for run in runs if run[0] == "x"]
     for axis, at, lo, hi in runs:
         if axis == "x":
-            ends = [-_HALF if _on(edge, (x, at)) else _HALF for x in (lo, hi)]
+            ends = [-HALF if _on(edge, (x, at)) else HALF for x in (lo, hi)]
             found.append((axis, at, lo - ends[0], hi + ends[1]))
             continue
         cuts = sorted({z for _, z, a, b in level if a <= at <= b and lo <= z <= hi} | {lo, hi})
         for z0, z1 in itertools.pairwise(cuts):
-            found.append((axis, at, z0 + _HALF, z1 - _HALF))
+            found.append((axis, at, z0 + HALF, z1 - HALF))
     return [line for line in found if line[3] > line[2]]
 
 
@@ -232,7 +235,7 @@ def _on(edge: Outline, spot: Spot) -> bool:
     x, z = spot
     return any(
         min(ax, bx) <= x <= max(ax, bx) and min(az, bz) <= z <= max(az, bz)
-        for (ax, az), (bx, bz) in zip(edge, edge[1:] + edge[:1], strict=True)
+        for (ax, az), (bx, bz) in edges(edge)
     )
 
 
@@ -278,7 +281,6 @@ def _in_line(
     return found
 
 
-HALF = 50
 _LEAST_WAY = NARROWEST + 300
 """Walls between cells that are shorter hold no doorway with its jambs."""
 _FRONTS = ("entryway", "hallway", "living room", "family room", "dining room", "kitchen")
