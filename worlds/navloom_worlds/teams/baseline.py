@@ -9,6 +9,7 @@ has the least; blind picks and the control are NavCraft's.
 
 from __future__ import annotations
 
+import math
 import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,11 +32,9 @@ _HANDOFFS, _MOST, _MOST_PLANS = 5, 60, 60_000
 
 def heuristic_team(request: Request) -> AIMessage:
     """Baseline: the plan that ends soonest by links, of those that were not refused."""
-    team = request.json_block("Team:")
-    checked = request.tool_results(_CHECK)
-    last = checked[-1] if checked and isinstance(checked[-1].result, dict) else None
-    if last is not None and last.result.get("valid") and not request.rejected:
-        return request.answer({"legs": last.args["legs"]})
+    if (valid := _valid(request)) is not None:
+        return valid
+    team, checked = request.json_block("Team:"), request.tool_results(_CHECK)
     home = Home.read(request.json_block("Scene graph:"))
     refused = [each.args.get("legs") for each in checked]
     # A region that a robot does not get to from where it came to, it does not get to at all.
@@ -60,11 +59,9 @@ def heuristic_ways(request: Request) -> AIMessage:
 
 def random_team(request: Request) -> AIMessage:
     """Baseline: who carries, and over which handoff, drawn at random."""
+    if (valid := _valid(request)) is not None:
+        return valid
     team = request.json_block("Team:")
-    checked = request.tool_results(_CHECK)
-    last = checked[-1] if checked and isinstance(checked[-1].result, dict) else None
-    if last is not None and last.result.get("valid") and not request.rejected:
-        return request.answer({"legs": last.args["legs"]})
     # A seed of its own for each turn: a turn that is repeated after a crash repeats its choice.
     dice = random.Random(f"{request.seed}:{len(request.messages)}")
     names = [robot["name"] for robot in team["robots"]]
@@ -74,6 +71,14 @@ def random_team(request: Request) -> AIMessage:
         robots = tuple(dice.sample(names, 1 if alone else 2))
         ways.append(Way(robots, None if alone else dice.choice(team["handoff places"])))
     return _said(request, legs_of(team["errands"], ways))
+
+
+def _valid(request: Request) -> AIMessage | None:
+    """The plan that was checked last as the answer, where it will do."""
+    last = next(reversed(request.tool_results(_CHECK)), None)
+    if last is None or not isinstance(last.result, dict) or request.rejected:
+        return None
+    return request.answer({"legs": last.args["legs"]}) if last.result.get("valid") else None
 
 
 def _said(request: Request, legs: list[dict[str, str]]) -> AIMessage:
@@ -133,11 +138,8 @@ def _sought(
         ]
         alone = {way: _alone(errand, way, robots, links) for way in open_to}
         options.append(sorted(open_to, key=lambda way: (alone[way], open_to.index(way)))[:_MOST])
-    while (many := _count(options)) > _MOST_PLANS:
-        longest = max(options, key=len)
-        longest.pop()
-        if many == _count(options):
-            break
+    while math.prod(map(len, options)) > _MOST_PLANS:
+        max(options, key=len).pop()
     plans = sorted((ends(ways), number, ways) for number, ways in enumerate(product(*options)))
     for _, _, ways in plans:
         yield legs_of(team["errands"], ways)
@@ -152,13 +154,6 @@ def _alone(errand: Mapping[str, str], way: Way, robots: Mapping[str, Any], links
         speed = float(robot["metres a second"])
         lies = max(lies, come / speed) + links(leg["from"], leg["to"]) / speed
     return lies
-
-
-def _count(options: Sequence[Sequence[Way]]) -> int:
-    many = 1
-    for each in options:
-        many *= max(1, len(each))
-    return many
 
 
 def _region(place: str) -> str:

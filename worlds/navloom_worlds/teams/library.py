@@ -69,7 +69,7 @@ from navloom_worlds.teams.revise_route import (
     revise_route,
     transitions,
 )
-from navloom_worlds.teams.robots import Robot, closed_links, first_closed, passable_graph
+from navloom_worlds.teams.robots import Robot, closed_links, first_barrier, passable_graph
 
 MOST_RECOMMENDED = 10
 _NO_WAY = "the navigation graph does not join them"
@@ -127,7 +127,7 @@ def reach(scene: Scene, body: Embodiment | None, place: Anchor) -> dict[str, Any
         and the ``barrier`` in words) and ``closed_links`` (every link it cannot pass, likewise).
         Lists hold a dozen; ``more`` says how many are left out.
     """
-    graph, everybody = passable_graph(scene, body), metric_graph(scene)
+    graph = passable_graph(scene, body)
     row = graph.row(place)
     cut_off = []
     for region in scene.regions:
@@ -135,8 +135,7 @@ def reach(scene: Scene, body: Embodiment | None, place: Anchor) -> dict[str, Any
         if any(math.isfinite(row[column]) for column in inside):
             continue
         start = graph.starts.get(region.id)
-        nodes = None if start is None else everybody.walk(place, start)
-        found = first_closed(scene, body, nodes) if nodes and body else None
+        found = None if start is None else first_barrier(scene, body, place, start)
         link = None if found is None else _link_name(scene, found[0])
         why = "it has no viewpoint" if start is None else _NO_WAY
         cut_off.append({"region": region.id, "link": link, "barrier": found[1] if found else why})

@@ -9,7 +9,7 @@ best is not proven, over the best that was found.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, get_args
 
@@ -91,7 +91,6 @@ class TeamScore:
 
     def record(self) -> dict[str, Any]:
         """As JSON, shares as fractions."""
-        ends = self.valid.interval
         return {
             "name": self.name,
             "model": self.model,
@@ -99,10 +98,9 @@ class TeamScore:
             "attempts": self.attempts,
             "possible": self.possible,
             "valid": {
-                "hits": self.valid.hits,
-                "of": self.valid.of,
+                **asdict(self.valid),
                 "share": self.valid.share,
-                "interval": None if ends is None else list(ends),
+                "interval": self.valid.interval,
             },
             "best": self.best.share,
             "proven": self.proven.share,
@@ -135,23 +133,19 @@ def score_teams(run: Path | str) -> TeamScore:
             possible=len(possible),
             valid=Rate(len(plans), len(possible)),
             best=Rate(sum(each["regret"] < 1e-6 for each in worth), len(worth)),
-            regret=_spread(each["regret"] for each in worth),
+            regret=Spread.of(each["regret"] for each in worth),
             proven=Rate(sum(bool(each["exact"]) for each in worth), len(worth)),
-            handoffs=_spread(
+            handoffs=Spread.of(
                 len(plan["team"]["legs"]) - len({leg["object"] for leg in plan["team"]["legs"]})
                 for plan in plans
             ),
-            makespan_s=_spread(each["makespan_s"] for each in worth),
-            calls=_spread(usage["calls"] for usage in asked),
+            makespan_s=Spread.of(each["makespan_s"] for each in worth),
+            calls=Spread.of(usage["calls"] for usage in asked),
             tokens=(
-                _spread(usage["input_tokens"] for usage in asked),
-                _spread(usage["output_tokens"] for usage in asked),
+                Spread.of(usage["input_tokens"] for usage in asked),
+                Spread.of(usage["output_tokens"] for usage in asked),
             ),
         )
-
-
-def _spread(values: Any) -> Spread:
-    return Spread(tuple(float(each) for each in values))
 
 
 def team_tables(scores: Mapping[str, TeamScore]) -> list[Table]:

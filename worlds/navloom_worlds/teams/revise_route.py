@@ -35,7 +35,7 @@ from navloom.tools.navcraft.paths import (
     whereabouts,
 )
 from navloom.tools.navcraft.schedule import RobotStop, Spell
-from navloom_worlds.teams.robots import Robot, closed_links, edges_over_links, first_closed
+from navloom_worlds.teams.robots import Robot, closed_links, edges_over_links, first_barrier
 
 Edge = tuple[int, int]
 """Rows of an edge's two ends, the lower first."""
@@ -151,11 +151,6 @@ def merged(spells: Sequence[Spell]) -> tuple[Spell, ...]:
     return tuple(found)
 
 
-def free_at(taken: Sequence[Spell], second: float) -> bool:
-    """Whether a thing is free at one second; its bounds are free."""
-    return not any(begin < second < end for begin, end in taken)
-
-
 BETWEEN = " <-> "
 """Stands between the two ends of a link or an edge where one is written."""
 IN = " in "
@@ -262,11 +257,12 @@ def revise_route(
     closed, reserved = list(closed), list(reserved)
     _check_times(closed, reserved, depart_s)
     things = _Things(scene, robot.graph(scene), start, goal)
-    shut, taken = things.of_all(closed), things.spells(reserved)
+    shut = {thing for name in closed for thing in things.of(name)}
+    taken = things.spells(reserved)
     search = WindowSearch(things.neighbours(robot), things.left_to(goal), robot.speed)
     ends = things.row(start), things.row(goal)
-    if not free_at(taken.get(ends[0], ()), depart_s):
-        until = next(b for a, b in taken[ends[0]] if a < depart_s < b)
+    until = next((b for a, b in taken.get(ends[0], ()) if a < depart_s < b), None)
+    if until is not None:
         raise UsageError(
             f"{robot.name} stands in {place_name(scene, start)}, which is reserved until second"
             f" {until:g}: give a later depart_s, or another start."
@@ -350,10 +346,6 @@ class _Things:
             for thing in self.of(where):
                 taken.setdefault(thing, []).append((begin, end))
         return {thing: merged(spells) for thing, spells in taken.items()}
-
-    def of_all(self, names: Iterable[str]) -> set[int | Edge]:
-        """Every thing that some names mean."""
-        return {thing for name in names for thing in self.of(name)}
 
     def of(self, name: str) -> set[int | Edge]:
         """The rows and edges that one name means; none where it is no part of any way here.
@@ -448,8 +440,7 @@ def place_name(scene: Scene, place: Anchor) -> str:
 
 def no_way(scene: Scene, robot: Robot, start: Anchor, goal: Anchor) -> str:
     """What keeps a robot from a place, in words: the first link its body cannot pass, and why."""
-    nodes = metric_graph(scene).walk(start, goal)
-    found = first_closed(scene, robot.body, nodes) if nodes and robot.body else None
+    found = first_barrier(scene, robot.body, start, goal)
     why = "the navigation graph does not join them"
     if found is not None and robot.body is not None:
         link = scene.links[found[0]]

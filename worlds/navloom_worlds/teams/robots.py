@@ -101,6 +101,14 @@ def edges_over_links(scene: Scene) -> tuple[tuple[tuple[str, str], int], ...]:
     return per_scene(scene, "edges_over_links", lambda: tuple(make()))
 
 
+def first_barrier(
+    scene: Scene, body: Embodiment | None, start: Anchor, goal: Anchor
+) -> tuple[int, str] | None:
+    """The first link that a body cannot pass on the shortest way of all, and why; None: none."""
+    nodes = metric_graph(scene).walk(start, goal)
+    return first_closed(scene, body, nodes) if nodes and body else None
+
+
 def first_closed(scene: Scene, body: Embodiment, nodes: list[str]) -> tuple[int, str] | None:
     """The first link on a way that a body cannot pass, and why.
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import SceneError, UsageError
-from navloom.evals.kinds import RESULT_TOKENS, Calls, Note, Plan, reply_tokens
+from navloom.evals.kinds import RESULT_TOKENS, Calls, Note, reply_tokens
 from navloom.evals.navcraft.request import SURVEY, Survey, read_survey
-from navloom.evals.navcraft.run import survey
-from navloom.evals.session import Job, Sample, make_id, sample_seed
+from navloom.evals.navcraft.run import SynthPlan, survey
+from navloom.evals.session import Job, Sample, make_id
 from navloom.models.registry import model_of
 from navloom.scenes.bodies import body_of
 from navloom.scenes.uri import load_scene, scene_of
@@ -24,22 +24,11 @@ _SETTINGS = (
 _LIMITS = ("max_turns", "max_reasks")
 
 
-@dataclass(kw_only=True)
-class TeamPlanOfRun(Plan):
-    """What a run will do.
-
-    Attributes:
-        scenes: the URI each scene is loaded by, by its portable name.
-    """
-
-    scenes: dict[str, str]
-
-
 @dataclass(frozen=True)
 class TeamJob(Job):
     """How one attempt is made."""
 
-    plan: TeamPlanOfRun
+    plan: SynthPlan
 
     def build(self, checkpointer: Any) -> Any:
         """The planner's graph."""
@@ -60,7 +49,7 @@ class TeamJob(Job):
         )
 
 
-def plan(request: TeamRequest, run: Path | None, note: Note) -> TeamPlanOfRun:
+def plan(request: TeamRequest, run: Path | None, note: Note) -> SynthPlan:
     """Every attempt that a request means, home by home.
 
     Raises:
@@ -78,9 +67,8 @@ def plan(request: TeamRequest, run: Path | None, note: Note) -> TeamPlanOfRun:
     names, samples = sorted(found.scenes), []
     for k in range(request.n):
         scene, attempt = names[k % len(names)], k // len(names)
-        name = make_id(scene, attempt)
-        samples.append(Sample(name, sample_seed(request.seed, name), scene, attempt))
-    return TeamPlanOfRun(
+        samples.append(Sample.of(request.seed, make_id(scene, attempt), scene, attempt))
+    return SynthPlan(
         request=request,
         samples=samples,
         scenes=found.scenes,
@@ -106,7 +94,7 @@ def _roomy(found: Survey, request: TeamRequest) -> Survey:
     return Survey(kept, skipped)
 
 
-def calls(made: TeamPlanOfRun) -> Calls:
+def calls(made: SynthPlan) -> Calls:
     """Each turn sends all before it again; without tools every turn is an answer."""
     request = made.request
     turns = request.max_turns

@@ -43,6 +43,7 @@ from navloom_worlds.teams.team_optimum import (
     TeamBest,
     TeamMeasure,
     TeamTable,
+    alone_metres,
     best_plan,
     cap_too_small,
     handoff_places,
@@ -171,15 +172,6 @@ def best_team_plan(
     return TeamBest(search.plan(found), found.value / whole, bound / whole)
 
 
-def alone_in_order(scene: Scene, robot: Robot, errands: Sequence[TeamErrand]) -> float:
-    """``C_solo`` of errands as they stand: metres of a robot alone, if it passed everything."""
-    graph, at, metres = metric_graph(scene), robot.start, 0.0
-    for each in errands:
-        metres += graph.distance(at, each.origin) + graph.distance(each.origin, each.end)
-        at = each.end
-    return metres
-
-
 def _floor(
     scene: Scene,
     robots: Sequence[Robot],
@@ -257,7 +249,7 @@ class _Search:
             tuple(np.array([number[x.node] for x in each], dtype=np.intp) for each in places),
             by,
             cap,
-            alone_in_order(scene, robots[0], errands),
+            alone_metres(scene, robots[0], errands),
         )
 
     def best(self, ends: float) -> tuple[_Found, float]:
@@ -446,7 +438,8 @@ class _Search:
                 break
             # Each alone first, in turn, then two at a time.
             out = [number] if number < many else dice.sample(range(many), min(2, many))
-            tried = self._without(found, out)
+            order = tuple(step for step in found.order if step[1] not in out)
+            tried = _Found(0.0, order, {e: at for e, at in found.sites.items() if e not in out})
             for errand in out:
                 tried = self._put_in(tried, errand, math.inf if errand != out[-1] else found.value)
                 if math.isinf(tried.value):
@@ -454,10 +447,6 @@ class _Search:
             if tried.value < found.value - LEAST:
                 found = tried
         return found
-
-    def _without(self, found: _Found, out: Sequence[int]) -> _Found:
-        order = tuple(step for step in found.order if step[1] not in out)
-        return _Found(0.0, order, {e: site for e, site in found.sites.items() if e not in out})
 
     def _put_in(self, found: _Found, errand: int, worst: float) -> _Found:
         """A plan with one more errand, by whom and when it costs least."""

@@ -40,7 +40,7 @@ from navloom.tools.navcraft.paths import (
 from navloom.tools.navcraft.relay import RelayChoice, roles_of
 from navloom.tools.navcraft.schedule import EVEN, Leg, Speeds, Timetable, schedule_legs
 from navloom.tools.navcraft.task import RelayTask
-from navloom_worlds.teams.robots import Robot, first_closed
+from navloom_worlds.teams.robots import Robot, first_barrier
 
 MOST_ROBOTS = 12
 MOST_ERRANDS = 12
@@ -210,6 +210,16 @@ def make_robot(
     if known is not None and known.speed <= 0:
         raise UsageError(f"{name} cannot be a {known.name}: that body does not drive by itself.")
     return Robot(name, place_on(scene, start), known, 1.0 if known is None else known.speed)
+
+
+def make_team(
+    scene: Scene, starts: Iterable[Anchor], bodies: Sequence[Embodiment | str]
+) -> tuple[Robot, ...]:
+    """``robot_1``, ... of bodies in turn; of none, they pass everything at 1 m/s."""
+    return tuple(
+        make_robot(scene, f"robot_{i + 1}", at, bodies[i % len(bodies)] if bodies else None)
+        for i, at in enumerate(starts)
+    )
 
 
 def place_on(scene: Scene, place: Anchor | Point3 | str) -> Anchor:
@@ -419,30 +429,31 @@ def plan_faults(scene: Scene, plan: TeamPlan) -> list[Violation]:
     return [*_out_of_reach(scene, plan), *_no_objects(scene, plan)]
 
 
-def _out_of_reach(scene: Scene, plan: TeamPlan) -> Iterator[Violation]:
+def out_of_reach(scene: Scene, plan: TeamPlan) -> Iterator[tuple[Leg, Anchor, Anchor]]:
+    """The legs whose robot does not get somewhere: from where first, and to where."""
     at = {robot.name: robot.start for robot in plan.robots}
     for leg in plan.order:
-        robot = plan.robot_by_name[leg.robot]
-        graph = robot.graph(scene)
+        graph = plan.robot_by_name[leg.robot].graph(scene)
         for a, b in ((at[leg.robot], leg.origin), (leg.origin, leg.to)):
             if math.isinf(graph.distance(a, b)):
-                who = f"{robot.name} ({robot.body.name})" if robot.body else robot.name
-                said = (
-                    f"{who} does not get from {_told(scene, a)} to {_told(scene, b)}, which it has "
-                    f"to for {quoted(leg.object)}{_why(scene, robot, a, b)}."
-                )
-                yield Violation("out_of_reach", said, f"team, legs of {robot.name}", said)
+                yield leg, a, b
                 break
         at[leg.robot] = leg.to
 
 
-def _why(scene: Scene, robot: Robot, a: Anchor, b: Anchor) -> str:
-    nodes = metric_graph(scene).walk(a, b)
-    found = first_closed(scene, robot.body, nodes) if nodes and robot.body else None
-    if found is None:
-        return ""
-    link = scene.links[found[0]]
-    return f": between {link.a} and {link.b}, {found[1]}"
+def _out_of_reach(scene: Scene, plan: TeamPlan) -> Iterator[Violation]:
+    for leg, a, b in out_of_reach(scene, plan):
+        robot = plan.robot_by_name[leg.robot]
+        who = f"{robot.name} ({robot.body.name})" if robot.body else robot.name
+        why = ""
+        if (barrier := first_barrier(scene, robot.body, a, b)) is not None:
+            link = scene.links[barrier[0]]
+            why = f": between {link.a} and {link.b}, {barrier[1]}"
+        said = (
+            f"{who} does not get from {_told(scene, a)} to {_told(scene, b)}, which it has "
+            f"to for {quoted(leg.object)}{why}."
+        )
+        yield Violation("out_of_reach", said, f"team, legs of {robot.name}", said)
 
 
 def _no_objects(scene: Scene, plan: TeamPlan) -> Iterator[Violation]:

@@ -180,7 +180,7 @@ def best_plan(
     found = solve(table, by, cap)
     if found is None:
         raise UsageError(why_none(table, errand, cap))
-    value = found[0] / (alone_metres(scene, robots[0], errand) if by == "alpha" else 1.0)
+    value = found[0] / (alone_metres(scene, robots[0], [errand]) if by == "alpha" else 1.0)
     return TeamBest(as_plan(table, errand, found[1]), value, value)
 
 
@@ -284,10 +284,13 @@ def as_plan(table: TeamTable, errand: TeamErrand, way: Carried) -> TeamPlan:
     return TeamPlan(table.robots, tuple(legs))
 
 
-def alone_metres(scene: Scene, robot: Robot, errand: TeamErrand) -> float:
-    """``C_solo``: what a robot walks for an errand alone if it can pass everything."""
-    graph = metric_graph(scene)
-    return graph.distance(robot.start, errand.origin) + graph.distance(errand.origin, errand.end)
+def alone_metres(scene: Scene, robot: Robot, errands: Sequence[TeamErrand]) -> float:
+    """``C_solo`` of errands as they stand: metres of a robot alone, if it passed everything."""
+    graph, at, metres = metric_graph(scene), robot.start, 0.0
+    for each in errands:
+        metres += graph.distance(at, each.origin) + graph.distance(each.origin, each.end)
+        at = each.end
+    return metres
 
 
 def why_none(table: TeamTable, errand: TeamErrand, cap: float | None) -> str:
@@ -382,10 +385,12 @@ def best_starts(
         raise UsageError(why_none(table, errand, None))
     choice, bound = found
     spare = (i for i in range(len(starts)) if i not in choice.starts.values())
-    placed = {i: choice.starts[i] if i in choice.starts else next(spare) for i in _helpers(table)}
-    team = (robots[0], *(replace(robots[i], start=starts[placed[i]]) for i in _helpers(table)))
-    whole = alone_metres(scene, robots[0], errand) if by == "alpha" else 1.0
-    plan = as_plan(replace(table, robots=team), errand, choice.way)
+    team = [robots[0]]
+    for i, robot in enumerate(robots[1:], 1):
+        at = choice.starts[i] if i in choice.starts else next(spare)
+        team.append(replace(robot, start=starts[at]))
+    whole = alone_metres(scene, robots[0], [errand]) if by == "alpha" else 1.0
+    plan = as_plan(replace(table, robots=tuple(team)), errand, choice.way)
     return TeamBest(plan, choice.value / whole, bound / whole)
 
 
@@ -444,7 +449,3 @@ def _untangled(
             return None
         choice = made
     return choice
-
-
-def _helpers(table: TeamTable) -> range:
-    return range(1, len(table.robots))

@@ -33,7 +33,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from langchain_core.tools import BaseTool
 from langgraph.checkpoint.base import BaseCheckpointSaver
-from langgraph.graph import START
+from langgraph.graph import END, START
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from pydantic import Field, WithJsonSchema
@@ -64,7 +64,7 @@ from navloom.tools.forms import Violation, closed_object, listed, name_argument,
 from navloom.tools.navcraft.task import RelayTask
 from navloom_worlds.teams import library
 from navloom_worlds.teams.library import answering_tool
-from navloom_worlds.teams.team import MOST_ERRANDS, MOST_ROBOTS, make_robot, team_record
+from navloom_worlds.teams.team import MOST_ERRANDS, MOST_ROBOTS, make_team, team_record
 from navloom_worlds.teams.team_optimum import LEAST, TeamMeasure
 from navloom_worlds.teams.team_task import (
     NO_PLAN,
@@ -206,11 +206,6 @@ def way_question(offer: WayOffer, *, constrain: bool) -> tuple[Rendered, dict[st
     return rendered, offer.schema(constrain=constrain)
 
 
-def picked_ways(state: Mapping[str, Any]) -> tuple[Way, ...]:
-    """The ways that were chosen so far."""
-    return tuple(Way(tuple(robots), over) for robots, over in state.get("picked", []))
-
-
 def chosen_way(
     answer: Mapping[str, Any], state: Mapping[str, Any], offer: WayOffer, limits: TurnLimits
 ) -> tuple[list[dict[str, str]] | None, Update]:
@@ -322,12 +317,8 @@ def task_of(
         raise UsageError(
             f"{scene.uri} has no errands for {robots} robots: take fewer --robots or --errands."
         )
-    made = [body_of(each) for each in bodies]
-    team = (
-        make_robot(scene, f"robot_{i + 1}", at, made[i % len(made)] if made else None)
-        for i, at in enumerate(drawn.starts)
-    )
-    return TeamTask(scene, (*team,), drawn.regions, drawn.errands, max_metres, by)
+    team = make_team(scene, drawn.starts, [body_of(each) for each in bodies])
+    return TeamTask(scene, team, drawn.regions, drawn.errands, max_metres, by)
 
 
 def _task(state: State, context: Context) -> TeamTask:
@@ -366,10 +357,9 @@ def _about(task: TeamTask, tau: int) -> dict[str, Any]:
 def _offer(state: State, context: Context) -> WayOffer:
     # A question and the check of its answer share what is offered.
     offers = per_scene(scene_of(context.scene), "team_offers", lambda: lru_cache(_KEPT)(WayOffer))
+    picked = tuple(Way(tuple(robots), over) for robots, over in state.get("picked", []))
     refused = tuple(state.get("refused", []))
-    return offers(
-        _task(state, context), picked_ways(state), context.choices, state["seed"], refused
-    )
+    return offers(_task(state, context), picked, context.choices, state["seed"], refused)
 
 
 def ask(state: State, context: Context) -> tuple[Rendered, dict[str, Any]]:
@@ -474,11 +464,6 @@ def plan_worth(task: TeamTask, legs: list[dict[str, str]]) -> dict[str, Any]:
     }
 
 
-def after_survey(state: State) -> Literal["propose", "__end__"]:
-    """Where no plan does it there is nothing to ask a model."""
-    return "__end__" if state.get("status") else "propose"
-
-
 def build_graph(
     checkpointer: BaseCheckpointSaver[Any] | bool | None = None,
 ) -> CompiledStateGraph[State, Context, Input, Any]:
@@ -491,7 +476,10 @@ def build_graph(
     builder.add_node("survey", survey)
     add_conversation(builder, Conversation(ask, tools, _failed, _advice, check))
     builder.add_edge(START, "survey")
-    builder.add_conditional_edges("survey", after_survey)
+    # Where no plan does it there is nothing to ask a model.
+    builder.add_conditional_edges(
+        "survey", lambda state: END if state.get("status") else "propose", ["propose", END]
+    )
     return builder.compile(checkpointer)  # type: ignore[no-any-return]
 
 

@@ -33,10 +33,9 @@ from navloom.files import LineFile, LineForm, make_folder, open_file, read_by_id
 from navloom.scenes.bodies import get_body
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import list_scenes, load_scene
-from navloom.tools.navcraft.paths import Anchor
 from navloom_worlds.teams.robots import Robot
 from navloom_worlds.teams.several_errands import best_team_plan
-from navloom_worlds.teams.team import TeamErrand, TeamPlan, make_robot
+from navloom_worlds.teams.team import TeamPlan, make_team
 from navloom_worlds.teams.team_optimum import LEAST, TeamBest, TeamMeasure, handoff_places
 from navloom_worlds.teams.team_task import Drawn, draw, walked
 
@@ -87,8 +86,10 @@ def measured(scene: Scene, drawn: Drawn, regime: Regime, *, seconds: float) -> l
     """
     errands = drawn.errands[: regime.errands]
     places = [handoff_places(scene, each) for each in errands]
-    robots = [_robot(scene, i, at, regime) for i, at in enumerate(drawn.starts)]
-    whole = _alone(scene, robots[0], errands)
+    robots = make_team(scene, drawn.starts, regime.bodies)
+    # What robot_1 walks for all alone, in the best order, if it passed everything.
+    free = Robot(ROBOT_1, robots[0].start)
+    whole = best_team_plan(scene, [free], errands, [()] * len(errands), by="metres").value
     cap = None if regime.cap is None else regime.cap * whole
     alone: float | None = None
     records = []
@@ -136,17 +137,6 @@ def sooner(record: dict[str, Any]) -> bool | None:
     if record["makespan_s"] is None or record["best_alone_s"] is None:
         return None
     return bool(record["makespan_s"] < record["best_alone_s"] - LEAST)
-
-
-def _robot(scene: Scene, i: int, at: Anchor, regime: Regime) -> Robot:
-    body = regime.bodies[i % len(regime.bodies)] if regime.bodies else None
-    return make_robot(scene, f"robot_{i + 1}", at, body)
-
-
-def _alone(scene: Scene, robot: Robot, errands: Sequence[TeamErrand]) -> float:
-    """What robot_1 walks for all errands alone, in the best order, if it passed everything."""
-    free = Robot(robot.name, robot.start)
-    return best_team_plan(scene, [free], errands, [()] * len(errands), by="metres").value
 
 
 def _absence(scene: Scene, plan: TeamPlan) -> float:

@@ -30,9 +30,22 @@ from navloom.tools.navcraft.schedule import Leg, Timetable
 from navloom.tools.navcraft.task import RelayTask, can_hold, usable_surface
 from navloom_worlds.teams.revise_route import IN
 from navloom_worlds.teams.robots import Robot
-from navloom_worlds.teams.several_errands import alone_in_order, best_team_plan
-from navloom_worlds.teams.team import MOST_LEGS, TeamErrand, TeamPlan, plan_faults, read_team
-from navloom_worlds.teams.team_optimum import LEAST, TeamBest, TeamMeasure, handoff_places
+from navloom_worlds.teams.several_errands import best_team_plan
+from navloom_worlds.teams.team import (
+    MOST_LEGS,
+    TeamErrand,
+    TeamPlan,
+    out_of_reach,
+    plan_faults,
+    read_team,
+)
+from navloom_worlds.teams.team_optimum import (
+    LEAST,
+    TeamBest,
+    TeamMeasure,
+    alone_metres,
+    handoff_places,
+)
 
 PLAN, NO_PLAN = "plan", "no plan"
 """Verdicts: legs were accepted, or no plan does all errands."""
@@ -145,6 +158,11 @@ class TeamTask:
 
     def told(self) -> dict[str, Any]:
         """The task as a prompt shows it."""
+        errands = [
+            {"object": name, "to": self.name_of(each.end.node.removeprefix("item "))}
+            for name, each in self.things.items()
+        ]
+        ends = {name for each in errands for name in each.values()}
         return {
             "robots": [
                 {
@@ -155,18 +173,10 @@ class TeamTask:
                 }
                 for robot, region in zip(self.robots, self.regions, strict=True)
             ],
-            "errands": [
-                {"object": name, "to": self.name_of(each.end.node.removeprefix("item "))}
-                for name, each in self.things.items()
-            ],
-            "handoff places": [name for name in self.places if name not in self._ends],
+            "errands": errands,
+            "handoff places": [name for name in self.places if name not in ends],
             "most metres of each robot": self.cap,
         }
-
-    @cached_property
-    def _ends(self) -> set[str]:
-        ends = (each.end.node.removeprefix("item ") for each in self.errands)
-        return {*self.things, *map(self.name_of, ends)}
 
     @cached_property
     def first(self) -> Errand:
@@ -306,7 +316,7 @@ def plan_value(task: TeamTask, timetable: Timetable, metres: Mapping[str, float]
     if task.by == "longest":
         return max(metres.values())
     one = task.robots[0]
-    return metres[one.name] / alone_in_order(task.scene, one, task.errands)
+    return metres[one.name] / alone_metres(task.scene, one, task.errands)
 
 
 def wrong_figures(scene: Scene, plan: TeamPlan, said: Mapping[str, Any]) -> Iterator[str]:
@@ -400,14 +410,9 @@ def _check_errands(task: TeamTask, plan: TeamPlan) -> None:
 
 def _whose(task: TeamTask, plan: TeamPlan) -> dict[str, Any]:
     """The first robot that does not get where it has to, for what, and where that is."""
-    at = {robot.name: robot.start for robot in task.robots}
-    for leg in plan.order:
-        graph = plan.robot_by_name[leg.robot].graph(task.scene)
-        for a, b in ((at[leg.robot], leg.origin), (leg.origin, leg.to)):
-            if math.isinf(graph.distance(a, b)):
-                place = task.name_of(b.node.removeprefix("item "))
-                return {"robot": leg.robot, "object": task.name_of(leg.object), "place": place}
-        at[leg.robot] = leg.to
+    for leg, _, to in out_of_reach(task.scene, plan):
+        place = task.name_of(to.node.removeprefix("item "))
+        return {"robot": leg.robot, "object": task.name_of(leg.object), "place": place}
     return {}
 
 
