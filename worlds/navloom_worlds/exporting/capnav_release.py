@@ -211,15 +211,6 @@ def capnav_files(
     }
 
 
-def save_profiles(bodies: Sequence[Embodiment], folder: Path) -> None:
-    """Write ``agent_profiles.json``, in the benchmark's keys.
-
-    Raises:
-        SceneError: it cannot be written.
-    """
-    write_files(folder, {PROFILES: as_json([as_benchmark(body) for body in bodies])})
-
-
 def _graph(truth: Traversability, nodes: Mapping[str, Node]) -> dict[str, Any]:
     return {
         "nodes": [
@@ -468,7 +459,8 @@ def release_all(
         SceneError: the profiles cannot be written.
         SimulatorError: a process died.
     """
-    save_profiles(wanted.bodies, folder)
+    profiles = as_json([as_benchmark(body) for body in wanted.bodies])
+    write_files(folder, {PROFILES: profiles})
     if processes == 1 or len(uris) < 2:
         for uri in uris:
             yield _tried(uri, folder, wanted)

@@ -52,15 +52,10 @@ def save_habitat(scenes: Iterable[Scene], folder: Path) -> Path:
         write_files(folder, _home_files(scene, name))
     if not names:
         raise SceneError(f"{folder}: there is no home to be written.")
-    path = folder / dataset_name(folder)
+    name = re.sub(r"[^A-Za-z0-9_-]+", "_", folder.absolute().name).strip("_") or "homes"
+    path = folder / f"{name}.scene_dataset_config.json"
     write_files(folder, {path.name: _json(_dataset())})
     return path
-
-
-def dataset_name(folder: Path) -> str:
-    """``NAME.scene_dataset_config.json`` of a folder."""
-    name = re.sub(r"[^A-Za-z0-9_-]+", "_", folder.absolute().name).strip("_") or "homes"
-    return f"{name}.scene_dataset_config.json"
 
 
 def scene_handle(scene: Scene) -> str:

@@ -50,7 +50,9 @@ def save_hm3d(scene: Scene, folder: Path) -> Path:
         f"{name}.semantic.glb": semantic_glb(scene, z_up=True, painted=True),
         f"{name}.semantic.txt": semantic_text(scene).encode(),
     }
-    home = folder / release_folder(scene)
+    # The number is the one in the scene's id, 0 where it has none.
+    number = re.match(r"\d+", scene.id) or re.search(r"\d+$", scene.id)
+    home = folder / f"{int(number[0]) % 100_000 if number else 0:05d}-{name}"
     write_files(home, files)
     write_files(folder, {_CONFIG: json.dumps(_dataset(folder), indent=1).encode() + b"\n"})
     return home
@@ -82,12 +84,6 @@ def release_name(scene: Scene) -> str:
     """``ID``: the scene's id, without the number that HM3D's own ids begin with."""
     named = re.fullmatch(r"\d{5}-(.+)", scene.id)
     return named[1] if named else f"{scene.source}-{scene.id}".replace(".", "_")
-
-
-def release_folder(scene: Scene) -> str:
-    """``NNNNN-ID``; the number is the one in the scene's id, 0 where it has none."""
-    number = re.match(r"\d+", scene.id) or re.search(r"\d+$", scene.id)
-    return f"{int(number[0]) % 100_000 if number else 0:05d}-{release_name(scene)}"
 
 
 def semantic_text(scene: Scene) -> str:

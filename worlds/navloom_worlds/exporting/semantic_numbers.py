@@ -22,7 +22,7 @@ from shapely import Polygon
 
 from navloom.errors import SceneError
 from navloom.scenes.distances import per_scene
-from navloom.scenes.scene import Region, Scene
+from navloom.scenes.scene import Scene
 from navloom_worlds.exporting.seen_sides import mesh_to_export
 from navloom_worlds.geometry.mesh import SceneMesh
 from navloom_worlds.geometry.owners import (
@@ -252,7 +252,8 @@ def _made(scene: Scene) -> tuple[tuple[SemanticLine, ...], NDArray[np.int32]]:
     places = [regions[each.id] for each in scene.regions]
     for owner, index, category in _structure(scene, {(o, i) for o, i in there if o < 0}):
         number = len(lines) + 1
-        if owner in (FLOOR, CEILING, WALL) and index >= 0 and _is_lift(scene.regions[index]):
+        built = owner in (FLOOR, CEILING, WALL) and index >= 0
+        if built and "elevator" in scene.regions[index].label.casefold():
             # Rooms have no types there: so much can be said of what they are built of.
             category = f"elevator {category}"
         lines.append(_line(number, category, NOWHERE if index < 0 else places[index], owner))
@@ -278,10 +279,6 @@ def _structure(scene: Scene, there: set[tuple[int, int]]) -> Iterator[tuple[int,
     last = len(scene.regions)
     for owner, index in sorted(there, key=lambda each: (rank[each[0]], each[1] % (last + 1))):
         yield owner, index, categories[owner]
-
-
-def _is_lift(region: Region) -> bool:
-    return "elevator" in region.label.casefold()
 
 
 def _line(number: int, name: str, region: int, owner: int) -> SemanticLine:

@@ -187,7 +187,8 @@ def _kept(_: Path, path: Path, _stamp: tuple[int, ...]) -> MeshFile:
         nodes = (MeshNode("", nodes[0].parts),)
     low, high = bounds([part for node in nodes for part in node.parts])
     check_size(path, low.tolist(), high.tolist())
-    scene = _scene_beside(path)
+    near = path.with_suffix(".json")
+    scene = load_file(near) if near.is_file() else None
     return MeshFile(path, nodes, _standing(nodes, scene), scene, missing)
 
 
@@ -228,11 +229,6 @@ def _read(path: Path, most: int) -> tuple[tuple[MeshNode, ...], tuple[str, ...]]
     if not faces:
         raise SceneError(f"{path}: there is no triangle in it: expected a mesh with faces.")
     return nodes, tuple(beside.missing)
-
-
-def _scene_beside(path: Path) -> Scene | None:
-    named = path.with_suffix(".json")
-    return load_file(named) if named.is_file() else None
 
 
 def _standing(nodes: tuple[MeshNode, ...], scene: Scene | None) -> dict[str, tuple[Point3, float]]:

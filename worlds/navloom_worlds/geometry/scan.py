@@ -237,7 +237,8 @@ class _Known:
         found = np.where(self._colours[at] == kinds, self._numbers[at], 0)
         lost = np.flatnonzero(found == 0)
         if len(lost):
-            far, near = _nearest(self._tree, _bytes(kinds[lost]))
+            near_by = self._tree.query(_bytes(kinds[lost]), distance_upper_bound=_NEAR)
+            far, near = (np.asarray(each) for each in near_by)
             held = np.isfinite(far)
             found[lost[held]] = self._numbers[near[held]]
         out: Ints = found[again.reshape(codes.shape)].astype(np.int32)
@@ -295,11 +296,6 @@ def _pixels(glb: GlbTriangles, image: int) -> Ints:
 
 def _bytes(codes: NDArray[np.int64]) -> NDArray[np.float64]:
     return np.stack([codes >> 16 & 255, codes >> 8 & 255, codes & 255], axis=1).astype(np.float64)
-
-
-def _nearest(tree: KDTree, at: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    far, near = tree.query(at, distance_upper_bound=_NEAR)
-    return np.asarray(far), np.asarray(near)
 
 
 def _levels(colours: Floats) -> NDArray[np.int64]:
@@ -495,11 +491,12 @@ def _release_scan(files: ScanFiles) -> Scan:
     _check_known(files, found.numbers, found.strange)
     names = {line.number: line.name for line in lines}
     level = [number for number, name in names.items() if name in _LEVEL]
-    upright = lies_upright(glb, np.isin(found.numbers, level))
+    lying = glb.faces[np.isin(found.numbers, level)]
+    normals = np.abs(_normals(glb.vertices, lying, scaled=True)).sum(axis=0)
+    upright = bool(normals[1] > normals[2])
     vertices = turned(glb.vertices, upright)
     # Land around a home says nothing of its size.
-    floors = glb.faces[np.isin(found.numbers, level)]
-    _check_metres(files.semantic, vertices[np.unique(floors)] if len(floors) else vertices)
+    _check_metres(files.semantic, vertices[np.unique(lying)] if len(lying) else vertices)
     notes = list(_notes(files, found.numbers, found.strange))
     if found.plain:
         notes.append("Colours of corners are sRGB in this file; glTF has linear ones.")
@@ -527,12 +524,6 @@ def turned(vertices: Floats, upright: bool) -> Floats:
     if upright:
         return vertices
     return np.stack([vertices[:, 0], vertices[:, 2], -vertices[:, 1]], axis=1)
-
-
-def lies_upright(glb: GlbTriangles, level: NDArray[np.bool_]) -> bool:
-    """Whether a file's floors and ceilings lie level with y up; False where there are none."""
-    normals = np.abs(_normals(glb.vertices, glb.faces[level], scaled=True)).sum(axis=0)
-    return bool(normals[1] > normals[2])
 
 
 def looks_turned(glb: GlbTriangles, upright: bool) -> GlbTriangles:

@@ -177,7 +177,9 @@ def _surfaces(glb: GlbTriangles) -> tuple[tuple[Surface, ...], Floats]:
             surfaces.append(Surface(_srgb(rgb)) if painted else GREY)
             continue
         if image not in pictures:
-            pictures[image] = _picture(glb, image, shrink)
+            with _broken(glb, image):
+                side = max(16, int(_MOST_SIDE * shrink))
+                pictures[image] = picture(glb.images[image] or b"", side)
         surfaces.append(Surface(_srgb(rgb), pictures[image], 1.0))
     plain = [k for k, each in enumerate(surfaces) if not isinstance(each.texture, Picture)]
     uv = glb.uv.copy()
@@ -202,11 +204,6 @@ def _size(glb: GlbTriangles, image: int | None) -> tuple[int, int]:
         return 0, 0
     with _broken(glb, image), Image.open(io.BytesIO(raw)) as found:
         return min(found.size[0], _MOST_SIDE), min(found.size[1], _MOST_SIDE)
-
-
-def _picture(glb: GlbTriangles, image: int, shrink: float) -> Picture:
-    with _broken(glb, image):
-        return picture(glb.images[image] or b"", max(16, int(_MOST_SIDE * shrink)))
 
 
 def _broken(glb: GlbTriangles, image: int | None) -> AbstractContextManager[None]:

@@ -120,10 +120,6 @@ def _grain(seed: str, count: float = 1.0) -> Grey:
 _LIGHT, _DARK = (1.0, 1.0, 1.0), (0.66, 0.56, 0.46)
 
 
-def _wood() -> Grey:
-    return _rgb(_grain("wood"), _LIGHT, _DARK)
-
-
 def _planks() -> Grey:
     """Boards eight to a width, their ends moved against each other."""
     u, v = _at()
@@ -178,10 +174,6 @@ def _fieldstone() -> Grey:
     return np.where(near[:, :, 1] - near[:, :, 0] < 0.016, 0.42, tone)
 
 
-def _carpet() -> Grey:
-    return 0.86 + 0.06 * _noise("carpet", 0.008) + 0.03 * _noise("pile", 0.1)
-
-
 def _fabric() -> Grey:
     u, v = _at()
     weave = np.sin(u * 2 * np.pi * 64) * np.sin(v * 2 * np.pi * 64)
@@ -199,10 +191,6 @@ def _leather() -> Grey:
     return 0.84 + 0.10 * np.clip(folds, 0, 1.4) / 1.4 + 0.02 * _noise("l", 0.2)
 
 
-def _plaster() -> Grey:
-    return 0.975 + 0.004 * _noise("plaster", 0.25) + 0.006 * _noise("grit", 0.012)
-
-
 def _marble() -> Grey:
     veins = np.abs(_noise("marble", 0.22) + 0.25 * _noise("marble2", 0.05))
     fine = np.abs(_noise("vein", 0.13) + 0.3 * _noise("vein2", 0.03))
@@ -215,10 +203,6 @@ def _granite() -> Grey:
     grains = _noise("granite", 0.014)
     tone = 0.84 + 0.10 * grains
     return np.where(grains < -1.3, 0.42, tone) + 0.03 * _noise("granite2", 0.006)
-
-
-def _slate() -> Grey:
-    return 0.86 + 0.05 * _noise("slate", 0.12, 0.03) + 0.04 * _noise("slate2", 0.02)
 
 
 def _concrete() -> Grey:
@@ -238,14 +222,6 @@ def _wicker() -> Grey:
     over = (np.floor(u * 12) + np.floor(v * 12)) % 2 == 0
     strand = np.where(over, np.sin(v % (1 / 12) * 12 * np.pi), np.sin(u % (1 / 12) * 12 * np.pi))
     return _rgb(0.4 + 0.6 * strand + 0.05 * _noise("wicker", 0.02), _LIGHT, (0.62, 0.54, 0.45))
-
-
-def _metal() -> Grey:
-    return 0.92 + 0.035 * _noise("metal", 0.004, 0.6) + 0.012 * _noise("sheen", 0.4)
-
-
-def _hammered() -> Grey:
-    return 0.90 + 0.07 * np.tanh(_noise("hammer", 0.035))
 
 
 def _rust() -> Grey:
@@ -334,29 +310,29 @@ def _roof() -> Grey:
 
 
 _MAKERS: dict[str, Callable[[], Grey]] = {
-    "wood": _wood,
+    "wood": lambda: _rgb(_grain("wood"), _LIGHT, _DARK),
     "planks": _planks,
     "parquet": _parquet,
     "tiles": lambda: _tiles(2, 2, 0.012),
     "bathroom tiles": lambda: _tiles(4, 4, 0.014, grout=0.72),
     "wall tiles": lambda: _tiles(4, 8, 0.012, shift=0.5, grout=0.74),
     "mosaic": lambda: _tiles(12, 12, 0.012, grout=0.70),
-    "carpet": _carpet,
+    "carpet": lambda: 0.86 + 0.06 * _noise("carpet", 0.008) + 0.03 * _noise("pile", 0.1),
     "fabric": _fabric,
     "knit": _knit,
     "leather": _leather,
     "brick": _brick,
     "fieldstone": _fieldstone,
-    "plaster": _plaster,
+    "plaster": lambda: 0.975 + 0.004 * _noise("plaster", 0.25) + 0.006 * _noise("grit", 0.012),
     "marble": _marble,
     "granite": _granite,
-    "slate": _slate,
+    "slate": lambda: 0.86 + 0.05 * _noise("slate", 0.12, 0.03) + 0.04 * _noise("slate2", 0.02),
     "concrete": _concrete,
     "grass": _grass,
     "leaves": _leaves,
     "wicker": _wicker,
-    "metal": _metal,
-    "hammered": _hammered,
+    "metal": lambda: 0.92 + 0.035 * _noise("metal", 0.004, 0.6) + 0.012 * _noise("sheen", 0.4),
+    "hammered": lambda: 0.90 + 0.07 * np.tanh(_noise("hammer", 0.035)),
     "rust": _rust,
     "roof": _roof,
     "stripes": _stripes,

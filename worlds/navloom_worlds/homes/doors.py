@@ -55,11 +55,6 @@ class Doors:
     before: list[Rect] = field(default_factory=list)
     """The floor before and in each doorway."""
 
-    @property
-    def open_plan(self) -> bool:
-        """Whether the living room is where doors open."""
-        return "hallway" not in self.kinds.values()
-
     def between(self, dice: Dice, a: int, b: int, wish: str | None = None) -> bool:
         """Put a way in between two cells; False where none fits."""
         walls = [w for w in self.walls if {w.minus, w.plus} == {a, b}]
@@ -78,7 +73,9 @@ class Doors:
     def _joined(self, a: int, b: int) -> bool:
         """Whether an open plan has a kitchen and where one eats or sits as one space."""
         kinds = {self.kinds[a], self.kinds[b]}
-        return self.open_plan and "kitchen" in kinds and bool(kinds & {*_OPEN[:4]} - {"kitchen"})
+        if "hallway" in self.kinds.values() or "kitchen" not in kinds:
+            return False
+        return bool(kinds & {*_OPEN[:4]} - {"kitchen"})
 
     def out(self, dice: Dice, cell: int, widths: tuple[int, ...] = _WIDTHS["front"]) -> bool:
         """Put a front door in; False where none fits."""

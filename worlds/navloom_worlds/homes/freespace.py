@@ -103,7 +103,7 @@ def place_viewpoints(
             in which one cannot walk from each doorway to each other.
     """
     rooms, doors, ends = _cleared(regions, links, items, stairs, body)
-    edges = [_walk_through(a, b, first, second) for (a, first), (b, second) in doors]
+    edges = [Edge(a=_stand_before(*a).id, b=_stand_before(*b).id) for a, b in doors]
     for flight, ((a, first), (b, second)) in zip(stairs, ends, strict=True):
         edges += _climb(flight, (a, first), (b, second))
     inner = [edge for room in rooms.values() for edge in fill(room)]
@@ -222,10 +222,6 @@ def _by_room(
         shapely.union_all(shapely.polygons(np.array(list(each)))) if each else Polygon()
         for each in corners.values()
     ]
-
-
-def _walk_through(a: _Room, b: _Room, first: _Gate, second: _Gate) -> Edge:
-    return Edge(a=_stand_before(a, first).id, b=_stand_before(b, second).id)
 
 
 def _stand_before(room: _Room, gate: _Gate) -> Viewpoint:

@@ -101,7 +101,7 @@ def _cut(size: Size) -> Size:
 def _longest(room: Setting, taken: list[Side]) -> tuple[Side, int, int] | None:
     """The longest free piece of wall; next to what is built already, if there is one."""
     found = [
-        ((end - low) + (1500 if _meets(side, taken) else 0), i, low, end)
+        (end - low + 1500 * any(side.along_x != each.along_x for each in taken), i, low, end)
         for i, side in enumerate(room.ground.sides)
         if side not in taken
         for low, end in room.ground.spans(side, _DEEP, 0, _HIGH, _BEFORE)
@@ -111,10 +111,6 @@ def _longest(room: Setting, taken: list[Side]) -> tuple[Side, int, int] | None:
         return None
     _, i, low, end = max(found)
     return room.ground.sides[i], low, end
-
-
-def _meets(side: Side, taken: list[Side]) -> bool:
-    return any(other.along_x != side.along_x for other in taken)
 
 
 def _that_fit(units: list[Unit], length: int) -> tuple[list[Unit], list[Unit]]:
@@ -504,7 +500,8 @@ def _furnish_room(room: Setting) -> int:
             missed += not _stand_one_of(room, [e for e in ordered if e.group == entry.group])
             continue
         for n in range(_wanted(room, entry)):
-            if entry.turn > 3 and _is_full(room) and entry.place in STANDING:
+            full = room.ground.covered * 100 > room.ground.area * _FULLEST[room.mess]
+            if entry.turn > 3 and full and entry.place in STANDING:
                 break
             if _enough_lies_about(room, entry):
                 break
@@ -529,10 +526,6 @@ def _stand_one_of(room: Setting, entries: list[Entry]) -> bool:
         if _stand(room, catalogue().entries[name]) is not None:
             return True
     return False
-
-
-def _is_full(room: Setting) -> bool:
-    return room.ground.covered * 100 > room.ground.area * _FULLEST[room.mess]
 
 
 def _enough_lies_about(room: Setting, entry: Entry) -> bool:

@@ -7,6 +7,7 @@ a kind, and puts one more thing of that kind there; or finds no place, and chang
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from operator import itemgetter
 
 from navloom_worlds.homes.catalogue import Entry, Place
 from navloom_worlds.homes.placed import TILTS, Placed, Setting, Size, footprint
@@ -137,12 +138,8 @@ def _outlook(room: Setting, span: tuple[Side, int, int], wide: int) -> tuple[flo
                 first, last = max(least, start + across // 2), min(most, end - across // 2)
                 askance = max(0, first - last)
                 at = min(max((first + last) // 2, least), most)
-                best = min(best, ((askance + max(0, far - _SIGHT)) / 1000, at), key=_worth)
+                best = min(best, ((askance + max(0, far - _SIGHT)) / 1000, at), key=itemgetter(0))
     return best
-
-
-def _worth(outlook: tuple[float, int | None]) -> float:
-    return outlook[0]
 
 
 def _starts(

@@ -382,7 +382,8 @@ def put_ways(dice: Dice, drawn: DrawnStorey, gaps: Sequence[Gap], ground: bool, 
     beside = neighbours(drawn.walls, list(kinds), _LEAST_WAY)
     for cell, kind in kinds.items():
         if kind == "stairwell":
-            _sever(beside, cell)
+            for other in beside.pop(cell, []):
+                beside[other].remove(cell)
     root = _root(dice, drawn, ground)
     if root is None:
         return False
@@ -400,11 +401,6 @@ def put_ways(dice: Dice, drawn: DrawnStorey, gaps: Sequence[Gap], ground: bool, 
         doors.between(dice, way.a, way.b)
     drawn.doorways = doors.built
     return True
-
-
-def _sever(beside: dict[int, list[int]], cell: int) -> None:
-    for other in beside.pop(cell, []):
-        beside[other].remove(cell)
 
 
 def _room(drawn: DrawnStorey, way: CellOpening) -> int:

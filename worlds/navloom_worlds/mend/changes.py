@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.scenes.checked_files import read_json
-from navloom.scenes.scene import Link, Point2, Scene
+from navloom.scenes.scene import Point2, Scene
 from navloom_worlds.mend.edit import with_ways, without_thing
 from navloom_worlds.mend.rebuild import (
     LIFT,
@@ -183,13 +183,10 @@ def lifting(ends: tuple[str, str], at: Point2, costs: Costs) -> Change:
 def _between(scene: Scene, link: int) -> str:
     here = scene.links[link]
     alike = Counter(frozenset((each.a, each.b)) for each in scene.links)
-    more = "" if alike[frozenset((here.a, here.b))] == 1 or here.point is None else _spot(here)
+    more = ""
+    if alike[frozenset((here.a, here.b))] > 1 and here.point is not None:
+        more = f" at ({here.point[0]:.1f}, {here.point[2]:.1f})"
     return f"between {here.a} and {here.b}{more}"
-
-
-def _spot(link: Link) -> str:
-    x, _, z = link.point or (0.0, 0.0, 0.0)
-    return f" at ({x:.1f}, {z:.1f})"
 
 
 def merged(changes: Sequence[Change]) -> tuple[Change, ...]:

@@ -82,7 +82,7 @@ def edit(
     for build, verb, each in (
         *((_widened, "widened", words) for words in widen),
         *((_level, "took away the sill of", words) for words in level),
-        *((_ramped, "laid a ramp at", words) for words in ramp),
+        *((lambda s, w: ramped(s, _way(s, w)), "laid a ramp at", words) for words in ramp),
     ):
         changed = with_ways(changed, build(changed, each))
         told.append(f"{verb} {each}")
@@ -110,10 +110,6 @@ def _level(scene: Scene, words: str) -> Scene:
     if not link.threshold:
         raise SceneError(f"{link.a}<->{link.b} has no sill.")
     return without_sill(scene, link)
-
-
-def _ramped(scene: Scene, words: str) -> Scene:
-    return ramped(scene, _way(scene, words))
 
 
 def doors(scene: Scene) -> list[str]:

@@ -146,7 +146,9 @@ def follow(simulator: Simulator, way: Path, agent: str = "robot") -> Drive:
                 break
     off = math.dist(seen.pose.position, way.points[-1])
     arrived = off <= ARRIVED_M
-    why = "" if arrived else _why_short(trip, off)
+    against = list(dict.fromkeys(each.what for each in trip.contacts))[-3:]
+    by = f" after it touched {listed(against)}" if against else ""
+    why = "" if arrived else f"It stopped {off:.2f} m short of it{by}."
     return Drive(
         arrived, float(way.metres), trip.metres, tuple(trip.poses), tuple(trip.contacts), why
     )
@@ -195,12 +197,6 @@ def strides(points: Sequence[Point3], metres: float = STRIDE_M) -> list[Point3]:
             x, y, z = (u + (w - u) * k / many for u, w in zip(a, b, strict=True))
             found.append((x, y, z))
     return found
-
-
-def _why_short(trip: _Trip, off: float) -> str:
-    against = list(dict.fromkeys(each.what for each in trip.contacts))[-3:]
-    by = f" after it touched {listed(against)}" if against else ""
-    return f"It stopped {off:.2f} m short of it{by}."
 
 
 def drive_link(

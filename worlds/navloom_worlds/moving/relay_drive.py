@@ -248,7 +248,7 @@ class _Party:
         if stop is None:
             return None
         if goer.waits:
-            if any(other.stop is None and _failed(other) for other in self._goers):
+            if any(each.reason for other in self._goers for each in other.stops):
                 stop.reason = "what it waits for does not come"
             stop.waited += TURN_S
             return None
@@ -383,10 +383,6 @@ def _back(goer: Goer) -> list[Point3]:
         if far >= _ASIDE_M:
             break
     return points
-
-
-def _failed(goer: Goer) -> bool:
-    return any(each.reason for each in goer.stops)
 
 
 def _apart(one: Embodiment, other: Embodiment) -> float:

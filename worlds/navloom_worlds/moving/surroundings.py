@@ -154,7 +154,8 @@ def geodesic(
     found = way_to(simulator, begin, goal, body)
     if found is None:
         return {"reachable": False, "body": body.name}
-    named = [_region_at(simulator.scene, each) for each in found.viewpoints]
+    known = simulator.scene.viewpoint_by_id
+    named = [known[each].region for each in found.viewpoints if each in known]
     told: dict[str, Any] = {
         "reachable": True,
         "body": body.name,
@@ -204,7 +205,8 @@ def body_way(
         return simulator.geodesic(start, goals, body)
     # A pose says better than its viewpoint where a body stands.
     begin = start if isinstance(start, str) else Pose(start.position)
-    if is_long(body) and has_geometry(simulator.scene):
+    long = outer(body) > inner(body) + 0.01
+    if long and has_geometry(simulator.scene):
         scene = simulator.scene
         here, *ends = (_floor(scene, each) for each in (start, *goals))
         if found := planned_way(scene, here, ends, body):
@@ -282,18 +284,8 @@ def contacts_told(contacts: Sequence[Contact]) -> list[dict[str, Any]]:
     ]
 
 
-def _region_at(scene: Scene, viewpoint: str) -> str | None:
-    found = scene.viewpoint_by_id.get(viewpoint)
-    return None if found is None else found.region
-
-
 def _degrees(radians: float) -> int:
     return round(math.degrees(radians))
-
-
-def is_long(body: Embodiment) -> bool:
-    """Whether a body needs more room to turn than to go straight."""
-    return outer(body) > inner(body) + 0.01
 
 
 def planned_way(
