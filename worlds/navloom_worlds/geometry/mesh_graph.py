@@ -23,7 +23,7 @@ from shapely import Polygon
 from navloom.scenes.floor_graph import BODY, FreeFloor, fill
 from navloom.scenes.scene import Edge, Floor, Point3, Viewpoint
 from navloom_worlds.geometry.mesh import Grid
-from navloom_worlds.geometry.walkable import WalkableField
+from navloom_worlds.geometry.walkable import WalkableField, joined
 
 _BAND = 0.1
 """Metres: what is no farther from a floor's height is of that floor."""
@@ -112,12 +112,9 @@ def levels_of(field: WalkableField, rooms_of: Ints | None = None) -> list[Level]
         # Bands of two floors may touch: the nearer has it, which the order of finding says.
         owner[near[owner[near] < 0]] = number
     held = owner >= 0
-    same = held[:, None] & (field.beside >= 0) & (owner[field.beside] == owner[:, None])
+    same = held[:, None] & (owner[field.beside] == owner[:, None])
     same &= rooms_of[field.beside] == rooms_of[:, None]
-    rows, sides = np.nonzero(same)
-    pairs = (rows, field.beside[rows, sides])
-    joined = coo_array((np.ones(len(rows), dtype=np.int8), pairs), shape=(len(owner), len(owner)))
-    _, label = connected_components(joined, directed=False)
+    _, label = connected_components(joined(field.beside, same), directed=False)
     levels = []
     for each in np.unique(label[held]):
         places = np.flatnonzero((label == each) & held).astype(np.int32)

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components, dijkstra
+from scipy.spatial import KDTree
 
 from navloom.errors import SceneError
 from navloom.scenes.formats.hm3d import apart_note, step_note, step_of, unlisted_note
@@ -47,7 +48,7 @@ from navloom_worlds.geometry.rays import RayCaster
 from navloom_worlds.geometry.scan import Scan, is_surface
 from navloom_worlds.geometry.scan_mesh import GREY, item_name
 from navloom_worlds.geometry.scan_rooms import Labels, Rooms, scan_rooms
-from navloom_worlds.geometry.walkable import WalkableField, passable, walkable_field
+from navloom_worlds.geometry.walkable import WalkableField, joined, passable, walkable_field
 
 STAIRS_RISE = 1.0
 """Metres between two rooms' floors above which their link is stairs."""
@@ -130,11 +131,8 @@ def place_regions(scan: Scan, field: WalkableField, numbers: Sequence[int]) -> I
 
 def _without_specks(field: WalkableField, known: Ints) -> Ints:
     """Places without what labels spilt: a region's patch that is small beside its largest."""
-    same = (field.beside >= 0) & (known[field.beside] == known[:, None]) & (known >= 0)[:, None]
-    rows, sides = np.nonzero(same)
-    pairs = (rows, field.beside[rows, sides])
-    joined = coo_array((np.ones(len(rows), dtype=np.int8), pairs), shape=(len(known),) * 2)
-    count, label = connected_components(joined, directed=False)
+    same = (known[field.beside] == known[:, None]) & (known >= 0)[:, None]
+    count, label = connected_components(joined(field.beside, same), directed=False)
     size = np.bincount(label, minlength=count) * field.grid.cell**2
     first = np.zeros(count, dtype=np.int64)
     first[label] = np.arange(len(known))
@@ -182,11 +180,9 @@ def crossings(field: WalkableField, region: Ints) -> list[Crossing]:
 
 
 def _runs(points: NDArray[np.float64]) -> list[NDArray[np.intp]]:
-    from scipy.spatial import KDTree
-
     pairs = KDTree(points).query_pairs(_RUN, output_type="ndarray")
-    joined = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(len(points),) * 2)
-    count, label = connected_components(joined, directed=False)
+    near = coo_array((np.ones(len(pairs)), tuple(pairs.T)), shape=(len(points),) * 2)
+    count, label = connected_components(near, directed=False)
     return [np.flatnonzero(label == each) for each in range(count)]
 
 
