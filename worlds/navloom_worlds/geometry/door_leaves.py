@@ -52,35 +52,24 @@ def leaf_parts(
         yield from _hinged(way, low, high, state, surface, glazed=glazed)
         return
     for part in parts:
-        yield _put(part, way.a, way.along, low)
-
-
-def _put(part: Part, at: tuple[float, float], along: np.ndarray, y: float) -> Part:
-    """A part from a doorway's frame into the scene's."""
-    return part.turned(math.atan2(along[1], along[0])).moved(at[0], y, at[1])
+        yield way.placed(part, low)
 
 
 def _hinged(
     way: WallHole, low: float, high: float, state: str, surface: Surface, *, glazed: bool
 ) -> Iterator[Part]:
     """A leaf that turns about a corner of the doorway."""
-    a, b = np.array(way.a), np.array(way.b)
-    along = way.along
-    across = np.array([-along[1], along[0]])
-    side = 1.0
-    hinge = a
-    if way.swing:
-        first, middle = np.array(way.swing[0]), np.mean(way.swing, axis=0)
-        hinge = a if np.linalg.norm(first - a) <= np.linalg.norm(first - b) else b
-        side = 1.0 if (middle - a) @ across >= 0 else -1.0
-    to_latch = along if hinge is a else -along
-    into = across * side
+    first = way.swing[0] if way.swing else way.a
+    at_a = math.dist(first, way.a) <= math.dist(first, way.b)
+    hinge, to_latch = (np.array(way.a), way.along) if at_a else (np.array(way.b), -way.along)
+    into = way.across * way.inward
     turn = _TURNS.get(state, 0.0)
     ahead = math.cos(turn) * to_latch + math.sin(turn) * into
     beside = math.sin(turn) * to_latch - math.cos(turn) * into
     start = hinge + into * way.thick / 2 + beside * THICK / 2 + ahead * _GAP
+    yaw = math.atan2(ahead[1], ahead[0])
     for part in panelled(way.width - 2 * _GAP, high - low, surface, glazed=glazed):
-        yield _put(part, (float(start[0]), float(start[1])), ahead, low)
+        yield part.turned(yaw).moved(float(start[0]), low, float(start[1]))
 
 
 def panelled(

@@ -228,27 +228,23 @@ def _cabin(building: Building, room: Room) -> Iterator[Owned]:
         y = room.level + 0.9
         yield WALL, beam((a[0], y, a[1]), (b[0], y, b[1]), 0.035, DARK_STEEL, sides=8)
     for way in doors[:1]:
-        yield from _buttons(way.a, way.b, way.low, way.thick, room)
+        yield from _buttons(way, room)
 
 
-def _buttons(
-    a: tuple[float, float], b: tuple[float, float], low: float, thick: float, room: Room
-) -> Iterator[Owned]:
+def _buttons(way: WallHole, room: Room) -> Iterator[Owned]:
     """Panels beside a lift's door, inside and out."""
-    along = np.subtract(b, a) / np.linalg.norm(np.subtract(b, a))
-    across = np.array([-along[1], along[0]])
-    yaw = float(np.arctan2(along[1], along[0]))
+    x = way.width + 0.16
     for side in (-1.0, 1.0):
-        at = np.array(b) + along * 0.16 + across * side * thick / 2
-        inside = shapely.intersects_xy(room.area, *(at + across * side * 0.05))
-        high = 0.45 if inside else 0.16
-        near, far = sorted((0.0, side * 0.012))
-        panel = box((-0.05, 0.95, near), (0.05, 0.95 + high, far), DARK_STEEL)
-        yield WALL, panel.turned(yaw).moved(at[0], low, at[1])
+        face = side * way.thick / 2
+        before = way.b + way.along * 0.16 + way.across * (face + side * 0.05)
+        inside = shapely.intersects_xy(room.area, *before)
+        near, far = sorted((face, face + side * 0.012))
+        panel = ((x - 0.05, 0.95, near), (x + 0.05, 1.4 if inside else 1.11, far))
+        yield WALL, way.placed(box(*panel, DARK_STEEL), way.low)
+        near, far = sorted((face + side * 0.012, face + side * 0.018))
         for k in range(4 if inside else 1):
-            near, far = sorted((side * 0.012, side * 0.018))
-            knob = box((-0.018, 1.0 + 0.1 * k, near), (0.018, 1.036 + 0.1 * k, far), STEEL)
-            yield WALL, knob.turned(yaw).moved(at[0], low, at[1])
+            knob = ((x - 0.018, 1.0 + 0.1 * k, near), (x + 0.018, 1.036 + 0.1 * k, far))
+            yield WALL, way.placed(box(*knob, STEEL), way.low)
 
 
 _AROUND = 40.0
@@ -279,20 +275,18 @@ def outside(building: Building) -> Iterator[Owned]:
 
 
 def _doorstep(building: Building, way: WallHole) -> Iterator[Owned]:
-    across = np.array([-way.along[1], way.along[0]])
-    middle = (np.array(way.a) + np.array(way.b)) / 2
     storey = building.storey_at(way.low)
     if storey is None:
         return
-    inside = shapely.intersects_xy(storey.footprint, *(middle + across * (way.thick / 2 + 0.2)))
+    before = way.middle + way.across * (way.thick / 2 + 0.2)
+    inside = shapely.intersects_xy(storey.footprint, *before)
     side = -1.0 if inside else 1.0
     deep, wider = _STEP
     near, far = sorted((side * way.thick / 2, side * (way.thick / 2 + deep)))
     step = box(
         (-wider, building.ground - 0.05, near), (way.width + wider, way.low - 0.03, far), STONE
     )
-    turned = step.turned(float(np.arctan2(way.along[1], way.along[0])))
-    yield WALL, turned.moved(way.a[0], 0, way.a[1])
+    yield WALL, way.placed(step)
 
 
 def _railing(building: Building, room: Room) -> Iterator[Owned]:

@@ -17,6 +17,7 @@ from shapely import LineString, Point, Polygon
 
 from navloom.scenes.scene import Box, Leaf, Link, Opening, Point2, Scene, Wall
 from navloom_worlds.geometry.owners import door_owner, opening_owner
+from navloom_worlds.geometry.solids import Part
 
 OUTDOORS = re.compile(r"balcony|terrace|outdoor|patio|garden|deck|pool|porch|yard|veranda")
 """Kinds of region under the sky."""
@@ -74,23 +75,36 @@ class WallHole:
         """The unit vector from a to b, (x, z)."""
         return np.subtract(self.b, self.a) / self.width
 
+    @property
+    def across(self) -> NDArray[np.float64]:
+        """The unit vector from one face of its wall to the other, (x, z)."""
+        u, w = self.along
+        return np.array([-w, u])
+
+    @property
+    def middle(self) -> NDArray[np.float64]:
+        """Half-way from a to b, (x, z)."""
+        return np.add(self.a, self.b) / 2
+
+    @property
+    def inward(self) -> float:
+        """To which side its leaf swings, as a sign of :attr:`across`; 1 where nobody says."""
+        if not self.swing:
+            return 1.0
+        return 1.0 if (np.mean(self.swing, axis=0) - self.a) @ self.across >= 0 else -1.0
+
+    def placed(self, part: Part, y: float = 0.0) -> Part:
+        """A part from its frame into the scene's: x from a to b, z across."""
+        return part.turned(math.atan2(self.along[1], self.along[0])).moved(self.a[0], y, self.a[1])
+
     def strip(self, wider: float = 0.0) -> Polygon:
         """The place in the wall, (x, z), made thicker at both faces by so much."""
-        return _slab(self.a, self.b, self.thick + 2 * wider)
+        return LineString([self.a, self.b]).buffer(self.thick / 2 + wider, cap_style="flat")
 
 
 def footprint(wall: Wall) -> Polygon:
     """A wall seen from above, (x, z)."""
-    return _slab(wall.a, wall.b, wall.thickness)
-
-
-def _slab(a: Point2, b: Point2, thick: float) -> Polygon:
-    (ax, az), (bx, bz) = a, b
-    long = math.hypot(bx - ax, bz - az)
-    if long == 0:
-        return Polygon()
-    u, w = (bx - ax) / long * thick / 2, (bz - az) / long * thick / 2
-    return Polygon([(ax + w, az - u), (bx + w, bz - u), (bx - w, bz + u), (ax - w, az + u)])
+    return LineString([wall.a, wall.b]).buffer(wall.thickness / 2, cap_style="flat")
 
 
 @dataclass(frozen=True)

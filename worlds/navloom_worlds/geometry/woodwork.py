@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -31,8 +30,7 @@ def woodwork(building: Building, finishes: Finishes, *, leaves: bool = True) -> 
     for way in building.ways:
         parts = _window(building, way) if way.kind == "window" else _door(way, finishes)
         for part in parts:
-            turned = part.turned(math.atan2(way.along[1], way.along[0]))
-            yield way.owner, turned.moved(way.a[0], 0, way.a[1])
+            yield way.owner, way.placed(part)
         if way.leaf is None or not leaves:
             continue
         out = any(OUTDOORS.search(room.casefold()) for room in way.rooms)
@@ -48,9 +46,7 @@ def _is_lift(way: WallHole) -> bool:
 
 def _inner_sides(building: Building, way: WallHole) -> tuple[float, ...]:
     """On which sides of a hole the home is: -1 and 1 along its z."""
-    (ax, az), (bx, bz) = way.a, way.b
-    across = np.array([-way.along[1], way.along[0]]) * (way.thick / 2 + 0.1)
-    middle = np.array([(ax + bx) / 2, (az + bz) / 2])
+    across = way.across * (way.thick / 2 + 0.1)
     storey = building.storey_at(way.low)
     rooms = [] if storey is None else [r.area for r in storey.rooms if r.region.id in way.rooms]
     if not rooms:
@@ -58,7 +54,7 @@ def _inner_sides(building: Building, way: WallHole) -> tuple[float, ...]:
     found = tuple(
         side
         for side in (-1.0, 1.0)
-        if any(shapely.intersects_xy(area, *(middle + across * side)) for area in rooms)
+        if any(shapely.intersects_xy(area, *(way.middle + across * side)) for area in rooms)
     )
     return found or (-1.0, 1.0)
 
@@ -91,8 +87,7 @@ def _stops(way: WallHole) -> Iterator[Part]:
     """The strips that a closed leaf lies against."""
     if not way.swing:
         return
-    across = np.array([-way.along[1], way.along[0]])
-    side = 1.0 if (np.mean(way.swing, axis=0) - np.array(way.a)) @ across >= 0 else -1.0
+    side = way.inward
     near, far = sorted((side * (way.thick / 2 - 0.045), side * (way.thick / 2 - 0.075)))
     low = way.low + way.sill
     for x0, x1 in ((0.0, 0.012), (way.width - 0.012, way.width)):
