@@ -11,6 +11,7 @@ import typer
 
 from navloom.cli.common import counted
 from navloom.models.secrets import say
+from navloom_worlds.cli.tour import tracked
 
 if TYPE_CHECKING:
     from navloom.evals.capnav.request import Wanted
@@ -20,9 +21,6 @@ def write_release(
     uris: Sequence[str], out: Path, wanted: Wanted, bodies: Path | None, processes: int
 ) -> None:
     """Write a benchmark's folder and say what is in it."""
-    from rich.console import Console
-    from rich.progress import track
-
     from navloom.evals.video import check_video
     from navloom.scenes.bodies import builtin_bodies, load_bodies
     from navloom_worlds.exporting.capnav_release import Released, release_all, total
@@ -31,14 +29,7 @@ def write_release(
         check_video()
     wanted = replace(wanted, bodies=load_bodies(bodies) if bodies else builtin_bodies())
     done: list[Released] = []
-    shown = track(
-        release_all(uris, out, wanted, processes),
-        "writing",
-        len(uris),
-        console=Console(stderr=True),
-        transient=True,
-    )
-    for each in shown:
+    for each in tracked(release_all(uris, out, wanted, processes), "writing", len(uris)):
         if not isinstance(each, Released):
             say(f"navloom: {each}")
             continue

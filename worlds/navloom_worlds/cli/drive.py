@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,11 +13,9 @@ from navloom.cli.common import print_json
 from navloom.cli.options import Json, SceneUri, takes
 from navloom.evals.option import Opt
 from navloom.models.secrets import say, tell
+from navloom_worlds.cli.tour import tracked
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from navloom.scenes.bodies import Embodiment
     from navloom.scenes.scene import Point3, Scene
     from navloom_worlds.motion.body_field import BodyField
@@ -59,6 +57,7 @@ def drive(
     from navloom.scenes.bodies import body_of
     from navloom.scenes.uri import load_scene
     from navloom_worlds.motion.ride import ridden
+    from navloom_worlds.rendering.body_film import body_film
 
     if video is not None:
         check_video()
@@ -72,7 +71,8 @@ def drive(
     if planned is None:
         told["barrier"] = _barrier(scene, whose, instants[0], _points(scene, goal)[0])
     if video is not None:
-        count = write_video(video, _frames(scene, instants), _RATE)
+        frames = tracked(body_film(scene, instants), f"filming {scene.uri}", len(instants))
+        count = write_video(video, frames, _RATE)
         told["video"] = str(video)
         say(f"wrote {video}: {count / _RATE:.0f} s, {count} frames")
     if as_json:
@@ -242,18 +242,3 @@ def _say(body: Embodiment, told: dict[str, Any]) -> None:
     for each in told["touched"]:
         x, _, z = each["point"]
         tell(f"   touched {each['what']} at ({x:.2f}, {z:.2f})")
-
-
-def _frames(scene: Scene, instants: Sequence[Instant]) -> Iterator[NDArray[np.uint8]]:
-    from rich.console import Console
-    from rich.progress import track
-
-    from navloom_worlds.rendering.body_film import body_film
-
-    yield from track(
-        body_film(scene, instants),
-        f"filming {scene.uri}",
-        len(instants),
-        console=Console(stderr=True),
-        transient=True,
-    )

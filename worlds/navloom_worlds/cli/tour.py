@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from navloom.scenes.scene import Scene
     from navloom_worlds.rendering.tour import Moment, Tour
 
+T = TypeVar("T")
 _FILM_RATE = 10
 
 
@@ -89,20 +90,19 @@ def _second(moment: Moment) -> dict[str, Any]:
     }
 
 
-def _frames(planned: Tour, rate: int, *, words: bool) -> Iterator[NDArray[np.uint8]]:
+def tracked(items: Iterable[T], words: str, count: int) -> Iterable[T]:
+    """What is done one by one, with a bar on the terminal that says how far it is."""
     from rich.console import Console
     from rich.progress import track
 
+    return track(items, words, count, console=Console(stderr=True), transient=True)
+
+
+def _frames(planned: Tour, rate: int, *, words: bool) -> Iterator[NDArray[np.uint8]]:
     from navloom_worlds.rendering.filming import filmed
 
-    shown = track(
-        filmed(planned, rate),
-        f"filming {planned.scene.uri}",
-        int(planned.seconds * rate) + 1,
-        console=Console(stderr=True),
-        transient=True,
-    )
-    for moment, pixels in shown:
+    count = int(planned.seconds * rate) + 1
+    for moment, pixels in tracked(filmed(planned, rate), f"filming {planned.scene.uri}", count):
         yield _said(pixels, moment) if words else pixels
 
 

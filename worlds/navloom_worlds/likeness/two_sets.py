@@ -19,9 +19,9 @@ import math
 import random
 import statistics
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import networkx as nx
 import numpy as np
@@ -185,6 +185,7 @@ def _best_relays(
     return tuple(alphas), tuple(makespans)
 
 
+K = TypeVar("K")
 Floats = NDArray[np.float64]
 Measure = Literal["KS", "total variation", "rank correlation", "share"]
 
@@ -303,12 +304,18 @@ def _distances(a: Floats, b: Floats) -> Floats:
     return result
 
 
+def _summed(counts: Iterable[Mapping[K, float]]) -> dict[K, float]:
+    """Counts of the same added up."""
+    found: defaultdict[K, float] = defaultdict(float)
+    for each in counts:
+        for key, count in each.items():
+            found[key] += count
+    return found
+
+
 def type_mix(homes: Sequence[HomeFigures]) -> dict[str, float]:
     """Room type -> its share of all rooms whose type is known."""
-    found: dict[str, float] = {}
-    for home in homes:
-        for kind, count in home.types.items():
-            found[kind] = found.get(kind, 0.0) + count
+    found = _summed(home.types for home in homes)
     total = sum(found.values())
     return {kind: count / total for kind, count in found.items()} if total else {}
 
@@ -328,16 +335,9 @@ def log_odds(homes: Sequence[HomeFigures]) -> dict[tuple[str, str], float]:
     The log of the odds ratio, half a room added to each of the four counts; of things and types
     that are seldom, none.
     """
-    rooms: dict[str, float] = {}
-    holding: dict[tuple[str, str], float] = {}
-    for home in homes:
-        for kind, count in home.types.items():
-            rooms[kind] = rooms.get(kind, 0.0) + count
-        for pair, count in home.holding.items():
-            holding[pair] = holding.get(pair, 0.0) + count
-    names: dict[str, float] = {}
-    for (name, _), count in holding.items():
-        names[name] = names.get(name, 0.0) + count
+    rooms = _summed(home.types for home in homes)
+    holding = _summed(home.holding for home in homes)
+    names = _summed({name: count} for (name, _), count in holding.items())
     total = sum(rooms.values())
     odds = {}
     for name, everywhere in sorted(names.items()):

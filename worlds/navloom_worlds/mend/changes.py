@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -20,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.scenes.checked_files import read_json
 from navloom.scenes.scene import Point2, Scene
-from navloom_worlds.mend.edit import with_ways, without_thing
+from navloom_worlds.mend.edit import copied, with_ways, without_thing
 from navloom_worlds.mend.rebuild import (
     LIFT,
     lifted,
@@ -211,10 +212,7 @@ def rebuilt(scene: Scene, changes: Sequence[Change]) -> Scene:
     Raises:
         SceneError: one cannot be made.
     """
-    made = scene
-    for change in merged(changes):
-        made = _made(made, change)
-    return made
+    return reduce(_made, merged(changes), scene)
 
 
 def _made(scene: Scene, change: Change) -> Scene:
@@ -246,6 +244,4 @@ def mended_copy(scene: Scene, changes: Sequence[Change], name: str) -> Scene:
     """
     made = with_ways(scene, rebuilt(scene, changes))
     told = "; ".join(each.words for each in merged(changes))
-    note = f"A mended copy of {scene.uri}: {told or 'nothing changed'}."
-    fields = {f: getattr(made, f) for f in Scene.model_fields}
-    return Scene(**{**fields, "id": name, "source": "scene", "notes": (*scene.notes, note)})
+    return copied(scene, made, name, f"A mended copy of {scene.uri}", told)

@@ -17,7 +17,7 @@ from shapely import LineString, Polygon
 
 from navloom.errors import SceneError, did_you_mean
 from navloom.scenes.floor_graph import BODY
-from navloom.scenes.scene import Box, Item, Link, Point2, Region, Scene, prompt_name
+from navloom.scenes.scene import Box, Item, Link, Region, Scene, prompt_name
 from navloom_worlds.homes.catalogue import catalogue
 from navloom_worlds.homes.freespace import FLAT, HEAD, PERSON, place_viewpoints
 from navloom_worlds.mend.rebuild import ramped, widened, without_sill
@@ -89,9 +89,14 @@ def edit(
     for words in move:
         changed = _moved(changed, words)
         told.append(f"moved {words}")
+    return copied(scene, changed, name, f"A changed copy of {scene.uri}", "; ".join(told))
+
+
+def copied(scene: Scene, changed: Scene, name: str, words: str, told: str) -> Scene:
+    """A changed scene as a copy under a name of its own, whose last note says what was done."""
     fields = {f: getattr(changed, f) for f in Scene.model_fields}
-    note = f"A changed copy of {scene.uri}: {'; '.join(told) or 'nothing changed'}."
-    return Scene(**{**fields, "id": name, "source": "scene", "notes": (*scene.notes, note)})
+    notes = (*scene.notes, f"{words}: {told or 'nothing changed'}.")
+    return Scene(**{**fields, "id": name, "source": "scene", "notes": notes})
 
 
 def _widened(scene: Scene, words: str) -> Scene:
@@ -257,16 +262,17 @@ def _places(
     scene: Scene, item: Item, others: Sequence[Item], region: Region, support: Item | None
 ) -> Iterator[tuple[float, float, float]]:
     """Where the middle of a thing may be, the best first: clear of ways, then near the middle."""
+    middle = region.center if support is None else support.position
     ground = region.center[1] if support is None else _surface(support, others)
-    outline = region.outline if support is None else _outline(support)
+    box = None if support is None else _box(support)
+    outline = box.corners() if box is not None else None if support else region.outline
     if item.size is None or outline is None:
-        x, _, z = region.center if support is None else support.position
+        x, _, z = middle
         yield x, round(ground + (item.size[1] / 2 if item.size else 0.0), 4), z
         return
     area = Polygon(outline)
     turned = np.array(Box(center=(0, 0, 0), size=item.size, yaw=item.yaw).corners())
     left, near, right, far = area.bounds
-    middle = region.center if support is None else support.position
     xs, zs = _lattice(left, right, middle[0]), _lattice(near, far, middle[2])
     spots = np.array([(x, z) for x in xs for z in zs])
     feet = shapely.polygons(spots[:, None, :] + turned[None, :, :])
@@ -314,11 +320,6 @@ def _surface(support: Item, others: Sequence[Item]) -> float:
 
 def _box(item: Item) -> Box | None:
     return None if item.size is None else Box(center=item.position, size=item.size, yaw=item.yaw)
-
-
-def _outline(item: Item) -> tuple[Point2, ...] | None:
-    box = _box(item)
-    return None if box is None else box.corners()
 
 
 def _kept_free(scene: Scene, region: Region) -> Iterator[Polygon]:

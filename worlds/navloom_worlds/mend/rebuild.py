@@ -53,9 +53,13 @@ class _DoorwayLine:
         """Metres from the middle along the line."""
         return (point[0] - self.x) * self.u + (point[1] - self.z) * self.w
 
+    def aside(self, point: Point2) -> float:
+        """Metres from the line, to its side."""
+        return (point[1] - self.z) * self.u - (point[0] - self.x) * self.w
+
     def off(self, point: Point2) -> float:
         """Metres to the line."""
-        return abs((point[0] - self.x) * self.w - (point[1] - self.z) * self.u)
+        return abs(self.aside(point))
 
     def at(self, along: float, aside: float = 0.0) -> Point2:
         """A point by metres along the line and to its side."""
@@ -200,7 +204,7 @@ def _swing(
     old, new = _DoorwayLine.of(before), _DoorwayLine.of(jambs)
     side = 1.0 if old.along(swept[0]) > 0 else -1.0
     middle = np.mean(swept, axis=0)
-    into = 1.0 if (middle[0] - old.x) * -old.w + (middle[1] - old.z) * old.u > 0 else -1.0
+    into = 1.0 if old.aside(middle) > 0 else -1.0
     wall = min(old.off(point) for point in swept)
     hinge, latch = side * new.half, -side * new.half
     far = wall + 2 * new.half
@@ -318,11 +322,7 @@ def _upward(link: Link, ramp: Ramp) -> tuple[Point2, ...] | None:
     if not Polygon(swept).intersects(ramp.floor.buffer(-0.02)):
         return swept
     line = _DoorwayLine.of(jambs)
-    return tuple(line.at(line.along(p), -_aside(line, p)) for p in swept)
-
-
-def _aside(line: _DoorwayLine, point: Point2) -> float:
-    return (point[0] - line.x) * -line.w + (point[1] - line.z) * line.u
+    return tuple(line.at(line.along(p), -line.aside(p)) for p in swept)
 
 
 def standing_on(scene: Scene, area: Polygon, region: str) -> tuple[Item, ...]:
