@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from navloom.errors import NavloomError, RunError
+from navloom.errors import NavloomError, RunError, shortened
 from navloom.evals.report.blocks import Block, Prose, Said, Tone, Transcript
 from navloom.files import formed, open_file
 
@@ -565,7 +565,6 @@ def _lines(messages: Sequence[Message]) -> list[Said]:
             for each in message.get("tool_calls") or ()
         ]
         text = "\n".join(filter(None, [content, *called]))
-        short = text if len(text) <= _MOST_TEXT else f"{text[: _MOST_TEXT - 1]}…"
         tone: Tone = "bad" if role == "human" else "plain"
-        found.append(Said(_WHO.get(role, role), short, tone=tone))
+        found.append(Said(_WHO.get(role, role), shortened(text, _MOST_TEXT), tone=tone))
     return found

@@ -39,7 +39,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from navloom.errors import RunError
+from navloom.errors import RunError, and_more
 from navloom.evals.progress import Tally
 from navloom.evals.session import check_id
 from navloom.files import (
@@ -208,8 +208,7 @@ def _runs_inside(path: Path) -> str:
     inside = sorted(str(file.parent) for file in path.glob("*/run.json"))
     if not inside:
         return "Give a folder that --out made."
-    more = f" and {len(inside) - _MOST_INSIDE} more" if len(inside) > _MOST_INSIDE else ""
-    return f"Runs inside: {', '.join(inside[:_MOST_INSIDE])}{more}."
+    return f"Runs inside: {and_more(inside, _MOST_INSIDE)}."
 
 
 def read_samples(path: Path | str) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from typing import Any
 import networkx as nx
 from shapely.geometry import Polygon
 
-from navloom.errors import NavloomError, SceneError
+from navloom.errors import NavloomError, SceneError, and_more
 from navloom.evals.report.blocks import (
     Bars,
     Block,
@@ -197,19 +197,13 @@ def _rooms(scene: Scene) -> Grid:
             str(room["floor"]),
             NOTHING if (area := _area(region)) is None else f"{area:.1f}",
             ", ".join(room["leads_to"]) or NOTHING,
-            _some(room["assets"]),
-            _some(room["objects"]),
+            and_more(room["assets"], _MOST_NAMED) or NOTHING,
+            and_more(room["objects"], _MOST_NAMED) or NOTHING,
         )
         for room, region in zip(scene_rooms(scene), scene.regions, strict=True)
     )
     header = ("room", "floor", "m²", "leads to", "assets", "objects")
     return Grid(Table("Rooms", "", header, rows), private=True)
-
-
-def _some(names: list[str]) -> str:
-    more = len(names) - _MOST_NAMED
-    named = ", ".join(names[:_MOST_NAMED])
-    return f"{named} and {more} more" if more > 0 else named or NOTHING
 
 
 def _links(scene: Scene) -> Grid:

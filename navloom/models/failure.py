@@ -25,7 +25,7 @@ from email.utils import parsedate_to_datetime
 from functools import partial
 from typing import Any, Literal
 
-from navloom.errors import ModelError, ModelRefusedError, NavloomError
+from navloom.errors import ModelError, ModelRefusedError, NavloomError, shortened
 from navloom.models.secrets import causes, redact
 from navloom.models.spec import public_address, read_spec
 from navloom.models.too_long import read_too_long
@@ -311,5 +311,4 @@ def _roots(names: set[str]) -> set[str]:
 
 
 def _one_line(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _MOST_TEXT else line[: _MOST_TEXT - 1] + "…"
+    return shortened(" ".join(text.split()), _MOST_TEXT)

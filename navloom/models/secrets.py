@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-from navloom.errors import NavloomError, UsageError
+from navloom.errors import NavloomError, UsageError, shortened
 
 COMMAND: ContextVar[tuple[str, ...]] = ContextVar("command", default=())
 """The words after ``navloom`` that are being carried out; none where Python calls."""
@@ -130,7 +130,7 @@ def one_line(error: BaseException) -> str:
     text = redact(" ".join(str(error).split()))
     if not isinstance(error, NavloomError):
         text = f"{type(error).__name__}: {text}" if text else type(error).__name__
-    return text if len(text) <= _MOST_MESSAGE else text[: _MOST_MESSAGE - 1] + "…"
+    return shortened(text, _MOST_MESSAGE)
 
 
 def causes(error: BaseException) -> Iterator[BaseException]:

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageFont
 from shapely.geometry import LineString, Polygon
 
+from navloom.errors import shortened
 from navloom.scenes import plan_look as look
 from navloom.scenes.plan_data import (
     PlanData,
@@ -225,8 +226,7 @@ def title(words: str) -> Node:
 
 def said(words: str) -> str:
     """What a scene says, as text that any XML and JSON holds."""
-    said = _ILLEGAL.sub("", words)
-    return said if len(said) <= _MOST_LETTERS else f"{said[: _MOST_LETTERS - 1]}…"
+    return shortened(_ILLEGAL.sub("", words), _MOST_LETTERS)
 
 
 _ONE, _EACH = (7.0, 6.0), (5.5, 5.0)

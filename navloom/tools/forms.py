@@ -23,6 +23,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema
 
+from navloom.errors import and_more
 from navloom.files import packaged
 
 MOST_LISTED = 12
@@ -58,9 +59,7 @@ def listed(names: Sequence[str], *, near: str | None = None) -> str:
     if near is not None:
         close = get_close_matches(near, names, n=MOST_LISTED, cutoff=0.4)
         names = [*close, *(n for n in names if n not in close)]
-    shown = ", ".join(names[:MOST_LISTED])
-    more = len(names) - MOST_LISTED
-    return f"{shown} and {more} more" if more > 0 else (shown or "none")
+    return and_more(names, MOST_LISTED) or "none"
 
 
 class Form(BaseModel):

@@ -15,7 +15,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from navloom.errors import NavloomError, RunError
+from navloom.errors import NavloomError, RunError, and_more
 from navloom.files import make_folder, write_whole
 from navloom.web.app import page_files
 from navloom.web.documents import MOST_COMPARED, Documents, NotGivenError
@@ -99,9 +99,8 @@ class _Same:
 
 def _say_left_out(documents: Documents, note: Callable[[str], None]) -> None:
     if scenes := sorted(documents.kept_back):
-        more = f" and {len(scenes) - _MOST_NAMED} more" if len(scenes) > _MOST_NAMED else ""
         note(
-            f"plans, captions, prompts and pictures of {', '.join(scenes[:_MOST_NAMED])}{more} are"
+            f"plans, captions, prompts and pictures of {and_more(scenes, _MOST_NAMED)} are"
             " left out: their licences do not let them be given on. --with-licensed of `navloom"
             " view --bundle` and `navloom report` keeps them in"
         )

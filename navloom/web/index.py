@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from navloom.disk_cache import VIEWS, content_key
-from navloom.errors import RunError
+from navloom.errors import RunError, shortened
 from navloom.evals.report.blocks import Cell, Column
 from navloom.files import ANY, LineForm, LinePosition, line_at, parse_line, whole_lines
 
@@ -224,7 +224,7 @@ def cells_of(columns: Sequence[Column], line: Mapping[str, Any]) -> list[Any]:
 
 def _sound(value: Any) -> Cell:
     if isinstance(value, str):
-        return value if len(value) <= _MOST_TEXT else value[: _MOST_TEXT - 1] + "…"
+        return shortened(value, _MOST_TEXT)
     if isinstance(value, float):
         # Six digits behind the point are more than a table shows, and half of the bytes.
         return round(value, 6) if abs(value) < 1e300 else None

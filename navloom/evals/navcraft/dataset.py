@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
-from navloom.errors import SceneError, UsageError
+from navloom.errors import SceneError, UsageError, shortened
 from navloom.evals.navcraft.rules import broken_rules
 from navloom.files import open_file
 from navloom.scenes.scene import Scene
@@ -298,8 +298,7 @@ def _check_id(number: int, line: dict[str, Any], ids: dict[str, int]) -> list[tu
 
 
 def _cut(text: str, most: int = _MOST_TEXT) -> str:
-    flat = "".join(c if c.isprintable() else " " for c in text)
-    return flat if len(flat) <= most else flat[: most - 1] + "…"
+    return shortened("".join(c if c.isprintable() else " " for c in text), most)
 
 
 class _Scenes:

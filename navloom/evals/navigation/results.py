@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from navloom.errors import NavloomError, UsageError
+from navloom.errors import NavloomError, UsageError, shortened
 from navloom.evals.kinds import Shown, read_run_of
 from navloom.evals.navigation.episode_detail import to_step
 from navloom.evals.navigation.failure_behaviour import BEHAVIOURS
@@ -160,7 +160,7 @@ def headline(run: Mapping[str, Any], ended: int, well: int, errors: int) -> str:
 def request_table(run: Mapping[str, Any]) -> Table:
     """What was asked for, key by key; what was left at nothing is left out."""
     rows = [
-        (str(key)[:_MOST_CELL], _short(value))
+        (str(key)[:_MOST_CELL], shortened(_flat(value), _MOST_CELL))
         for key, value in sorted(run["request"].items())
         if value not in (None, "", [], {}, False)
     ]
@@ -172,11 +172,6 @@ def request_table(run: Mapping[str, Any]) -> Table:
         tuple(dict.fromkeys(rows)),
         folded="What was asked for",
     )
-
-
-def _short(value: Any) -> str:
-    text = _flat(value)
-    return text if len(text) <= _MOST_CELL else text[: _MOST_CELL - 1] + "…"
 
 
 def _flat(value: Any) -> str:

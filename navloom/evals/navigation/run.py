@@ -30,7 +30,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from navloom.errors import ModelError, SceneError, UsageError
+from navloom.errors import ModelError, SceneError, UsageError, and_more
 from navloom.evals.captions.run import caption_file
 from navloom.evals.kinds import Calls, Note, Plan, read_run_of, reply_tokens
 from navloom.evals.navigation.failure_behaviour import Behaviour
@@ -611,9 +611,8 @@ def _without_captions(captions: str | None, data: TaskData) -> list[str]:
     none = [] if captions is None else [s for s in scenes if caption_file(captions, s) is None]
     if not none:
         return []
-    more = f" and {len(none) - _MOST_NAMED} more" if len(none) > _MOST_NAMED else ""
     return [
-        f"--captions {captions} has no captions of {', '.join(none[:_MOST_NAMED])}{more}"
+        f"--captions {captions} has no captions of {and_more(none, _MOST_NAMED)}"
         f" ({len(none)} of {len(scenes)} scenes): their own are used there."
     ]
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from navloom.errors import NavloomError
+from navloom.errors import NavloomError, shortened
 from navloom.evals.navigation.failure_behaviour import BEHAVIOURS, spelled
 from navloom.evals.navigation.failure_cause import CAUSES
 from navloom.evals.navigation.failures import Analysis, analyse, read_tags
@@ -242,8 +242,7 @@ def notes_of(step: Step, *, whole: bool = False) -> Iterator[Note]:
 
 
 def _text(value: Any, most: int = _MOST_TEXT) -> str:
-    text = "" if value is None else str(value)
-    return text if len(text) <= most else text[: most - 1] + "…"
+    return shortened("" if value is None else str(value), most)
 
 
 TOUCHES = ("collision_rate", "contacts", "collided")

@@ -25,7 +25,7 @@ from random import Random
 
 import numpy as np
 
-from navloom.errors import DataError, SceneError, UsageError, did_you_mean
+from navloom.errors import DataError, SceneError, UsageError, and_more, did_you_mean
 from navloom.evals.session import sample_seed
 from navloom.evals.tasks.episode import Episode, Stands, TaskData, Walked
 from navloom.evals.tasks.instruct import instruct
@@ -146,8 +146,7 @@ def _left_out(makers: Sequence[_Maker], episodes: Sequence[Episode], n: int) -> 
     none = [f"{uri} ({kind})" for uri, kind in asked if not made[uri, kind]]
     notes = []
     if none:
-        more = f" and {len(none) - 5} more" if len(none) > 5 else ""
-        notes.append(f"No episode could be made in {', '.join(none[:5])}{more}.")
+        notes.append(f"No episode could be made in {and_more(none, 5)}.")
     if len(episodes) < n:
         notes.append(f"{n} episodes were asked for; {len(episodes)} different ones could be made.")
     return notes

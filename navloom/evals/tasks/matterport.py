@@ -28,14 +28,14 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from typing_extensions import TypedDict
 
-from navloom.errors import DataError, SceneError
+from navloom.errors import DataError, SceneError, and_more
 from navloom.evals.tasks.episode import Episode, TaskData
 from navloom.scenes.checked_files import read_json
 from navloom.scenes.distances import metre_table, per_scene
 from navloom.scenes.formats.mp3d import load
 from navloom.scenes.scene import Scene, distance_3d
 
-_MOST_NAMED = 5
+_SHOWN = 5
 
 
 class Scans:
@@ -90,10 +90,13 @@ class Sieve:
     def notes(self) -> tuple[str, ...]:
         """A line a reason, each with its count and its first names."""
         left = [
-            f"{sum(names.values())} episodes are left out: {why}: {_named(list(names))}."
+            f"{sum(names.values())} episodes are left out: {why}: {and_more([*names], _SHOWN)}."
             for why, names in self._left.items()
         ]
-        odd = [f"{what} ({len(names)}): {_named(names)}." for what, names in self._odd.items()]
+        odd = [
+            f"{what} ({len(names)}): {and_more(names, _SHOWN)}."
+            for what, names in self._odd.items()
+        ]
         return (*left, *odd)
 
     def finish(self, data: TaskData, where: Path) -> TaskData:
@@ -168,11 +171,6 @@ def path_metres(scene: Scene, path: Sequence[str]) -> float:
     """The length of a path of viewpoints, in metres between their positions (3-D)."""
     at = scene.viewpoint_by_id
     return sum(distance_3d(at[a].position, at[b].position) for a, b in pairwise(path))
-
-
-def _named(names: Sequence[str]) -> str:
-    more = len(names) - _MOST_NAMED
-    return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 T = TypeVar("T")

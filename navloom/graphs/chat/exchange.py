@@ -33,7 +33,7 @@ from langchain_core.messages import (
 from langgraph.prebuilt import ToolNode
 from langgraph.types import Overwrite
 
-from navloom.errors import SimulatorError, UsageError
+from navloom.errors import SimulatorError, UsageError, and_more
 from navloom.models.messages import answered_calls, message_text, with_pictures
 from navloom.models.secrets import redact
 from navloom.prompts.load import load_prompt
@@ -263,13 +263,12 @@ def kept_messages(messages: Sequence[AnyMessage]) -> list[AnyMessage]:
 def opening(now: Now, pictures: Sequence[bytes] = ()) -> list[AnyMessage]:
     """What stands before the conversation: the rules, the home, where the robot is now."""
     names = [room_name(now.scene, region.id) for region in now.scene.regions]
-    more = f" and {len(names) - MOST_ROOMS} more" if len(names) > MOST_ROOMS else ""
     captions = now.observation.captions
     summary = paragraph(captions.summary, 300) if captions else ""
     floor = floor_number(now.scene, now.viewpoint)
     rendered = load_prompt("chat").render(
         floors=len({region.floor for region in now.scene.regions}),
-        rooms=", ".join(names[:MOST_ROOMS]) + more,
+        rooms=and_more(names, MOST_ROOMS),
         now=f"in the {room_name(now.scene, now.room)}, floor {floor}. {summary}".strip(),
         pictures=bool(pictures),
     )

@@ -18,7 +18,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from navloom.errors import SimulatorError, did_you_mean
+from navloom.errors import SimulatorError, and_more, did_you_mean
 from navloom.scenes.checked_files import read_bytes, short
 from navloom.scenes.distances import per_scene, scene_hash
 from navloom.scenes.scene import Scene
@@ -210,10 +210,9 @@ def panorama_hashes(root: Path, scenes: Sequence[Scene]) -> list[str]:
     found = {each.uri: find_cache(root, each.uri) for each in scenes}
     missing = [each for each in scenes if found[each.uri] is None and each.source != "mp3d"]
     if missing:
-        names = ", ".join(each.uri for each in missing[:_MOST_NAMED])
-        more = f" and {len(missing) - _MOST_NAMED} more" if len(missing) > _MOST_NAMED else ""
+        names = and_more([each.uri for each in missing], _MOST_NAMED)
         raise SimulatorError(
-            f"{root} holds no panoramas of {names}{more}: "
+            f"{root} holds no panoramas of {names}: "
             f"{render_command(missing[0].origin, root)} makes them."
         )
     return [

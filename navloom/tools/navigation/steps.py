@@ -20,6 +20,7 @@ from typing import Annotated, Any, Literal, Self
 import networkx as nx
 from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError
 
+from navloom.errors import and_more
 from navloom.scenes.scene import Point3, Scene
 from navloom.sim.composer import one_line
 from navloom.sim.protocol import Contact, touches
@@ -43,8 +44,7 @@ def bumped_into(contacts: Sequence[Contact], scene: Scene) -> str:
     """
     worst = sorted(touches(contacts), key=lambda each: -each.displacement)
     named = list(dict.fromkeys(_name(each.what, scene) for each in worst))
-    more = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
-    return ", ".join(named[:_MOST_NAMED]) + more
+    return and_more(named, _MOST_NAMED)
 
 
 def told_of(bumped: str, *, missed: bool) -> str:
