@@ -42,6 +42,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from navloom.errors import DataError, SceneError, UsageError, did_you_mean
 from navloom.scenes.checked_files import first_problem, read_yaml
+from navloom.tools.forms import closed_object
 
 _MOST_HISTORY = 12
 _Text = Annotated[str, Field(max_length=20_000)]
@@ -182,23 +183,10 @@ class Rubric(BaseModel):
 
     def answer_schema(self) -> dict[str, Any]:
         """What a graded rubric looks like: evidence before the grade, for each criterion."""
-        one = {
-            "type": "object",
-            "properties": {
-                "evidence": {"type": "string", "maxLength": 160},
-                "grade": {"type": "string", "enum": list(GRADES)},
-            },
-            "required": ["evidence", "grade"],
-            "additionalProperties": False,
-        }
-        return {
-            "title": "judge_rubric",
-            "description": "A grade and its evidence for each criterion.",
-            "type": "object",
-            "properties": dict.fromkeys(self.ids, one),
-            "required": list(self.ids),
-            "additionalProperties": False,
-        }
+        grade = {"type": "string", "enum": list(GRADES)}
+        one = closed_object({"evidence": {"type": "string", "maxLength": 160}, "grade": grade})
+        about = "A grade and its evidence for each criterion."
+        return closed_object(dict.fromkeys(self.ids, one), "judge_rubric", about)
 
 
 def load_rubric(where: str | Path = "trace") -> Rubric:

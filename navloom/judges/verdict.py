@@ -16,6 +16,8 @@ from typing import Any
 from langchain_core.messages import AIMessage
 
 from navloom.models.messages import AnswerError, json_values, message_text
+from navloom.prompts.load import load_prompt
+from navloom.tools.forms import closed_object
 from navloom.tools.navigation.options import outside
 
 _MOST_READ = 60_000
@@ -78,6 +80,42 @@ def replies_in(messages: Sequence[Any]) -> tuple[str, ...]:
     return tuple(message_text(message.content)[:_MOST_REPLY] for message in said)
 
 
+def ended(
+    state: Mapping[str, Any],
+    prompt: str,
+    result: Mapping[str, Any],
+    fault: str | None = None,
+    *,
+    scored: bool | None = None,
+    **asked_with: Any,
+) -> dict[str, Any]:
+    """The update that ends a judging: ``failed``, for the reason ``unscored``, without a grade.
+
+    Args:
+        state: the graph's: its messages, and what was wrong with replies before.
+        prompt: the name of what was asked with.
+        result: what was graded; ``faults``, ``prompt``, ``replies`` and ``asked_with`` are added.
+        fault: what is wrong with the last reply.
+        scored: whether there is a grade; as long as there is no fault unless given.
+        asked_with: what else the result says of the prompt.
+    """
+    scored = fault is None if scored is None else scored
+    messages, faults = state.get("messages", ()), [] if fault is None else [fault]
+    return {
+        "status": "ok" if scored else "failed",
+        "reason": None if scored else "unscored",
+        "message": None if scored else fault,
+        "faults": faults,
+        "result": {
+            **result,
+            "faults": [*state.get("faults", ()), *faults],
+            "prompt": [message_text(message.content) for message in messages[:2]],
+            "replies": list(replies_in(messages)),
+            "asked_with": {**load_prompt(prompt).record, **asked_with},
+        },
+    }
+
+
 def reasoning_schema(barriers: int) -> dict[str, Any]:
     """What a verdict looks like; reasons come before the grade, so that they may decide it.
 
@@ -87,19 +125,16 @@ def reasoning_schema(barriers: int) -> dict[str, Any]:
     numbers: dict[str, Any] = {"type": "integer"}
     if barriers:
         numbers["enum"] = list(range(1, barriers + 1))
-    return {
-        "title": "judge_reasoning",
-        "description": "Whether an explanation names what really blocks a path.",
-        "type": "object",
-        "properties": {
+    return closed_object(
+        {
             "explanation": {"type": "string", "description": "One sentence.", "maxLength": 300},
             "named": {"type": "array", "items": numbers, "maxItems": max(barriers, 1)},
             "false": {"type": "array", "items": {"type": "string", "maxLength": 80}, "maxItems": 3},
             "correct": {"type": "boolean"},
         },
-        "required": ["explanation", "named", "false", "correct"],
-        "additionalProperties": False,
-    }
+        "judge_reasoning",
+        "Whether an explanation names what really blocks a path.",
+    )
 
 
 def read_verdict(text: str, barriers: Sequence[str], *, strict: bool = True) -> Verdict:

@@ -76,9 +76,19 @@ class Form(BaseModel):
 F = TypeVar("F", bound=Form)
 
 
-def closed_object(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """The JSON schema of an object with exactly these properties."""
+def closed_object(
+    properties: Mapping[str, Any], title: str = "", description: str = ""
+) -> dict[str, Any]:
+    """The JSON schema of an object with exactly these properties.
+
+    Args:
+        properties: the schema of each, by name.
+        title: of the schema; left out where it is empty, as is the description.
+        description: what the object is.
+    """
     return {
+        **({"title": title} if title else {}),
+        **({"description": description} if description else {}),
         "type": "object",
         "properties": dict(properties),
         "required": list(properties),

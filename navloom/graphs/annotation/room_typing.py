@@ -24,7 +24,6 @@ import random
 import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass
-from typing import Any
 
 from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
@@ -39,17 +38,13 @@ from navloom.scenes.distances import per_scene
 from navloom.scenes.lexicon import ROOM_TYPES, room_types, word_table
 from navloom.scenes.scene import UNKNOWN, Scene, prompt_name
 from navloom.scenes.uri import scene_of
+from navloom.tools.forms import closed_object
 
 JOB = "room_type"
 ANSWER_KEY = "Unknown room type"
-SCHEMA: dict[str, Any] = {
-    "title": JOB,
-    "description": "The type of one room.",
-    "type": "object",
-    "properties": {ANSWER_KEY: {"type": "string", "enum": list(ROOM_TYPES)}},
-    "required": [ANSWER_KEY],
-    "additionalProperties": False,
-}
+SCHEMA = closed_object(
+    {ANSWER_KEY: {"type": "string", "enum": list(ROOM_TYPES)}}, JOB, "The type of one room."
+)
 """The answer's JSON schema."""
 _TOP = 5
 

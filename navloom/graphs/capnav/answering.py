@@ -35,7 +35,7 @@ from navloom.scenes.scene import Scene
 from navloom.scenes.traverse_table import Traversability
 from navloom.scenes.uri import scene_of
 from navloom.tools.capnav.answers import MOST_PATH, Answer, parse_answer
-from navloom.tools.forms import paragraph
+from navloom.tools.forms import closed_object, paragraph
 
 JOB = "capnav_answer"
 PROMPT = "capnav_answer"
@@ -155,32 +155,17 @@ build_graph = asking(
 def answer_schema(scene: Scene) -> dict[str, Any]:
     """The JSON schema of one answer, its path made of the scene's places."""
     ids = [place for place, _, _ in nodes_of(scene)]
-    result = {
-        "type": "object",
-        "properties": {
+    place, most = {"type": "string", "enum": ids}, min(MOST_PATH, len(ids))
+    result = closed_object(
+        {
             "answer": {"type": "string", "enum": ["yes", "no"]},
-            "path": {
-                "type": "array",
-                "items": {"type": "string", "enum": ids},
-                "maxItems": min(MOST_PATH, len(ids)),
-            },
+            "path": {"type": "array", "items": place, "maxItems": most},
             "reason": {"type": "string"},
-        },
-        "required": ["answer", "path", "reason"],
-        "additionalProperties": False,
-    }
-    return {
-        "title": JOB,
-        "description": "Whether one body can get from one place to another.",
-        "type": "object",
-        "properties": {
-            "question": {"type": "string"},
-            "agent": {"type": "string"},
-            "result": result,
-        },
-        "required": ["question", "agent", "result"],
-        "additionalProperties": False,
-    }
+        }
+    )
+    about = "Whether one body can get from one place to another."
+    text = {"type": "string"}
+    return closed_object({"question": text, "agent": text, "result": result}, JOB, about)
 
 
 def nodes_of(scene: Scene) -> list[tuple[str, str, str]]:

@@ -257,21 +257,15 @@ def marker_schema(count: int) -> dict[str, Any]:
         count: how many markers there are, from 1.
     """
     caption = {"type": "string", "minLength": 2, "maxLength": _SLACK * MOST_DESCRIPTION}
-    return {
-        "title": "marker_captions",
-        "description": "One caption for every numbered marker.",
-        **closed_object({str(number): caption for number in range(1, count + 1)}),
-    }
+    numbered = {str(number): caption for number in range(1, count + 1)}
+    about = "One caption for every numbered marker."
+    return closed_object(numbered, "marker_captions", about)
 
 
 def summary_schema() -> dict[str, Any]:
     """The JSON schema of a viewpoint's summary."""
     text = {"type": "string", "minLength": 2, "maxLength": _SLACK * MOST_SUMMARY}
-    return {
-        "title": "viewpoint_summary",
-        "description": "One sentence about a place.",
-        **closed_object({"summary": text}),
-    }
+    return closed_object({"summary": text}, "viewpoint_summary", "One sentence about a place.")
 
 
 def read_markers(text: str, count: int) -> dict[str, str]:

@@ -19,13 +19,15 @@ from typing_extensions import TypedDict
 
 from navloom.graphs.agent import AgentGraph, ModelLike
 from navloom.graphs.turns import AskContext, Asking, Question, asking
-from navloom.judges.verdict import last_object, read_flag, replies_in
-from navloom.models.messages import AnswerError, message_text, opening
+from navloom.judges.verdict import ended, last_object, read_flag
+from navloom.models.messages import AnswerError, opening
 from navloom.prompts.load import load_prompt
+from navloom.tools.forms import closed_object
 
 PROMPT = "judge_failure"
 NO_SECOND = "none"
 _MOST_ACCOUNT, _MOST_WHY = 40_000, 300
+_NO_LABEL: dict[str, Any] = {"cause": None, "second": None, "sure": False, "why": ""}
 
 
 class Input(TypedDict):
@@ -66,42 +68,20 @@ def prompt(state: State, _: Runtime[Context]) -> State:
 
 
 def question(state: State, context: Context) -> Question:
-    """What the labeller is asked."""
+    """What the labeller is asked.
+
+    Keys of the result: ``cause`` (None where unscored), ``second``, ``sure``, ``why``, and those of
+    :func:`navloom.judges.verdict.ended`.
+    """
     del context
     causes = state["causes"]
     return Question(
         job=PROMPT,
-        read=lambda text: _ended(state, read_label(text, causes), None),
-        give_up=lambda _, fault: _ended(state, {"cause": None}, str(fault)),
+        read=lambda text: ended(state, PROMPT, read_label(text, causes)),
+        give_up=lambda _, fault: ended(state, PROMPT, _NO_LABEL, str(fault)),
         schema=label_schema(causes),
         role="judge",
     )
-
-
-def _ended(state: State, label: dict[str, Any], fault: str | None) -> State:
-    """The update that ends it: ``failed`` where there is no label.
-
-    Keys of the result: ``cause`` (None where unscored), ``second``, ``sure``, ``why``, ``faults``,
-    ``prompt``, ``replies`` and ``asked_with``.
-    """
-    faults = [fault] if fault else []
-    return {
-        "status": "failed" if fault else "ok",
-        "reason": "unscored" if fault else None,
-        "message": fault,
-        "faults": faults,
-        "result": {
-            "cause": None,
-            "second": None,
-            "sure": False,
-            "why": "",
-            **label,
-            "faults": [*state.get("faults", ()), *faults],
-            "prompt": [message_text(m.content) for m in state["messages"][:2]],
-            "replies": list(replies_in(state["messages"])),
-            "asked_with": load_prompt(PROMPT).record,
-        },
-    }
 
 
 build_graph = asking(AgentGraph(State, Context, Input, "labeller"), question, prompt=prompt)
@@ -110,19 +90,13 @@ build_graph = asking(AgentGraph(State, Context, Input, "labeller"), question, pr
 def label_schema(causes: Iterable[str]) -> dict[str, Any]:
     """What a label looks like; the reason comes first, so that it may decide the cause."""
     names = list(causes)
-    return {
-        "title": PROMPT,
-        "description": "Why a walk left the right way.",
-        "type": "object",
-        "properties": {
-            "why": {"type": "string", "description": "One sentence.", "maxLength": _MOST_WHY},
-            "cause": {"type": "string", "enum": names},
-            "second": {"type": "string", "enum": [*names, NO_SECOND]},
-            "sure": {"type": "boolean"},
-        },
-        "required": ["why", "cause", "second", "sure"],
-        "additionalProperties": False,
+    properties = {
+        "why": {"type": "string", "description": "One sentence.", "maxLength": _MOST_WHY},
+        "cause": {"type": "string", "enum": names},
+        "second": {"type": "string", "enum": [*names, NO_SECOND]},
+        "sure": {"type": "boolean"},
     }
+    return closed_object(properties, PROMPT, "Why a walk left the right way.")
 
 
 def read_label(text: str, causes: Iterable[str]) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from navloom.judges.fence import neutralise
 from navloom.judges.verdict import last_object
 from navloom.models.messages import AnswerError, opening
 from navloom.prompts.load import load_prompt
+from navloom.tools.forms import closed_object
 
 PROMPT = "judge_preference"
 Order = Literal["ab", "ba"]
@@ -29,17 +30,14 @@ PLACES = ("first", "second")
 _SAID = {"1": "first", "2": "second", **{place: place for place in PLACES}}
 _MOST_TASK, _MOST_WHY = 500, 160
 
-SCHEMA: dict[str, Any] = {
-    "title": PROMPT,
-    "description": "Which of two tasks a person would sooner give.",
-    "type": "object",
-    "properties": {
+SCHEMA = closed_object(
+    {
         "why": {"type": "string", "description": "One sentence.", "maxLength": _MOST_WHY},
         "choice": {"type": "string", "enum": list(PLACES)},
     },
-    "required": ["why", "choice"],
-    "additionalProperties": False,
-}
+    PROMPT,
+    "Which of two tasks a person would sooner give.",
+)
 
 
 class Input(TypedDict):

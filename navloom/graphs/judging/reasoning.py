@@ -25,8 +25,8 @@ from navloom.graphs.agent import AgentGraph
 from navloom.graphs.turns import AskContext, Asking, Question, asking
 from navloom.judges.fence import fence, is_blank, neutralise
 from navloom.judges.traversability import Edge, Record, read_record
-from navloom.judges.verdict import Verdict, read_verdict, reasoning_schema, replies_in
-from navloom.models.messages import AnswerError, message_text, opening
+from navloom.judges.verdict import Verdict, ended, read_verdict, reasoning_schema
+from navloom.models.messages import AnswerError, opening
 from navloom.prompts.load import Rendered, load_prompt
 
 PROMPT = "judge_reasoning"
@@ -66,33 +66,37 @@ class Context(AskContext):
     """False shows the judge what was said as it is: for measuring, and for nothing else."""
 
 
-def prompt(state: State, runtime: Runtime[Context]) -> State:
+def prompt(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Write down the question; where nothing was said there is none."""
     said, record = state["explanation"], read_record(state["record"])
     if is_blank(said):
         partial = 0.0 if record.barriers else None
-        return _ended(state, Verdict(False, NOTHING_SAID, partial))
+        return ended(state, PROMPT, Verdict(False, NOTHING_SAID, partial).record())
     return {
         "messages": opening(_rendered(state.get("seed", 0), said, record, runtime.context.defences))
     }
 
 
 def question(state: State, context: Context) -> Question:  # noqa: ARG001  all that ask give both
-    """What the judge is asked; an item whose last reply holds no verdict is unscored."""
+    """What the judge is asked; an item whose last reply holds no verdict is unscored.
+
+    The result is :meth:`Verdict.record` with the keys of :func:`navloom.judges.verdict.ended`.
+    """
     record = read_record(state["record"])
     shown = [edge.name for edge in shown_barriers(record)]
 
-    def read(text: str, *, strict: bool = True) -> State:
+    def read(text: str, *, strict: bool = True) -> dict[str, Any]:
         verdict = read_verdict(text, shown, strict=strict)
         if len(record.barriers) > len(shown) and verdict.partial is not None:
             verdict = replace(verdict, partial=len(verdict.named) / len(record.barriers))
-        return _ended(state, verdict)
+        return ended(state, PROMPT, verdict.record())
 
-    def give_up(text: str, _: AnswerError) -> State:
+    def give_up(text: str, _: AnswerError) -> dict[str, Any]:
         try:
             return read(text, strict=False)
         except AnswerError as error:
-            return _ended(state, Verdict(None, str(error)), [str(error)])
+            unscored = Verdict(None, str(error)).record()
+            return ended(state, PROMPT, unscored, str(error))
 
     return Question(
         job=PROMPT, read=read, give_up=give_up, schema=reasoning_schema(len(shown)), role="judge"
@@ -136,28 +140,6 @@ async def judge_reason(
 def shown_barriers(record: Record) -> tuple[Edge, ...]:
     """The barriers that a judge is shown, in the order of their numbers."""
     return record.barriers[:MOST_BARRIERS]
-
-
-def _ended(state: State, verdict: Verdict, faults: list[str] | None = None) -> State:
-    """The update that ends it: ``failed`` where the item is unscored.
-
-    The result is :meth:`Verdict.record`, and the prompt's own record under ``asked_with``.
-    """
-    spoken = state.get("messages", [])[:2]
-    whole = replace(
-        verdict,
-        faults=(*state.get("faults", ()), *(faults or ())),
-        prompt=tuple(message_text(message.content) for message in spoken),
-        replies=replies_in(state.get("messages", ())),
-    )
-    scored = verdict.correct is not None
-    return {
-        "status": "ok" if scored else "failed",
-        "reason": None if scored else "unscored",
-        "message": None if scored else verdict.explanation,
-        "faults": faults or [],
-        "result": {**whole.record(), "asked_with": load_prompt(PROMPT).record},
-    }
 
 
 def _rendered(seed: int, said: str, record: Record, defences: bool) -> Rendered:

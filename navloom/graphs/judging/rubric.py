@@ -21,8 +21,8 @@ from navloom.graphs.agent import AgentGraph, FromPython
 from navloom.graphs.turns import AskContext, Asking, Question, asking
 from navloom.judges.fence import fence, neutralise
 from navloom.judges.trace import GRADES, Rubric, Step, load_rubric
-from navloom.judges.verdict import last_object, replies_in
-from navloom.models.messages import AnswerError, message_text, opening
+from navloom.judges.verdict import ended, last_object
+from navloom.models.messages import AnswerError, opening
 from navloom.prompts.load import Rendered, load_prompt
 
 PROMPT = "judge_rubric"
@@ -65,49 +65,31 @@ def prompt(state: State, runtime: Runtime[Context]) -> State:
 
 
 def question(state: State, context: Context) -> Question:
-    """What the judge is asked; criteria that the last reply does not grade are unscored."""
+    """What the judge is asked; criteria that the last reply does not grade are unscored.
+
+    Keys of the result: ``criteria`` (each with ``grade``, None where unscored, and ``evidence``),
+    and those of :func:`navloom.judges.verdict.ended`.
+    """
     rubric = _rubric(context.rubric)
 
-    def read(text: str) -> State:
+    def graded(grades: Grades, fault: str | None = None) -> dict[str, Any]:
+        scored = any(each["grade"] for each in grades.values())
+        told = {"rubric": rubric.name, "rubric_version": rubric.version}
+        return ended(state, PROMPT, {"criteria": grades}, fault, scored=scored, **told)
+
+    def read(text: str) -> dict[str, Any]:
         grades, fault = read_grades(text, rubric)
         if fault:
             raise AnswerError(fault)
-        return _ended(state, rubric, grades, None)
+        return graded(grades)
 
     return Question(
         job=PROMPT,
         read=read,
-        give_up=lambda text, fault: _ended(state, rubric, read_grades(text, rubric)[0], str(fault)),
+        give_up=lambda text, fault: graded(read_grades(text, rubric)[0], str(fault)),
         schema=rubric.answer_schema(),
         role="judge",
     )
-
-
-def _ended(state: State, rubric: Rubric, grades: Grades, fault: str | None) -> State:
-    """The update that ends it: ``failed`` where no criterion is scored.
-
-    Keys of the result: ``criteria`` (each with ``grade``, None where unscored, and ``evidence``),
-    ``faults``, ``prompt``, ``replies`` and ``asked_with``.
-    """
-    scored = any(each["grade"] for each in grades.values())
-    faults = [fault] if fault else []
-    return {
-        "status": "ok" if scored else "failed",
-        "reason": None if scored else "unscored",
-        "message": None if scored else fault,
-        "faults": faults,
-        "result": {
-            "criteria": grades,
-            "faults": [*state.get("faults", ()), *faults],
-            "prompt": [message_text(m.content) for m in state["messages"][:2]],
-            "replies": list(replies_in(state["messages"])),
-            "asked_with": {
-                **load_prompt(PROMPT).record,
-                "rubric": rubric.name,
-                "rubric_version": rubric.version,
-            },
-        },
-    }
 
 
 build_graph = asking(AgentGraph(State, Context, Input, "rubric_judge"), question, prompt=prompt)

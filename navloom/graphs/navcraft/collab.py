@@ -241,10 +241,7 @@ class Offer:
         constrain, scene = self.settings.lists_names, self.task.scene
         if self.ways:
             numbers: dict[str, Any] = {"enum": [*map(int, self.ways)]} if constrain else {}
-            return {
-                "title": "relay_choice",
-                **closed_object({"way": {"type": "integer", **numbers}}),
-            }
+            return closed_object({"way": {"type": "integer", **numbers}}, "relay_choice")
         barred = self.task.target_region if self.wish.elsewhere else None
         rooms = [region.id for region in scene.regions if region.id != barred]
         kinds = [self.wish.type] if self.wish.type else [*COLLAB_TYPES]
@@ -253,7 +250,7 @@ class Offer:
             "handoff": choice_field(self.places, constrain),
             "type": {"type": "string", "enum": kinds},
         }
-        return {"title": "relay_choice", **closed_object(fields)}
+        return closed_object(fields, "relay_choice")
 
 
 def relay_question(

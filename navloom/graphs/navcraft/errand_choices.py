@@ -78,7 +78,7 @@ def errand_question(
     )
     if piece:
         held = choice_field([_YES, "no"], settings.constrain)
-        return rendered, {"title": "errand_fits", **closed_object({_FITS: held})}
+        return rendered, closed_object({_FITS: held}, "errand_fits")
     # The worked turns show how furniture is weighed; before other questions they did not help.
     schema = errand_choice_schema(settings, picked, state["seed"], state.get("weighed", []))
     return rendered._replace(turns=()), without_refused(schema, state)
@@ -285,7 +285,7 @@ def errand_choice_schema(
         }
         names = every[step]
     field = choice_field(names, settings.lists_names)
-    return {"title": f"errand_{step}", **closed_object({step: field})}
+    return closed_object({step: field}, f"errand_{step}")
 
 
 def far_places(scene: Scene, thing: NamedThing, least: int) -> list[NamedThing]:

@@ -30,6 +30,7 @@ from navloom.models.builtin import Request
 from navloom.models.messages import AnswerError, opening, read_json_object
 from navloom.prompts.load import load_prompt
 from navloom.sim.composer import one_line
+from navloom.tools.forms import closed_object
 from navloom.tools.navigation.things import Things, thing_lines
 
 JOB = "which_thing"
@@ -95,14 +96,9 @@ def question(state: State, context: Context) -> Question:  # noqa: ARG001  all t
         job=JOB,
         read=lambda text: {"pointed": read_thing(text, ids)},
         give_up=lambda _, error: {"faults": [str(error)]},
-        schema={
-            "title": JOB,
-            "description": "The thing that is meant.",
-            "type": "object",
-            "properties": {_KEY: {"type": "string", "enum": list(ids)}},
-            "required": [_KEY],
-            "additionalProperties": False,
-        },
+        schema=closed_object(
+            {_KEY: {"type": "string", "enum": ids}}, JOB, "The thing that is meant."
+        ),
         role="navigator",
     )
 

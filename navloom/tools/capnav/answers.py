@@ -24,7 +24,7 @@ from typing import Any, Literal
 from jsonschema import Draft202012Validator
 
 from navloom.models.messages import MOST_CHARACTERS, AnswerError, json_values
-from navloom.tools.forms import Violation, quoted
+from navloom.tools.forms import Violation, closed_object, quoted
 
 MOST_PATH = 200
 """Nodes of a path that are read: no scene of the benchmark has half as many."""
@@ -280,14 +280,7 @@ def response_schema(ids: Sequence[str], *, constrain: bool, least: int) -> dict[
         for node in (involved["start"], involved["end"], involved["intermediate"]["items"]):
             node["enum"] = list(ids)
     asked = {"type": "array", "items": item, "maxItems": max(1, min(MOST_QUESTIONS, 2 * least))}
-    return {
-        "title": TITLE,
-        "description": "Navigation questions about one scene.",
-        "type": "object",
-        "properties": {"questions": asked},
-        "required": ["questions"],
-        "additionalProperties": False,
-    }
+    return closed_object({"questions": asked}, TITLE, "Navigation questions about one scene.")
 
 
 def compact_schema(
@@ -310,14 +303,8 @@ def compact_schema(
             made[key]["enum"] = [place]
         if constrain and listed:
             made[f"{key}_detail"]["enum"] = list(listed)
-    return {
-        "title": COMPACT_TITLE,
-        "description": "One route: two places, and a thing in each.",
-        "type": "object",
-        "properties": made,
-        "required": list(made),
-        "additionalProperties": False,
-    }
+    about = "One route: two places, and a thing in each."
+    return closed_object(made, COMPACT_TITLE, about)
 
 
 def read_questions(text: str) -> list[dict[str, Any]]:

@@ -368,4 +368,4 @@ def direct_schema(scene: Scene, variant: Variant, *, constrain: bool) -> dict[st
             "Robot travel path": both(many(short, MOST_PATH)),
             **sentences,
         }
-    return {"title": f"direct_{variant}", **closed_object(fields)}
+    return closed_object(fields, f"direct_{variant}")

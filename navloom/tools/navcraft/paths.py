@@ -510,7 +510,7 @@ def errand_schema(scene: Scene, *, constrain: bool) -> dict[str, Any]:
         ),
         "Task instruction": {"type": "string"},
     }
-    return {"title": "phase_1", **closed_object({"phase_1": closed_object(fields)})}
+    return closed_object({"phase_1": closed_object(fields)}, "phase_1")
 
 
 def read_errand(

@@ -304,7 +304,7 @@ def relay_answer_schema(scene: Scene, *, constrain: bool) -> dict[str, Any]:
         "Subtask list": closed_object({"robot_1": texts, "robot_2": texts}),
     }
     answer = {"anyOf": [closed_object(fields), {"type": "null"}]}
-    return {"title": "phase_2", **closed_object({"phase_2": answer})}
+    return closed_object({"phase_2": answer}, "phase_2")
 
 
 def read_relay(

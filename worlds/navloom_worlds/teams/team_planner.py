@@ -185,11 +185,8 @@ class WayOffer:
         """The schema of the answer: a number, or a way in words."""
         if self.numbered:
             held: dict[str, Any] = {"enum": [*map(int, self.ways)]} if constrain else {}
-            return {"title": "team_choice", **closed_object({"way": {"type": "integer", **held}})}
-        return {
-            "title": "team_choice",
-            **closed_object({"way": choice_field([*self.ways], constrain)}),
-        }
+            return closed_object({"way": {"type": "integer", **held}}, "team_choice")
+        return closed_object({"way": choice_field([*self.ways], constrain)}, "team_choice")
 
 
 def way_question(offer: WayOffer, *, constrain: bool) -> tuple[Rendered, dict[str, Any]]:
