@@ -1,18 +1,16 @@
 """What a plan draws, as plain values: rooms, walls, doors, windows, stairs, things, the graph.
 
 By floor, in paper coordinates: x to the right and y = -z up the page, in metres.
-:mod:`navloom.scenes.plan_svg` draws it, and so can others: :meth:`PlanData.record` is JSON. A floor
-is cut 1.2 m above its ground, as architects do: walls that are cut there are solid, what
-lies below (the wall under a window) is not.
+:mod:`navloom.scenes.plan_svg` draws it. A floor is cut 1.2 m above its ground, as architects do:
+walls that are cut there are solid, what lies below (the wall under a window) is not.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import Any
 
 from shapely.geometry import MultiPolygon, Polygon
 from shapely.geometry.base import BaseGeometry
@@ -162,10 +160,6 @@ class PlanData:
 
     scene: str
     floors: tuple[PlanFloor, ...]
-
-    def record(self) -> dict[str, Any]:
-        """As JSON."""
-        return asdict(self)
 
 
 def plan_data(

@@ -113,7 +113,3 @@ class Traversability:
         for a, b in self.edges:
             yield self.passage(body, a, b)
             yield self.passage(body, b, a)
-
-    def detail(self, body: str, end: Literal["start", "end"], node: str) -> Cell | None:
-        """What was said of reaching a question's place within a node."""
-        return self.details.get(canonical(body), {}).get((end, node))

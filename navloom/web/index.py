@@ -98,10 +98,6 @@ class LineIndex:
     def __contains__(self, name: str) -> bool:
         return name in self._by_id
 
-    def position(self, name: str) -> int:
-        """The row of an id; KeyError where there is none."""
-        return self._by_id[name]
-
     def line(self, name: str) -> dict[str, Any]:
         """The line of an id, read at its place.
 

@@ -258,14 +258,6 @@ class RouteFacts:
         """Its length, as tables group it."""
         return LENGTHS[min(self.length, len(LENGTHS)) - 1]
 
-    def record(self) -> dict[str, Any]:
-        """As JSON."""
-        return {
-            "length": self.length,
-            "answers": dict(self.answers),
-            "kinds": {body: list(kinds) for body, kinds in self.kinds.items()},
-        }
-
 
 def truth_record(truth: Traversability, start: str, end: str) -> dict[str, Any]:
     """The ground truth of one question, for every body, as JSON.

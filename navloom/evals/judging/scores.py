@@ -53,10 +53,6 @@ class Agreement:
     kappa: Estimate
     partial_error: float | None = None
 
-    def record(self) -> dict[str, Any]:
-        """As JSON."""
-        return asdict(self)
-
 
 @dataclass(frozen=True)
 class Flips:

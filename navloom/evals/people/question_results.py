@@ -305,7 +305,6 @@ class QuestionResult:
 
     Attributes:
         name: the question's.
-        text: what was asked.
         agreed: how far people agree.
         pairs: how many pairs of people said the same of an item, and how many pairs are.
         counts: how often each value was said, in their order.
@@ -322,7 +321,6 @@ class QuestionResult:
     """
 
     name: str
-    text: str
     agreed: Agreed
     pairs: tuple[int, int]
     counts: Mapping[Value, int]
@@ -380,7 +378,6 @@ def result_of(
     ]
     return QuestionResult(
         name=asked.name,
-        text=asked.question.text,
         agreed=agreed(answers, seed=seed),
         pairs=(int(alike), int(pairs)),
         counts=dict(zip(answers.values, answers.counts.sum(axis=0).tolist(), strict=True)),

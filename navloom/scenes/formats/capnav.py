@@ -84,11 +84,11 @@ class Nodes:
     def __init__(self, scene: Scene) -> None:
         self.ids = tuple(viewpoint.id for viewpoint in scene.viewpoints)
         """In the file's order."""
-        self._region = {v.id: str(v.region) for v in scene.viewpoints}
-        self._node = {region: node for node, region in self._region.items()}
-        self._name = {n: scene.region_by_id[r].label for n, r in self._region.items()}
+        region_of = {v.id: str(v.region) for v in scene.viewpoints}
+        self._node = {region: node for node, region in region_of.items()}
+        self._name = {n: scene.region_by_id[r].label for n, r in region_of.items()}
         self._description = {
-            n: scene.region_by_id[r].description or "" for n, r in self._region.items()
+            n: scene.region_by_id[r].description or "" for n, r in region_of.items()
         }
         self._by_id = {node.casefold(): node for node in self.ids}
         self._by_name: dict[str, list[str]] = {}
@@ -107,17 +107,6 @@ class Nodes:
     def description(self, node: str) -> str:
         """A node's description, often empty."""
         return self._description[node]
-
-    def region(self, node: str) -> str:
-        """The id of a node's region."""
-        return self._region[node]
-
-    def lines(self) -> list[str]:
-        """``node_12 - Kitchen`` a node, with the description where there is one (CapNav B.1)."""
-        return [
-            f"{n} - {self._name[n]}" + (f" ({d})" if (d := self._description[n]) else "")
-            for n in self.ids
-        ]
 
     def resolve(self, text: object) -> Resolved:
         """Which node a text means: an id, a name, ``id — name``, or nearly a name.

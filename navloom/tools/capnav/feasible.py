@@ -21,7 +21,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
-from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -59,17 +58,6 @@ class Feasibility:
     alternatives: tuple[tuple[Passage, ...], ...] = ()
     unlabelled: tuple[Passage, ...] = ()
     connected: bool = True
-
-    def record(self) -> dict[str, Any]:
-        """As JSON."""
-        return {
-            "answer": self.answer,
-            "path": list(self.path),
-            "blocking": [each.record() for each in self.blocking],
-            "alternatives": [[each.record() for each in one] for one in self.alternatives],
-            "unlabelled": [each.record() for each in self.unlabelled],
-            "connected": self.connected,
-        }
 
 
 def feasible(

@@ -141,10 +141,6 @@ class Relays:
         """The best relay by one measure; None where no relay keeps the guards."""
         return self.relay(int(self.ranking(by)[0])) if len(self) else None
 
-    def top(self, k: int, by: Measure) -> list[Relay]:
-        """The k best relays, best first; fewer where there are fewer."""
-        return [self.relay(int(i)) for i in self.ranking(by)[:k]]
-
     def regret(self, alpha: float, g_rate: float) -> Regret | None:
         """How far a relay with these rates is from the best; None where there is no relay."""
         if not len(self):

@@ -99,9 +99,7 @@ def test_cells_are_read_in_the_direction_of_travel(folder: Path) -> None:
     assert (back.traversable, back.note, back.source) == (False, "sill too high", "annotated")
     assert cells.passage("HUMANOID", "node_2", "node_0").source == "reversed"
     assert cells.passage("HUMANOID", "node_3", "node_4").traversable is None
-    detail = cells.detail("ROBOT", "end", "node_1")
-    assert detail is not None
-    assert not detail.traversable
+    assert not cells.details["HUMANOID"]["end", "node_1"].traversable
     assert cells.hallucinated == ("Can [Agent] fly?",)
     with pytest.raises(SceneError, match=r"nothing is known of the body 'HUMANE'.*HUMAN"):
         cells.passage("HUMANE", "node_0", "node_1")

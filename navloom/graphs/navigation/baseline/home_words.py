@@ -122,11 +122,6 @@ class Route:
     goals: tuple[frozenset[str], ...]
     words: frozenset[str]
 
-    @property
-    def plain(self) -> bool:
-        """Whether it names a place and no way there."""
-        return all(c.turn is None and c.climb is None for c in self.clauses)
-
 
 @lru_cache(maxsize=512)
 def read_route(instruction: str) -> Route:
