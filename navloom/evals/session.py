@@ -11,7 +11,7 @@ import re
 import signal
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -392,15 +392,19 @@ class Job(ABC):
         """``provider/name`` of the model whose price a limit of cost needs."""
         return str(self.plan.request.models[0])
 
-    @abstractmethod
+    @property
+    def graph(self) -> Any:
+        """The agent's module, with ``build_graph`` and ``Context``; unless a job has its own."""
+        raise NotImplementedError
+
     def build(self, checkpointer: Any) -> Any:
         """The compiled graph, with this checkpointer."""
+        return self.graph.build_graph(checkpointer)
 
     @abstractmethod
     def input(self, sample: Sample) -> dict[str, Any]:
         """What the graph is called with."""
 
-    @abstractmethod
     def context(self, sample: Sample, model: Any = None) -> Any:
         """The graph's context; scenes load here, when their sample's turn has come.
 
@@ -408,6 +412,25 @@ class Job(ABC):
             sample: whose.
             model: stands in for all models of the job, in a dry run.
         """
+        del sample
+        return self.settings(model)
+
+    def settings(self, model: Any = None, **own: Any) -> Any:
+        """The graph's context, its fields as the request has them.
+
+        Args:
+            model: stands in for the request's.
+            own: fields that the request does not have, or in another form.
+        """
+        from navloom.models.registry import model_of
+
+        asked, kind = self.plan.request, self.graph.Context
+        if "model" not in own:
+            own["model"] = model or model_of(asked.model)
+        for name in (each.name for each in fields(kind)):
+            if name not in own and hasattr(asked, name):
+                own[name] = getattr(asked, name)
+        return kind(**own)
 
     def record(self, sample: Sample, state: Mapping[str, Any]) -> dict[str, Any]:
         """The columns of a finished sample's line that its state decides.

@@ -248,7 +248,7 @@ class DesignJob(Job):
 
     plan: DesignPlan
 
-    build = staticmethod(capnav_tasks.build_graph)
+    graph = capnav_tasks
 
     def input(self, sample: Sample) -> dict[str, Any]:
         """The seed, the routes to prefer, and what exists already."""
@@ -258,21 +258,16 @@ class DesignJob(Job):
             "taken": self.plan.taken.get(sample.id, []),
         }
 
-    def context(self, sample: Sample, model: Any = None) -> capnav_tasks.Context:
+    def context(self, sample: Sample, model: Any = None) -> Any:
         """The graph's context; ``model`` stands in for the request's."""
         request, video = self.plan.request, self.plan.fit.videos.get(sample.scene)
         places = places_at(self.plan.fit.scenes[sample.scene])
-        return capnav_tasks.Context(
+        return self.settings(
+            model,
             scene=places.scene,
             truth=places.truth,
-            model=model or model_of(request.model),
             frames=() if video is None else _frames(str(video), request.frames),
             min_questions=sample.columns["asked"],
-            constrain=request.constrain,
-            compact=request.compact,
-            precise_repairs=request.precise_repairs,
-            max_turns=request.max_turns,
-            max_reasks=request.max_reasks,
         )
 
     def record(self, sample: Sample, state: Mapping[str, Any]) -> dict[str, Any]:

@@ -111,28 +111,24 @@ class CapnavJob(Job):
         """By our rules."""
         return Scorer(self.plan.benchmark)
 
-    build = staticmethod(capnav_answer.build_graph)
+    graph = capnav_answer
 
     def input(self, sample: Sample) -> dict[str, Any]:
         """The question."""
         return {"seed": sample.seed, "question": self.plan.pairs[sample.id][0].text}
 
-    def context(self, sample: Sample, model: Any = None) -> capnav_answer.Context:
+    def context(self, sample: Sample, model: Any = None) -> Any:
         """The graph's context; ``model`` stands in for the request's.
 
         Raises:
             DataError: the scene's video is broken.
         """
-        request, (question, body) = self.plan.request, self.plan.pairs[sample.id]
-        judge = request.judge_model
-        return capnav_answer.Context(
+        (question, body), judge = self.plan.pairs[sample.id], self.plan.request.judge_model
+        return self.settings(
+            model,
             scene=self.plan.benchmark.scenes[question.scene],
-            model=model or model_of(request.model),
             body=body,
             frames=self._shown(question.scene) if self.plan.looks else (),
-            thinking=request.thinking,
-            constrain=request.constrain,
-            max_reasks=request.max_reasks,
             traversability=self.plan.benchmark.traversability[question.scene],
             judge_model=None if judge is None else model or model_of(judge),
         )

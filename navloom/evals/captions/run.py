@@ -21,7 +21,6 @@ from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Job, Sample, make_id
 from navloom.files import make_folder
 from navloom.graphs.captions import captioner as captions
-from navloom.models.registry import model_of
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import list_scenes, scene_of
 
@@ -43,22 +42,16 @@ class CaptionJob(Job):
 
     plan: CaptionPlan
 
-    build = staticmethod(captions.build_graph)
+    graph = captions
 
     def input(self, sample: Sample) -> dict[str, Any]:
         """One viewpoint."""
         return {"seed": sample.seed, "viewpoints": [sample.columns["viewpoint"]]}
 
-    def context(self, sample: Sample, model: Any = None) -> captions.Context:
+    def context(self, sample: Sample, model: Any = None) -> Any:
         """The graph's context; ``model`` stands in for the request's."""
         scene = scene_of(self.plan.scenes[sample.scene])
-        return captions.Context(
-            scene=scene,
-            model=model or model_of(self.plan.request.model),
-            jobs=self.plan.request.job,
-            max_reasks=self.plan.request.max_reasks,
-            constrain=self.plan.request.constrain,
-        )
+        return self.settings(model, scene=scene, jobs=self.plan.request.job)
 
 
 def plan(request: CaptionRequest, run: Path | None, note: Note) -> CaptionPlan:

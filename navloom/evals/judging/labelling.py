@@ -33,7 +33,6 @@ from navloom.evals.tasks.episode import Episode
 from navloom.files import encode_line, write_whole
 from navloom.graphs.judging import labeller
 from navloom.models.builtin import BuiltinChatModel
-from navloom.models.registry import model_of
 from navloom.models.spec import read_spec
 from navloom.scenes.checked_files import first_problem
 from navloom.tools.navigation.steps import Walk
@@ -97,7 +96,7 @@ class LabelJob(Job):
 
     plan: LabelPlan
 
-    build = staticmethod(labeller.build_graph)
+    graph = labeller
 
     def input(self, sample: Sample) -> dict[str, Any]:
         """One walk in words."""
@@ -105,20 +104,15 @@ class LabelJob(Job):
         told = account(Walk.read(walk.result), walk.episode, self._scene(walk))
         return {"seed": sample.seed, "account": told, "causes": dict(MEANS)}
 
-    def context(self, sample: Sample, model: Any = None) -> labeller.Context:
+    def context(self, sample: Sample, model: Any = None) -> Any:
         """The graph's context; ``model`` stands in for the request's."""
-        asked = self.plan.request
-        if model is None and read_spec(asked.model).bare == HEURISTIC:
+        if model is None and read_spec(self.plan.request.model).bare == HEURISTIC:
             said = self._rules(sample)
             model = BuiltinChatModel(
                 model_name="heuristic",
                 policies={labeller.PROMPT: lambda request: request.answer(said)},
             )
-        return labeller.Context(
-            model=model or model_of(asked.model),
-            max_reasks=asked.max_reasks,
-            constrain=asked.constrain,
-        )
+        return self.settings(model)
 
     def record(self, sample: Sample, state: Mapping[str, Any]) -> dict[str, Any]:
         """The label, and beside it what the rules say: they are asked anew, by this version."""

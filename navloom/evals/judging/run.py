@@ -24,7 +24,6 @@ from navloom.evals.session import Job, Sample
 from navloom.files import encode_line
 from navloom.graphs.judging import reasoning, rubric
 from navloom.judges.trace import Step, load_rubric, steps_of
-from navloom.models.registry import model_of
 
 _SHOWN = 4_000
 """Characters of an explanation that a line keeps; all of it went to the judge's fence."""
@@ -49,20 +48,16 @@ class ReasoningJob(Job):
 
     plan: ReasoningPlan
 
-    build = staticmethod(reasoning.build_graph)
+    graph = reasoning
 
     def input(self, sample: Sample) -> dict[str, Any]:
         """One explanation with its record."""
         explanation, record = self.plan.given[sample.id]
         return {"seed": sample.seed, "explanation": explanation, "record": record}
 
-    def context(self, sample: Sample, model: Any = None) -> reasoning.Context:
+    def context(self, sample: Sample, model: Any = None) -> Any:
         """The graph's context; ``model`` stands in for the request's."""
-        asked, fenced = self.plan.request, sample.id not in self.plan.bare
-        judge = model or model_of(asked.model)
-        return reasoning.Context(
-            model=judge, defences=fenced, max_reasks=asked.max_reasks, constrain=asked.constrain
-        )
+        return self.settings(model, defences=sample.id not in self.plan.bare)
 
 
 @dataclass(kw_only=True)
@@ -78,21 +73,15 @@ class RubricJob(Job):
 
     plan: TracePlan
 
-    build = staticmethod(rubric.build_graph)
+    graph = rubric
 
     def input(self, sample: Sample) -> dict[str, Any]:
         """One step."""
         return {"seed": sample.seed, "step": self.plan.steps[sample.id].model_dump(mode="json")}
 
-    def context(self, _: Sample, model: Any = None) -> rubric.Context:
+    def context(self, _: Sample, model: Any = None) -> Any:
         """The graph's context; ``model`` stands in for the request's."""
-        asked = self.plan.request
-        return rubric.Context(
-            model=model or model_of(asked.model),
-            rubric=load_rubric(asked.rubric),
-            max_reasks=asked.max_reasks,
-            constrain=asked.constrain,
-        )
+        return self.settings(model, rubric=load_rubric(self.plan.request.rubric))
 
 
 def plan_answers(request: JudgeRequest, run: Path | None, note: Note) -> ReasoningPlan:

@@ -30,7 +30,6 @@ from navloom.judges.preference_items import (
     spoiled_pairs,
     true_errands,
 )
-from navloom.models.registry import model_of
 from navloom.scenes.checked_files import first_problem
 from navloom.scenes.uri import iter_scenes
 from navloom.tools.navcraft.paths import ErrandAnswer
@@ -52,21 +51,12 @@ class PreferenceJob(Job):
 
     plan: PreferencePlan
 
-    build = staticmethod(preference.build_graph)
+    graph = preference
 
     def input(self, sample: Sample) -> dict[str, Any]:
         """Both tasks."""
         a, b = self.plan.pairs[sample.id]
         return {"seed": sample.seed, "a": a, "b": b}
-
-    def context(self, _: Sample, model: Any = None) -> preference.Context:
-        """The graph's context; ``model`` stands in for the request's."""
-        asked = self.plan.request
-        return preference.Context(
-            model=model or model_of(asked.model),
-            max_reasks=asked.max_reasks,
-            constrain=asked.constrain,
-        )
 
 
 @dataclass(frozen=True)

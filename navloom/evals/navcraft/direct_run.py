@@ -13,10 +13,7 @@ from navloom.evals.navcraft.request import SURVEY, read_survey
 from navloom.evals.navcraft.run import survey
 from navloom.evals.session import Job, Sample, make_id
 from navloom.graphs.navcraft import direct as navcraft_direct
-from navloom.models.registry import model_of
 from navloom.scenes.uri import scene_of
-
-_SETTINGS = ("variant", "tools", "tau", "constrain", "max_turns", "max_reasks")
 
 
 @dataclass(kw_only=True)
@@ -36,22 +33,15 @@ class DirectJob(Job):
 
     plan: DirectPlanOfRun
 
-    def build(self, checkpointer: Any) -> Any:
-        """The generator's graph."""
-        return navcraft_direct.build_graph(checkpointer)
+    graph = navcraft_direct
 
     def input(self, sample: Sample) -> dict[str, Any]:
         """The seed."""
         return {"seed": sample.seed}
 
-    def context(self, sample: Sample, model: Any = None) -> navcraft_direct.Context:
+    def context(self, sample: Sample, model: Any = None) -> Any:
         """The generator's context; ``model`` stands in for the request's."""
-        request = self.plan.request
-        return navcraft_direct.Context(
-            scene=scene_of(self.plan.scenes[sample.scene]),
-            model=model or model_of(request.model),
-            **{name: getattr(request, name) for name in _SETTINGS},
-        )
+        return self.settings(model, scene=scene_of(self.plan.scenes[sample.scene]))
 
 
 def plan(request: DirectRequest, run: Path | None, note: Note) -> DirectPlanOfRun:

@@ -18,20 +18,11 @@ from typing import Any
 
 from navloom.errors import SceneError, UsageError
 from navloom.evals.kinds import RESULT_TOKENS, Calls, Note, Plan, reply_tokens
-from navloom.evals.navcraft.request import (
-    BROKEN,
-    COLLAB_ONLY,
-    COMPACT_ONLY,
-    SURVEY,
-    Survey,
-    SynthRequest,
-    read_survey,
-)
+from navloom.evals.navcraft.request import BROKEN, SURVEY, Survey, SynthRequest, read_survey
 from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Job, Sample, make_id
 from navloom.graphs.navcraft import collab as navcraft_collab
 from navloom.graphs.navcraft import single as navcraft_single
-from navloom.models.registry import model_of
 from navloom.prompts.navcraft.profiles import Profile, load_profile
 from navloom.scenes.bodies import has_geometry
 from navloom.scenes.scene import Scene
@@ -102,7 +93,6 @@ def why_no_errand(scene: Scene, *, tau: int) -> str | None:
 
 LIBRARY_TOKENS = 2_000
 """Tokens of an answer of the efficiency library, at most."""
-_HELP = ("constrain", "tools", "compact", "precise_repairs", *COMPACT_ONLY)
 
 
 @dataclass(kw_only=True)
@@ -126,10 +116,10 @@ class SynthJob(Job):
 
     plan: SynthPlan
 
-    def build(self, checkpointer: Any) -> Any:
-        """The generator's graph."""
-        module = navcraft_single if self.plan.request.kind == "single" else navcraft_collab
-        return module.build_graph(checkpointer)
+    @property
+    def graph(self) -> Any:
+        """The generator's module."""
+        return navcraft_single if self.plan.request.kind == "single" else navcraft_collab
 
     def input(self, sample: Sample) -> dict[str, Any]:
         """The seed and, of a relay, the wish, and the errand where it was given."""
@@ -141,23 +131,10 @@ class SynthJob(Job):
             "wish": self.plan.wishes[sample.id],
         }
 
-    def context(self, sample: Sample, model: Any = None) -> navcraft_single.Context:
+    def context(self, sample: Sample, model: Any = None) -> Any:
         """The generator's context; ``model`` stands in for the request's."""
-        request = self.plan.request
-        common: dict[str, Any] = {
-            "scene": scene_of(self.plan.scenes[sample.scene]),
-            "model": model or model_of(request.model),
-            "profile": sample.columns["profile"] and Profile.read(sample.columns["profile"], "run"),
-            "tau": request.tau,
-            **{name: getattr(request, name) for name in _HELP},
-            "max_turns": request.max_turns,
-            "max_reasks": request.max_reasks,
-        }
-        if request.kind == "single":
-            return navcraft_single.Context(**common)
-        return navcraft_collab.Context(
-            **common, **{name: getattr(request, name) for name in COLLAB_ONLY}
-        )
+        scene, said = scene_of(self.plan.scenes[sample.scene]), sample.columns["profile"]
+        return self.settings(model, scene=scene, profile=said and Profile.read(said, "run"))
 
 
 def plan(request: SynthRequest, run: Path | None, note: Note) -> SynthPlan:

@@ -309,27 +309,6 @@ def spread(episodes: Sequence[Episode], seed: int) -> list[Episode]:
     return [episode for *_, episode in sorted(turns, key=lambda each: each[:2])]
 
 
-_COPIED = (
-    "cot",
-    "reflect",
-    "prompts",
-    "scratchpad",
-    "plan",
-    "jump",
-    "blank_options",
-    "act",
-    "dialogue",
-    "oracle_knows",
-    "oracle_arrival",
-    "oracle_budget",
-    "ask_cost",
-    "max_questions",
-    "max_steps",
-    "max_reasks",
-    "max_revisions",
-    "views",
-)
-"""What the navigator's context takes from the request as it stands."""
 _OURS = ("auto", "embedded", "graph", "habitat")
 """Backends that take a source of captions."""
 _MOST_NAMED = 5
@@ -367,9 +346,7 @@ class EvalJob(Job):
 
     plan: EvalPlan
 
-    def build(self, checkpointer: Any) -> Any:
-        """The navigator's graph."""
-        return navigator.build_graph(checkpointer)
+    graph = navigator
 
     def input(self, sample: Sample) -> dict[str, Any]:
         """The episode; goals and path are never shown to the navigator."""
@@ -386,14 +363,13 @@ class EvalJob(Job):
 
     def context(self, sample: Sample, model: Any = None) -> Context:
         """The navigator's context, which makes its simulator; ``model`` stands in for all."""
-        request, settings = self.plan.request, self.plan.request.settings
-        own = {name: getattr(request, name) for name in _COPIED}
-        count = request.few_shot_failures
-        return Context(
+        request, count = self.plan.request, self.plan.request.few_shot_failures
+        made: Context = self.settings(
+            agent=Context.agent,  # in the simulator; the request's is the navigator
             simulator=partial(simulator_of, request, self.plan.scenes[sample.scene]),
             model=model or model_of(request.thinks_with),
             oracle_model=model or (request.oracle_model and model_of(request.oracle_model)),
-            memory=settings.memory,
+            memory=request.settings.memory,
             oracle=request.helped_by,
             failures=choose(self.plan.failures, count, [self.plan.episodes[sample.id]])
             if count
@@ -402,9 +378,8 @@ class EvalJob(Job):
             media=None if self.plan.media is None else FolderMedia(self.plan.media),
             embodiment=request.embodiment if request.embodied else DEFAULT_BODY,
             person=self.person(sample),
-            motion=request.motion,
-            **own,
         )
+        return made
 
     def person(self, sample: Sample) -> Person | None:
         """Who walks in the place of the model; nobody."""

@@ -11,17 +11,11 @@ from navloom.evals.kinds import RESULT_TOKENS, Calls, Note, reply_tokens
 from navloom.evals.navcraft.request import SURVEY, Survey, read_survey
 from navloom.evals.navcraft.run import SynthPlan, survey
 from navloom.evals.session import Job, Sample, make_id
-from navloom.models.registry import model_of
 from navloom.scenes.bodies import body_of
 from navloom.scenes.uri import load_scene, scene_of
 from navloom_worlds.teams import team_planner
 from navloom_worlds.teams.request import TeamRequest
 from navloom_worlds.teams.team_task import draw
-
-_SETTINGS = (
-    *("robots", "errands", "max_metres", "by", "tools", "tau", "constrain", "compact", "choices"),
-)
-_LIMITS = ("max_turns", "max_reasks")
 
 
 @dataclass(frozen=True)
@@ -30,23 +24,16 @@ class TeamJob(Job):
 
     plan: SynthPlan
 
-    def build(self, checkpointer: Any) -> Any:
-        """The planner's graph."""
-        return team_planner.build_graph(checkpointer)
+    graph = team_planner
 
     def input(self, sample: Sample) -> dict[str, Any]:
         """The seed."""
         return {"seed": sample.seed}
 
-    def context(self, sample: Sample, model: Any = None) -> team_planner.Context:
+    def context(self, sample: Sample, model: Any = None) -> Any:
         """The planner's context; ``model`` stands in for the request's."""
-        request = self.plan.request
-        return team_planner.Context(
-            scene=scene_of(self.plan.scenes[sample.scene]),
-            model=model or model_of(request.model),
-            bodies=request.body_names,
-            **{name: getattr(request, name) for name in (*_SETTINGS, *_LIMITS)},
-        )
+        scene = scene_of(self.plan.scenes[sample.scene])
+        return self.settings(model, scene=scene, bodies=self.plan.request.body_names)
 
 
 def plan(request: TeamRequest, run: Path | None, note: Note) -> SynthPlan:
