@@ -258,7 +258,7 @@ def _storeys(scene: Scene) -> Labels:
     levels = [(height[floor], floor) for floor in height]
     levels += [(r.center[1] if r.box is None else r.box.bottom, r.floor) for r in scene.regions]
     heights = np.array([level for level, _ in levels])
-    feet = np.array([v.position[1] - v.eye_height for v in scene.viewpoints])
+    feet = np.array([v.ground[1] for v in scene.viewpoints])
     nearest = np.abs(feet[:, None] - heights[None, :]).argmin(axis=1)
     storeys: Labels = np.array([floor for _, floor in levels], dtype=np.int64)[nearest]
     return storeys

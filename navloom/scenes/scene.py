@@ -262,6 +262,12 @@ class Viewpoint(Frozen):
     eye_height: float = Field(default=0.0, ge=0, le=FARTHEST, allow_inf_nan=False)
     """How far ``position`` is above the floor, in metres."""
 
+    @property
+    def ground(self) -> Point3:
+        """The floor under it."""
+        x, y, z = self.position
+        return x, y - self.eye_height, z
+
 
 class Edge(Frozen):
     """Two viewpoints one can walk between in a straight line, in both directions."""
@@ -412,7 +418,7 @@ class Scene(Frozen):
         """The floor a viewpoint stands on: its region's, else the nearest one not far above it."""
         if viewpoint.region is not None:
             return self.region_by_id[viewpoint.region].floor
-        foot = viewpoint.position[1] - viewpoint.eye_height
+        foot = viewpoint.ground[1]
         return min(self.floors, key=lambda floor: (abs(floor.height - foot), floor.id)).id
 
     def items_in(self, region: str, kind: ItemKind | None = None) -> tuple[Item, ...]:

@@ -293,7 +293,7 @@ class Composer(ABC):
         if there.region != here.region:
             return f"leads{steep} to {'another' if room == 'room' else 'the'} {room}"
         near = [
-            (distance_3d(_floor(there), link.point), link)
+            (distance_3d(there.ground, link.point), link)
             for link in self._links.get(there.region, ())
             if link.point is not None
         ]
@@ -336,7 +336,7 @@ class ComposedCaptions(Composer):
     def _around(self, here: Viewpoint) -> Sequence[Thing]:
         """The items of its region, and what is near and of none, nearest first."""
         own = self.scene.items_in(here.region) if here.region is not None else ()
-        floor = _floor(here)[1]
+        floor = here.ground[1]
         near = [
             item
             for item in self._homeless
@@ -399,8 +399,3 @@ def _beyond_it(things: Sequence[Thing]) -> str:
     """``, beyond it a fridge and an oven``."""
     said = unique((with_article(each.name) for each in things), _MOST_BEYOND)
     return f", beyond it {enumerated(said)}" if said else ""
-
-
-def _floor(viewpoint: Viewpoint) -> Point3:
-    x, y, z = viewpoint.position
-    return x, y - viewpoint.eye_height, z

@@ -42,7 +42,7 @@ from navloom.scenes.distances import (
     wrapped,
 )
 from navloom.scenes.hints import viewpoint_hint
-from navloom.scenes.scene import Point3, Scene, Viewpoint, distance_3d
+from navloom.scenes.scene import Point3, Scene, distance_3d
 from navloom.sim.captions import captions_for
 from navloom.sim.protocol import (
     THRESHOLD_M,
@@ -192,12 +192,6 @@ def make(
     return GraphSimulator(scene, captions)
 
 
-def floor_of(viewpoint: Viewpoint) -> Point3:
-    """The floor under a viewpoint, in metres."""
-    x, y, z = viewpoint.position
-    return x, y - viewpoint.eye_height, z
-
-
 def nearest_viewpoint(scene: Scene, position: Point3) -> tuple[str, float]:
     """The viewpoint whose floor is nearest to a point on the floor, and how many metres off it is.
 
@@ -206,7 +200,7 @@ def nearest_viewpoint(scene: Scene, position: Point3) -> tuple[str, float]:
         position: in metres.
     """
     floors = per_scene(
-        scene, "viewpoint_floors", lambda: np.array([floor_of(each) for each in scene.viewpoints])
+        scene, "viewpoint_floors", lambda: np.array([each.ground for each in scene.viewpoints])
     )
     off = np.sqrt(((floors - np.asarray(position)) ** 2).sum(axis=1))
     nearest = int(off.argmin())
@@ -356,7 +350,7 @@ class GraphSimulator:
         through = table.path(here, nearest)
         if through is None:
             return None
-        points = tuple(floor_of(self.scene.viewpoint_by_id[each]) for each in through)
+        points = tuple(self.scene.viewpoint_by_id[each].ground for each in through)
         return Path(points, table.distance(here, nearest), tuple(through))
 
     def change(self, scene: Scene) -> Mapping[str, Observation]:
@@ -429,7 +423,7 @@ class GraphSimulator:
     def _may_be_at(self, scene: Scene, pose: Pose) -> bool:
         """Whether a pose, on a viewpoint that is there or on none, can have been come to."""
         viewpoint = scene.viewpoint_by_id.get(pose.viewpoint or "")
-        return viewpoint is not None and pose.position == floor_of(viewpoint)
+        return viewpoint is not None and pose.position == viewpoint.ground
 
     def close(self) -> None:
         """Nobody is in the scene any more."""
@@ -496,7 +490,7 @@ class GraphSimulator:
         for way in self._ways[here]:
             if way.viewpoint == viewpoint:
                 there = self.scene.viewpoint_by_id[viewpoint]
-                return Pose(floor_of(there), way.heading, way.elevation, viewpoint)
+                return Pose(there.ground, way.heading, way.elevation, viewpoint)
         self._known(viewpoint)
         ways = [way.viewpoint for way in self._ways[here]]
         on = f"one of {', '.join(ways[:6])}" if ways else "none, no edge leads on from there"
@@ -516,7 +510,7 @@ class GraphSimulator:
     def _standing(self, pose: Pose) -> Pose:
         viewpoint = self._viewpoint(pose)
         return Pose(
-            position=floor_of(self.scene.viewpoint_by_id[viewpoint]),
+            position=self.scene.viewpoint_by_id[viewpoint].ground,
             heading=wrapped(_finite(pose.heading, "A heading")),
             elevation=max(-_LIMIT, min(_LIMIT, _finite(pose.elevation, "An elevation"))),
             viewpoint=viewpoint,

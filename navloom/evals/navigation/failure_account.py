@@ -12,7 +12,6 @@ from itertools import pairwise
 from string import ascii_uppercase
 
 from navloom.evals.navigation.failure_behaviour import metres_to_goal, reference_of
-from navloom.evals.navigation.failure_cause import foot_of
 from navloom.evals.tasks.episode import Episode
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.distances import per_scene, turn_between
@@ -32,9 +31,7 @@ _MOST_HOPS = 40
 def seen_from(scene: Scene, viewpoint: str, heading: float) -> Observation:
     """What is seen on a viewpoint by who looks that way, radians clockwise from -z."""
     simulator = per_scene(scene, "looker", lambda: GraphSimulator(scene, captions_for(scene)))
-    spot = scene.viewpoint_by_id[viewpoint]
-    x, y, z = spot.position
-    pose = Pose((x, y - spot.eye_height, z), heading, 0.0, viewpoint)
+    pose = Pose(scene.viewpoint_by_id[viewpoint].ground, heading, 0.0, viewpoint)
     return simulator.reset({"a": (pose, DEFAULT_BODY)})["a"]
 
 
@@ -86,7 +83,7 @@ class _Account:
 
     def _rise(self, start: str, end: str) -> float:
         known = self.scene.viewpoint_by_id
-        return foot_of(known[end]) - foot_of(known[start])
+        return known[end].ground[1] - known[start].ground[1]
 
     def _to_end(self, viewpoint: str) -> str:
         return f"{metres_to_goal(viewpoint, self.episode, self.scene):.1f} m from the end"

@@ -319,13 +319,8 @@ def slope_of(a: Viewpoint | None, way: Sequence[Viewpoint]) -> Literal["up", "do
     """Whether the last place of a way lies higher than a viewpoint, or lower."""
     if a is None or not way:
         return "level"
-    rise = foot_of(way[-1]) - foot_of(a)
+    rise = way[-1].ground[1] - a.ground[1]
     return "level" if abs(rise) < _RISE else "up" if rise > 0 else "down"
-
-
-def foot_of(viewpoint: Viewpoint) -> float:
-    """How high the floor is at a viewpoint, metres."""
-    return viewpoint.position[1] - viewpoint.eye_height
 
 
 def way_of(fork: Fork, way: Sequence[Viewpoint]) -> Way | None:

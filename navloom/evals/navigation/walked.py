@@ -35,7 +35,7 @@ from navloom.scenes.bodies import (
 from navloom.scenes.distances import metre_table
 from navloom.scenes.scene import Point3, Scene
 from navloom.scenes.uri import scene_of
-from navloom.sim.graph import candidates_of, floor_of
+from navloom.sim.graph import candidates_of
 
 _MOST_NAMED = 20
 """Episodes that a note names; run.json has all."""
@@ -86,7 +86,7 @@ def _stands_of(request: EvalRequest) -> Stands | None:
         return None
 
     def stands(scene: Scene, viewpoint: str, heading: float) -> bool:
-        stand = Stand(floor_of(scene.viewpoint_by_id[viewpoint]), heading)
+        stand = Stand(scene.viewpoint_by_id[viewpoint].ground, heading)
         return mover_of(scene, request.embodiment).settled(stand, reach=SETTLE_M) is not None
 
     return stands
@@ -198,7 +198,7 @@ class PosedGround(Ground):
 
     def __init__(self, scene: Scene, posed: Posed) -> None:
         table, ways = metre_table(scene, "3d"), candidates_of(scene)
-        places = {each.id: np.array(floor_of(each)) for each in scene.viewpoints}
+        places = {each.id: np.array(each.ground) for each in scene.viewpoints}
         many, more = len(table.nodes), len(posed.points)
         near = [[name, *(w.viewpoint for w in ways[name])] for name in posed.viewpoints]
         points = [np.array(point) for point in posed.points]
@@ -236,7 +236,7 @@ def stood_at(
     if len(points) != len(viewpoints) or not any(points) or not known.keys() >= {*viewpoints}:
         return None
     pairs = zip(viewpoints, points, strict=True)
-    return tuple(floor_of(known[name]) if point is None else point for name, point in pairs)
+    return tuple(known[name].ground if point is None else point for name, point in pairs)
 
 
 def measure_posed(

@@ -172,9 +172,9 @@ class _Writer:
         near = [
             Passed(item, 1.0, 0.0)
             for item in self.scene.items_in(here.region or "")
-            if self._fit(item) and _away(item, ground(here)) <= _BESIDE
+            if self._fit(item) and _away(item, here.ground) <= _BESIDE
         ]
-        near.sort(key=lambda passed: (_away(passed.item, ground(here)), passed.item.id))
+        near.sort(key=lambda passed: (_away(passed.item, here.ground), passed.item.id))
         verb = self._one("Stop", "Wait", "Come to a stop")
         if near:
             words = self._name(self._best(near).item)
@@ -329,12 +329,6 @@ def legs_of(scene: Scene, path: Sequence[str], heading: float) -> list[Leg]:
     return legs
 
 
-def ground(viewpoint: Viewpoint) -> tuple[float, float, float]:
-    """The floor under a viewpoint."""
-    x, y, z = viewpoint.position
-    return x, y - viewpoint.eye_height, z
-
-
 def _corners(points: Sequence[Viewpoint]) -> list[int]:
     """Indices of the ends and the corners; where stairs begin or end is a corner, too."""
     on_stairs = [_climbs(a, b) for a, b in pairwise(points)]
@@ -344,7 +338,7 @@ def _corners(points: Sequence[Viewpoint]) -> list[int]:
 
 
 def _climbs(a: Viewpoint, b: Viewpoint) -> bool:
-    rise = abs(ground(b)[1] - ground(a)[1])
+    rise = abs(b.ground[1] - a.ground[1])
     return rise > _LEAST_RISE and rise > FLIGHT / 3 * distance_2d(a.position, b.position)
 
 
@@ -397,7 +391,7 @@ def _leg(scene: Scene, points: Sequence[Viewpoint], before: float) -> Leg:
         heading=heading,
         turn=turn_between(before, heading),
         metres=metres,
-        rise=ground(last)[1] - ground(first)[1],
+        rise=last.ground[1] - first.ground[1],
         entered=tuple(region for region, _ in crossings),
         through=tuple(link for _, link in crossings),
         passed=_passed(scene, points),
@@ -419,5 +413,5 @@ def _passed(scene: Scene, points: Sequence[Viewpoint]) -> tuple[Passed, ...]:
 
 def _same_height(item: Item, first: Viewpoint, last: Viewpoint) -> bool:
     """Whether a thing is on the storey of a leg: not under it and not above it."""
-    low, high = sorted((ground(first)[1], ground(last)[1]))
+    low, high = sorted((first.ground[1], last.ground[1]))
     return not item.height_known or low - 0.5 <= item.position[1] <= high + 2.2

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cache
 from random import Random
 
-from navloom.evals.tasks.instruct import article, ground, item_words, room_words
+from navloom.evals.tasks.instruct import article, item_words, room_words
 from navloom.scenes.lexicon import word_table
 from navloom.scenes.scene import Item, Scene, distance_2d
 
@@ -107,7 +107,7 @@ def _standing(scene: Scene, item: Item) -> tuple[str | None, list[str]]:
     apart = {
         viewpoint.id: distance_2d(viewpoint.position, item.position)
         for viewpoint in scene.viewpoints_by_region[item.region or ""]
-        if not item.height_known or -1.0 <= item.position[1] - ground(viewpoint)[1] <= 3.0
+        if not item.height_known or -1.0 <= item.position[1] - viewpoint.ground[1] <= 3.0
     }
     seers = [viewpoint for viewpoint, metres in apart.items() if metres <= SIGHT]
     if not seers:

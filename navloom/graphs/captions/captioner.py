@@ -54,7 +54,6 @@ from navloom.scenes.scene import UNKNOWN, Scene, prompt_name
 from navloom.scenes.uri import scene_of
 from navloom.sim.captions import CaptionCache
 from navloom.sim.composer import composed
-from navloom.sim.graph import floor_of
 from navloom.sim.protocol import (
     MOST_CAPTION,
     MOST_DESCRIPTION,
@@ -358,7 +357,7 @@ def _asked(state: State, scene: Scene) -> list[str]:
 
 
 def _observe(context: Context, scene: Scene, viewpoint: str) -> Observation:
-    pose = Pose(floor_of(scene.viewpoint_by_id[viewpoint]), viewpoint=viewpoint)
+    pose = Pose(scene.viewpoint_by_id[viewpoint].ground, viewpoint=viewpoint)
     simulator = context.simulator
     if isinstance(simulator, str):
         simulator = partial(seeing_simulator, simulator, scene, context.views)

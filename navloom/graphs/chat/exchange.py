@@ -42,7 +42,7 @@ from navloom.scenes.distances import heading_to, metre_table, turn_between, wrap
 from navloom.scenes.hints import viewpoint_hint
 from navloom.scenes.lexicon import room_types
 from navloom.scenes.scene import Point3, Scene, distance_3d
-from navloom.sim.graph import floor_of, nearest_viewpoint, region_of
+from navloom.sim.graph import nearest_viewpoint, region_of
 from navloom.sim.protocol import Contact, DrivenSimulator, Forward, Observation, Pose, Waypoint
 from navloom.sim.protocol import Turn as TurnBody
 from navloom.sim.walker import Walker, pose_entry, pose_record
@@ -109,14 +109,14 @@ def hop_body(state: Mapping[str, Any], walker: Walker, viewpoint: str) -> Moved:
     place = walker.scene.viewpoint_by_id[viewpoint]
     if before.get("beside"):
         try:
-            seen = walker.step(inner, Waypoint(floor_of(place)))
+            seen = walker.step(inner, Waypoint(place.ground))
         except SimulatorError:
             # Nobody has moved: what is in its way is told where the walk is.
             return Moved(_kept(state), 0.0, (), arrived=False)
     else:
         seen = walker.hop(inner, viewpoint)
         if seen.pose.viewpoint != viewpoint and _carries(walker, before["viewpoint"], viewpoint):
-            heading = heading_to(_position(before, walker.scene), floor_of(place))
+            heading = heading_to(_position(before, walker.scene), place.ground)
             seen = walker.place(inner, Pose(place.position, heading, 0.0, viewpoint))
     metres = distance_3d(_position(before, walker.scene), seen.pose.position)
     if not walker.physical:
@@ -187,7 +187,7 @@ def _by(scene: Scene, pose: Pose) -> str:
     room = scene.viewpoints_by_region.get(region_of(scene, pose) or "", ())
     if not room:
         return nearest_viewpoint(scene, pose.position)[0]
-    return min(room, key=lambda each: (distance_3d(floor_of(each), pose.position), each.id)).id
+    return min(room, key=lambda each: (distance_3d(each.ground, pose.position), each.id)).id
 
 
 def _exact(state: Mapping[str, Any], walker: Walker) -> Mapping[str, Any]:
@@ -204,7 +204,7 @@ def _exact(state: Mapping[str, Any], walker: Walker) -> Mapping[str, Any]:
 def _position(pose: Mapping[str, Any], scene: Scene) -> Point3:
     at = pose.get("position")
     if at is None:
-        return floor_of(scene.viewpoint_by_id[pose["viewpoint"]])
+        return scene.viewpoint_by_id[pose["viewpoint"]].ground
     x, y, z = at
     return x, y, z
 

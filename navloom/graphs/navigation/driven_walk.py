@@ -24,7 +24,6 @@ from navloom.graphs.navigation.person import PersonWish, Standing
 from navloom.scenes.bodies import in_sight
 from navloom.scenes.distances import heading_to, metre_table, turn_between
 from navloom.scenes.scene import Point3, Scene, distance_3d
-from navloom.sim.graph import floor_of
 from navloom.sim.protocol import Contact, DrivenSimulator, Observation, Velocity, touches
 from navloom.sim.viewer import EYE_M
 from navloom.sim.walker import Walker, walker_of
@@ -60,7 +59,7 @@ def set_out(state: Mapping[str, Any], walker: Walker, max_steps: int) -> dict[st
         "leg": {"to": at, "since": since, "stood": since, "metres": 0.0, "touched": {}},
     }
     if not poses:
-        x, y, z = state["pose"].get("position") or floor_of(walker.scene.viewpoint_by_id[at])
+        x, y, z = state["pose"].get("position") or walker.scene.viewpoint_by_id[at].ground
         update["poses"] = [[0.0, x, y, z, heading]]
     return update
 
@@ -147,7 +146,7 @@ class _Burst:
 
     def _nearest_stand(self, viewpoint: str) -> None:
         """Put the pose that came nearest to a viewpoint into the trajectory, after the last one."""
-        place = floor_of(self._walker.scene.viewpoint_by_id[viewpoint])
+        place = self._walker.scene.viewpoint_by_id[viewpoint].ground
         left = np.array([pose[1:4] for pose in self._poses[self._leg["stood"] :]])
         off = np.linalg.norm(left - np.array(place), axis=1)
         self._stand(viewpoint, self._leg["stood"] + int(off.argmin()))
@@ -206,16 +205,16 @@ def nearest_seen(scene: Scene, here: Point3, own: str) -> str:
         own: the viewpoint that it was at; another must be nearer by ``NEARER_M``.
     """
     places = scene.viewpoint_by_id
-    least = distance_3d(floor_of(places[own]), here) - NEARER_M
+    least = distance_3d(places[own].ground, here) - NEARER_M
     table = metre_table(scene, "3d")
     near = [
         (metres, name)
         for name, place in places.items()
-        if (metres := distance_3d(floor_of(place), here)) < min(least, _FAR_M)
+        if (metres := distance_3d(place.ground, here)) < min(least, _FAR_M)
     ]
     eye = (here[0], here[1] + EYE_M, here[2])
     for _, name in sorted(near)[:_MOST_LOOKS]:
-        x, y, z = floor_of(places[name])
+        x, y, z = places[name].ground
         if not np.isfinite(table.distance(own, name)):
             continue
         if in_sight(scene, eye, (x, y + EYE_M, z)):

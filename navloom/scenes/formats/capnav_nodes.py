@@ -69,7 +69,7 @@ def _position(scene: Scene, region: Region) -> Point3:
     if not there:
         return region.center
     nearest = min(there, key=lambda v: ((v.position[0] - x) ** 2 + (v.position[2] - z) ** 2, v.id))
-    return (nearest.position[0], nearest.position[1] - nearest.eye_height, nearest.position[2])
+    return nearest.ground
 
 
 def _description(scene: Scene, region: Region, name: str) -> str:

@@ -165,12 +165,6 @@ def refuses(what: str, call: Callable[[], object]) -> None:
     raise CheckError(f"{what}: expected a SimulatorError, and nothing was raised")
 
 
-def floor(viewpoint: Viewpoint) -> Point3:
-    """The floor under a viewpoint."""
-    x, y, z = viewpoint.position
-    return x, y - viewpoint.eye_height, z
-
-
 def same(a: Any, b: Any) -> bool:
     """Whether two observations, or parts of them, are the same to the last bit."""
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):

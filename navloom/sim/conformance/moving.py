@@ -18,7 +18,6 @@ from navloom.sim.conformance.bench import (
     acting,
     close_to,
     expect,
-    floor,
     needs,
     put,
     put_two,
@@ -97,7 +96,7 @@ def frame(bench: Bench) -> None:
     with bench.simulator() as simulator:
         for viewpoint in bench.samples:
             found = put(simulator, viewpoint).pose.position
-            asked = floor(bench.scene.viewpoint_by_id[viewpoint])
+            asked = bench.scene.viewpoint_by_id[viewpoint].ground
             apart = distance_3d(found, asked)
             expect(apart <= _SNAP_M, f"{viewpoint}: expected floor {asked}, found {found}")
 

@@ -19,7 +19,7 @@ from navloom.scenes.distances import heading_to, metre_table, per_scene
 from navloom.scenes.passability import estimate
 from navloom.scenes.scene import Link, Scene, distance_2d
 from navloom.sim.composer import label_words, one_line
-from navloom.sim.graph import floor_of, nearest_viewpoint
+from navloom.sim.graph import nearest_viewpoint
 from navloom.sim.protocol import Contact
 from navloom.tools.chat.places import Now, Place
 
@@ -188,7 +188,7 @@ def first_obstacle(scene: Scene, start: str, goal: str, body: Embodiment) -> Bum
         What takes most of its way where it gets no farther; None where nothing does.
     """
     mover, at = mover_of(scene, body), scene.viewpoint_by_id
-    way = [floor_of(at[each]) for each in metre_table(scene, "3d").path(start, goal) or ()]
+    way = [at[each].ground for each in metre_table(scene, "3d").path(start, goal) or ()]
     for a, b in pairwise(way):
         stand = mover.settled(Stand(a, heading_to(a, b)), {}, _STEP_M)
         if stand is None:

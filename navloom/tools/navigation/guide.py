@@ -255,15 +255,11 @@ class _Pose:
 
     def storeys_to(self, other: str) -> Level:
         """Whether the floor there is higher or lower by over a metre."""
-        rise = _floor(self.scene, other) - _floor(self.scene, self.viewpoint)
+        at = self.scene.viewpoint_by_id
+        rise = at[other].ground[1] - at[self.viewpoint].ground[1]
         if abs(rise) <= _STOREY_M:
             return "level"
         return "up" if rise > 0 else "down"
-
-
-def _floor(scene: Scene, viewpoint: str) -> float:
-    there = scene.viewpoint_by_id[viewpoint]
-    return there.position[1] - there.eye_height
 
 
 def _turn_words(turn: float) -> str:

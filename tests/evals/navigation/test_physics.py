@@ -31,7 +31,6 @@ from navloom.graphs.navigation.context import Context
 from navloom.scenes.bodies import Embodiment, Stand, get_body
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene
-from navloom.sim.graph import floor_of
 from navloom.sim.registry import BACKENDS
 from navloom_worlds.motion.mover import mover_of
 from tests.evals.navigation.bumpy import body_graph, hop_kind, make
@@ -72,7 +71,7 @@ def test_an_episode_starts_where_its_body_can_stand() -> None:
         made, gone = walked.standing(EvalRequest(task="scene", **told))
         assert (len(made.episodes), gone) == (30, ())
         starts[physics] = [
-            moves.settled(Stand(floor_of(scene.viewpoint_by_id[each.start]), each.heading))
+            moves.settled(Stand(scene.viewpoint_by_id[each.start].ground, each.heading))
             for each in made.episodes
         ]
     assert None in starts["off"]
@@ -147,7 +146,7 @@ def test_who_slides_goes_on_from_where_it_stood(runs: dict[str, Path]) -> None:
             touched += kind != "free"
         assert len(result["contacts"]) == touched
         for viewpoint, *_, x, y, z in result["trajectory"][1:]:
-            own = floor_of(scene.viewpoint_by_id[viewpoint])
+            own = scene.viewpoint_by_id[viewpoint].ground
             assert (x, y, z) in ((own[0] + 0.2, *own[1:]), own)
         bumped = [step.get("bumped") for step in result["steps"] if step.get("bumped")]
         assert bumped == ["a wall"] * touched
@@ -221,7 +220,7 @@ def test_the_agent_reads_what_it_bumped_into() -> None:
 def test_metrics_are_of_where_the_body_stood() -> None:
     """By hand: half way along an edge of 2 m towards a goal that is 2 m on."""
     scene = load_scene("demo:flat")
-    places = {each.id: floor_of(each) for each in scene.viewpoints}
+    places = {each.id: each.ground for each in scene.viewpoints}
     edge = next(each for each in scene.edges)
     a, b = places[edge.a], places[edge.b]
     half = tuple((p + q) / 2 for p, q in zip(a, b, strict=True))

@@ -18,14 +18,13 @@ from navloom.evals.runner import run_kind
 from navloom.evals.tasks import registry
 from navloom.evals.tasks.episode import Episode, PlacedEpisode, TaskData, on_graph
 from navloom.scenes.uri import load_scene
-from navloom.sim.graph import floor_of
 
 FLAT = load_scene("demo:flat")
 PATH = ("1_0", "2_0", "2_6")
 
 
 def point(viewpoint: str, east: float = 0.0) -> tuple[float, float, float]:
-    x, y, z = floor_of(FLAT.viewpoint_by_id[viewpoint])
+    x, y, z = FLAT.viewpoint_by_id[viewpoint].ground
     return x + east, y, z
 
 

@@ -178,7 +178,6 @@ def _towards(
 def _points(scene: Scene, place: str) -> list[Point3]:
     """Where a place is, on the floor; of a room its viewpoints, middle first."""
     from navloom.errors import UsageError
-    from navloom.sim.graph import floor_of
     from navloom_worlds.moving.surroundings import goals_of, point_of
     from navloom_worlds.rendering.embedded import floor_at
 
@@ -192,7 +191,7 @@ def _points(scene: Scene, place: str) -> list[Point3]:
             numbers.insert(1, floor_at(scene, *numbers))
         return [point_of(numbers)]
     ids = [each for each in goals_of(scene, place) if isinstance(each, str)]
-    return [floor_of(scene.viewpoint_by_id[each]) for each in ids]
+    return [scene.viewpoint_by_id[each].ground for each in ids]
 
 
 def _told(ride: Ride, planned: float | None, instants: Sequence[Instant]) -> dict[str, Any]:

@@ -18,7 +18,6 @@ from typing import Any
 from navloom.errors import SimulatorError
 from navloom.scenes.bodies import Embodiment
 from navloom.scenes.scene import Point3, Scene, distance_3d
-from navloom.sim.graph import floor_of
 from navloom_worlds.habitat.habitat_process import HabitatProcess, OpenScene, habitat_at
 from navloom_worlds.habitat.habitat_scenes import SceneFiles
 from navloom_worlds.motion.body_field import Way
@@ -126,7 +125,7 @@ class WalkableScene:
             return process.ask(do, file=self._file, **given)[0]
 
     def _load(self, process: HabitatProcess) -> None:
-        floors = [floor_of(each) for each in self._scene.viewpoints]
+        floors = [each.ground for each in self._scene.viewpoints]
         said, _ = process.ask("navmesh", file=self._file, settings=self._settings, floors=floors)
         process.navmeshes.add(self._file)
         self.lacking = int(said["lacking"])

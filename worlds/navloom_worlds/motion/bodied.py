@@ -30,7 +30,7 @@ from navloom.scenes.bodies import SETTLE_M, Embodiment, Moved, Moves, Others, St
 from navloom.scenes.checked_files import short
 from navloom.scenes.distances import heading_to, wrapped
 from navloom.scenes.scene import Point3, Scene, distance_2d, distance_3d
-from navloom.sim.graph import STANDING_M, Agent, GraphSimulator, floor_of, nearest_viewpoint
+from navloom.sim.graph import STANDING_M, Agent, GraphSimulator, nearest_viewpoint
 from navloom.sim.protocol import (
     Action,
     Captions,
@@ -372,7 +372,7 @@ class BodySimulator(GraphSimulator, ABC):
         """
         position = stand.position
         if viewpoint is not None:
-            own = floor_of(self.scene.viewpoint_by_id[viewpoint])
+            own = self.scene.viewpoint_by_id[viewpoint].ground
             # Who comes to stand on the viewpoint itself sees from there what all see.
             if distance_2d(own, position) <= _EXACT_M:
                 position = own
@@ -390,13 +390,13 @@ class BodySimulator(GraphSimulator, ABC):
     def _floor(self, place: Pose | str) -> Point3:
         if isinstance(place, Pose) and place.viewpoint is None:
             return _finite_point(place.position)
-        return floor_of(self.scene.viewpoint_by_id[self._viewpoint(place)])
+        return self.scene.viewpoint_by_id[self._viewpoint(place)].ground
 
     def _staying(self, pose: Pose) -> Pose:
         if pose.viewpoint is None:
             return pose
         moved = super()._staying(pose)
-        before = floor_of(self._before.viewpoint_by_id[pose.viewpoint])
+        before = self._before.viewpoint_by_id[pose.viewpoint].ground
         return moved if pose.position == before else pose
 
     def change(self, scene: Scene) -> Mapping[str, Observation]:
@@ -407,7 +407,7 @@ class BodySimulator(GraphSimulator, ABC):
     def _may_be_at(self, scene: Scene, pose: Pose) -> bool:
         if pose.viewpoint is None:
             return True
-        floor = floor_of(scene.viewpoint_by_id[pose.viewpoint])
+        floor = scene.viewpoint_by_id[pose.viewpoint].ground
         return distance_3d(floor, pose.position) <= SETTLE_M + STANDING_M
 
     # Acting.
@@ -457,7 +457,7 @@ class BodySimulator(GraphSimulator, ABC):
         """Whether somebody is on the graph: it stands on a viewpoint itself, and nothing counts."""
         if self._rules.physics != "off" or pose.viewpoint is None:
             return False
-        return pose.position == floor_of(self.scene.viewpoint_by_id[pose.viewpoint])
+        return pose.position == self.scene.viewpoint_by_id[pose.viewpoint].ground
 
     def _hop_after(self, name: str, agent: Agent, viewpoint: str) -> Agent:
         if agent.pose.viewpoint is None:

@@ -25,7 +25,6 @@ from navloom.scenes.bodies import (
     outer,
 )
 from navloom.scenes.scene import Scene
-from navloom.sim.graph import floor_of
 from navloom.sim.protocol import Pose, Simulator
 from navloom.tools.forms import name_argument
 from navloom_worlds.moving import driving, surroundings
@@ -178,7 +177,7 @@ def clearance(scene: Scene, spot: Spot | Pose, body: Embodiment = DEFAULT_BODY) 
         )
         return {"clearance": None, "body": body.name, "reason": why}
     named = place if isinstance(place, str) else place.viewpoint
-    at = floor_of(scene.viewpoint_by_id[named]) if named and spot is not place else None
+    at = scene.viewpoint_by_id[named].ground if named and spot is not place else None
     position = at or (place.position if isinstance(place, Pose) else (0.0, 0.0, 0.0))
     heading = place.heading if isinstance(place, Pose) else 0.0
     mover, stand = mover_of(scene, body), Stand(position, heading)

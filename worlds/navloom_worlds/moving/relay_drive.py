@@ -25,7 +25,7 @@ import shapely
 from navloom.errors import SimulatorError
 from navloom.scenes.bodies import Embodiment, mover_of, outer
 from navloom.scenes.scene import Box, Item, Point2, Point3, Scene
-from navloom.sim.graph import floor_of, nearest_viewpoint, region_of
+from navloom.sim.graph import nearest_viewpoint, region_of
 from navloom.sim.protocol import (
     Contact,
     Forward,
@@ -349,7 +349,8 @@ class _Party:
         apart = _apart(goer.body, other.body) + _SPARE_M
         comes = [other.pose.position, *other.ahead]
         scene, here = self._simulator.scene, goer.pose.position
-        floors = sorted(map(floor_of, scene.viewpoints), key=lambda spot: math.dist(spot, here))
+        spots = (each.ground for each in scene.viewpoints)
+        floors = sorted(spots, key=lambda spot: math.dist(spot, here))
         for spot in floors[:_MOST_ASIDE]:
             if min(math.dist(spot, each) for each in comes) < apart:
                 continue

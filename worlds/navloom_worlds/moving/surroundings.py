@@ -32,7 +32,7 @@ from navloom.scenes.bodies import (
 from navloom.scenes.distances import per_scene, turn_between
 from navloom.scenes.hints import viewpoint_hint
 from navloom.scenes.scene import Point3, Scene, distance_2d
-from navloom.sim.graph import floor_of, nearest_viewpoint, region_of
+from navloom.sim.graph import nearest_viewpoint, region_of
 from navloom.sim.protocol import Captions, Contact, Observation, Path, Pose, Simulator
 from navloom.tools.forms import paragraph, quoted
 
@@ -217,7 +217,7 @@ def body_way(
 def _floor(scene: Scene, place: Pose | str) -> Point3:
     """The floor of a place; of a pose that is a mere name, of its viewpoint."""
     if isinstance(place, str):
-        return floor_of(scene.viewpoint_by_id[place])
+        return scene.viewpoint_by_id[place].ground
     return place.position
 
 
@@ -340,15 +340,13 @@ def standing(scene: Scene, region: str, body: Embodiment) -> Point3 | None:
         return None
     middle = scene.region_by_id[region].center
     inside = own.viewpoints_by_region[region]
-    nearest = min(
-        inside, key=lambda each: (math.dist(floor_of(each), middle), each.id), default=None
-    )
-    return None if nearest is None else floor_of(nearest)
+    nearest = min(inside, key=lambda each: (math.dist(each.ground, middle), each.id), default=None)
+    return None if nearest is None else nearest.ground
 
 
 def _of(scene: Scene, body: Embodiment) -> tuple[nx.Graph[str], dict[str, Point3]]:
     own = body_graph(scene, body)
-    at = {each.id: floor_of(each) for each in own.viewpoints}
+    at = {each.id: each.ground for each in own.viewpoints}
     graph: nx.Graph[str] = nx.Graph()
     graph.add_nodes_from(at)
     graph.add_weighted_edges_from(

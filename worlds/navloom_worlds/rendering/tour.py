@@ -16,7 +16,6 @@ import networkx as nx
 from navloom.errors import SimulatorError
 from navloom.scenes.distances import heading_to, metre_table, turn_between, wrapped
 from navloom.scenes.scene import Scene
-from navloom.sim.graph import floor_of
 from navloom.sim.protocol import Pose
 from navloom_worlds.rendering.embedded import can_look, outlook
 
@@ -173,7 +172,7 @@ def _legs(scene: Scene, order: Sequence[str], stops: set[str]) -> Iterator[_Tour
     if len(way) > 1:
         heading = heading_to(places[way[0]].position, places[way[1]].position)
     for here, there in pairwise([*way, ""]):
-        at = floor_of(places[here])
+        at = places[here].ground
         pose = Pose(at, heading, 0.0, here)
         if here in stops:
             stops.discard(here)
@@ -184,7 +183,7 @@ def _legs(scene: Scene, order: Sequence[str], stops: set[str]) -> Iterator[_Tour
         turn = turn_between(heading, onward)
         if abs(turn) > 1e-3:
             yield _TourLeg(abs(turn) / TURN, pose, Pose(at, onward, 0.0, here), turn)
-        goal = floor_of(places[there])
+        goal = places[there].ground
         walked = Pose(at, onward, 0.0, here)
         yield _TourLeg(math.dist(at, goal) / WALK, walked, Pose(goal, onward, 0.0, there), 0.0)
         heading = onward

@@ -44,7 +44,6 @@ from navloom.models.secrets import one_line
 from navloom.scenes.bodies import DEFAULT_BODY, SETTLE_M, Embodiment, Stand
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import scene_of
-from navloom.sim.graph import floor_of
 from navloom.sim.protocol import Pose
 from navloom.sim.views import MARK_M
 from navloom.web.people_room import PeopleRoom, Seat
@@ -215,7 +214,7 @@ class LiveWalk:
         Args:
             start: the viewpoint where it begins.
         """
-        place = floor_of(self.scene.viewpoint_by_id[start])
+        place = self.scene.viewpoint_by_id[start].ground
         _jpeg(self.scene, self._camera(Pose(place, 0.0, 0.0, start), 0, 0.0))
         if self.motion == "continuous":
             mover = mover_of(self.scene, self.body)
@@ -284,7 +283,7 @@ def _marks(scene: Scene, standing: Standing, camera: Camera) -> Iterator[list[fl
     """The ways on that are in a picture."""
     half = math.tan(camera.fov / 2)
     for option in standing.options:
-        x, y, z = floor_of(scene.viewpoint_by_id[option.viewpoint])
+        x, y, z = scene.viewpoint_by_id[option.viewpoint].ground
         way = np.array([x, y + MARK_M, z]) - np.array(camera.position)
         right, up, ahead = (float(way @ axis) for axis in camera.axes)
         if ahead < 0.1:

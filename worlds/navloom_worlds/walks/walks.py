@@ -39,7 +39,6 @@ from navloom.models.call import CallSettings
 from navloom.scenes.bodies import SETTLE_M, Stand, body_of
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import SceneNames, scene_of
-from navloom.sim.graph import floor_of
 from navloom_worlds.motion.body_field import body_field
 from navloom_worlds.motion.mover import mover_of
 from navloom_worlds.rendering.embedded import can_look
@@ -131,9 +130,9 @@ def can_be_walked(scene: Scene, episode: Episode, motion: Motion) -> bool:
     if motion == "hops":
         return True
     body = body_of(None)
-    place = floor_of(scene.viewpoint_by_id[episode.start])
+    place = scene.viewpoint_by_id[episode.start].ground
     stand = mover_of(scene, body).settled(Stand(place, episode.heading), reach=SETTLE_M)
-    goals = [floor_of(scene.viewpoint_by_id[goal]) for goal in episode.goals]
+    goals = [scene.viewpoint_by_id[goal].ground for goal in episode.goals]
     return stand is not None and (
         body_field(scene, body).way(stand.position, goals, driven=True) is not None
     )

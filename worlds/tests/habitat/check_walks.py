@@ -24,7 +24,6 @@ from navloom.scenes.bodies import VLNVERSE, Stand
 from navloom.scenes.scene import Scene, distance_3d
 from navloom.scenes.uri import list_scenes
 from navloom.sim import Action, Forward, Observation, Pose, Simulator, Turn, get_simulator
-from navloom.sim.graph import floor_of
 from navloom_worlds.motion.mover import mover_of
 
 BODY = VLNVERSE.model_copy(update={"doors": False})
@@ -123,7 +122,7 @@ def walks(uri: str, count: int, seed: int = 0) -> list[Walk]:
     fitting = [
         each.id
         for each in scene.viewpoints
-        if mover.fits(Stand(floor_of(each), 0.0)) and _can_go(theirs, each.id)
+        if mover.fits(Stand(each.ground, 0.0)) and _can_go(theirs, each.id)
     ]
     for _ in range(count):
         start = Pose((0, 0, 0), rng.uniform(0, 2 * math.pi), 0.0, rng.choice(fitting))
@@ -143,9 +142,7 @@ def _can_go(simulator: Simulator, viewpoint: str) -> bool:
         seen = simulator.step({"robot": Forward(0.0)})["robot"]
     except SimulatorError:
         return False
-    return (
-        distance_3d(seen.pose.position, floor_of(simulator.scene.viewpoint_by_id[viewpoint])) < 0.01
-    )
+    return distance_3d(seen.pose.position, simulator.scene.viewpoint_by_id[viewpoint].ground) < 0.01
 
 
 def _walked(

@@ -19,7 +19,6 @@ from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
 from navloom.scenes.scene import Scene
 from navloom.sim import Forward, Hop, Observation, Pose, Simulator, Turn, get_simulator
 from navloom.sim.conformance import CHECKS, made_scene, run_check
-from navloom.sim.graph import floor_of
 from navloom_worlds.exporting.habitat_files import save_habitat
 from navloom_worlds.habitat import HabitatSimulator
 from navloom_worlds.habitat.habitat_process import close_habitat
@@ -174,7 +173,7 @@ def test_a_wide_body_has_a_navmesh_of_its_own_and_another_bodys_is_made_anew(
     assert there is not None
     assert straight is not None
     assert there.metres <= straight.metres + 0.2
-    assert there.points[0][1] == pytest.approx(floor_of(FLAT.viewpoints[0])[1], abs=0.1)
+    assert there.points[0][1] == pytest.approx(FLAT.viewpoints[0].ground[1], abs=0.1)
     # Doors of a flat are 0.9 m wide.
     assert simulator.way_on_foot(start, [goal], wide) is None
     files = sorted(tmp_path.rglob("*.navmesh"), key=lambda each: each.stat().st_mtime_ns)
@@ -190,7 +189,7 @@ def test_a_wide_body_has_a_navmesh_of_its_own_and_another_bodys_is_made_anew(
 
 def test_roofs_are_no_ground() -> None:
     simulator = get_simulator("habitat", FLAT, rig=AROUND)
-    x, y, z = floor_of(FLAT.viewpoints[0])
+    x, y, z = FLAT.viewpoints[0].ground
     top = max(wall.bottom + wall.height for wall in FLAT.walls)
     for above in np.arange(y + 0.8, top + 0.8, 0.1):
         with pytest.raises(SimulatorError, match="does not fit there"):
@@ -237,5 +236,5 @@ def test_a_walk_up_the_stairs_ends_on_the_floor_above() -> None:
             simulator.step({"robot": Turn(turn)})
             metres = math.hypot(x - here[0], z - here[2])
             seen = simulator.step({"robot": Forward(metres)})["robot"]
-    assert seen.pose.position == pytest.approx(floor_of(above), abs=0.15)
-    assert seen.pose.position[1] == pytest.approx(floor_of(above)[1], abs=0.01)
+    assert seen.pose.position == pytest.approx(above.ground, abs=0.15)
+    assert seen.pose.position[1] == pytest.approx(above.ground[1], abs=0.01)

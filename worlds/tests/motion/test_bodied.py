@@ -25,7 +25,6 @@ from navloom.sim import (
     get_simulator,
 )
 from navloom.sim.conformance import made_scene
-from navloom.sim.graph import floor_of
 from navloom.sim.protocol import PhysicsRules, touches
 from navloom_worlds.rendering import EmbeddedSimulator
 from navloom_worlds.rendering.sensors import Sensor, rig_of
@@ -166,7 +165,7 @@ def test_what_each_physics_makes_of_a_lamp_in_the_way() -> None:
             assert simulator.place("robot", Pose((0, 0, 0), viewpoint="hub")).collision is False
             assert act(simulator, Hop("east")).pose.viewpoint == "east"
     for physics in ("off", "telhop"):
-        assert ends[physics].pose.position == floor_of(scene.viewpoint_by_id["behind"])
+        assert ends[physics].pose.position == scene.viewpoint_by_id["behind"].ground
         assert not ends[physics].contacts
     slid, ended = ends["slide"], ends["strict"]
     assert slid.pose.viewpoint == "behind"

@@ -12,7 +12,6 @@ from navloom.scenes import load_scene
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment, get_body
 from navloom.scenes.scene import Scene, distance_2d
 from navloom.sim import get_simulator
-from navloom.sim.graph import floor_of
 from navloom.sim.protocol import Hop, Pose
 from navloom_worlds.motion.body_field import body_field
 from navloom_worlds.motion.body_graph import body_graph
@@ -89,7 +88,7 @@ def test_a_wheelchair_changes_storey_by_lift_and_a_sweeper_does_not() -> None:
     assert any(joined)
     assert ways["WHEELCHAIR"].has_edge("2_1", "10_1")
     assert not ways["SWEEPER"].has_edge("2_1", "10_1")
-    floor = floor_of(own["WHEELCHAIR"].viewpoint_by_id["10_1"])
+    floor = own["WHEELCHAIR"].viewpoint_by_id["10_1"].ground
     for physics in ("slide", "strict", "telhop"):
         cabin = get_simulator("embedded", own["WHEELCHAIR"], physics=physics)
         cabin.reset({"robot": (Pose((0, 0, 0), viewpoint="2_1"), get_body("WHEELCHAIR"))})

@@ -14,7 +14,6 @@ from navloom.cli.main import main
 from navloom.scenes.bodies import VLNVERSE, Stand, get_body
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene
-from navloom.sim.graph import floor_of
 from navloom_worlds.motion.body_field import body_field
 from navloom_worlds.motion.mover import mover_of
 from navloom_worlds.motion.ride import Ride, ridden
@@ -124,7 +123,7 @@ def test_a_film_goes_to_an_mp4(tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 def test_a_long_box_gets_by_its_route_where_its_shortest_way_is_none() -> None:
     home, spot = load_scene("home:0?rooms=6&floors=1"), get_body("SPOT")
-    start, goal = (floor_of(home.viewpoint_by_id[each]) for each in ("6_1", "3_3"))
+    start, goal = (home.viewpoint_by_id[each].ground for each in ("6_1", "3_3"))
     mover, field = mover_of(home, spot), body_field(home, spot)
     shortest = field.way(start, [goal], driven=True)
     found = route(home, spot, start, goal)
