@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navloom.errors import UsageError
-from navloom.evals.report.document import percent
+from navloom.evals.report.document import percent, with_ends
 from navloom.evals.report.intervals import Floats, percentiles, resampled
 
 Level = Literal["nominal", "ordinal", "interval"]
@@ -60,9 +60,7 @@ class Estimate:
     @property
     def coefficient(self) -> str:
         """Of a number that is no share, such as kappa."""
-        if self.value is None or self.interval is None:
-            return "–" if self.value is None else f"{self.value:.3f}"
-        return f"{self.value:.3f} [{self.low:.2f}, {self.high:.2f}]"
+        return with_ends(self.value, self.interval, 3, 2)
 
 
 def estimated(value: float, drawn: Floats, clusters: int) -> Estimate:

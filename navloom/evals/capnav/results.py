@@ -433,11 +433,11 @@ def _worth(score: AnswerScore, result: Mapping[str, Any]) -> Facts:
             tone=right,
             note=_OUTCOMES[score.bucket] if score.bucket else "",
         ),
-        Fact("PV", _share(score.valid), note=faults or "path validity"),
-        Fact("RTA", _share(score.traversable), note="of a yes with a valid path"),
+        Fact("PV", percent(score.valid), note=faults or "path validity"),
+        Fact("RTA", percent(score.traversable), note="of a yes with a valid path"),
         Fact(
             "RV",
-            "unscored" if unscored else _share(score.reason_valid),
+            "unscored" if unscored else percent(score.reason_valid),
             note="of a no: whether its reason is right",
         ),
         Fact(
@@ -450,10 +450,6 @@ def _worth(score: AnswerScore, result: Mapping[str, Any]) -> Facts:
         Fact("pictures", str(result["frames"] or "none")),
     )
     return Facts(title="What it is worth", facts=facts)
-
-
-def _share(value: float | bool | None) -> str:
-    return NOTHING if value is None else percent(float(value))
 
 
 def _shown(
@@ -561,7 +557,7 @@ def _judged(result: Mapping[str, Any], score: AnswerScore, names: Mapping[str, s
         )
     else:
         said_of = (
-            ("share of barriers", _share(verdict.get("partial")), "of the path that was answered"),
+            ("share of barriers", percent(verdict.get("partial")), "of the path that was answered"),
             ("named rightly", _steps(verdict.get("named"), names), ""),
             ("claimed and not so", _listed(list(verdict.get("false") or ())), ""),
         )

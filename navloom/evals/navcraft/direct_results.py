@@ -217,11 +217,8 @@ def _valid(scores: Mapping[str, DirectScore]) -> Table:
         " finding. Brackets are 95 % Wilson intervals; calls, tokens and seconds are medians."
     )
     rows = tuple(row(*each) for each in scores.items())
-    return Table("Read and valid", note, header, rows, record=_records(scores))
-
-
-def _records(scores: Mapping[str, DirectScore]) -> dict[str, Any]:
-    return {name: score.record() for name, score in scores.items()}
+    record = {name: score.record() for name, score in scores.items()}
+    return Table("Read and valid", note, header, rows, record=record)
 
 
 def _median(spread: Spread, digits: int = 0) -> str:

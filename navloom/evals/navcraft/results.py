@@ -40,7 +40,15 @@ from navloom.evals.report.blocks import (
     in_run,
     to_sample,
 )
-from navloom.evals.report.document import NOTHING, Table, named_apart, percent, photo, rate_cell
+from navloom.evals.report.document import (
+    NOTHING,
+    Table,
+    named_apart,
+    percent,
+    photo,
+    rate_cell,
+    with_ends,
+)
 from navloom.evals.report.intervals import Spread
 from navloom.evals.report.writers import write_markdown
 from navloom.evals.run_folder import read_samples
@@ -254,11 +262,7 @@ def variety_table(named: Sequence[tuple[str, Merits]]) -> Table:
 
 
 def _mean(spread: Spread, digits: int = 1) -> str:
-    if spread.mean is None:
-        return NOTHING
-    ends = spread.interval
-    said = "" if ends is None else f" [{ends[0]:.{digits}f}, {ends[1]:.{digits}f}]"
-    return f"{spread.mean:.{digits}f}{said}"
+    return with_ends(spread.mean, spread.interval, digits)
 
 
 def _diversity(scores: Sequence[RunScore]) -> Table:

@@ -18,7 +18,7 @@ from navloom.errors import DataError, RunError, UsageError, did_you_mean
 from navloom.evals.kinds import read_run_of
 from navloom.evals.navigation.ground import Invalid
 from navloom.evals.navigation.metrics import METRICS, Scorer, cluster_of, summarise
-from navloom.evals.navigation.scores import EFFORT, Trial, read_trials, spoken
+from navloom.evals.navigation.scores import EFFORT, Trial, ends_of, read_trials, spoken
 from navloom.evals.navigation.submission import SubmissionFault, read_submission
 from navloom.evals.navigation.walked import stood_at, walked_by
 from navloom.evals.report.document import NOTHING, Table
@@ -259,5 +259,5 @@ def _sheet(
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    ends = " to ".join(spoken(row.metric, end).removesuffix("%") for end in row.interval or ())
+    ends = ends_of(row.metric, row.interval or (), " to ")
     return row.metric, spoken(row.metric, row.mean), ends or NOTHING, f"{row.n:,}"

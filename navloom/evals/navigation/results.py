@@ -16,7 +16,7 @@ from navloom.evals.navigation.failure_behaviour import BEHAVIOURS
 from navloom.evals.navigation.failure_cause import CAUSES
 from navloom.evals.navigation.failures import FailureTally, Tallies
 from navloom.evals.navigation.published import published_line, published_table
-from navloom.evals.navigation.scores import scores_for, spoken
+from navloom.evals.navigation.scores import ends_of, scores_for, spoken
 from navloom.evals.navigation.shown_episodes import Named, pick_cases, tags_of
 from navloom.evals.navigation.walked import walked_by
 from navloom.evals.progress import Summary, Tally
@@ -113,11 +113,6 @@ def _given_away(oracle: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
 
 def _most(counts: Mapping[str, int]) -> list[tuple[str, int]]:
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-
-
-def ends_of(name: str, interval: Sequence[float], between: str, sign: str = "") -> str:
-    """Both ends of an interval, as tables have the score."""
-    return between.join(spoken(name, end, sign).removesuffix("%") for end in interval)
 
 
 _MOST_CELL = 300

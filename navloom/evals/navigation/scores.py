@@ -8,7 +8,7 @@ run of thousands of episodes costs no more memory than its scores. For scoring a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -298,6 +298,18 @@ def spoken(name: str, value: float | None, sign: str = "") -> str:
     if name in SHARES:
         return f"{100 * value:+.1f}" if sign else percent(value)
     return f"{value:{sign}.2f}" if name in METRICS and abs(value) < 1_000 else number(value, sign)
+
+
+def ends_of(name: str, interval: Sequence[float], between: str, sign: str = "") -> str:
+    """Both ends of an interval, as tables have the score."""
+    return between.join(spoken(name, end, sign).removesuffix("%") for end in interval)
+
+
+def measured_cell(name: str, measured: Mapping[str, Any] | None, sign: str = "") -> str:
+    """A metric's ``mean`` and its ``interval`` behind it, as tables have them."""
+    mean, ends = (None, None) if measured is None else (measured["mean"], measured["interval"])
+    said = spoken(name, mean, sign)
+    return f"{said} [{ends_of(name, ends, ', ', sign)}]" if ends and said != NOTHING else said
 
 
 @dataclass(frozen=True)

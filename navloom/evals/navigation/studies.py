@@ -21,8 +21,7 @@ from typing import Any
 from navloom.errors import UsageError
 from navloom.evals.navigation.published import physics_rows
 from navloom.evals.navigation.request import EvalRequest
-from navloom.evals.navigation.results import ends_of
-from navloom.evals.navigation.scores import spoken
+from navloom.evals.navigation.scores import measured_cell, spoken
 from navloom.evals.navigation.subset import failed_by, save_subset, whole_subset
 from navloom.evals.report.document import NOTHING, Table, percent
 from navloom.evals.report.paired_runs import Paired, compare_runs
@@ -94,7 +93,7 @@ def runs_table(
         (
             name,
             str(run["episodes"]),
-            *(_cell(metric, run["metrics"].get(metric)) for metric in shown),
+            *(measured_cell(metric, run["metrics"].get(metric)) for metric in shown),
             *(_difference(metric, paired.get(name, ())) for metric in _PAIRED if paired),
             *_helped(run, paired.get(name, ())),
         )
@@ -135,22 +134,13 @@ def _an_answer(run: Mapping[str, Any], paired: Sequence[Paired]) -> float | None
     return mean / said if said and mean is not None else None
 
 
-def _cell(name: str, measured: Mapping[str, Any] | None) -> str:
-    return NOTHING if measured is None else _said(name, measured["mean"], measured["interval"])
-
-
 def _difference(metric: str, paired: Sequence[Paired]) -> str:
     found = next((each for each in paired if each.metric == metric), None)
     if found is None:
         return NOTHING
-    words = _said(metric, found.difference.mean, found.difference.interval, "+")
+    difference = {"mean": found.difference.mean, "interval": found.difference.interval}
+    words = measured_cell(metric, difference, "+")
     return words if found.shown else f"{words}: no difference shown"
-
-
-def _said(name: str, mean: float | None, interval: Sequence[float] | None, sign: str = "") -> str:
-    """A mean with its interval."""
-    ends = f" [{ends_of(name, interval, ', ', sign)}]" if interval and mean is not None else ""
-    return f"{spoken(name, mean, sign)}{ends}"
 
 
 def compare_dialogue(request: EvalRequest, out: Path, session: Session | None = None) -> Table:

@@ -10,7 +10,7 @@ from typing import Any
 
 from navloom.errors import NavloomError
 from navloom.evals.kinds import Shown
-from navloom.evals.navigation.scores import RunScores, scores_for, spoken
+from navloom.evals.navigation.scores import RunScores, measured_cell, scores_for
 from navloom.evals.people.question_results import (
     LEAST_ITEMS,
     WITHIN_SHARE,
@@ -34,7 +34,7 @@ from navloom.evals.people.study_folder import (
     read_people,
 )
 from navloom.evals.report.blocks import Bars, Block, Fact, Facts, Grid, Prose, Segment, to_sample
-from navloom.evals.report.document import NOTHING, Table, number, percent, rate_cell
+from navloom.evals.report.document import NOTHING, Table, number, percent, rate_cell, with_ends
 from navloom.evals.report.writers import KeptReport, keep_report, write_markdown
 from navloom.evals.run_folder import read_run, read_samples
 
@@ -86,16 +86,13 @@ def mean_tables(questions: Sequence[QuestionResult]) -> Iterator[Table]:
     for tag, value in groups:
         cells = [each.means.get((tag, value)) for each in scales]
         items = max(many for _, many in filter(None, cells))
-        means = (NOTHING if cell is None else _steps(cell[0]) for cell in cells)
+        means = (
+            NOTHING if cell is None else with_ends(cell[0].value, cell[0].interval, 2)
+            for cell in cells
+        )
         rows.append((f"{tag}: {value}" if tag else "all items", str(items), *means))
     header = ("", "items", *(each.name for each in scales))
     yield Table("Means of scales", _INTERVALS, header, tuple(rows))
-
-
-def _steps(mean: Any) -> str:
-    if mean.value is None or mean.interval is None:
-        return NOTHING if mean.value is None else f"{mean.value:.2f}"
-    return f"{mean.value:.2f} [{mean.low:.2f}, {mean.high:.2f}]"
 
 
 def cohen_tables(questions: Sequence[QuestionResult]) -> Iterator[Table]:
@@ -168,7 +165,7 @@ def _against(each: QuestionResult, held: Against) -> tuple[str, str, str]:
 
 def _mean(each: QuestionResult, mean: Any) -> str:
     """A share, or steps away."""
-    return _steps(mean) if each.steps else str(mean)
+    return with_ends(mean.value, mean.interval, 2) if each.steps else str(mean)
 
 
 def _signed(each: QuestionResult, mean: Any) -> str:
@@ -299,16 +296,8 @@ def _run_row(run: Path, name: str, ids: set[str]) -> Iterator[tuple[str, RunScor
 
 def _row(name: str, scores: RunScores) -> tuple[str, ...]:
     measured = scores.record()["metrics"]
-    cells = [_cell(metric, measured.get(metric)) for metric in _SHOWN]
+    cells = [measured_cell(metric, measured.get(metric)) for metric in _SHOWN]
     return name, str(scores.episodes), *cells
-
-
-def _cell(name: str, measured: dict[str, Any] | None) -> str:
-    if measured is None or measured["mean"] is None:
-        return NOTHING
-    said, ends = spoken(name, measured["mean"]), measured["interval"] or ()
-    between = ", ".join(spoken(name, end).removesuffix("%") for end in ends)
-    return f"{said} [{between}]" if between else said
 
 
 _SCALE = 11

@@ -70,6 +70,23 @@ def percent(share: float | None, interval: Interval | None = None) -> str:
     return f"{share:.1%}{ends}"
 
 
+def with_ends(
+    value: float | None, interval: Interval | None, digits: int, ends: int | None = None
+) -> str:
+    """A number that is no share, and its interval behind it.
+
+    Args:
+        value: None where there is none.
+        interval: None where there is none.
+        digits: behind the point.
+        ends: the same of the interval; as many unless given.
+    """
+    if value is None or interval is None:
+        return NOTHING if value is None else f"{value:.{digits}f}"
+    low, high = (f"{end:.{digits if ends is None else ends}f}" for end in interval)
+    return f"{value:.{digits}f} [{low}, {high}]"
+
+
 def first_score(name: str, said: Mapping[str, Any], key: str) -> str:
     """A run's first score as a list of runs shows it, from what ``summary.json`` says of it.
 

@@ -22,7 +22,7 @@ from typing_extensions import TypedDict
 
 from navloom.errors import UsageError
 from navloom.graphs.agent import AgentGraph, ModelLike, SceneLike
-from navloom.graphs.navcraft.single import path_tools
+from navloom.graphs.navcraft.single import RELAY_TOOL, path_tools
 from navloom.graphs.turns import (
     Conversation,
     TurnCall,
@@ -183,12 +183,6 @@ build_graph = builder.compile
 """Gives the graph, with where its steps are kept: nowhere by default."""
 
 
-_RELAY = """Compare a relay of robot_1 and robot_2 with robot_1 doing the whole task alone.
-
-Returns efficient, and r1_rate and g_rate: robot_1's walk and the time of both, as shares of
-robot_1's own route (below 1 is a gain). An error says which rule is broken and what to change."""
-
-
 def direct_tools(scene: Scene, *, tau: int = 2, constrain: bool = True) -> list[BaseTool]:
     """The two stages' tools for one answer: the relay's names its errand along with it.
 
@@ -222,7 +216,7 @@ def direct_tools(scene: Scene, *, tau: int = 2, constrain: bool = True) -> list[
     relay = StructuredTool.from_function(
         lambda **asked: check_direct_relay(scene, asked),
         name="check_collab_path_efficient",
-        description=_RELAY,
+        description=RELAY_TOOL,
         args_schema=arguments,
     )
     return [two_paths, relay]

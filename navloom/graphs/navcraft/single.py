@@ -254,10 +254,11 @@ _TWO_PATHS = """Validate the regions of a single-robot task: start, target and e
 Returns start_2_target and target_2_end (connect, adjacency, path_length, path), s2t_valid,
 t2e_valid and valid. A leg is valid when it is connected and at least {least} links long."""
 
-_RELAY = """Compare a relay of robot_1 and robot_2 with robot_1 doing the whole task alone.
+RELAY_TOOL = """Compare a relay of robot_1 and robot_2 with robot_1 doing the whole task alone.
 
 Returns efficient, and r1_rate and g_rate: robot_1's walk and the time of both, as shares of
 robot_1's own route (below 1 is a gain). An error says which rule is broken and what to change."""
+"""What a model is told of the tool that compares relays."""
 
 
 def path_tools(scene: Scene, *, tau: int = 2, constrain: bool = True) -> list[BaseTool]:
@@ -313,7 +314,7 @@ def relay_tools(
         StructuredTool.from_function(
             lambda **asked: compared_relay(task, RelayChoice(**asked), strict=strict, wish=wish),
             name="check_collab_path_efficient",
-            description=_RELAY,
+            description=RELAY_TOOL,
             args_schema=_arguments(
                 "relay",
                 robot_2_start_region=name_argument("Region robot_2 starts in.", regions),

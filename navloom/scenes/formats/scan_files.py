@@ -9,7 +9,7 @@ Nothing is read here but names.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -65,22 +65,22 @@ def hm3d_homes(folder: Path) -> dict[str, ScanFiles]:
     Args:
         folder: holds ``NNNNN-ID`` folders, or ``train``, ``val``, ``minival`` that hold such.
     """
-    found: dict[str, ScanFiles] = {}
-    for place in (folder, *(folder / split for split in _SPLITS)):
-        for home in _folders(place):
-            files = _hm3d_files(home)
-            if files is not None:
-                found.setdefault(files.id, files)
-    return dict(sorted(found.items()))
+    return _all_in(folder, _SPLITS, _hm3d_files)
 
 
 def mp3d_scans(folder: Path) -> dict[str, ScanFiles]:
     """The scans of Matterport3D in a folder that have a mesh or a house file of their own."""
+    return _all_in(folder, _SCANS, _mp3d_files)
+
+
+def _all_in(
+    folder: Path, parts: Iterable[str], read: Callable[[Path], ScanFiles | None]
+) -> dict[str, ScanFiles]:
+    """The scans of a folder and of some of its folders, by id; of one id the first counts."""
     found: dict[str, ScanFiles] = {}
-    for place in (folder, *(folder / each for each in _SCANS)):
+    for place in (folder, *(folder / part for part in parts)):
         for home in _folders(place):
-            files = _mp3d_files(home)
-            if files is not None:
+            if (files := read(home)) is not None:
                 found.setdefault(files.id, files)
     return dict(sorted(found.items()))
 
