@@ -41,12 +41,8 @@ class Input(TypedDict):
     """Each cause that may be given, and when it is."""
 
 
-class State(Asking, total=False):
+class State(Input, Asking, total=False):
     """What the graph knows between nodes."""
-
-    account: str
-    """See :class:`Input`."""
-    causes: dict[str, str]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -57,7 +53,7 @@ class Context(AskContext):
     """The labeller, or its ``provider/name``."""
 
 
-def prompt(state: State, _: Runtime[Context]) -> State:
+def prompt(state: State, _: Runtime[Context]) -> dict[str, Any]:
     """Write down the question."""
     account = state["account"]
     if len(account) > _MOST_ACCOUNT:

@@ -51,13 +51,9 @@ class Input(TypedDict):
     """Another."""
 
 
-class State(Asking, total=False):
+class State(Input, Asking, total=False):
     """What the graph knows between nodes."""
 
-    a: str
-    """See :class:`Input`."""
-    b: str
-    """See :class:`Input`."""
     said: Growing[dict[str, Any]]
     """Of each order that was asked, ``order``, ``took`` (a, b, None where unscored) and ``why``."""
 
@@ -67,7 +63,7 @@ class Context(AskContext):
     """What does not change during a run."""
 
 
-def prompt(state: State, _: Runtime[Context]) -> State:
+def prompt(state: State, _: Runtime[Context]) -> dict[str, Any]:
     """Write down the question in the next order, as long as there is one."""
     if len(state.get("said", ())) == len(ORDERS):
         return {"messages": []}
@@ -80,7 +76,7 @@ def question(state: State, _: Context) -> Question:
     """What is asked in this order; unscored where no answer names a task."""
     order = _order(state)
 
-    def took(choice: str | None, why: str, faults: list[str]) -> State:
+    def took(choice: str | None, why: str, faults: list[str]) -> dict[str, Any]:
         task = None if choice is None else order[PLACES.index(choice)]
         return {"said": [{"order": order, "took": task, "why": why}], "faults": faults}
 
@@ -94,7 +90,7 @@ def question(state: State, _: Context) -> Question:
     )
 
 
-def finish(state: State) -> State:
+def finish(state: State) -> dict[str, Any]:
     """Put the result together: ``failed`` where an order is unscored.
 
     Its keys: ``choice`` (a, b, ``tie`` where the orders disagree, None where unscored), ``said``,

@@ -49,13 +49,8 @@ class Input(TypedDict):
     """The path's traversability record (:mod:`navloom.judges.traversability`)."""
 
 
-class State(Asking, total=False):
+class State(Input, Asking, total=False):
     """What the graph knows between nodes."""
-
-    explanation: str
-    """See :class:`Input`."""
-    record: dict[str, Any]
-    """See :class:`Input`."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

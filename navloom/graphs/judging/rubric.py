@@ -40,11 +40,8 @@ class Input(TypedDict):
     """The step, as JSON of :class:`navloom.judges.trace.Step`; untrusted."""
 
 
-class State(Asking, total=False):
+class State(Input, Asking, total=False):
     """What the graph knows between nodes."""
-
-    step: dict[str, Any]
-    """See :class:`Input`."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -57,7 +54,7 @@ class Context(AskContext):
     """False shows the judge what was said as it is: for measuring, and for nothing else."""
 
 
-def prompt(state: State, runtime: Runtime[Context]) -> State:
+def prompt(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Write down the question."""
     rubric, step = _rubric(runtime.context.rubric), Step.model_validate(state["step"])
     rendered = _rendered(state.get("seed", 0), rubric, step, runtime.context.defences)
