@@ -55,6 +55,10 @@ from navloom.models.usage import paid_for
 Note = Callable[[str], None]
 _SAID = ("name", "tool_calls", "invalid_tool_calls", "tool_call_id")
 _ENDED = ("finish_reason", "stop_reason", "status")
+_AS_CALLED = ("model", "role", "node", "step", "began", "seconds", "retries", "cached")
+"""What is kept of a call as it is; then what is said in it, and what its reply counts."""
+_SAID_IN_CALL = ("messages", "tools", "schema")
+_COUNTED = ("finish", "input_tokens", "output_tokens", "usd", "error")
 WAIT_S = 0.5
 """How long a call that has ended waits to be written, at most."""
 _MOST_KNOWN = 4096
@@ -234,23 +238,12 @@ class CallKeeper:
             "session": self._session,
             "tried": tried,
             "epoch": epoch,
-            "began": call.began,
-            "seconds": call.seconds,
-            "role": call.role,
-            "model": self._models.get(call.model) or self._model(call.model),
-            "node": call.node,
-            "step": call.step,
             "talk": talk,
             "tools": self._repeated((*near, "tools"), call.tools),
             "schema": self._repeated((*near, "schema"), call.schema),
             "reply": None if reply is None else self._text((*near, reply.type), reply),
-            "finish": call.finish,
-            "input_tokens": call.input_tokens,
-            "output_tokens": call.output_tokens,
-            "usd": call.usd,
-            "cached": int(call.cached),
-            "retries": call.retries,
-            "error": call.error,
+            **{name: getattr(call, name) for name in (*_AS_CALLED, *_COUNTED)},
+            "model": self._models.get(call.model) or self._model(call.model),
         }
         marks = ", ".join("?" * len(row))
         self._insert(f"INSERT INTO calls({', '.join(row)}) VALUES ({marks})", *row.values())  # noqa: S608
@@ -378,22 +371,12 @@ class PlainCall:
         told = reply.response_metadata if reply is not None else {}
         counted: Mapping[str, Any] = (reply.usage_metadata if reply is not None else None) or {}
         return cls(
-            model=call.model,
-            role=call.role,
-            node=call.node,
-            step=call.step,
-            began=call.began,
-            seconds=call.seconds,
-            retries=call.retries,
-            cached=call.cached,
+            **{name: getattr(call, name) for name in (*_AS_CALLED, *_SAID_IN_CALL)},
             finish=next((str(told[key]) for key in _ENDED if told.get(key)), None),
             input_tokens=counted.get("input_tokens", 0),
             output_tokens=counted.get("output_tokens", 0),
             usd=0.0 if reply is None else paid_for(reply)["cost_usd"],
             error=None if call.error is None else one_line(call.error),
-            messages=call.messages,
-            tools=call.tools,
-            schema=call.schema,
             reply=reply,
         )
 
