@@ -9,7 +9,9 @@ from typing import Any
 
 from navloom.errors import RunError, UnfinishedError, UsageError, did_you_mean
 from navloom.evals.progress import Summary
+from navloom.evals.request import Request
 from navloom.evals.run_folder import read_errors
+from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
 from navloom.files import check_place
 
@@ -83,6 +85,21 @@ class Study:
                 )
         session = replace(self._session, **rest)
         return session if part else replace(session, limit=None, sample_id=())
+
+    def run(self, request: Request, folder: Path, *, part: bool = False) -> Summary:
+        """Make one run, whole.
+
+        Args:
+            request: what is asked for.
+            folder: the run's.
+            part: as :meth:`sitting`.
+
+        Raises:
+            UnfinishedError: as :meth:`sitting` and :meth:`ended`.
+        """
+        summary = run_kind(request, folder, self.sitting(part=part))
+        self.ended(summary, folder)
+        return summary
 
     def ended(self, summary: Summary, folder: Path) -> None:
         """Take a run in; refuse to draw conclusions from one that is not whole.

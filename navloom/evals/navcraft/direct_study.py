@@ -20,7 +20,6 @@ from navloom.evals.navcraft.scores import PUBLISHED
 from navloom.evals.report.document import NOTHING, Table, percent
 from navloom.evals.report.writers import keep_study
 from navloom.evals.request import Request
-from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
 from navloom.evals.study import Study, check_arms, check_free
 
@@ -116,7 +115,7 @@ def study_direct(asked: DirectStudy, out: Path, session: Session | None = None) 
     folders, scores = dict[str, Path](), dict[str, DirectScore]()
     for name, request in requests.items():
         folders[name] = out / name.replace(", ", "-").replace(" ", "-")
-        study.ended(run_kind(request, folders[name], study.sitting()), folders[name])
+        study.run(request, folders[name])
         scores[name] = score_direct(folders[name])
     first, *others = direct_tables(scores)
     first = replace(first, title=f"Direct generation, {asked.model}")

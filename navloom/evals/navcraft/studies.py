@@ -45,7 +45,6 @@ from navloom.evals.report.intervals import Spread, intervals
 from navloom.evals.report.writers import keep_study
 from navloom.evals.request import HEURISTIC
 from navloom.evals.run_folder import read_samples
-from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
 from navloom.evals.study import Study, check_arms, check_free
 from navloom.files import write_whole
@@ -93,20 +92,11 @@ def study_relays(
     study, folders = Study(models, session), []
     for model in models:
         folders.append(out / model.replace("/", "-"))
-        whole_run(replace(request, model=model), folders[-1], study)
+        study.run(replace(request, model=model), folders[-1])
     report = write_report(folders, out)
     tables = [_against_optimum(folders)]
     keep_study(out, tables, more=report.blocks)
     return tables
-
-
-def whole_run(request: SynthRequest, folder: Path, study: Study) -> None:
-    """One run of a study, whole.
-
-    Raises:
-        UnfinishedError: it was stopped, met a limit, or some of its samples ended in an error.
-    """
-    study.ended(run_kind(request, folder, study.sitting()), folder)
 
 
 def _against_optimum(folders: Sequence[Path]) -> Table:
@@ -182,7 +172,7 @@ def study_profiles(
         wanted = replace(
             request, profile=given[name], homes=homes, n=homes * ATTEMPTS_A_HOME, kind="single"
         )
-        whole_run(wanted, folder, study)
+        study.run(wanted, folder)
     rows = {name: read_samples(folder) for name, folder in folders.items()}
     counted = {name: _diversity(folder, rows[name]) for name, folder in folders.items()}
     header = ("", "tasks", "objects", "instructions", "instructions a home")
@@ -308,7 +298,7 @@ def study_ablation(
             max_reasks=REPAIRS,
             **{"compact": True, **ARMS[arm]},
         )
-        whole_run(asked, folder, study)
+        study.run(asked, folder)
         rows.append(_row(arm, folder))
     header = (
         "arm",
@@ -418,7 +408,7 @@ def study_worth(
     study, folders = Study(models, session), dict[str, Path]()
     for name in only or arms:
         folders[name] = out / "".join(c if c.isalnum() or c in "-." else "-" for c in name)
-        whole_run(replace(request, kind="collab", **arms[name]), folders[name], study)
+        study.run(replace(request, kind="collab", **arms[name]), folders[name])
     report = write_report([*folders.values()], out)
     scores = {name: replace(score_run(folder), name=name) for name, folder in folders.items()}
     differences = against_blind(folders)

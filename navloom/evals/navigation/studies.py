@@ -26,7 +26,6 @@ from navloom.evals.navigation.subset import failed_by, save_subset, whole_subset
 from navloom.evals.report.document import NOTHING, Table, percent
 from navloom.evals.report.paired_runs import Paired, compare_runs
 from navloom.evals.report.writers import keep_study
-from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
 from navloom.evals.study import Study, check_arms, check_free
 from navloom.evals.tasks.registry import load_task
@@ -158,7 +157,7 @@ def compare_dialogue(request: EvalRequest, out: Path, session: Session | None = 
     asked = {name: replace(request, **changes) for name, changes in DIALOGUE_ARMS.items()}
     check_free(out)
     study = _study(request, session)
-    runs = {name: _run(each, out / name, study, part=True) for name, each in asked.items()}
+    runs = {name: study.run(each, out / name, part=True).scores for name, each in asked.items()}
     note = (
         "The same episodes. ask-no-arrival: the oracle does not say whether it has arrived. bound:"
         f" the option that the shortest path takes is named at every step.{_COLUMNS}{_above(runs)}"
@@ -190,14 +189,14 @@ def study_oracle(
     check_free(out)
     plain = replace(request, **_ALONE, few_shot_failures=0, failures_from=None)
     study = _study(plain, session)
-    base = _run(plain, out / BASE, study, part=True)
+    base = study.run(plain, out / BASE, part=True).scores
     hard = replace(plain, subset=str(_hard(plain, out)))
     runs = {f"{BASE}, all": base}
     for name, changes in chosen.items():
         asked = {**changes, **({"seed": plain.seed + 1} if not changes else {})}
         if "few_shot_failures" in changes:
             asked["failures_from"] = str(out / BASE)
-        runs[name] = _run(replace(hard, **asked), out / name, study)
+        runs[name] = study.run(replace(hard, **asked), out / name).scores
     note = (
         f"{BASE}: all episodes that were tried; the others: those it failed on, where it would"
         " score 0. again: no help and another seed, which is what chance alone gives back; random:"
@@ -239,7 +238,7 @@ def study_bodies(
     check_free(out)
     study = _study(request, session)
     runs = {
-        name: _run(replace(request, **changes), out / name, study, part=True)
+        name: study.run(replace(request, **changes), out / name, part=True).scores
         for name, changes in PHYSICS_ARMS.items()
         if name in arms
     }
@@ -331,11 +330,3 @@ def _hard(request: EvalRequest, out: Path) -> Path:
 def _study(request: EvalRequest, session: Session | None) -> Study:
     models = dict.fromkeys((request.thinks_with, request.oracle_model))
     return Study(list(models), session)
-
-
-def _run(
-    request: EvalRequest, folder: Path, study: Study, *, part: bool = False
-) -> Mapping[str, Any]:
-    summary = run_kind(request, folder, study.sitting(part=part))
-    study.ended(summary, folder)
-    return summary.scores
