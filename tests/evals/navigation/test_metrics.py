@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from navloom.errors import DataError
-from navloom.evals.navigation import path_metrics
+from navloom.evals.navigation import metrics, path_metrics
 from navloom.evals.navigation.ground import MOST_POSITIONS
 from navloom.evals.navigation.metrics import (
     Contacts,
@@ -20,6 +20,7 @@ from navloom.evals.navigation.metrics import (
     cluster_of,
     score_episodes,
     score_paths,
+    summarise,
 )
 from navloom.evals.navigation.path_metrics import first_row, next_row
 from navloom.evals.navigation.submission import read_submission
@@ -435,3 +436,74 @@ def test_warp_by_hand() -> None:
 def test_instructions_of_a_path_belong_together() -> None:
     assert cluster_of(episode(columns={"path_id": 7})) == "made:made/7"
     assert cluster_of(episode()) == "e"
+
+
+def test_success_of_an_episode_is_its_sr() -> None:
+    assert score("abcd").success
+    assert not score("ab").success
+
+
+def test_record_has_the_number_of_actions_where_contacts_are_reported() -> None:
+    assert score("abcd", contacts={"e": Contacts((0.2,), 5)}).record()["actions"] == 5
+    assert "actions" not in score("abcd").record()
+
+
+@pytest.mark.parametrize(("end", "collided"), [("collision", 1), ("stop", 0)])
+def test_an_episode_collided_where_contact_ended_it(end: str, collided: float) -> None:
+    touched = {"e": Contacts((0.2,), 5)}
+    assert score("abcd", contacts=touched, ends={"e": end}).values["collided"] == collided
+
+
+def test_a_collision_rate_is_of_one_action_too() -> None:
+    assert score("a", contacts={"e": Contacts((0.2,), 1)}).values["collision_rate"] == 1
+
+
+# The body ends 1 m beside c on the way to d, 1 m from the goal.
+STOOD: tuple[Point3, ...] = ((0, 0, 0), (2, 0, 0), (4, 0, 0), (5, 0, 0))
+
+
+@pytest.mark.parametrize(
+    ("end", "success", "stopped"), [("stop", 1, 1), ("max_steps", 1, 0), ("collision", 0, 0)]
+)
+def test_a_walk_beside_the_viewpoints_is_measured_where_the_body_stood(
+    end: str, success: float, stopped: float
+) -> None:
+    values = score("abcd", ends={"e": end}, points={"e": STOOD}).values
+    assert (values["TL"], values["NE"]) == (5, 1)
+    assert (values["SR"], values["SR_stopped"]) == (success, stopped)
+    assert score("abcd", points={"other": STOOD}).values["TL"] == 6
+    assert score("abd", points={"e": STOOD[:3]}).values["TL"] is None
+
+
+def test_scenes_that_do_not_fit_into_one_table_are_scored_apart(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    names = ("first", "second", "third")
+    scenes = {
+        f"made:{name}": scene_with({"a": (0, 0, 0), "b": (k + 1.0, 0, 0)}, ["a b"], name)
+        for k, name in enumerate(names)
+    }
+    episodes = [episode("ab", name=uri.removeprefix("made:"), scene=uri) for uri in scenes]
+    monkeypatch.setattr(metrics, "_MOST_CELLS", 7)  # of one scene 4
+    found = score_episodes(episodes, dict.fromkeys(names, "ab"), scenes.__getitem__)
+    assert [each.values["TL"] for each in found] == [1, 2, 3]
+
+
+def test_collision_rate_of_a_run_is_contacts_over_actions() -> None:
+    records: list[dict[str, object]] = [
+        {"collision_rate": 1.0, "actions": 1, "cluster": "p"},
+        {"collision_rate": 0.0, "actions": 3, "cluster": "q"},
+    ]
+    (row,) = summarise(records)
+    assert row.mean == 0.25
+    # Old runs do not say how many actions: each weighs one.
+    del records[0]["actions"]
+    (row,) = summarise(records)
+    assert row.mean == 0.25
+
+
+def test_a_path_without_reference_in_a_scene_of_one_viewpoint() -> None:
+    alone = scene_with({"a": (0, 0, 0)}, [], "alone")
+    found = score_paths(alone, ["a"], [[]], ["a"])
+    assert found["SPL"].tolist() == [1]
+    assert all(math.isnan(found[name][0]) for name in ("SPL_gt", "nDTW", "SDTW", "CLS"))
