@@ -8,7 +8,17 @@ import numpy as np
 import pytest
 
 from navloom.errors import UsageError
-from navloom.evals.agreement import Answers, Level, agreed, alpha, fleiss, kappa, ratio
+from navloom.evals.agreement import (
+    Answers,
+    Estimate,
+    Level,
+    agreed,
+    alpha,
+    estimated,
+    fleiss,
+    kappa,
+    ratio,
+)
 
 # K. Krippendorff, Computing Krippendorff's Alpha-Reliability (2011), section C: twelve units, four
 # observers, five values, not every observer of every unit; a dot is a missing value.
@@ -147,3 +157,67 @@ def test_bad_values_are_one_line() -> None:
     with pytest.raises(UsageError, match="finite numbers"):
         Answers({("r", "1"): float("nan")}, "interval")
     assert np.isnan(alpha(np.zeros((0, 2), np.int64), [0, 1], "nominal"))
+
+
+@pytest.mark.parametrize(
+    ("estimate", "interval", "coefficient"),
+    [
+        (Estimate(None), None, "–"),
+        (Estimate(0.5), None, "0.500"),
+        (Estimate(0.5, 0.25), None, "0.500"),
+        (Estimate(0.5, None, 0.75), None, "0.500"),
+        (Estimate(0.5, 0.25, 0.75), (0.25, 0.75), "0.500 [0.25, 0.75]"),
+        (Estimate(None, 0.25, 0.75), (0.25, 0.75), "–"),
+    ],
+)
+def test_an_interval_has_both_its_ends(
+    estimate: Estimate, interval: tuple[float, float] | None, coefficient: str
+) -> None:
+    assert (estimate.interval, estimate.coefficient) == (interval, coefficient)
+
+
+@pytest.mark.parametrize(
+    ("undefined", "clusters", "interval"),
+    [(2, 2, True), (3, 2, False), (0, 1, False), (0, 2, True)],
+)
+def test_an_interval_needs_two_clusters_and_half_of_the_draws(
+    undefined: int, clusters: int, interval: bool
+) -> None:
+    drawn = np.array([0.2, 0.4, 0.6, 0.8])
+    drawn[:undefined] = np.nan
+    found = estimated(0.5, drawn, clusters)
+    assert found.value == 0.5
+    assert (found.interval is not None) == interval
+
+
+def test_items_of_no_answers_are_not_drawn() -> None:
+    empty = np.array([[1.0, 1.0], [0.0, 1.0], [0.0, 0.0], [0.0, 0.0]])
+    assert ratio(empty) == ratio(empty[:2])
+    assert ratio(np.zeros((3, 2))).value is None
+
+
+def test_pairs_of_an_item() -> None:
+    # Three say x and two y: 3 + 1 pairs agree of 10. The other item has one answer, no pair.
+    said = {(rater, "1"): "xxxyy"[n] for n, rater in enumerate("abcde")} | {("a", "2"): "x"}
+    answers = Answers(said)
+    assert answers.pairs.tolist() == [[4, 10], [0, 0]]
+    assert agreed(answers).share.value == 0.4
+
+
+def test_a_value_that_nobody_gave_is_no_majority() -> None:
+    answers = Answers({("a", "1"): "x"}, "ordinal", ("w", "x"))
+    answers.codes[:] = -1
+    assert answers.majority("1") == ()
+
+
+def test_numbers_come_before_words_and_a_study_has_its_items() -> None:
+    answers = Answers({("a", "1"): "x", ("a", "2"): 10, ("b", "1"): 9})
+    assert answers.values == [9, 10, "x"]
+    assert (agreed(answers).items, agreed(answers).paired, agreed(answers).answers) == (2, 1, 3)
+
+
+def test_interval_values_keep_their_distances() -> None:
+    assert Answers({("a", "1"): 1, ("a", "2"): 5}, "interval").places == [1, 5]
+    assert Answers({("a", "1"): 1, ("a", "2"): 5}, "ordinal").places == [0, 1]
+    with pytest.raises(UsageError, match="finite numbers"):
+        Answers({("a", "1"): 1, ("a", "2"): "x"}, "interval")

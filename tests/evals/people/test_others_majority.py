@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from navloom.evals.agreement import Answers
+from navloom.evals.agreement import Answers, Estimate
 from navloom.evals.people.question_results import Others
 from tests.evals.people.simulated import simulated
 
@@ -80,3 +80,36 @@ def test_a_scale_is_held_against_the_median_in_steps() -> None:
     beside = others.beside("judge", {"1": 3})
     assert beside.difference.value == pytest.approx((2.0 + 0 + 1.0) / 3)
     assert others.beside("judge", {"1": 3}, "b").difference.value == 0
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "share", "steps"),
+    [
+        # A share is level within 10 points, a scale within a quarter of a step.
+        (0.01, 0.3, "better", "better"),
+        (-0.3, -0.01, "worse", "worse"),
+        (0.0, 0.05, "as good", "as good"),
+        (-0.05, 0.0, "as good", "as good"),
+        (-0.1, 0.1, "as good", "as good"),
+        (-0.11, 0.1, "not told apart", "as good"),
+        (-0.1, 0.11, "not told apart", "as good"),
+        (-0.25, 0.25, "not told apart", "as good"),
+        (-0.26, 0.25, "not told apart", "not told apart"),
+        (-0.25, 0.26, "not told apart", "not told apart"),
+    ],
+)
+def test_a_verdict_is_read_from_the_interval(
+    low: float, high: float, share: str, steps: str
+) -> None:
+    difference = Estimate((low + high) / 2, low, high)
+    names, scale = Others(Answers({})), Others(Answers({}, "ordinal", (1, 2)))
+    assert names._verdict(difference, 20) == share
+    assert scale._verdict(difference, 20) == steps
+    assert names._verdict(difference, 19) == "too few items"
+
+
+@pytest.mark.parametrize(
+    "difference", [Estimate(0.5), Estimate(0.5, low=0.4), Estimate(0.5, high=0.6)]
+)
+def test_without_an_interval_there_are_too_few_items(difference: Estimate) -> None:
+    assert Others(Answers({}))._verdict(difference, 100) == "too few items"

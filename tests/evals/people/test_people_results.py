@@ -10,7 +10,7 @@ import pytest
 from navloom.errors import RunError
 from navloom.evals.agreement import Answers, agreed
 from navloom.evals.people.form import FormOption, FormQuestion
-from navloom.evals.people.question_results import asked
+from navloom.evals.people.question_results import Habits, QuestionAnswers, asked, habits, result_of
 from navloom.evals.people.results import (
     RESULTS,
     agreement_blocks,
@@ -190,3 +190,163 @@ def test_a_form_without_a_question_is_shown_by_its_counts(tmp_path: Path) -> Non
     found = people_results(people.path)
     assert "nothing that is counted" in str(record_of(agreement_blocks(found)))
     assert report_people(people.path, tmp_path / "out").record["left"] == 1
+
+
+def questioned(question: FormQuestion, *rows: str, **known: str) -> QuestionAnswers:
+    """Answers of raters a, b, ... to items 0, 1, ...: a row a rater, a dot where there is none."""
+    number = question.kind == "scale"
+    found = QuestionAnswers(question.name, question)
+    options = {each.name[0]: each.name for each in question.options}
+    for rater, row in zip("abcdefgh", rows, strict=False):
+        for k, value in enumerate(row):
+            if value != ".":
+                found.said[rater, str(k)] = int(value) if number else options[value]
+    for who, row in known.items():
+        found.known[who] = {str(k): options[value] for k, value in enumerate(row) if value != "."}
+    return found
+
+
+TWO = FormQuestion.model_validate(
+    {
+        "name": "right",
+        "kind": "choice",
+        "text": "Is it right?",
+        "options": [{"name": name, "text": name} for name in ("yes", "no")],
+    }
+)
+
+
+def test_majorities_ties_and_pairs_are_of_items_with_two_answers() -> None:
+    # Items: yes yes no, yes no, yes alone, yes yes.
+    found = result_of(questioned(TWO, "yyyy", "yn.y", "n..."), {})
+    assert (found.majorities, found.ties, found.pairs) == (2, 1, (2, 5))
+    assert found.counts == {"no": 2, "yes": 6}
+
+
+def test_items_that_people_differ_on_are_told_by_how_far() -> None:
+    found = result_of(questioned(TWO, "yyyy", "yn.y", "n...", "y..."), {}).apart
+    # Item 1: its one pair differs. Item 0: of six pairs three differ.
+    assert [(each.item, each.apart) for each in found] == [("1", 1.0), ("0", 0.5)]
+    assert found[1].said == (("yes", 3), ("no", 1))
+    assert (found[0].majority, found[1].majority) == (("no", "yes"), ("yes",))
+
+
+def test_on_a_scale_items_are_apart_by_parts_of_its_length() -> None:
+    # 1 and 5 are the ends of the scale; 1, 1 and 3: two of three pairs are half of it apart.
+    found = result_of(questioned(CLARITY, "11", "51", ".3"), {"0": Item(id="0"), "1": Item(id="1")})
+    assert [(each.item, each.apart) for each in found.apart] == [
+        ("0", 1.0),
+        ("1", pytest.approx(1 / 3)),
+    ]
+
+
+def test_chance_is_of_items_whose_truth_is_known() -> None:
+    found = result_of(
+        questioned(TWO, "yyyy", "ynyy", "yn..", truth="yny.", model="nny."), {}
+    ).chance
+    hits = {each.who: (each.right.hits, each.right.of) for each in found}
+    assert hits == {
+        "all answers": (7, 8),  # a is wrong about item 1
+        "the majority": (3, 3),
+        "a": (2, 3),
+        "b": (3, 3),
+        "c": (2, 2),
+        "model": (2, 3),
+    }
+    assert {each.guess for each in found} == {0.5}
+    # Three of three by guessing, and as rare: none of three.
+    assert found[1].p == pytest.approx(0.25)
+
+
+def test_a_rater_without_known_truth_has_chance_one() -> None:
+    found = {
+        each.who: each for each in result_of(questioned(TWO, "y.", ".y", truth="y."), {}).chance
+    }
+    assert (found["b"].p, found["b"].right.of) == (1.0, 0)
+    assert result_of(questioned(TWO, "yy", "yn"), {}).chance == ()
+
+
+def means_of(values: int, items: int) -> set[tuple[str, str]]:
+    row = "3" * items
+    tagged = {str(k): Item(id=str(k), tags={"t": f"v{k % values:02}"}) for k in range(items)}
+    return set(result_of(questioned(CLARITY, row), tagged).means)
+
+
+@pytest.mark.parametrize(
+    ("values", "items", "groups"), [(2, 10, 2), (2, 9, 0), (1, 10, 0), (20, 100, 20), (21, 105, 0)]
+)
+def test_means_by_tag_need_five_items_a_value_and_few_values(
+    values: int, items: int, groups: int
+) -> None:
+    found = means_of(values, items)
+    assert ("", "") in found
+    assert len(found) == 1 + groups
+
+
+def test_means_are_of_all_answers() -> None:
+    items = {str(k): Item(id=str(k)) for k in range(3)}
+    (mean, many) = result_of(questioned(CLARITY, "125", "3.."), items).means["", ""]
+    assert (mean.value, many) == (pytest.approx((1 + 3 + 2 + 5) / 4), 3)
+
+
+@pytest.mark.parametrize(
+    ("answered", "skipped", "withdrawn", "begun", "state"),
+    [
+        (3, 1, False, True, "done"),
+        (2, 1, False, True, "under way"),
+        (0, 0, False, True, "under way"),
+        (0, 0, False, False, "not begun"),
+        (0, 0, True, True, "withdrew"),
+    ],
+)
+def test_how_far_a_rater_is(
+    answered: int, skipped: int, withdrawn: bool, begun: bool, state: str
+) -> None:
+    rater = Habits("a", 4, answered, skipped, withdrawn, begun, None, 0, ())
+    assert rater.state == state
+
+
+@pytest.mark.parametrize(
+    ("fast", "answered", "warning"), [(1, 4, ""), (2, 7, "2 of 7 answers too fast"), (0, 0, "")]
+)
+def test_more_than_a_quarter_of_fast_answers_is_a_warning(
+    fast: int, answered: int, warning: str
+) -> None:
+    assert Habits("a", 9, answered, 0, False, True, 1.0, fast, ()).warning == warning
+
+
+@pytest.mark.parametrize(
+    ("mine", "others", "same"),
+    [
+        # The others say yes to half: five times yes has 1/32, seven times 1/128.
+        ("yyyyyyy", "ynynynyn", ("right",)),
+        ("yyyyy", "ynynynyn", ()),
+        ("yyyyy", "ynnnn", ("right",)),
+        ("yyyy", "nnnnn", ()),
+        ("yyyyyyn", "nnnnnnn", ()),
+        ("yyyyyyy", "", ()),
+    ],
+)
+def test_one_answer_throughout_is_a_habit_where_it_is_unlikely(
+    tmp_path: Path, mine: str, others: str, same: tuple[str, ...]
+) -> None:
+    people = make_study(tmp_path / "study", (TWO,), [Item(id=str(k)) for k in range(8)], 1)
+    said = questioned(TWO, mine, others)
+    said.said = {("rater-0" if who == "a" else who, k): v for (who, k), v in said.said.items()}
+    assert [each.same for each in habits(people, [said])] == [same]
+
+
+def test_a_fast_answer_takes_less_than_a_third_of_the_median(tmp_path: Path) -> None:
+    people = make_study(tmp_path / "study", (TWO,), [Item(id=f"i{k}") for k in range(9)], 3)
+    lines = [
+        (rater.name, item, {"right": "yes"}) for rater in people.file.raters for item in rater.items
+    ]
+    # Two of three raters take 12 s: the median is 12 s, and a third of it 4 s.
+    for seconds, fast in ((4.0, 0), (3.9, len(people.file.raters[1].items))):
+        folder = tmp_path / f"{seconds}"
+        again = make_study(folder, (TWO,), [Item(id=f"i{k}") for k in range(9)], 3)
+        found = habits(say(again, lines, {"rater-1": seconds}), [])
+        assert [each.fast for each in found] == [0, fast, 0]
+        assert found[1].seconds == seconds
+    assert [each.seconds for each in habits(people, [])] == [None] * 3
+    assert {each.state for each in habits(people, [])} == {"not begun"}
