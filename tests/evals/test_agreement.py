@@ -221,3 +221,11 @@ def test_interval_values_keep_their_distances() -> None:
     assert Answers({("a", "1"): 1, ("a", "2"): 5}, "ordinal").places == [0, 1]
     with pytest.raises(UsageError, match="finite numbers"):
         Answers({("a", "1"): 1, ("a", "2"): "x"}, "interval")
+
+
+def test_fleiss_by_hand_leaves_out_items_with_one_answer() -> None:
+    # Three pairs, of which two agree; both values have half of the answers: (2/3 - 1/2) / (1/2).
+    counts = np.array([[2, 0], [1, 1], [0, 2], [1, 0], [0, 0]])
+    assert fleiss(counts) == pytest.approx(1 / 3)
+    # The other value has no second answer: alpha has nothing that chance could have got wrong.
+    assert np.isnan(alpha(np.array([[2, 0], [0, 1]]), [0, 1], "nominal"))

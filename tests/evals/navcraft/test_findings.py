@@ -1,8 +1,11 @@
 """``navloom validate`` names what is wrong: of every corruption the parts and the first reason."""
 
+import math
+
 import pytest
 
 from navloom.evals.navcraft.dataset import _cut, _Scenes, check_file
+from navloom.evals.navcraft.rules import _differs, _wrong_rates, broken_rules
 from navloom.scenes.scene import Item
 from tests.evals import tiny
 from tests.evals.navcraft.corruptions import CORRUPTIONS
@@ -235,3 +238,82 @@ def test_64_scenes_are_kept_and_the_one_not_asked_for_the_longest_goes(monkeypat
     for name in [*range(64), 0, 64, 0, 1]:
         scenes.scene(str(name))
     assert asked == [str(name) for name in [*range(65), 1]]
+
+
+@pytest.mark.parametrize(
+    ("said", "right", "wrong"),
+    [
+        (2.0, 2.0, False),
+        (2.25, 2.0, False),
+        (1.75, 2.0, False),
+        (2.26, 2.0, True),
+        (1.74, 2.0, True),
+        (None, math.inf, False),
+        (None, 2.0, True),
+        (2.0, math.inf, True),
+    ],
+)
+def test_a_recorded_number_may_be_off_by_a_tolerance(said, right, wrong):
+    assert bool(list(_differs("alpha", {"alpha": said}, right, 0.25))) == wrong
+    assert list(_differs("alpha", {}, right)) == []
+
+
+def test_a_recorded_number_may_be_off_by_a_millionth():
+    assert list(_differs("alpha", {"alpha": 2.0000009}, 2.0)) == []
+    assert list(_differs("alpha", {"alpha": 2.0000011}, 2.0)) != []
+
+
+RATES = ("alpha", "r1_rate", "alpha_other", "g_rate", "gain_alpha", "gain_g", "best_alone")
+
+
+@pytest.mark.parametrize(
+    ("alpha", "rest", "wheres"),
+    [
+        (0.99, {}, []),
+        (1.0, {}, ["phase_2"]),
+        (0.9, {"best_alpha": 0.5, "regret_alpha": 0.4}, []),
+        (0.9, {"best_alpha": 0.5, "regret_alpha": 0.3}, ['navloom "regret_alpha"']),
+        (0.9, {"best_alpha": 0.5, "regret_alpha": None}, []),
+        (0.9, {"best_alpha": None, "regret_alpha": 0.4}, []),
+        (0.9, {"best_g_rate": 0.5, "regret_g": 0.2}, []),
+        # A best that is rounded by half a millionth puts the quotient off by more.
+        (0.9, {"best_g_rate": 0.5, "regret_g": 0.200004}, []),
+        (0.9, {"best_g_rate": 0.5, "regret_g": 0.200006}, ['navloom "regret_g"']),
+        (0.9, {"best_g_rate": 0.1, "regret_g": 5.00002}, []),
+        (0.9, {"best_g_rate": 0.1, "regret_g": 5.000022}, ['navloom "regret_g"']),
+        (0.9, {"best_g_rate": 0.5, "regret_g": None}, []),
+        (0.9, {"best_g_rate": 0.0, "regret_g": 0.3}, []),
+    ],
+)
+def test_rates_that_a_relay_records(alpha, rest, wheres):
+    right = dict.fromkeys(RATES, 0.6) | {"alpha": alpha}
+    assert [finding.where for finding in _wrong_rates(right, rest)] == wheres
+
+
+def test_what_an_errand_is_worth_is_held_against_the_scene():
+    row, home = tiny.single(), tiny.home()
+    row["navloom"]["worth"] = {"doors": 7, "storeys": 1, "namesakes": 0, "belongs": None}
+    assert broken_rules(home, row) == []
+    row["navloom"]["worth"]["doors"] = None
+    (finding,) = broken_rules(home, row)
+    assert finding.finding == "doors None is said and 7 is right"
+    # Grades of another version of the table are its own.
+    row["navloom"]["worth"] = {"doors": 7, "carry": -1.0, "belongs": None}
+    assert broken_rules(home, row) == []
+
+
+def test_the_name_of_an_end_asset_is_that_of_the_instruction(tmp_path):
+    row = tiny.relay_a1()
+    row["navloom"]["end_asset"] = "bed"
+    (finding,) = check(tmp_path, row)
+    assert (finding.where, finding.problem) == (
+        'navloom "end_asset"',
+        "'bed' is not the instruction's 'shelf'",
+    )
+
+
+def test_a_broken_second_phase_alone_is_told_alone():
+    row = tiny.relay_a1()
+    row["phase_2"]["Collaborative type"] = "Type-B"
+    found = broken_rules(tiny.home(), row)
+    assert [(each.code, '"phase_2"' in each.finding) for each in found] == [("wrong_form", True)]

@@ -113,3 +113,15 @@ def test_a_verdict_is_read_from_the_interval(
 )
 def test_without_an_interval_there_are_too_few_items(difference: Estimate) -> None:
     assert Others(Answers({}))._verdict(difference, 100) == "too few items"
+
+
+def test_a_judge_beside_people_who_are_right_is_worse_by_what_it_gets_wrong() -> None:
+    said = {(who, item): "x" for who in "abc" for item in "12"}
+    beside = Others(Answers(said)).beside("judge", {"1": "x", "2": "y"})
+    assert (beside.theirs.value, beside.its.value, beside.difference.value) == (1, 0.5, -0.5)
+
+
+def test_a_value_that_no_person_gave_is_not_the_first_of_a_scale() -> None:
+    said = {(who, "1"): 1 for who in "abc"}
+    judge = Others(Answers(said, "ordinal", (1, 2))).judge({"1": 9})
+    assert judge.mean.value == 1

@@ -325,6 +325,8 @@ def test_more_than_a_quarter_of_fast_answers_is_a_warning(
         ("yyyy", "nnnnn", ()),
         ("yyyyyyn", "nnnnnnn", ()),
         ("yyyyyyy", "", ()),
+        # Six times 1/2 is 1/64.
+        ("yyyyyy", "ynynynyn", ()),
     ],
 )
 def test_one_answer_throughout_is_a_habit_where_it_is_unlikely(
