@@ -280,7 +280,7 @@ RATES = ("alpha", "r1_rate", "alpha_other", "g_rate", "gain_alpha", "gain_g", "b
         (0.9, {"best_g_rate": 0.5, "regret_g": 0.200004}, []),
         (0.9, {"best_g_rate": 0.5, "regret_g": 0.200006}, ['navloom "regret_g"']),
         (0.9, {"best_g_rate": 0.1, "regret_g": 5.00002}, []),
-        (0.9, {"best_g_rate": 0.1, "regret_g": 5.000022}, ['navloom "regret_g"']),
+        (0.9, {"best_g_rate": 0.1, "regret_g": 5.0000215}, ['navloom "regret_g"']),
         (0.9, {"best_g_rate": 0.5, "regret_g": None}, []),
         (0.9, {"best_g_rate": 0.0, "regret_g": 0.3}, []),
     ],
@@ -317,3 +317,11 @@ def test_a_broken_second_phase_alone_is_told_alone():
     row["phase_2"]["Collaborative type"] = "Type-B"
     found = broken_rules(tiny.home(), row)
     assert [(each.code, '"phase_2"' in each.finding) for each in found] == [("wrong_form", True)]
+
+
+def test_legs_of_two_hops_are_long_enough_where_no_line_says_otherwise():
+    row = tiny.relay_a2()  # legs of 2 and 2 hops
+    del row["navloom"]["tau"]
+    assert broken_rules(tiny.home(), row) == []
+    row["navloom"]["tau"] = 3
+    assert {each.code for each in broken_rules(tiny.home(), row)} == {"leg_too_short"}

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from navloom.errors import DataError, RunError, UsageError
 from navloom.evals.navigation.subset import (
+    Axis,
     Subset,
     axes_of,
     bin_edges,
@@ -309,3 +310,70 @@ def test_a_subset_of_r2r_is_near_the_whole(data_dir: Path) -> None:
     # 11 scans and 5 bins within 1 of exact each: at most 11 / 2 / 200 and 5 / 2 / 200.
     assert axes["scene"].distance < 0.0275
     assert axes["path length"].distance < 0.0125
+
+
+@pytest.mark.parametrize(("path", "hops"), [("", 0), ("a", 0), ("ab", 1), ("abcd", 3)])
+def test_a_path_whose_metres_nobody_said_is_as_long_as_its_hops(path: str, hops: float) -> None:
+    given = episode(1, 0, "A", 9.5).model_copy(update={"path": tuple(path)})
+    assert length_of(given) == 9.5
+    assert length_of(given.model_copy(update={"columns": {}})) == hops
+
+
+def test_edges_of_bins_have_four_decimals() -> None:
+    assert bin_edges([episode(k, 0, "A", k) for k in (0, 1)], 3) == [0.3333, 0.6667]
+
+
+def test_one_bin_is_enough() -> None:
+    assert len(build_subset(DATA, 5, bins=1).ids) == 5
+
+
+def test_a_run_without_a_split_is_refused(tmp_path: Path) -> None:
+    for name, request in {"a": {"task": "made"}, "b": {"split": "val"}}.items():
+        with RunFolder(tmp_path / name, kind="navigate", request=request, seed=0):
+            pass
+        with pytest.raises(RunError, match="names no task and split"):
+            failed_by([tmp_path / name])
+
+
+def test_where_the_data_was_is_read_from_the_run(tmp_path: Path) -> None:
+    request = {"task": "made", "split": "val"}
+    where = {"data": "somewhere", "spec": "demo:"}
+    with RunFolder(tmp_path / "a", kind="navigate", request=request, seed=0, where=where):
+        pass
+    found = failed_by([tmp_path / "a"])
+    assert (found.data, found.options, found.ids) == ("somewhere", {"spec": "demo:"}, ())
+    assert (found.finished, found.left_out) == (0, 0)
+
+
+def test_shares_and_spreads_by_hand() -> None:
+    axis = Axis("scene", (("a", 3, 0), ("b", 1, 2)))
+    assert axis.shares == [("a", 0.75, 0.0), ("b", 0.25, 1.0)]
+    assert axis.to_json()["total_variation"] == 0.75
+    assert Axis("scene", (("a", 3, 0), ("b", 1, 0))).distance == 0.5
+    assert Axis("scene", (("a", 2, 1), ("b", 1, 1))).to_json()["total_variation"] == 0.1667
+    five = [episode(k, 0, "A", far) for k, far in enumerate((1, 2, 3, 4, 10))]
+    spread = {each.name: each for each in spreads_of(five, five[:1])}["path length (m)"]
+    assert spread.to_json()["full"] == {
+        "mean": 4, "min": 1, "q25": 2, "median": 3, "q75": 4, "max": 10,
+    }  # fmt: skip
+    assert set(spread.subset) == {1}
+
+
+@pytest.mark.parametrize(
+    ("words", "groups"),
+    [
+        (9, ["< 10", "20 to 30"]),
+        (10, ["10 to 20", "20 to 30"]),
+        (19, ["10 to 20", "20 to 30"]),
+        (30, ["20 to 30", "30 to 40"]),
+        (39, ["20 to 30", "30 to 40"]),
+        (40, ["20 to 30", "40 and more"]),
+    ],
+)
+def test_words_are_counted_by_tens(words: int, groups: list[str]) -> None:
+    near = [
+        each.model_copy(update={"instruction": " ".join(["go"] * n)})
+        for each, n in zip(DATA.episodes, (words, 25), strict=False)
+    ]
+    rows = {axis.name: axis for axis in axes_of(near, near)}["words"].rows
+    assert [name for name, *_ in rows] == groups
