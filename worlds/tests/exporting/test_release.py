@@ -4,26 +4,39 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
-from navloom.errors import NavloomError
+from navloom.errors import NavloomError, SceneError
 from navloom.evals.capnav.data import Benchmark, load_benchmark
 from navloom.evals.capnav.official import OfficialScene
 from navloom.evals.capnav.request import Wanted
 from navloom.scenes import load_scene
 from navloom.scenes.bodies import builtin_bodies, get_body
 from navloom.scenes.formats.told_apart import meant_by
+from navloom.scenes.passability import estimate
 from navloom.scenes.passability import truth as truth_of
+from navloom.scenes.scene import Floor, Item, Link, Region, Scene
 from navloom_worlds.exporting.capnav_release import (
     NEAR,
     Released,
     Sampled,
+    capnav_files,
     detail_cells,
+    first_shown,
+    nameable,
     release,
     release_all,
+    sample_questions,
+    total,
 )
+from navloom_worlds.rendering.tour import Tour
+from tests.evals import tiny
 from tests.evals.capnav.world import load_scorer
 
 LIVE = os.environ.get("NAVLOOM_CAPNAV_SCORER")
@@ -150,3 +163,174 @@ def test_a_small_home_is_judged_by_the_rule_and_has_its_questions(tmp_path: Path
     assert noted["truth"] == {}
     assert len(json.loads((tmp_path / f"qa/{made.id}_QA.json").read_text())) == 2
     assert release("home:7?rooms=4", tmp_path, wanted).kept
+
+
+KITCHEN, LIVING, BATH = "Kitchen_3", "Living_room_7", "Bathroom_6"
+"""Of the home of eight rooms: the kitchen is next to the living room, two doors from the bath."""
+
+
+def _asked(
+    *pairs: tuple[str, str], scene: Scene | None = None, shown: dict[str, str] | None = None
+) -> list[Sampled]:
+    home = scene or tiny.home()
+    return sample_questions(home, estimate(home, (get_body("HUMAN"),)), pairs, shown)
+
+
+def test_things_of_a_room_take_turns() -> None:
+    pairs = [(KITCHEN, LIVING), (KITCHEN, LIVING), (LIVING, KITCHEN), (BATH, LIVING)]
+    assert [each.things for each in _asked(*pairs)] == [
+        ("bowl-1", "shelf-1"),
+        ("bowl-1", "lamp-1"),
+        ("shelf-1", "bowl-1"),
+        ("sink-1", "lamp-1"),
+    ]
+
+
+def test_a_room_is_named_by_four_things_at_most_and_by_none_that_confuses() -> None:
+    home = tiny.home()
+    names = (
+        "sofa",
+        "clock",
+        "piano",
+        "vase",
+        "mirror",
+        "way to go",
+        "sink from italy",
+        "wheelchair",
+    )
+    more = tuple(
+        Item(
+            id=f"{k}",
+            name=name,
+            kind="asset",
+            region="Garage_8",
+            position=(10, 0.4, 9 + k / 9),
+            size=(0.6, 0.8, 0.6),
+        )
+        for k, name in enumerate(names)
+    )
+    found = nameable(home.replace(items=(*home.items, *more)))["Garage_8"]
+    assert len(found) == 4
+    assert {said for said, _ in found} <= {"sofa", "clock", "piano", "vase", "mirror"}
+    # A word that names another room is no word for a thing.
+    kitchen = more[0].model_copy(update={"name": "kitchen"})
+    assert "Garage_8" not in nameable(home.replace(items=(*home.items, kitchen)))
+    assert "Garage_8" not in nameable(home.replace(items=(*home.items, *more[5:])))
+
+
+def test_a_reason_tells_the_route_and_where_the_tour_shows_its_ends() -> None:
+    def reason(start: str, end: str, *seen: str) -> str:
+        (asked,) = _asked((start, end), shown=dict.fromkeys(seen, "00:26"))
+        return str(asked.question["reason"])
+
+    assert reason(KITCHEN, LIVING) == "The shortest route has 1 passage."
+    assert reason(KITCHEN, LIVING, KITCHEN) == "The shortest route has 1 passage."
+    far = "The shortest route has 2 passages, by the Hallway."
+    assert reason(KITCHEN, BATH) == far
+    shown = "At 00:26 the video shows the Kitchen, at 00:26 the Bathroom. "
+    assert reason(KITCHEN, BATH, KITCHEN, BATH) == shown + far
+
+
+def _row(rooms: int) -> Scene:
+    """Rooms in a row, each with a thing of its own name."""
+    names = ["Attic", "Bar", "Cellar", "Den", "Entry", "Foyer", "Gym"][:rooms]
+    things = ["sofa", "clock", "piano", "vase", "mirror", "stove", "chair"]
+    return Scene(
+        id="row",
+        source="tiny",
+        floors=(Floor(id=1, height=0.0),),
+        regions=tuple(
+            Region(id=f"{name}_{k}", label=name, center=(5.0 * k, 0, 0))
+            for k, name in enumerate(names, 1)
+        ),
+        links=tuple(
+            Link(a=f"{a}_{k}", b=f"{b}_{k + 1}", kind="door")
+            for k, (a, b) in enumerate(pairwise(names), 1)
+        ),
+        items=tuple(
+            Item(
+                id=f"i{k}",
+                name=t,
+                kind="asset",
+                region=f"{n}_{k}",
+                position=(5.0 * k, 0, 0),
+                size=(0.6, 0.8, 0.6),
+            )
+            for k, (n, t) in enumerate(zip(names, things, strict=False), 1)
+        ),
+    )
+
+
+@pytest.mark.parametrize(("rooms", "between"), [(6, 4), (7, 0), (2, 0)])
+def test_at_most_four_rooms_between_the_ends_are_listed(rooms: int, between: int) -> None:
+    row = _row(rooms)
+    (asked,) = _asked((row.regions[0].id, row.regions[-1].id), scene=row)
+    listed = asked.question["nodes_involved"]["intermediate"]
+    assert listed == [f"node_{k}" for k in range(2, 2 + between)]
+
+
+def test_files_have_each_passage_once_a_direction_and_the_details() -> None:
+    row = _row(3)
+    truth = estimate(row, (get_body("HUMAN"),))
+    detail = {"startDetail:node_1": {"traversable": True, "note": ""}}
+    files = capnav_files(row, truth, {"HUMAN": detail})
+    graph, cells = (json.loads(text) for text in files.values())
+    assert list(files) == ["graphs/tiny-row-graph.json", "traverse/tiny-row-traverse.json"]
+    assert [(each["from"], each["to"]) for each in graph["edges"]] == [
+        ("node_1", "node_2"),
+        ("node_2", "node_3"),
+    ]
+    assert graph["nodes"][1]["position"] == {"x": 10.0, "y": 0.0, "z": 0.0}
+    both = ["node_1|node_2", "node_2|node_1", "node_2|node_3", "node_3|node_2"]
+    assert list(cells["HUMAN"]) == [*both, "startDetail:node_1"]
+    assert list(json.loads(capnav_files(row, truth)[list(files)[1]])["HUMAN"]) == both
+
+
+def test_a_tour_shows_a_region_from_its_first_second_there() -> None:
+    seen = [(0.0, "a"), (1.0, None), (59.4, "a"), (59.6, "b"), (60.0, "b"), (125.0, "c")]
+    tour = SimpleNamespace(
+        moments=lambda rate: [SimpleNamespace(second=s, region=r) for s, r in seen if rate == 1]
+    )
+    assert first_shown(cast(Tour, tour)) == {"a": "00:00", "b": "01:00", "c": "02:05"}
+
+
+def test_a_scene_is_written_again_where_a_file_of_it_was_changed(tmp_path: Path) -> None:
+    uri, folder = tiny.scene_file(tmp_path), tmp_path / "out"
+    wanted = Wanted("rule", (get_body("HUMAN"),), questions=3, tours=False)
+    (first,) = release_all([uri], folder, wanted)
+    assert isinstance(first, Released)
+    assert (first.kept, first.questions, first.frames) == (False, 3, 0)
+    assert release(uri, folder, wanted).kept
+    # Another wish is another release.
+    assert not release(uri, folder, replace(wanted, questions=2)).kept
+    assert not release(uri, folder, wanted).kept
+    notes = folder / "notes" / f"{first.id}.json"
+    whole = json.loads(notes.read_text())
+    assert whole["tour"]["frames"] == 0
+    assert whole["truth"] == {}
+    for broken in (
+        "{",
+        "[]",
+        json.dumps({**whole, "sha256": {}}),
+        json.dumps({**whole, "tour": 0}),
+    ):
+        notes.write_text(broken)
+        assert not release(uri, folder, wanted).kept
+    assert release(uri, folder, wanted).kept
+
+
+def test_questions_of_several_scenes_are_summed_by_body() -> None:
+    def made(**bodies: dict[str, int]) -> Released:
+        return Released("s", "s", False, 1, 0, {"bodies": bodies}, ())
+
+    summed = total(
+        [made(HUMAN={"can": 2, "cannot": 1}), made(HUMAN={"can": 1}, SWEEPER={"can": 1})]
+    )
+    assert summed == {"HUMAN": {"can": 3, "cannot": 1}, "SWEEPER": {"can": 1}}
+
+
+def test_a_scene_without_links_is_no_release(tmp_path: Path) -> None:
+    path = tmp_path / "bare.json"
+    path.write_text(tiny.home().replace(links=()).model_dump_json())
+    with pytest.raises(SceneError, match="expected rooms and links"):
+        release(str(path), tmp_path, Wanted("rule", (get_body("HUMAN"),), tours=False))
