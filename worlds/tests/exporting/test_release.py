@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
+import numpy as np
 import pytest
 
 from navloom.errors import NavloomError, SceneError
@@ -22,6 +24,7 @@ from navloom.scenes.formats.told_apart import meant_by
 from navloom.scenes.passability import estimate
 from navloom.scenes.passability import truth as truth_of
 from navloom.scenes.scene import Floor, Item, Link, Region, Scene
+from navloom_worlds.exporting import capnav_release
 from navloom_worlds.exporting.capnav_release import (
     NEAR,
     Released,
@@ -177,13 +180,32 @@ def _asked(
 
 
 def test_things_of_a_room_take_turns() -> None:
-    pairs = [(KITCHEN, LIVING), (KITCHEN, LIVING), (LIVING, KITCHEN), (BATH, LIVING)]
-    assert [each.things for each in _asked(*pairs)] == [
-        ("bowl-1", "shelf-1"),
-        ("bowl-1", "lamp-1"),
-        ("shelf-1", "bowl-1"),
-        ("sink-1", "lamp-1"),
+    home = tiny.home()
+    shelf = home.item_by_id["shelf-1"]
+    vase = shelf.model_copy(update={"id": "vase-1", "name": "vase", "position": (11, 0.4, 6)})
+    pairs = [(KITCHEN, LIVING)] * 3 + [(LIVING, KITCHEN), (BATH, LIVING)]
+    asked = _asked(*pairs, scene=home.replace(items=(*home.items, vase)))
+    things = [item for _, item in nameable(home.replace(items=(*home.items, vase)))[LIVING]]
+    assert set(things) == {"shelf-1", "lamp-1", "vase-1"}
+    assert [each.things for each in asked] == [
+        *(("bowl-1", thing) for thing in things),
+        (things[0], "bowl-1"),
+        ("sink-1", things[1]),
     ]
+
+
+def test_a_question_names_both_ends_by_their_things() -> None:
+    (asked,) = _asked((KITCHEN, LIVING))
+    assert asked.question["question"] == (
+        "Can [Agent] move from the bowl in the Kitchen to the shelf in the Living room?"
+    )
+    assert asked.question["nodes_involved"] == {
+        "start": "node_3",
+        "start_detail": "near the bowl",
+        "intermediate": [],
+        "end": "node_7",
+        "end_detail": "near the shelf",
+    }
 
 
 def test_a_room_is_named_by_four_things_at_most_and_by_none_that_confuses() -> None:
@@ -327,6 +349,89 @@ def test_questions_of_several_scenes_are_summed_by_body() -> None:
         [made(HUMAN={"can": 2, "cannot": 1}), made(HUMAN={"can": 1}, SWEEPER={"can": 1})]
     )
     assert summed == {"HUMAN": {"can": 3, "cannot": 1}, "SWEEPER": {"can": 1}}
+
+
+def test_rooms_without_a_name_for_a_thing_are_no_ends(tmp_path: Path) -> None:
+    wanted = Wanted("driven", (get_body("HUMAN"),), questions=200, tours=False)
+    made = release(tiny.scene_file(tmp_path), tmp_path, wanted)
+    asked = json.loads((tmp_path / f"qa/{made.id}_QA.json").read_text())
+    ends = {each["nodes_involved"][end] for each in asked for end in ("start", "end")}
+    # The garage has no thing. A home without walls is judged by the rule.
+    assert ends == {f"node_{number}" for number in range(1, 8)}
+    assert json.loads((tmp_path / f"notes/{made.id}.json").read_text())["truth"] == {}
+
+
+@pytest.mark.parametrize(
+    ("processes", "homes", "started"), [(1, 3, None), (4, 1, None), (4, 2, 2), (2, 3, 2)]
+)
+def test_no_more_processes_than_scenes_are_started(
+    processes: int, homes: int, started: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pools: list[int] = []
+
+    def pool(workers: int, _: object) -> ThreadPoolExecutor:
+        pools.append(workers)
+        return ThreadPoolExecutor(workers)
+
+    monkeypatch.setattr(capnav_release, "ProcessPoolExecutor", pool)
+    wanted = Wanted("rule", (get_body("HUMAN"),), questions=1, tours=False)
+    uris = [f"nowhere:{number}" for number in range(homes)]
+    found = list(release_all(uris, tmp_path, wanted, processes))
+    assert sorted(str(each).split(":")[1] for each in found) == [str(n) for n in range(homes)]
+    assert pools == ([] if started is None else [started])
+
+
+@pytest.mark.parametrize(
+    ("x", "height", "part", "near"),
+    [
+        # The shelf begins at 10.7 m, the room's floor is at 2 m.
+        (9.75, 2.0, 1, True),
+        (9.65, 2.0, 1, False),
+        (9.75, 2.29, 1, True),
+        (9.75, 1.71, 1, True),
+        (9.75, 2.31, 1, False),
+        (9.75, 1.69, 1, False),
+        (9.75, 2.0, 2, False),
+    ],
+)
+def test_a_thing_is_near_within_a_metre_on_the_floor_of_its_room(
+    x: float, height: float, part: int, near: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells = SimpleNamespace(
+        x=np.array([8.0, x]), z=np.array([5.0, 5.0]), height=np.array([2.0, height])
+    )
+    field = SimpleNamespace(found=cells, part=np.array([1, part]), at=lambda middle: 0)
+    monkeypatch.setattr(capnav_release, "body_field", lambda *_: field)
+    monkeypatch.setattr(capnav_release, "spot", lambda *_: (8.0, 2.0, 5.0))
+    home = tiny.home()
+    high = tuple(
+        region.model_copy(update={"center": (10.0, 2.0, 5.0)}) if region.id == LIVING else region
+        for region in home.regions
+    )
+    asked = [Sampled(LIVING, LIVING, ("shelf-1", "shelf-1"), {})]
+    cell = {"traversable": near, "note": "" if near else "does not come near the shelf"}
+    assert detail_cells(home.replace(regions=high), (get_body("HUMAN"),), asked) == {
+        "HUMAN": {"startDetail:node_7": cell, "endDetail:node_7": cell}
+    }
+
+
+@pytest.mark.parametrize("lost", ["middle", "size", "outline"])
+def test_what_has_no_place_is_never_near(lost: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    cells = SimpleNamespace(x=np.array([11.0]), z=np.array([5.0]), height=np.array([0.0]))
+    field = SimpleNamespace(found=cells, part=np.array([1]), at=lambda middle: 0)
+    monkeypatch.setattr(capnav_release, "body_field", lambda *_: field)
+    monkeypatch.setattr(
+        capnav_release, "spot", lambda *_: None if lost == "middle" else (11.0, 0.0, 5.0)
+    )
+    home = tiny.home()
+    gone = {"size": {"size": None}, "outline": {"box": None}}.get(lost, {})
+    items = tuple(item.model_copy(update=gone if lost == "size" else {}) for item in home.items)
+    regions = tuple(
+        region.model_copy(update=gone if lost == "outline" else {}) for region in home.regions
+    )
+    asked = [Sampled(LIVING, LIVING, ("shelf-1", "lamp-1"), {})]
+    found = detail_cells(home.replace(items=items, regions=regions), (get_body("HUMAN"),), asked)
+    assert {each["traversable"] for each in found["HUMAN"].values()} == {False}
 
 
 def test_a_scene_without_links_is_no_release(tmp_path: Path) -> None:
