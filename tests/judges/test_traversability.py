@@ -81,3 +81,29 @@ def test_a_broken_record_is_named_in_one_line(value: object, said: str) -> None:
 def test_notes_are_sorted_by_what_stops_the_body(note: str, causes: set[str]) -> None:
     assert causes_of(note) >= causes
     assert bool(causes_of(note)) == bool(causes)
+
+
+def edge(**changes: object) -> dict[str, object]:
+    return {"from": "a", "to": "b", "traversable": True, **changes}
+
+
+@pytest.mark.parametrize(
+    ("within", "over"),
+    [
+        ([edge(to="x" * 300)], [edge(to="x" * 301)]),
+        ([edge(from_name="x" * 300)], [edge(from_name="x" * 301)]),
+        ([edge(note="x" * 4_000)], [edge(note="x" * 4_001)]),
+        ([edge()] * 2_000, [edge()] * 2_001),
+    ],
+)
+def test_a_record_is_bounded(
+    within: list[dict[str, object]], over: list[dict[str, object]]
+) -> None:
+    assert len(read_record({"edges": within}).edges) == len(within)
+    with pytest.raises(DataError, match=r"edges"):
+        read_record({"edges": over})
+
+
+def test_a_barrier_is_named_within_4000_characters_of_a_note() -> None:
+    assert causes_of("x" * 3_992 + " terrain") == {"terrain"}
+    assert causes_of("x" * 3_993 + " terrain") == set()

@@ -7,8 +7,9 @@ import unicodedata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import Field
 
-from navloom.tools.forms import HEADINGS, paragraph, plain_letters
+from navloom.tools.forms import HEADINGS, Form, listed, paragraph, plain_letters, quoted, read_form
 
 
 @pytest.mark.parametrize(
@@ -88,3 +89,64 @@ def test_look_alikes_are_read_as_what_they_pose_as(said: str, read: str) -> None
 @given(st.text(max_size=200))
 def test_each_character_reads_as_something_or_nothing(text: str) -> None:
     assert len(plain_letters(text)) == len(text)
+
+
+def test_names_are_listed_up_to_a_dozen() -> None:
+    names = [f"n{k}" for k in range(13)]
+    assert listed(names[:12]) == ", ".join(names[:12])
+    assert listed(names) == ", ".join(names[:12]) + " and 1 more"
+    assert listed([]) == "none"
+
+
+def test_names_like_the_one_that_was_said_come_first() -> None:
+    names = ["bath", "kitchen", "bedroom", "chicken"]
+    assert listed(names, near="kitchens") == "kitchen, chicken, bath, bedroom"
+    assert listed(names) == "bath, kitchen, bedroom, chicken"
+
+
+def test_words_of_a_model_are_quoted_up_to_120_characters() -> None:
+    assert quoted("x" * 120) == f"'{'x' * 120}'"
+    assert quoted("x" * 121) == f"'{'x' * 120}...'"
+    assert quoted(" a\n b ") == "'a b'"
+
+
+class Pair(Form):
+    """Two numbers."""
+
+    first: int = Field(alias="First")
+    second: int = Field(alias="Second")
+
+
+def test_a_part_of_an_answer_has_its_keys_and_no_others() -> None:
+    found, faults = read_form({"pair": {"First": 1, "Second": 2}}, "pair", Pair)
+    assert (found, faults) == (Pair(First=1, Second=2), [])
+    for answer in ({}, {"pair": [1, 2]}):
+        found, (fault,) = read_form(answer, "pair", Pair)
+        assert found is None
+        assert fault.message == 'The answer has no object under the key "pair".'
+    _, faults = read_form({"pair": {"First": "x", "Third": 3}}, "pair", Pair)
+    assert [fault.message.split(";")[0].split(":")[0] for fault in faults] == [
+        '"pair" > "First"',
+        '"pair" > "Second" is missing.',
+        '"pair" > "Third" does not belong there',
+    ]
+    assert all(fault.code == "wrong_form" for fault in faults)
+
+
+def test_a_paragraph_is_read_up_to_20000_characters_and_cut_over_its_bound() -> None:
+    assert paragraph("x" * 20_001, 30_000) == "x" * 20_000
+    assert paragraph("one two", 7) == "one two"
+    assert paragraph("one twos", 7) == "one…"
+
+
+@pytest.mark.parametrize(
+    ("said", "read"),
+    [
+        ("e\u0301\u0302", "e\u0301\u0302"),
+        ("e\u0301\u0302\u0303", "e\u0301\u0302"),
+        ("e\u0301\u0302\u0303n\u0301", "e\u0301\u0302n\u0301"),
+    ],
+)
+def test_accents_stacked_over_two_are_left_out(said: str, read: str) -> None:
+    letters = plain_letters(f"ж{said}")
+    assert "".join(letters) == f"ж{read}"

@@ -148,3 +148,62 @@ def test_a_broken_rubric_names_the_field(tmp_path: Path, text: str, said: str) -
 def test_an_unknown_rubric_is_refused() -> None:
     with pytest.raises(UsageError, match="Did you mean 'trace'"):
         load_rubric("trase")
+
+
+def test_a_prompt_is_bounded_and_kept_whole() -> None:
+    long = STEPS[1].model_copy(
+        update={
+            "instruction": "w" * 5_000,
+            "history": ("h" * 500,),
+            "options": tuple(
+                STEPS[1]
+                .options[0]
+                .model_copy(update={"id": k, "direction": "d" * 30, "description": "o " * 200})
+                for k in range(1, 20)
+            ),
+            "reasoning": "r" * 5_000,
+        }
+    )
+
+    def shown(**changes: Any) -> dict[str, str]:
+        with ScriptedChatModel([reply(grounded="yes", history="yes", action_follows="yes")]) as m:
+            system, human = graded(m, long, **changes)["result"]["prompt"]
+        assert "one JSON object" in system
+        parts = human.split("Instruction: ")[1].partition("\nHistory:\n")
+        history, _, rest = parts[2].partition("\nOptions:\n")
+        options, _, _ = rest.partition("\nAction:")
+        return {"instruction": parts[0], "history": history, "options": options}
+
+    fenced, bare = shown(), shown(defences=False)
+    # A word without spaces is a code and is hidden; lines of words are cut.
+    assert fenced["options"].count("\n") + 1 == bare["options"].count("\n") + 1 == 16
+    (line, *_) = fenced["options"].splitlines()
+    assert len(line.partition(") ")[2]) <= 160 < 320
+    assert bare["instruction"] == "w" * 4_000
+    assert bare["history"] == "h" * 500
+
+
+def test_words_of_an_instruction_are_cut_at_400_and_of_evidence_at_300() -> None:
+    words = STEPS[1].model_copy(update={"instruction": "go on " * 200})
+    said = {"grade": "yes", "evidence": "e" * 301}
+    text = json.dumps({"grounded": said, "history": said, "action_follows": said})
+    with ScriptedChatModel([text]) as model:
+        result = graded(model, words)["result"]
+    told = result["prompt"][1].split("Instruction: ")[1].partition("\nHistory:")[0]
+    assert len(told) == 400
+    assert {each["evidence"] for each in result["criteria"].values()} == {"e" * 300}
+
+
+def test_two_thousand_characters_of_evidence_are_read() -> None:
+    said = {"grade": "yes", "evidence": "x" + " " * 1_998 + "yz"}
+    with ScriptedChatModel([json.dumps(dict.fromkeys(("grounded", "history"), said))]) as model:
+        result = graded(model, max_reasks=0)["result"]
+    assert result["criteria"]["grounded"]["evidence"] == "x y"
+
+
+def test_a_step_without_instruction_says_so() -> None:
+    bare = STEPS[1].model_copy(update={"instruction": ""})
+    with ScriptedChatModel([reply(grounded="yes", history="yes", action_follows="yes")]) as model:
+        result = graded(model, bare)["result"]
+    assert "Instruction: not told\n" in result["prompt"][1]
+    assert "Instruction: Go up.\n" not in result["prompt"][1]

@@ -132,3 +132,80 @@ def test_anything_is_an_answer_or_one_line(text: str) -> None:
     assert (found is None) == (fault is not None)
     assert "\n" not in (fault or "")
     assert found is None or found.answer in ("yes", "no")
+
+
+def test_an_answer_is_read_up_to_200_000_characters() -> None:
+    assert parse_answer(ARRAY.ljust(200_000)).answer == "yes"
+    with pytest.raises(AnswerError, match="200001 characters long; at most 200000 are read"):
+        parse_answer(ARRAY.ljust(200_001))
+
+
+@pytest.mark.parametrize(("depth", "found"), [(0, True), (3, True), (4, False)])
+def test_an_answer_is_looked_for_three_levels_deep(depth: int, found: bool) -> None:
+    value: Any = item(YES)
+    for _ in range(depth):
+        value = {"in": value}
+    with contextlib.nullcontext() if found else pytest.raises(AnswerError, match="holds no JSON"):
+        assert parse_answer(json.dumps(value)).answer == "yes"
+
+
+@pytest.mark.parametrize(("others", "found"), [(19, True), (20, False)])
+def test_twenty_keys_of_an_object_are_looked_at(others: int, found: bool) -> None:
+    value = {**{f"k{n}": 0 for n in range(others)}, "last": item(YES)}
+    with contextlib.nullcontext() if found else pytest.raises(AnswerError, match="holds no JSON"):
+        assert parse_answer(json.dumps(value)).answer == "yes"
+
+
+@pytest.mark.parametrize(("others", "found"), [(199, True), (200, False)])
+def test_two_hundred_entries_of_a_list_are_looked_at(others: int, found: bool) -> None:
+    value = [*([0] * others), item(YES)]
+    with contextlib.nullcontext() if found else pytest.raises(AnswerError, match="holds no JSON"):
+        assert parse_answer(json.dumps(value)).answer == "yes"
+
+
+def test_the_question_weighs_more_than_the_body() -> None:
+    rows = [item(YES, "Other?", "HUMAN"), item(NO, "Q?", "SWEEPER")]
+    assert parse_answer(json.dumps(rows), question="Q?", agent="HUMAN").answer == "no"
+    assert parse_answer(json.dumps(rows), question="", agent="SWEEPER").answer == "no"
+    assert parse_answer(json.dumps(rows), question="", agent="HUMAN").answer == "yes"
+    # Where nothing is asked for, an item without a question is no better than others.
+    assert (
+        parse_answer(json.dumps([item(YES, "Q?"), item(NO, "")]), question="", agent="").answer
+        == "yes"
+    )
+    assert (
+        parse_answer(
+            json.dumps([item(YES, "Q?"), item(NO, "Q?", "")]), question="Q?", agent=""
+        ).answer
+        == "yes"
+    )
+
+
+def test_what_is_over_its_bound_is_cut() -> None:
+    long = item({"answer": "yes", "path": ["n" * 301, "m"], "reason": "r" * 4_001})
+    found = parse_answer(json.dumps([long]))
+    assert found.path == ("n" * 300, "m")
+    assert found.reason == "r" * 4_000
+    # 2,000 characters of a question are compared.
+    rows = [item(NO, "q" * 1_999 + "y"), item(YES, "q" * 2_000 + "z")]
+    assert parse_answer(json.dumps(rows), question="q" * 2_000, agent="").answer == "yes"
+
+
+@pytest.mark.parametrize(("nodes", "read"), [(200, True), (201, False)])
+def test_a_path_has_two_hundred_nodes_at_most(nodes: int, read: bool) -> None:
+    text = json.dumps(item({**YES, "path": [f"n{k}" for k in range(nodes)]}))
+    with contextlib.nullcontext() if read else pytest.raises(AnswerError, match="201 nodes"):
+        assert len(parse_answer(text).path) == 200
+
+
+def test_yes_needs_two_nodes_and_no_needs_none() -> None:
+    with pytest.raises(AnswerError, match="without a path"):
+        parse_answer(json.dumps(item({**YES, "path": ["a"]})))
+    assert parse_answer(json.dumps(item({"answer": "no", "path": None}))).path == ()
+
+
+@pytest.mark.parametrize(("spaces", "read"), [(97, True), (98, False)])
+def test_the_word_of_an_answer_is_in_its_first_hundred_characters(spaces: int, read: bool) -> None:
+    text = json.dumps(item({**YES, "answer": " " * spaces + "yes"}))
+    with contextlib.nullcontext() if read else pytest.raises(AnswerError, match="expected"):
+        assert parse_answer(text).answer == "yes"
