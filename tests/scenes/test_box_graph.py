@@ -135,3 +135,96 @@ def test_its_parts_are_the_parts_of_the_home(
         box = rooms[int(viewpoint.id.split("_")[0])].box
         assert box is not None
         assert box.distance(viewpoint.position) < 0.03
+
+
+def stands(viewpoints: tuple[Viewpoint, ...], number: int) -> list[tuple[float, float]]:
+    return [(v.position[0], v.position[2]) for v in viewpoints if v.id.startswith(f"{number}_")]
+
+
+@pytest.mark.parametrize(
+    ("width", "depth", "middle"),
+    [(0.99, 0.99, True), (0.99, 0.4, True), (1.0, 0.99, False), (0.6, 1.2, False)],
+)
+def test_a_room_with_a_side_of_a_metre_is_no_cupboard(
+    width: float, depth: float, middle: bool
+) -> None:
+    # A crossing beside the middle shows whether the viewpoint may stand anywhere else.
+    rooms = [room(1, 0, 0, width, depth), room(2, 0, 3, 4, 4)]
+    link = Link(a="Room_1", b="Room_2", point=(0.3, 0, 1.0))
+    viewpoints, _ = place_in_boxes(rooms, [link])
+    near = min(math.dist(at, (0, 0)) for at in stands(viewpoints, 1))
+    assert (near <= 0.03) == middle
+
+
+@pytest.mark.parametrize(
+    ("depth", "furthest"),
+    [
+        # Less than a body wide: a strip of 0.04 m is kept, however narrow the room is.
+        (0.01, 0.015),
+        (0.3, 0.015),
+        (0.43, 0.015),
+        # Wider ones keep a body's radius from their walls.
+        (0.5, 0.045),
+        (0.9, 0.245),
+    ],
+)
+def test_a_narrow_room_keeps_a_strip_in_its_middle(depth: float, furthest: float) -> None:
+    link = Link(a="Room_1", b="Room_2", point=(0, 0, 1))
+    for rooms in ((room(1, 0, 0, 6, depth),), (room(1, 0, 0, depth, 6),)):
+        viewpoints, _ = place_in_boxes(rooms, [])
+        assert all(min(abs(v.position[0]), abs(v.position[2])) <= 0.25 for v in viewpoints)
+    viewpoints, _ = place_in_boxes([room(1, 0, 0, 6, depth), room(2, 0, 9, 1, 1)], [link])
+    assert max(z for _, z in stands(viewpoints, 1)) == pytest.approx(furthest, abs=0.002)
+
+
+def crossings(*points: tuple[float, float]) -> list[tuple[float, float]]:
+    """The viewpoints of a room of 4 x 4 m that the crossings of its right wall made."""
+    rooms = [room(1, 0, 0, 4, 4), room(2, 4.2, 0, 4, 4)]
+    links = [Link(a="Room_1", b="Room_2", point=(x, 0, z)) for x, z in points]
+    viewpoints, edges = place_in_boxes(rooms, links)
+    across = {edge.a if edge.a[0] == "1" else edge.b for edge in edges if edge.a[0] != edge.b[0]}
+    at = {v.id: (v.position[0], v.position[2]) for v in viewpoints}
+    return [at[name] for name in sorted(across)]
+
+
+def test_crossings_within_30_cm_share_a_viewpoint() -> None:
+    assert crossings((2.1, 0), (2.1, 0.29)) == [pytest.approx((1.795, 0), abs=0.01)]
+    assert crossings((2.1, 0), (2.1, 0.31)) == [
+        pytest.approx((1.795, 0), abs=0.01),
+        pytest.approx((1.795, 0.31), abs=0.01),
+    ]
+
+
+def test_a_crossing_takes_the_nearest_of_several_viewpoints() -> None:
+    found = crossings((2.1, -1.0), (2.1, 1.0), (2.1, 0.9))
+    assert found == [pytest.approx((1.795, -1.0), abs=0.01), pytest.approx((1.795, 1.0), abs=0.01)]
+
+
+@pytest.mark.parametrize(("height", "inwards"), [(0.0, 0.3), (0.99, 0.3), (1.0, 0.0), (1.5, 0.0)])
+def test_rooms_in_one_place_stand_30_cm_further_in_unless_a_storey_is_between(
+    height: float, inwards: float
+) -> None:
+    # Both rooms are in one place; the first one's viewpoint is where the second one's would be.
+    rooms = [room(1, 0, 0, 4, 4), room(2, 0, 0, 4, 4, y=height)]
+    viewpoints, edges = place_in_boxes(rooms, [Link(a="Room_1", b="Room_2", point=(2, 0, 0))])
+    at = {v.id: v.position for v in viewpoints}
+    first, second = at[edges[0].a], at[edges[0].b]
+    assert first[0] - second[0] == pytest.approx(inwards, abs=0.002)
+    assert (first[2], second[2]) == (0, 0)
+
+
+def test_three_rooms_in_one_place_stand_60_cm_apart() -> None:
+    rooms = [room(number, 0, 0, 4, 4) for number in (1, 2, 3)]
+    links = [Link(a="Room_1", b=f"Room_{k}", point=(0, 0, 2)) for k in (2, 3)]
+    viewpoints, _ = place_in_boxes(rooms, links)
+    first, second, third = (stands(viewpoints, number)[0] for number in (1, 2, 3))
+    assert [round(first[1] - each[1], 2) for each in (first, second, third)] == [0, 0.3, 0.6]
+
+
+def test_further_in_is_the_middle_of_a_small_room_at_most() -> None:
+    # Its floor ends 0.15 m from the middle.
+    rooms = [room(1, 0, 0, 1.2, 0.7), room(2, 0, 0, 1.2, 0.7)]
+    viewpoints, _ = place_in_boxes(rooms, [Link(a="Room_1", b="Room_2", point=(0, 0, 1))])
+    first, second = stands(viewpoints, 1)[0], stands(viewpoints, 2)[0]
+    assert first == (0, pytest.approx(0.145, abs=0.002))
+    assert second == (0, 0)

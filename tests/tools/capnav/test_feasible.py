@@ -12,9 +12,16 @@ from hypothesis import strategies as st
 
 from navloom.errors import SceneError
 from navloom.scenes.formats.annotated import annotated
-from navloom.scenes.traverse_table import Cell, Traversability
+from navloom.scenes.traverse_table import Cell, Passage, Traversability
 from navloom.scenes.uri import iter_scenes
-from navloom.tools.capnav.feasible import feasible, reach, route
+from navloom.tools.capnav.feasible import (
+    barrier_kinds,
+    feasible,
+    kinds_of,
+    reach,
+    route,
+    way_once_open,
+)
 
 Labels = dict[tuple[str, str], bool | None]
 
@@ -145,3 +152,84 @@ def test_every_impossible_pair_of_the_thirty_scenes_says_why(
             assert all(p.traversable is False for p in found.blocking)
             assert found.alternatives
     assert impossible > least
+
+
+@pytest.mark.parametrize(("routes", "named"), [(19, 19), (20, 20), (21, 20)])
+def test_twenty_alternatives_are_named(routes: int, named: int) -> None:
+    labels: Labels = {}
+    for k in range(routes):
+        labels |= {("a", f"m{k:02}"): True, (f"m{k:02}", "z"): False}
+    found = feasible(table(labels), "B", "a", "z")
+    assert [(p.a, p.b) for (p,) in found.alternatives] == [(f"m{k:02}", "z") for k in range(named)]
+    assert len(found.blocking) == routes
+
+
+def test_an_alternative_that_holds_a_smaller_one_is_none() -> None:
+    labels: Labels = {("a", "c"): False, ("c", "z"): True, ("c", "d"): True, ("d", "z"): False}
+    found = feasible(table(labels), "B", "a", "z")
+    assert [[(p.a, p.b) for p in each] for each in found.alternatives] == [[("a", "c")]]
+
+
+def test_the_cut_takes_blocked_passages_alone() -> None:
+    # Two blocked passages, then one that is open: the cut is the two.
+    world = table({("a", "b"): False, ("a", "c"): False, ("b", "d"): True, ("c", "d"): True,
+                   ("d", "z"): True})  # fmt: skip
+    assert {(p.a, p.b) for p in feasible(world, "B", "a", "z").blocking} == {("a", "b"), ("a", "c")}
+
+
+def test_an_unlabelled_passage_blocks_where_that_is_asked_for_alone() -> None:
+    world = table({("a", "b"): None, ("b", "z"): False})
+    assert [(p.a, p.b) for p in feasible(world, "B", "a", "z").blocking] == [("b", "z")]
+    strict = feasible(world, "B", "a", "z", compat_edges=True)
+    assert [[(p.a, p.b) for p in each] for each in strict.alternatives] == [
+        [("a", "b"), ("b", "z")]
+    ]
+
+
+def test_a_path_has_few_passages_and_then_few_unlabelled_ones() -> None:
+    short = {("a", "b"): None, ("b", "z"): None}
+    long = {("a", "c"): True, ("c", "d"): True, ("d", "z"): None}
+    assert feasible(table({**short, **long}), "B", "a", "z").path == ("a", "b", "z")
+    other = {("a", "e"): True, ("e", "z"): None}
+    found = feasible(table({**short, **other}), "B", "a", "z")
+    assert (found.path, [(p.a, p.b) for p in found.unlabelled]) == (("a", "e", "z"), [("e", "z")])
+
+
+def test_a_way_is_there_once_passages_are_open() -> None:
+    world = table({("a", "b"): False, ("b", "c"): False, ("c", "z"): True})
+    (both,) = feasible(world, "B", "a", "z").alternatives
+    assert way_once_open(world, "B", "a", "z", both) == ("a", "b", "c", "z")
+    assert way_once_open(world, "B", "a", "z", both[:1]) == ()
+    assert way_once_open(world, "B", "a", "z", ()) == ()
+
+
+@pytest.mark.parametrize(
+    ("note", "kinds"),
+    [
+        ("", ("no note",)),
+        (" \n", ("no note",)),
+        ("who knows", ("other",)),
+        ("the sill is high", ("sill or height",)),
+        ("a tiny step", ("sill or height",)),
+        ("cannot use the lift", ("elevator",)),
+        ("stairs", ("stairs",)),
+        ("a bench on the stairs landing", ("clutter",)),
+        ("the door is locked", ("closed door",)),
+        ("cannot turn at the narrow door", ("turning space",)),
+        ("narrow door", ("door width",)),
+        ("narrow", ("narrow passage",)),
+        ("a door", ("other",)),
+        ("narrow; the door", ("narrow passage",)),
+        ("rug. door too narrow; stairs", ("stairs", "door width", "surface")),
+        ("x" * 493 + " stairs", ("stairs",)),
+        ("x" * 496 + " stairs", ("other",)),
+    ],
+)
+def test_kinds_of_barriers_in_a_note(note: str, kinds: tuple[str, ...]) -> None:
+    assert barrier_kinds(note) == kinds
+
+
+def test_kinds_of_several_passages_are_named_once() -> None:
+    notes = ["rug", "stairs", "stairs; rug"]
+    passages = [Passage("a", "b", False, note, "cell") for note in notes]
+    assert kinds_of(passages) == ("stairs", "surface")
