@@ -205,7 +205,7 @@ def test_rooms_in_one_place_stand_30_cm_further_in_unless_a_storey_is_between(
     height: float, inwards: float
 ) -> None:
     # Both rooms are in one place; the first one's viewpoint is where the second one's would be.
-    rooms = [room(1, 0, 0, 4, 4), room(2, 0, 0, 4, 4, y=height)]
+    rooms = [room(1, 0, 0, 4, 4, y=5), room(2, 0, 0, 4, 4, y=5 + height)]
     viewpoints, edges = place_in_boxes(rooms, [Link(a="Room_1", b="Room_2", point=(2, 0, 0))])
     at = {v.id: v.position for v in viewpoints}
     first, second = at[edges[0].a], at[edges[0].b]
@@ -221,10 +221,16 @@ def test_three_rooms_in_one_place_stand_60_cm_apart() -> None:
     assert [round(first[1] - each[1], 2) for each in (first, second, third)] == [0, 0.3, 0.6]
 
 
-def test_further_in_is_the_middle_of_a_small_room_at_most() -> None:
-    # Its floor ends 0.15 m from the middle.
-    rooms = [room(1, 0, 0, 1.2, 0.7), room(2, 0, 0, 1.2, 0.7)]
+@pytest.mark.parametrize(
+    ("depth", "first_z", "second_z"),
+    # The middle is taken where it is 10 cm away: else both stand where they are nearest.
+    [(0.7, 0.145, 0), (0.6, 0.095, 0.095)],
+)
+def test_further_in_is_the_middle_of_a_small_room_at_most(
+    depth: float, first_z: float, second_z: float
+) -> None:
+    rooms = [room(1, 0, 0, 1.2, depth), room(2, 0, 0, 1.2, depth)]
     viewpoints, _ = place_in_boxes(rooms, [Link(a="Room_1", b="Room_2", point=(0, 0, 1))])
     first, second = stands(viewpoints, 1)[0], stands(viewpoints, 2)[0]
-    assert first == (0, pytest.approx(0.145, abs=0.002))
-    assert second == (0, 0)
+    assert first == (0, pytest.approx(first_z, abs=0.002))
+    assert second == (0, pytest.approx(second_z, abs=0.002))
