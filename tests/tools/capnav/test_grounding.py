@@ -15,8 +15,16 @@ from navloom.models.messages import AnswerError
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import scene_of
 from navloom.tools.capnav.answers import question_schema, read_questions, response_schema
-from navloom.tools.capnav.grounding import check_question, duplicate_of
-from navloom.tools.capnav.named_places import Places, load_words, plain, stem, truth_of
+from navloom.tools.capnav.grounding import check_detail, check_question, duplicate_of, same_detail
+from navloom.tools.capnav.named_places import (
+    Places,
+    found_outside,
+    load_words,
+    plain,
+    stem,
+    truth_of,
+)
+from tests.evals import tiny
 
 
 def demo(name: str = "villa") -> Places:
@@ -325,3 +333,154 @@ def test_the_benchmarks_own_questions_mostly_pass(data_dir: Path) -> None:
                 taken.append(checked.question)
     assert accepted == 282
     assert found == {"not_mentioned", "detail_not_said", "no_route"}
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [("doors", "door"), ("gas", "gas"), ("gass", "gass"), ("bus", "bus"), ("virus", "virus"),
+     ("beds bed", "bed bed"), ("bees", "bee")],
+)  # fmt: skip
+def test_plurals_of_four_letters_or_more_lose_their_s(text: str, read: str) -> None:
+    assert stem(text) == read
+
+
+def test_a_plain_text_is_read_up_to_4000_characters() -> None:
+    assert plain("x" * 4_001) == "x" * 4_000
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "found"),
+    [
+        ("walk in closet", ["walk in closet"], []),
+        ("walk in closet", ["walk"], []),
+        ("the walk in", ["walk out"], ["walk"]),
+        ("walk walk in closet", ["walk in closet"], ["walk"]),
+        ("walk in closet and walk in closet", ["walk in closet"], []),
+        ("walk in closet and walk", ["walk in closet"], ["walk"]),
+        ("walking", [], []),
+        ("walk", [""], ["walk"]),
+    ],
+)
+def test_words_within_a_name_are_not_found_outside(
+    text: str, names: list[str], found: list[str]
+) -> None:
+    assert found_outside(text, ["walk", "run"], names) == found
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("the red sofa", "sofa, red", True),
+        ("the door", "a door", True),
+        ("the red door", "a red wall", False),
+        # Three of four words are three quarters.
+        ("big red sofa", "old big red sofa", True),
+        ("red sofa", "big red sofa", False),
+        ("", "", True),
+    ],
+)
+def test_details_are_alike_by_three_quarters_of_their_words(
+    one: str, other: str, same: bool
+) -> None:
+    assert same_detail(one, other) == same
+    assert same_detail(other, one) == same
+
+
+def test_places_of_a_home_are_found_by_id_and_by_a_label_of_their_own() -> None:
+    home = tiny.home()
+    hall = home.regions[1].model_copy(update={"id": "Hallway_9"})
+    unnamed = home.regions[1].model_copy(update={"id": "Room_10", "label": "Unknown"})
+    scene = home.replace(regions=(*home.regions, hall, unnamed))
+    places = Places(scene, truth_of(scene))
+    assert places.called("Kitchen_3") == ("kitchen 3", "kitchen")
+    assert places.called("Hallway_2") == ("hallway 2",)
+    assert places.called("Room_10") == ("room 10",)
+    assert [places.resolve(said) for said in ("kitchen 3", "Kitchen", "hallway", "Hallway_9")] == [
+        "Kitchen_3",
+        "Kitchen_3",
+        None,
+        "Hallway_9",
+    ]
+    assert places.resolve("Kitchen".ljust(300)) == "Kitchen_3"
+    assert places.resolve("Kitchen".ljust(301)) is None
+    assert places.resolve(7) is None
+    assert (places.name("Kitchen_3"), places.description("Kitchen_3")) == ("Kitchen_3", "")
+    assert (places.known("Kitchen_3"), places.known("Garage_8")) == ("items", "description")
+    assert places.items("Office_5") == ("cup", "desk")
+    assert places.counted["cup"] == 2
+
+
+def test_a_route_leads_through_what_is_between_its_ends() -> None:
+    places = Places(tiny.home(), truth_of(tiny.home()))
+    assert places.on_some_route("Bedroom_1", "Hallway_2", "Kitchen_3")
+    assert not places.on_some_route("Bedroom_1", "Bathroom_6", "Kitchen_3")
+    assert places.connected("Bedroom_1", "Garage_8")
+
+
+def detail_of(said: str, place: str = "Kitchen_3", **changes: Any) -> tuple[Any, ...]:
+    home = tiny.home()
+    kitchen = home.region_by_id["Kitchen_3"].model_copy(update=changes)
+    regions = tuple(kitchen if each.id == "Kitchen_3" else each for each in home.regions)
+    scene = home.replace(regions=regions)
+    found, faults = check_detail(said, place, Places(scene, truth_of(scene)), key="d")
+    return found.status, found.unknown, found.fits, [fault.code for fault in faults]
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("the bowl", ("verified", (), 1, [])),
+        ("the red bowl", ("unverifiable", ("red",), 1, [])),
+        ("the bowl by the door", ("unverifiable", ("door",), 1, [])),
+        ("counter", ("refused", (), 2, ["detail_alike"])),
+        ("the red counter", ("unverifiable", ("red",), 2, [])),
+        # Two things named together: both are there.
+        ("the bowl on the counter", ("verified", (), 1, [])),
+        ("bowl counter bowl", ("verified", (), 1, [])),
+        ("the lamp", ("refused", ("lamp",), None, ["detail_not_there"])),
+        ("the red wall", ("refused", (), None, ["detail_no_item"])),
+        ("entrance from the Hallway_2", ("verified", (), 1, [])),
+        ("door to the Hallway_2", ("unverifiable", ("door",), 1, [])),
+        ("entrance from the Office_5", ("refused", (), None, ["detail_not_there"])),
+    ],
+)
+def test_a_detail_is_held_against_the_items_and_ways_of_its_place(
+    said: str, expected: tuple[Any, ...]
+) -> None:
+    assert detail_of(said) == expected
+
+
+def test_words_that_a_description_has_are_known() -> None:
+    assert detail_of("the red bowl", description="All in red.") == ("verified", (), 1, [])
+    assert detail_of("red counter", description="All in red.")[2:] == (2, ["detail_alike"])
+
+
+def test_against_a_description_alone() -> None:
+    def told(said: str) -> tuple[Any, ...]:
+        home = tiny.home()
+        regions = tuple(
+            each.model_copy(update={"description": "A red bicycle"}) if each.number == "8" else each
+            for each in home.regions
+        )
+        scene = home.replace(regions=regions)
+        found, _ = check_detail(said, "Garage_8", Places(scene, truth_of(scene)), key="d")
+        return found.status, found.unknown, found.fits
+
+    assert told("the red bicycle") == ("verified", (), 1)
+    assert told("the bicycle of the garage") == ("verified", (), 1)
+    assert told("the garage") == ("unverifiable", (), None)
+    assert told("the blue bicycle") == ("unverifiable", ("blue",), None)
+    # One way leads to the garage.
+    assert told("the doorway") == ("unverifiable", ("doorway",), 1)
+
+
+def test_a_joined_place_without_a_name_is_told_by_its_id(bench: str) -> None:
+    places = Places(scene_of(bench), truth_of(bench))
+    _, (fault,) = check_detail("entrance from the Shed", "node_2", places, key="d")
+    assert "Kitchen with" not in fault.message
+    assert "node_2 is joined to" in fault.message
+    assert "''" not in fault.message
+
+
+def test_a_text_of_a_thousand_characters_is_plain() -> None:
+    assert "markup" not in codes(question(reason="It is so. " * 99 + "It is so."))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from navloom.scenes.uri import list_scenes, scene_of
 from navloom.tools.capnav.grounding import check_detail
-from navloom.tools.capnav.landmarks import ENTRANCE, landmarks, passages
+from navloom.tools.capnav.landmarks import ENTRANCE, landmarks, named_by, passages
 from navloom.tools.capnav.named_places import Places, truth_of
+from tests.evals import tiny
 from tests.tools.capnav.test_grounding import bench, demo  # noqa: F401
 
 
@@ -90,3 +92,63 @@ def test_nearly_every_place_of_the_benchmark_and_of_hm3d_has_landmarks(data_dir:
                 for each in landmarks(places, place):
                     detail, faults = check_detail(each, place, places, key="start_detail")
                     assert (detail.status, detail.fits, faults) == ("verified", 1, []), each
+
+
+def small(**changes: Any) -> Places:
+    """The home of eight rooms, with another kitchen."""
+    home = tiny.home()
+    kitchen = home.region_by_id["Kitchen_3"].model_copy(update=changes)
+    regions = tuple(kitchen if each.id == "Kitchen_3" else each for each in home.regions)
+    scene = home.replace(regions=regions)
+    return Places(scene, truth_of(scene))
+
+
+DOORS = tuple(f"{ENTRANCE}{name}" for name in ("Hallway_2", "Dining_room_4", "Living_room_7"))
+
+
+@pytest.mark.parametrize(
+    ("description", "named"),
+    [
+        ("With a tiled oven.", ("tiled oven",)),
+        ("The tea set, and an old brown icebox in the corner", ("tea set", "old brown icebox")),
+        # A colour, a part of the building, a word of two letters and a room are no things.
+        ("brown, the brown door, an ox; a bedroom", ()),
+        ("no oven, without oven", ()),
+        ("one two three four five oven", ("one two three four five oven",)),
+        ("one two three four five six oven", ()),
+    ],
+)
+def test_things_are_read_from_what_is_said_of_a_place(
+    description: str, named: tuple[str, ...]
+) -> None:
+    assert landmarks(small(description=description), "Kitchen_3") == (*named, *DOORS)
+
+
+def test_furniture_that_is_rare_in_the_home_comes_first() -> None:
+    home = tiny.home()
+    bed = home.item_by_id["bed-1"]
+    more = [("a", "desk", "Kitchen_3"), ("b", "vase", "Kitchen_3"), ("c", "vase", "Kitchen_3"),
+            ("d", "oven", "Kitchen_3")]  # fmt: skip
+    items = [bed.model_copy(update={"id": i, "name": n, "region": r}) for i, n, r in more]
+    kept = [item for item in home.items if item.region != "Kitchen_3"]
+    scene = home.replace(items=(*kept, *items))
+    # The desk is in the office, too; of two vases none is meant alone.
+    assert landmarks(Places(scene, truth_of(scene)), "Kitchen_3") == ("oven", "desk", *DOORS)
+
+
+def test_a_thing_that_only_some_bodies_have_a_use_for_is_no_landmark() -> None:
+    found = landmarks(small(description="a wheelchair ramp; an oven"), "Kitchen_3")
+    assert found == ("oven", *DOORS)
+
+
+@pytest.mark.parametrize(
+    ("said", "names", "meant"),
+    [
+        ("table", ["dining table", "table", "tablecloth", "notable"], ["dining table", "table"]),
+        ("dining table", ["dining table", "table"], ["dining table"]),
+    ],
+)
+def test_a_name_means_what_ends_with_its_words(
+    said: str, names: list[str], meant: list[str]
+) -> None:
+    assert named_by(said, names) == meant
