@@ -32,7 +32,7 @@ from navloom.scenes.bodies import DEFAULT_BODY, Embodiment, Moved, Stand, shape_
 from navloom.scenes.checked_files import short
 from navloom.scenes.distances import per_scene, wrapped
 from navloom.scenes.hints import viewpoint_hint
-from navloom.scenes.scene import Point3, Scene, Viewpoint
+from navloom.scenes.scene import Point3, Scene
 from navloom.sim.captions import captions_for
 from navloom.sim.protocol import (
     THRESHOLD_M,
@@ -58,6 +58,7 @@ from navloom_worlds.motion.routes import route
 from navloom_worlds.rendering.camera import Camera
 from navloom_worlds.rendering.company import Bodies, Company, beside, with_bodies
 from navloom_worlds.rendering.renderer import Frame, Lighting, Renderer, checked_light
+from navloom_worlds.rendering.seen import sight_of
 from navloom_worlds.rendering.sensors import Rig, Sensor, rig_of
 
 _LEVEL = math.pi / 2
@@ -308,10 +309,9 @@ def look_from(scene: Scene, place: str, *, light: str = "baked") -> bytes:
         inside = [each for each in scene.viewpoints if each.region == place]
         if not inside:
             raise SimulatorError(f"{place} of {scene.uri} has no viewpoint to be seen from.")
-        place = max(inside, key=lambda each: (outlook(scene, each)[0], each.id)).id
+        place = max(inside, key=lambda each: (outlook(scene, each.id)[0], each.id)).id
     if place in scene.viewpoint_by_id:
-        _, heading = outlook(scene, scene.viewpoint_by_id[place])
-        return panorama_at(scene, place, heading, light=light)
+        return panorama_at(scene, place, outlook(scene, place)[1], light=light)
     if name in scene.viewpoint_by_id:
         return panorama_at(scene, name, _degrees(turn), light=light)
     if not _PLACE.fullmatch(place):
@@ -322,36 +322,27 @@ def look_from(scene: Scene, place: str, *, light: str = "baked") -> bytes:
     return _from_point(scene, [float(each) for each in place.split(",")], light)
 
 
-_ALL_ROUND = 64
-_SEEN_M = 6.0
-"""Metres beyond which one view shows as much as another."""
+_CAP_SR = 0.1
+"""Steradians from which on a thing fills a picture without showing more."""
 
 
-def outlook(scene: Scene, viewpoint: Viewpoint) -> tuple[float, float]:
-    """How far one sees from a viewpoint, and the quarter in which one sees farthest.
+def outlook(scene: Scene, viewpoint: str) -> tuple[float, float]:
+    """How much one sees of the things around a viewpoint, and the quarter with most of it.
 
     Args:
         scene: with geometry.
         viewpoint: of the scene.
 
     Returns:
-        Metres to the nearest fifth of what is all round at eye height, and a heading in radians: 0,
-        90, 180 or 270 degrees. Walls close by count for little in the first: who turns about there
-        has a room before the eyes.
-
-    Raises:
-        SimulatorError: embreex is not installed.
+        The solid angle in steradians of all things in sight, each at most a tenth: many things at
+        some distance are much, a wardrobe before the eyes is little. And a heading in radians: 0,
+        90, 180 or 270 degrees.
     """
-    x, y, z = viewpoint.position
-    eye = np.array([x, y if viewpoint.eye_height else y + EYE_M, z], dtype=np.float32)
-    turn = (np.arange(_ALL_ROUND) + 0.5) * 2 * math.pi / _ALL_ROUND
-    ways = np.stack([np.sin(turn), np.zeros_like(turn), -np.cos(turn)], axis=1)
-    metres = np.minimum(
-        scene_mesh(scene).caster.cast(eye, ways.astype(np.float32)).distance, _SEEN_M
-    )
-    # Of a quarter, 45 degrees to either side of its heading.
-    quarters = np.roll(metres, _ALL_ROUND // 8).reshape(4, -1).mean(axis=1)
-    return float(np.quantile(metres, 0.2)), float(quarters.argmax()) * _LEVEL
+    seen = [each for each in sight_of(scene, viewpoint).seen if each.owner > 0]
+    worth = [0.0] * 4
+    for each in seen:
+        worth[round(each.heading / _LEVEL) % 4] += min(each.steradians, _CAP_SR)
+    return sum(worth), worth.index(max(worth)) * _LEVEL
 
 
 def _degrees(words: str) -> float:

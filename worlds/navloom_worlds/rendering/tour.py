@@ -12,12 +12,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import networkx as nx
+import numpy as np
 
 from navloom.errors import SimulatorError
 from navloom.scenes.distances import heading_to, metre_table, turn_between, wrapped
-from navloom.scenes.scene import Scene
+from navloom.scenes.scene import Scene, Viewpoint
 from navloom.sim.protocol import Pose
-from navloom_worlds.rendering.embedded import can_look, outlook
+from navloom_worlds.geometry import scene_mesh
+from navloom_worlds.rendering.embedded import can_look
+from navloom_worlds.rendering.seen import eye_of
 
 WALK = 1.0
 """Metres a second."""
@@ -130,13 +133,22 @@ def _stops(scene: Scene, part: set[str]) -> list[str]:
 
     def close(one: str) -> float:
         """Metres that one sees too little; to a decimetre, of which more is nothing."""
-        seen = outlook(scene, scene.viewpoint_by_id[one])[0] if looks else _OPEN_M
-        return round(max(0.0, _OPEN_M - seen), 1)
+        near = _clear(scene, scene.viewpoint_by_id[one]) if looks else _OPEN_M
+        return round(max(0.0, _OPEN_M - near), 1)
 
     return [
         min(group, key=lambda one: (close(one), sum(table.distance(one, o) for o in group), one))
         for group in groups.values()
     ]
+
+
+def _clear(scene: Scene, viewpoint: Viewpoint) -> float:
+    """Metres at eye height that are free in four of five directions."""
+    turn = np.linspace(0, 2 * math.pi, 60, endpoint=False)
+    ways = np.stack([np.sin(turn), np.zeros_like(turn), -np.cos(turn)], axis=1)
+    eye = np.asarray(eye_of(viewpoint), dtype=np.float32)
+    hits = scene_mesh(scene).caster.cast(eye, ways.astype(np.float32))
+    return float(np.quantile(hits.distance, 0.2))
 
 
 def _order(scene: Scene, stops: Sequence[str]) -> list[str]:
