@@ -182,7 +182,7 @@ def test_pictures_go_to_the_model_with_markers_and_never_into_the_state() -> Non
     assert state["status"] == "ok"
     first, summary, again = (pictures(call.messages) for call in model.calls)
     assert [len(first), len(again), len(summary)] == [1, 1, 1]
-    assert first[0].width == 4 * 64
+    assert first[0].width == 4 * 64 + 3 * 8
     # Markers are drawn for the marker question alone.
     assert first[0].tobytes() == again[0].tobytes() != summary[0].tobytes()
     assert "A green circle" in message_text(model.calls[0].messages[0].content)
