@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import asdict
 
 import pytest
 from shapely.geometry import Polygon
@@ -138,7 +139,7 @@ def test_things_lie_from_the_floor_up_and_portable_ones_need_a_shape() -> None:
 
 
 def test_it_is_json_and_without_labels_tells_nothing() -> None:
-    told = json.dumps(plan_data(house()).record())
+    told = json.dumps(asdict(plan_data(house())))
     assert json.loads(told)["floors"][0]["rooms"][0]["label"] == "Kitchen 1"
     assert json.loads(told)["floors"][0]["viewpoints"] == {"v": [2.0, -2.0], "w": [6.0, -2.0]}
     (room, *_) = plan_data(house(), labels=False).floors[0].rooms

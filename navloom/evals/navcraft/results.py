@@ -414,13 +414,22 @@ class ShownTask:
     row: Mapping[str, Any]
     story: str
 
-    @cached_property
+    @property
     def scene(self) -> Scene | None:
         """Its scene; None where it could not be loaded."""
+        return self._loaded[0]
+
+    @property
+    def problem(self) -> str | None:
+        """Why there is no picture; None where there is one."""
+        return self._loaded[1]
+
+    @cached_property
+    def _loaded(self) -> tuple[Scene | None, str | None]:
         try:
-            return run_scene(self.run, self.row["scene"])
-        except NavloomError:
-            return None
+            return run_scene(self.run, self.row["scene"]), None
+        except NavloomError as error:
+            return None, str(error)
 
     @property
     def name(self) -> str:
