@@ -11,10 +11,11 @@ above.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
+from functools import wraps
 from hashlib import sha256
-from typing import Any, Literal, TypeVar
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 
 import networkx as nx
 import numpy as np
@@ -25,6 +26,7 @@ from scipy.sparse.csgraph import dijkstra
 from navloom.scenes.scene import Point3, Scene
 
 Metric = Literal["2d", "3d"]
+P = ParamSpec("P")
 T = TypeVar("T")
 _HOP = 1e6
 """A hop outweighs any metres on the way, so metres only break ties."""
@@ -38,7 +40,7 @@ quite level and stairs."""
 _SAME = 1e-9
 
 
-def per_scene(scene: Scene, key: str, make: Callable[[], T]) -> T:
+def per_scene(scene: Scene, key: Hashable, make: Callable[[], T]) -> T:
     """Make something once per scene and keep it as long as the scene lives.
 
     Args:
@@ -48,23 +50,34 @@ def per_scene(scene: Scene, key: str, make: Callable[[], T]) -> T:
     """
     # A frozen model still has a __dict__ (cached_property uses it), and pydantic compares fields
     # alone, so what is kept here never touches equality or what is written to disk.
-    kept: dict[str, Any] = scene.__dict__.setdefault("_derived", {})
+    kept: dict[Hashable, Any] = scene.__dict__.setdefault("_derived", {})
     if key not in kept:
         kept[key] = make()
     value: T = kept[key]
     return value
 
 
-def forget(scene: Scene, key: str) -> None:
+def kept_per_scene(make: Callable[Concatenate[Scene, P], T]) -> Callable[Concatenate[Scene, P], T]:
+    """Keep what a function makes of a scene, and of hashable arguments, by :func:`per_scene`."""
+    name = f"{make.__module__}.{make.__qualname__}"
+
+    @wraps(make)
+    def kept(scene: Scene, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        key = (name, *args, *sorted(kwargs.items()))
+        return per_scene(scene, key, lambda: make(scene, *args, **kwargs))
+
+    return kept
+
+
+def forget(scene: Scene, key: Hashable) -> None:
     """Let go of what :func:`per_scene` keeps: it is made again where it is asked for."""
     scene.__dict__.get("_derived", {}).pop(key, None)
 
 
+@kept_per_scene
 def scene_hash(scene: Scene) -> str:
     """A hash of all that a scene holds; once per scene."""
-    return per_scene(
-        scene, "scene_hash", lambda: sha256(scene.model_dump_json().encode()).hexdigest()
-    )
+    return sha256(scene.model_dump_json().encode()).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -129,19 +142,16 @@ def _walk_back(
     return [nodes[i] for i in reversed(back)]
 
 
+@kept_per_scene
 def hop_table(scene: Scene) -> HopTable:
     """The all-pairs table over H, made on first use."""
-
-    def make() -> HopTable:
-        nodes, index, cost, before = _all_pairs(
-            scene.region_graph(), lambda data: _HOP + data["metres"]
-        )
-        finite = np.isfinite(cost)
-        hops = np.full(cost.shape, -1, dtype=np.int32)
-        hops[finite] = np.floor(cost[finite] / _HOP).astype(np.int32)
-        return HopTable(nodes, index, hops, before)
-
-    return per_scene(scene, "hop_table", make)
+    nodes, index, cost, before = _all_pairs(
+        scene.region_graph(), lambda data: _HOP + data["metres"]
+    )
+    finite = np.isfinite(cost)
+    hops = np.full(cost.shape, -1, dtype=np.int32)
+    hops[finite] = np.floor(cost[finite] / _HOP).astype(np.int32)
+    return HopTable(nodes, index, hops, before)
 
 
 def metre_table(scene: Scene, metric: Metric = "2d") -> DistanceTable:

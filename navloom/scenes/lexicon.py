@@ -28,7 +28,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, model_validator
 
 from navloom.errors import did_you_mean
 from navloom.scenes.checked_files import read_yaml
-from navloom.scenes.distances import per_scene
+from navloom.scenes.distances import kept_per_scene
 from navloom.scenes.scene import ItemKind, Scene
 
 ROOM_TYPES: tuple[str, ...] = (
@@ -345,6 +345,7 @@ def scene_prompt(scene: Scene) -> dict[str, Any]:
     return floors
 
 
+@kept_per_scene
 def scene_json(scene: Scene) -> str:
     """The scene as the paper's prompts show it, made once per scene."""
-    return per_scene(scene, "prompt_json", lambda: json.dumps(scene_prompt(scene)))
+    return json.dumps(scene_prompt(scene))

@@ -29,7 +29,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.errors import SceneError, SimulatorError
 from navloom.scenes.checked_files import read_json, short, write_atomic
-from navloom.scenes.distances import elevation_to, heading_to, per_scene, sector_of, up_or_down
+from navloom.scenes.distances import elevation_to, heading_to, kept_per_scene, sector_of, up_or_down
 from navloom.scenes.formats.mp3d_observations import Seen, read_observations
 from navloom.scenes.scene import UNKNOWN, Name, Scene
 from navloom.scenes.uri import DATA_VARIABLE
@@ -70,14 +70,13 @@ def captions_for(scene: Scene, cache: Path | str | None = None) -> CaptionSource
 
 def _matterport(scene: Scene) -> MatterportCaptions | None:
     folder = matterport_folder(scene.origin) if scene.source == "mp3d" else None
-    if folder is None:
-        return None
+    return None if folder is None else _read_matterport(scene, folder)
 
-    def make() -> MatterportCaptions | None:
-        seen = read_observations(folder, scene.id, scene.viewpoint_by_id)
-        return MatterportCaptions(scene, seen) if seen else None
 
-    return per_scene(scene, f"matterport_captions:{folder}", make)
+@kept_per_scene
+def _read_matterport(scene: Scene, folder: Path) -> MatterportCaptions | None:
+    seen = read_observations(folder, scene.id, scene.viewpoint_by_id)
+    return MatterportCaptions(scene, seen) if seen else None
 
 
 def matterport_folder(uri: str) -> Path | None:

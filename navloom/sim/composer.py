@@ -24,7 +24,7 @@ from navloom.scenes.distances import (
     SECTOR_RAD,
     elevation_to,
     heading_to,
-    per_scene,
+    kept_per_scene,
     sector_of,
     turn_between,
     up_or_down,
@@ -367,9 +367,8 @@ class ComposedCaptions(Composer):
         return [each.name for each in self._foremost([*chosen.values()])][:3]
 
 
-def composed(scene: Scene) -> ComposedCaptions:
-    """The words that the map alone gives, made once per scene."""
-    return per_scene(scene, "composed_captions", lambda: ComposedCaptions(scene))
+composed = kept_per_scene(ComposedCaptions)
+"""The words that the map alone gives, made once per scene."""
 
 
 def item_words(item: Item) -> str:

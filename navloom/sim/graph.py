@@ -36,6 +36,7 @@ from navloom.scenes.difference import difference, with_difference
 from navloom.scenes.distances import (
     elevation_to,
     heading_to,
+    kept_per_scene,
     metre_table,
     per_scene,
     scene_hash,
@@ -228,15 +229,12 @@ def region_of(scene: Scene, pose: Pose) -> str | None:
     return None if known is None else known.region
 
 
+@kept_per_scene
 def candidates_of(scene: Scene) -> Ways:
     """Every viewpoint's neighbours without descriptions, sorted by global heading, then by id.
 
     Heading, elevation and distance are between the two positions. Made once per scene.
     """
-    return per_scene(scene, "graph_candidates", lambda: _candidates(scene))
-
-
-def _candidates(scene: Scene) -> Ways:
     places = scene.viewpoint_by_id
     pairs = {(e.a, e.b) for e in scene.edges} | {(e.b, e.a) for e in scene.edges}
     ways: dict[str, list[Candidate]] = {each: [] for each in places}

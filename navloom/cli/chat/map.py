@@ -23,7 +23,7 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
-from navloom.scenes.distances import per_scene
+from navloom.scenes.distances import kept_per_scene, per_scene
 from navloom.scenes.plan_look import region_shapes, tint
 from navloom.scenes.scene import Scene
 from navloom.tools.chat.places import room_name
@@ -76,12 +76,10 @@ class TermMap:
 
 def term_map(scene: Scene, floor: int, width: int, height: int) -> TermMap:
     """Draw a floor into at most so many columns and rows; made once."""
-    width, height = max(12, min(width, 300)), max(_LEAST_ROWS, min(height, 150))
-    return per_scene(
-        scene, f"term_map:{floor}:{width}:{height}", lambda: _drawn(scene, floor, width, height)
-    )
+    return _drawn(scene, floor, max(12, min(width, 300)), max(_LEAST_ROWS, min(height, 150)))
 
 
+@kept_per_scene
 def _drawn(scene: Scene, floor: int, width: int, height: int) -> TermMap:
     shapes = region_shapes(scene, floor)
     bounds = np.array([shape.bounds for shape in shapes.values()] or [(-1.0, -1.0, 1.0, 1.0)])

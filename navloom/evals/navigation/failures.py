@@ -31,7 +31,7 @@ from navloom.evals.navigation.failure_cause import CAUSES, Cause, find_causes, f
 from navloom.evals.report.document import Table, percent
 from navloom.evals.tasks.episode import Episode
 from navloom.files import packaged
-from navloom.scenes.distances import per_scene
+from navloom.scenes.distances import kept_per_scene
 from navloom.scenes.scene import Scene
 from navloom.tools.navigation.steps import Walk
 
@@ -126,11 +126,9 @@ def _invalid_hop(walk: Walk, scene: Scene) -> dict[str, Any] | None:
     return None
 
 
+@kept_per_scene
 def _edges(scene: Scene) -> frozenset[tuple[str, str]]:
-    def make() -> frozenset[tuple[str, str]]:
-        return frozenset(pair for e in scene.edges for pair in ((e.a, e.b), (e.b, e.a)))
-
-    return per_scene(scene, "edge_pairs", make)
+    return frozenset(pair for e in scene.edges for pair in ((e.a, e.b), (e.b, e.a)))
 
 
 def read_tags(tags: Any) -> Analysis | None:

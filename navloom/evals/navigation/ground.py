@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from navloom.errors import DataError, did_you_mean
 from navloom.scenes.checked_files import short
-from navloom.scenes.distances import metre_table, per_scene
+from navloom.scenes.distances import kept_per_scene, metre_table
 from navloom.scenes.scene import Scene
 
 MOST_POSITIONS = 10_000
@@ -232,13 +232,11 @@ def _joined(tables: Iterable[NDArray[Cell]]) -> NDArray[Cell]:
     return flat[0] if len(flat) == 1 else np.concatenate(flat)
 
 
+@kept_per_scene
 def _linked(scene: Scene) -> NDArray[np.bool_]:
-    def make() -> NDArray[np.bool_]:
-        index = metre_table(scene, "3d").index
-        joined = np.eye(len(index), dtype=np.bool_)
-        for edge in scene.edges:
-            a, b = index[edge.a], index[edge.b]
-            joined[a, b] = joined[b, a] = True
-        return joined
-
-    return per_scene(scene, "linked_viewpoints", make)
+    index = metre_table(scene, "3d").index
+    joined = np.eye(len(index), dtype=np.bool_)
+    for edge in scene.edges:
+        a, b = index[edge.a], index[edge.b]
+        joined[a, b] = joined[b, a] = True
+    return joined

@@ -34,7 +34,7 @@ from navloom.graphs.turns import Asking, Question, asking
 from navloom.models.builtin import Request
 from navloom.models.messages import AnswerError, opening, read_json_object
 from navloom.prompts.load import load_prompt
-from navloom.scenes.distances import per_scene
+from navloom.scenes.distances import kept_per_scene, per_scene
 from navloom.scenes.lexicon import ROOM_TYPES, room_types, word_table
 from navloom.scenes.scene import UNKNOWN, Scene, prompt_name
 from navloom.scenes.uri import scene_of
@@ -168,22 +168,20 @@ def _plain(words: object) -> str:
     return re.sub(r"[^0-9a-z]+", " ", str(words)[:200].casefold()).strip()
 
 
+@kept_per_scene
 def _adjacent(scene: Scene) -> dict[str, set[str]]:
-    def make() -> dict[str, set[str]]:
-        region = {v.id: v.region for v in scene.viewpoints}
-        pairs = [(link.a, link.b) for link in scene.links]
-        pairs += [
-            (a, b)
-            for a, b in ((region[e.a], region[e.b]) for e in scene.edges)
-            if a is not None and b is not None and a != b
-        ]
-        near: dict[str, set[str]] = {r.id: set() for r in scene.regions}
-        for a, b in pairs:
-            near[a].add(b)
-            near[b].add(a)
-        return near
-
-    return per_scene(scene, "adjacent_regions", make)
+    region = {v.id: v.region for v in scene.viewpoints}
+    pairs = [(link.a, link.b) for link in scene.links]
+    pairs += [
+        (a, b)
+        for a, b in ((region[e.a], region[e.b]) for e in scene.edges)
+        if a is not None and b is not None and a != b
+    ]
+    near: dict[str, set[str]] = {r.id: set() for r in scene.regions}
+    for a, b in pairs:
+        near[a].add(b)
+        near[b].add(a)
+    return near
 
 
 def _label(scene: Scene, types: dict[str, str | None], region: str) -> str:

@@ -29,7 +29,7 @@ from navloom.models.messages import opening
 from navloom.models.registry import model_of
 from navloom.prompts.load import load_prompt
 from navloom.scenes.bodies import Embodiment, body_text, get_body
-from navloom.scenes.distances import per_scene
+from navloom.scenes.distances import kept_per_scene
 from navloom.scenes.formats.capnav import Nodes
 from navloom.scenes.scene import Scene
 from navloom.scenes.traverse_table import Traversability
@@ -229,8 +229,7 @@ def _body(context: Context) -> Embodiment:
     return get_body(context.body) if isinstance(context.body, str) else context.body
 
 
-def _nodes(scene: Scene) -> Nodes:
-    return per_scene(scene, "capnav_nodes", lambda: Nodes(scene))
+_nodes = kept_per_scene(Nodes)
 
 
 graph = build_graph()

@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple
 from navloom.graphs.agent import Growing, ModelLike, SceneLike
 from navloom.graphs.turns import TurnLimits, Turns, sent_back
 from navloom.models.binding import takes_schema
-from navloom.scenes.distances import per_scene
+from navloom.scenes.distances import kept_per_scene
 from navloom.scenes.lexicon import is_surface, item_names, scene_json
 from navloom.scenes.scene import ItemKind, Scene
 from navloom.tools.forms import Violation
@@ -131,9 +131,10 @@ def shown_scene(scene: Scene, settings: ChoiceSettings) -> str:
         return scene_json(scene)
     if settings.show_adjacency:
         return f"Rooms: {', '.join(region.id for region in scene.regions)}."
-    return per_scene(scene, "compact_scene", lambda: compact_scene(scene))
+    return compact_scene(scene)
 
 
+@kept_per_scene
 def compact_scene(scene: Scene) -> str:
     """The scene in one line a room: its furniture and objects."""
     shown = {kind: things(scene, kind) for kind in ("asset", "object")}

@@ -493,11 +493,7 @@ def ask(state: State, context: Context) -> tuple[Rendered, dict[str, Any]]:
         strict_helper=strict,
         asked=Wish(**state["asked"]).told(_task(state, context)),
     )
-    schema = per_scene(
-        scene,
-        f"phase_2_schema_{constrain}",
-        lambda: relay_answer_schema(scene, constrain=constrain),
-    )
+    schema = relay_answer_schema(scene, constrain=constrain)
     return with_library(rendered) if context.tools == "library" else rendered, schema
 
 

@@ -35,7 +35,7 @@ from navloom.graphs.turns import (
     turns,
 )
 from navloom.prompts.load import Rendered, load_prompt
-from navloom.scenes.distances import per_scene
+from navloom.scenes.distances import kept_per_scene
 from navloom.scenes.lexicon import item_names, scene_json
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import scene_of
@@ -97,13 +97,7 @@ def ask(state: State, context: Context) -> tuple[Rendered, dict[str, Any]]:
     rendered = load_prompt(prompt_name_of(context)).render(
         scene_graph=scene_json(scene), seed=state["seed"], **more
     )
-    constrain = context.constrain
-    schema = per_scene(
-        scene,
-        f"direct_schema_{variant}_{constrain}",
-        lambda: direct_schema(scene, variant, constrain=constrain),
-    )
-    return rendered, schema
+    return rendered, direct_schema(scene, variant, constrain=context.constrain)
 
 
 def prompt_name_of(context: Context) -> str:
@@ -115,12 +109,7 @@ def tools(_: State, context: Context) -> Sequence[BaseTool]:
     """What the model may call."""
     if context.tools == "none":
         return ()
-    scene, tau, constrain = scene_of(context.scene), context.tau, context.constrain
-    return per_scene(
-        scene,
-        f"direct_tools_{tau}_{constrain}",
-        lambda: direct_tools(scene, tau=tau, constrain=constrain),
-    )
+    return direct_tools(scene_of(context.scene), tau=context.tau, constrain=context.constrain)
 
 
 def _failed(call: TurnCall) -> bool:
@@ -183,6 +172,7 @@ build_graph = builder.compile
 """Gives the graph, with where its steps are kept: nowhere by default."""
 
 
+@kept_per_scene
 def direct_tools(scene: Scene, *, tau: int = 2, constrain: bool = True) -> list[BaseTool]:
     """The two stages' tools for one answer: the relay's names its errand along with it.
 

@@ -39,7 +39,7 @@ from navloom.graphs.turns import (
 )
 from navloom.prompts.load import Rendered, load_prompt
 from navloom.prompts.navcraft.profiles import Profile, load_profile
-from navloom.scenes.distances import per_scene
+from navloom.scenes.distances import kept_per_scene
 from navloom.scenes.lexicon import item_names, scene_json
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import scene_of
@@ -101,23 +101,14 @@ def ask(state: State, context: Context) -> tuple[Rendered, dict[str, Any]]:
         seed=state["seed"],
         min_hops=least_hops(context.tau),
     )
-    constrain = context.constrain
-    schema = per_scene(
-        scene, f"phase_1_schema_{constrain}", lambda: errand_schema(scene, constrain=constrain)
-    )
-    return rendered, schema
+    return rendered, errand_schema(scene, constrain=context.constrain)
 
 
 def tools(_: State, context: Context) -> Sequence[BaseTool]:
     """What the model may call."""
     if context.tools == "none":
         return ()
-    scene, tau, constrain = scene_of(context.scene), context.tau, context.constrain
-    return per_scene(
-        scene,
-        f"path_tools_{tau}_{constrain}",
-        lambda: path_tools(scene, tau=tau, constrain=constrain),
-    )
+    return path_tools(scene_of(context.scene), tau=context.tau, constrain=context.constrain)
 
 
 def _failed(call: TurnCall) -> bool:
@@ -261,6 +252,7 @@ robot_1's own route (below 1 is a gain). An error says which rule is broken and 
 """What a model is told of the tool that compares relays."""
 
 
+@kept_per_scene
 def path_tools(scene: Scene, *, tau: int = 2, constrain: bool = True) -> list[BaseTool]:
     """``check_path_and_adjacency`` and ``check_two_path_and_adjacency`` over one scene.
 

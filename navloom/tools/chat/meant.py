@@ -11,7 +11,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from navloom.scenes.distances import metre_table, per_scene
+from navloom.scenes.distances import kept_per_scene, metre_table
 from navloom.scenes.lexicon import canons, known_words, room_names, room_types, word_table
 from navloom.scenes.scene import Region, Scene
 from navloom.sim.composer import enumerated, label_words, with_article
@@ -397,12 +397,9 @@ def _mended(scene: Scene, word: str) -> str:
     return respell(word, here | known_words(), preferred=here) or word
 
 
+@kept_per_scene
 def vocabulary(scene: Scene) -> frozenset[str]:
     """Every word that something here is called, also by other names of the same."""
-    return per_scene(scene, "chat_vocabulary", lambda: _names(scene))
-
-
-def _names(scene: Scene) -> frozenset[str]:
     here = {word for _, name in item_names(scene) for word in name}
     typed = {each for region in scene.regions for each in room_types(region.label)}
     for name in [*room_names(typed), *(label_words(region) for region in scene.regions)]:

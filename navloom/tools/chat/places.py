@@ -17,7 +17,13 @@ import shapely
 
 from navloom.errors import UsageError
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
-from navloom.scenes.distances import heading_to, metre_table, per_scene, turn_between
+from navloom.scenes.distances import (
+    heading_to,
+    kept_per_scene,
+    metre_table,
+    per_scene,
+    turn_between,
+)
 from navloom.scenes.lexicon import canons, room_types, word_table
 from navloom.scenes.scene import Item, Region, Scene, Viewpoint, distance_2d
 from navloom.sim.composer import label_words
@@ -116,16 +122,11 @@ def is_room(scene: Scene, head: tuple[str, ...]) -> bool:
     return bool(_rooms(scene, head))
 
 
+@kept_per_scene
 def item_names(scene: Scene) -> list[tuple[Item, tuple[str, ...]]]:
     """Every item and the words of its name, structures last."""
-    return per_scene(
-        scene,
-        "chat_item_names",
-        lambda: [
-            (item, clean(words_of(item.prompt_name)))
-            for item in sorted(scene.items, key=lambda item: item.kind == "structure")
-        ],
-    )
+    items = sorted(scene.items, key=lambda item: item.kind == "structure")
+    return [(item, clean(words_of(item.prompt_name))) for item in items]
 
 
 def _things(scene: Scene, head: tuple[str, ...]) -> list[Item]:
@@ -146,11 +147,10 @@ def _things(scene: Scene, head: tuple[str, ...]) -> list[Item]:
     return [*fits[0], *fits[1]] or fits[2]
 
 
+@kept_per_scene
 def _numbered(scene: Scene) -> Mapping[str, Item]:
     """Items by their ids as plain words run together: ``shoe2``."""
-    return per_scene(
-        scene, "chat_numbered", lambda: {"".join(words_of(item.id)): item for item in scene.items}
-    )
+    return {"".join(words_of(item.id)): item for item in scene.items}
 
 
 def _called(scene: Scene, head: tuple[str, ...]) -> list[Item]:
@@ -491,10 +491,10 @@ def name_of(scene: Scene, place: str) -> str:
     """
     if place not in scene.region_by_id and place not in scene.item_by_id:
         raise UsageError(f"{scene.uri} has no room or thing '{place[:80]}'.")
-    found: str = per_scene(scene, f"chat_name:{place}", lambda: _plainest_name(scene, place))
-    return found
+    return _plainest_name(scene, place)
 
 
+@kept_per_scene
 def _plainest_name(scene: Scene, place: str) -> str:
     names = [*_names_of(scene, place)]
     return next((name for name in names if _means(scene, name, place)), names[-1])
@@ -517,16 +517,13 @@ def _names_of(scene: Scene, place: str) -> Iterator[str]:
     yield place
 
 
+@kept_per_scene
 def _alike(scene: Scene) -> Counter[tuple[str, str | None]]:
     """How many things have a name, in all (None) and by room."""
-    return per_scene(
-        scene,
-        "chat_namesakes",
-        lambda: Counter(
-            (item.prompt_name, region)
-            for item in scene.items
-            for region in dict.fromkeys((None, item.region))
-        ),
+    return Counter(
+        (item.prompt_name, region)
+        for item in scene.items
+        for region in dict.fromkeys((None, item.region))
     )
 
 

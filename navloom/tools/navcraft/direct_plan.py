@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field
 
+from navloom.scenes.distances import kept_per_scene
 from navloom.scenes.lexicon import item_names
 from navloom.scenes.scene import Scene, prompt_name
 from navloom.tools.forms import Form, Violation, closed_object, read_form
@@ -324,6 +325,7 @@ def known_steps(scene: Scene) -> list[str]:
     ]
 
 
+@kept_per_scene
 def direct_schema(scene: Scene, variant: Variant, *, constrain: bool) -> dict[str, Any]:
     """The JSON schema of the answer, its title the name of the job.
 

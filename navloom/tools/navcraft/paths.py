@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from navloom.errors import did_you_mean
-from navloom.scenes.distances import DistanceTable, hop_table, metre_table, per_scene
+from navloom.scenes.distances import DistanceTable, hop_table, kept_per_scene, metre_table
 from navloom.scenes.lexicon import item_names
 from navloom.scenes.scene import Item, Link, Point3, Region, Scene, Viewpoint, distance_2d
 from navloom.tools.forms import Form, Violation, closed_object, listed, quoted, read_form
@@ -137,11 +137,6 @@ def check_two_path_and_adjacency(
     return answer
 
 
-def region_ways(scene: Scene) -> Ways:
-    """Every pair of connected regions and the transitions of the way, made on first use."""
-    return per_scene(scene, "region_ways", lambda: _find_ways(scene))
-
-
 def least_hops(tau: int) -> int:
     """The fewest hops of an admissible leg: ``max(2, tau)`` (CoNavBench 3.1.2)."""
     return max(2, tau)
@@ -167,7 +162,9 @@ def _unknown_regions(scene: Scene, names: tuple[str, ...]) -> str:
     return " ".join(unknown_region(scene, name) for name in missing)
 
 
-def _find_ways(scene: Scene) -> Ways:
+@kept_per_scene
+def region_ways(scene: Scene) -> Ways:
+    """Every pair of connected regions and the transitions of the way, made on first use."""
     table = hop_table(scene)
     ways: Ways = {}
     # Nearest first, so that the way to the region before is always there to be drawn out by one.
@@ -262,20 +259,17 @@ class MetricGraph:
         return [*before, *path, *after]
 
 
+@kept_per_scene
 def metric_graph(scene: Scene) -> MetricGraph:
     """G+ of a scene, made on first use."""
-
-    def make() -> MetricGraph:
-        table = metre_table(scene, "2d")
-        starts = {region.id: _starts_of(scene, table, region) for region in scene.regions}
-        items = {item.id: _anchors_of(scene, table, item) for item in scene.items}
-        return MetricGraph(
-            table,
-            items={name: anchors[0] for name, anchors in items.items() if anchors},
-            starts={name: anchors[0] for name, anchors in starts.items() if anchors},
-        )
-
-    return per_scene(scene, "g_plus", make)
+    table = metre_table(scene, "2d")
+    starts = {region.id: _starts_of(scene, table, region) for region in scene.regions}
+    items = {item.id: _anchors_of(scene, table, item) for item in scene.items}
+    return MetricGraph(
+        table,
+        items={name: anchors[0] for name, anchors in items.items() if anchors},
+        starts={name: anchors[0] for name, anchors in starts.items() if anchors},
+    )
 
 
 def anchor_at(scene: Scene, point: Point3, region: str) -> Anchor | None:
@@ -481,6 +475,7 @@ def shortest_path(scene: Scene, errand: Errand) -> list[str]:
     return [*ways.get((start, target), ()), *ways.get((target, end), ())]
 
 
+@kept_per_scene
 def errand_schema(scene: Scene, *, constrain: bool) -> dict[str, Any]:
     """The JSON schema of the answer, its title the name of the job.
 

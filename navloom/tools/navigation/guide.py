@@ -25,6 +25,7 @@ from navloom.errors import UsageError, did_you_mean
 from navloom.scenes.distances import (
     elevation_to,
     heading_to,
+    kept_per_scene,
     metre_table,
     per_scene,
     turn_between,
@@ -329,13 +330,14 @@ def _nearest(scene: Scene, viewpoint: str) -> str | None:
 
 def _telling(scene: Scene, near: Iterable[tuple[str, float]]) -> str | None:
     """The thing that tells most: furniture first, then what is rare in the home, then near."""
-    common, furniture = per_scene(scene, "guide_names", lambda: _names(scene))
+    common, furniture = _names(scene)
     ranked = sorted(
         near, key=lambda thing: (thing[0] not in furniture, common[thing[0]], thing[1], thing[0])
     )
     return ranked[0][0] if ranked else None
 
 
+@kept_per_scene
 def _names(scene: Scene) -> tuple[Counter[str], set[str]]:
     named = [(_words(item.name), item.kind) for item in scene.items]
     return Counter(name for name, _ in named), {name for name, kind in named if kind == "asset"}
