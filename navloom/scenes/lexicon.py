@@ -94,7 +94,7 @@ class Lexicon(BaseModel):
             for name in each:
                 if name in seen:
                     raise ValueError(f"{name!r} stands twice")
-                if _clean(name) != name or not name:
+                if plain_words(name) != name or not name:
                     raise ValueError(f"{name!r} is not in plain lower case with single spaces")
                 seen.add(name)
         for name in set(self.whole_only) - set(names):
@@ -186,7 +186,7 @@ def unlisted(names: Iterable[str]) -> Counter[str]:
 @lru_cache(maxsize=20_000)
 def _group(name: str) -> Group | None:
     text = _unnumbered(name)
-    whole = _groups().get(_clean(text))
+    whole = _groups().get(plain_words(text))
     if whole is not None:
         return whole
     text = _WITH.split(text, maxsplit=1)[0]
@@ -211,7 +211,7 @@ def endings(name: str) -> Iterator[str]:
     ['old towels', 'old towel', 'towels', 'towel']
     """
     text = _unnumbered(name.replace("_", " "))
-    whole = _clean(text).split()
+    whole = plain_words(text).split()
     if whole:
         yield from (" ".join([*whole[:-1], last]) for last in _singulars(whole[-1]))
     for part in _AND.split(_WITH.split(text, maxsplit=1)[0]):
@@ -230,9 +230,13 @@ def listed_name(name: str) -> str | None:
 def _head(text: str) -> list[str]:
     """The words of what a phrase names: of "stack of towels" what is stacked."""
     head, *rest = _OF.split(text, maxsplit=1)
-    if rest and _clean(head).split()[-1:] and _clean(head).split()[-1] in _lexicon().measures:
+    if (
+        rest
+        and plain_words(head).split()[-1:]
+        and plain_words(head).split()[-1] in _lexicon().measures
+    ):
         head = rest[0]
-    return _clean(head).split()
+    return plain_words(head).split()
 
 
 def _head_endings(words: list[str]) -> Iterator[str]:
@@ -241,7 +245,12 @@ def _head_endings(words: list[str]) -> Iterator[str]:
             yield " ".join([*words[-size:-1], last])
 
 
-def _clean(text: str) -> str:
+def plain_words(text: str) -> str:
+    """A text in lower case, as letters and digits with single spaces between words.
+
+    >>> plain_words("The  L-shaped sofa!")
+    'the l shaped sofa'
+    """
     return re.sub(r"[^0-9a-z]+", " ", text.casefold()).strip()
 
 
@@ -284,10 +293,12 @@ def room_types(label: str) -> frozenset[str]:
         Some of :data:`ROOM_TYPES`; empty where none fits (``"other"``, ``"Unknown"``).
     """
     table = _room_table()
-    whole = table.get(_clean(label[:_MOST_CHARACTERS]))
+    whole = table.get(plain_words(label[:_MOST_CHARACTERS]))
     if whole is not None:
         return whole
-    parts = [table.get(_clean(part), frozenset()) for part in label[:_MOST_CHARACTERS].split("/")]
+    parts = [
+        table.get(plain_words(part), frozenset()) for part in label[:_MOST_CHARACTERS].split("/")
+    ]
     return frozenset().union(*parts)
 
 
@@ -307,7 +318,7 @@ def _room_table() -> dict[str, frozenset[str]]:
     table = {label: frozenset[str]() for label in _lexicon().room_types.get(_NO_TYPE, ())}
     for room_type in ROOM_TYPES:
         names = [room_type, *room_type.split("/"), *_lexicon().room_types.get(room_type, ())]
-        table.update({_clean(name): frozenset({room_type}) for name in names})
+        table.update({plain_words(name): frozenset({room_type}) for name in names})
     return table
 
 

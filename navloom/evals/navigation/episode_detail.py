@@ -24,6 +24,8 @@ from navloom.evals.navigation.shown_episodes import (
     Case,
     Note,
     action_of,
+    as_mapping,
+    as_text,
     notes_of,
     pointed_notes,
     read_case,
@@ -322,14 +324,14 @@ _SUCCESSES = ("SR", "SR_stopped", "SR_end", "OSR", "SR_visible", "RGS", "SR_stri
 
 def score_meanings(case: Case) -> Grid:
     """What the scores and counts of an episode are, folded."""
-    found = (_mapping(case.result.get(key)) for key in ("scores", "counts"))
+    found = (as_mapping(case.result.get(key)) for key in ("scores", "counts"))
     return meanings(map(meaning_of, score_columns(*found)))
 
 
 def score_facts(case: Case) -> Facts:
     """What an episode scored, and what it took."""
-    scores, counts = _mapping(case.result.get("scores")), _mapping(case.result.get("counts"))
-    why = _mapping(scores.get("undefined"))
+    scores, counts = as_mapping(case.result.get("scores")), as_mapping(case.result.get("counts"))
+    why = as_mapping(scores.get("undefined"))
     facts = [
         Fact(
             name,
@@ -367,7 +369,7 @@ def tag_grid(case: Case) -> Grid | None:
     tagged = case.tagged
     rows: list[tuple[str, str, str]] = []
     for kind in tagged.behaviours:
-        proof = _mapping(tagged.evidence.get(kind))
+        proof = as_mapping(tagged.evidence.get(kind))
         if kind != "none":
             rows.append((_tag(kind, proof), _meant(kind, proof), _first_step(case, proof)))
     if tagged.cause != "none":
@@ -414,8 +416,8 @@ def _meant(kind: str, proof: Mapping[str, Any]) -> str:
 
 def _why(tagged: Analysis) -> str:
     """A cause in words, its evidence, and what else held."""
-    causes = _mapping(tagged.evidence.get("causes"))
-    proof = evidence(_mapping(causes.get(tagged.cause)))
+    causes = as_mapping(tagged.evidence.get("causes"))
+    proof = evidence(as_mapping(causes.get(tagged.cause)))
     others = [name.replace("_", " ") for name in causes if name != tagged.cause]
     said = "no rule holds" if tagged.cause == "unknown" else MEANS[tagged.cause]
     parts = (said, proof, f"also: {', '.join(map(_short, others))}" if others else "")
@@ -453,13 +455,8 @@ def _first_step(case: Case, proof: Mapping[str, Any]) -> str:
     return to_step(case.id, step) if isinstance(step, int) else ""
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
-
-
 def _short(value: Any, most: int = _MOST_SAID) -> str:
-    text = "" if value is None else str(value)
-    return text if len(text) <= most else text[: most - 1] + "…"
+    return as_text(value, most)
 
 
 @dataclass(frozen=True)

@@ -78,7 +78,7 @@ class Named:
     @classmethod
     def of(cls, line: Mapping[str, Any], tagged: Analysis) -> Named:
         """A line of ``samples.jsonl``, by its tags."""
-        episode = _mapping(line["result"]["episode"])
+        episode = as_mapping(line["result"]["episode"])
         scene, place = str(episode["scene"]), f"{episode['scene']}: {episode.get('goals')}"
         # Of ten thousand episodes most of these are the same few texts.
         where = intern(scene), intern(place), intern(ended_as(tagged))
@@ -89,7 +89,7 @@ def ended_as(tagged: Analysis) -> str:
     """How an episode ended, in a few words."""
     ended = "succeeded" if tagged.success else "failed"
     said = [
-        spelled(kind, _mapping(tagged.evidence.get(kind)))
+        spelled(kind, as_mapping(tagged.evidence.get(kind)))
         for kind in tagged.behaviours
         if kind != "none"
     ]
@@ -97,13 +97,14 @@ def ended_as(tagged: Analysis) -> str:
     return f"{ended}: {', '.join(said)}{cause}" if said else f"{ended}{cause}"
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
+def as_mapping(value: Any) -> Mapping[str, Any]:
+    """A mapping of a file of anybody's; empty where it is none."""
     return value if isinstance(value, Mapping) else {}
 
 
 def read_case(line: Mapping[str, Any], tagged: Analysis) -> Case | None:
     """A line of ``samples.jsonl`` as a case; None where it does not say which episode it is."""
-    result = _mapping(line.get("result"))
+    result = as_mapping(line.get("result"))
     try:
         return Case(line["id"], Episode.model_validate(result.get("episode")), result, tagged)
     except ValidationError:
@@ -180,18 +181,18 @@ class Note:
 
 def pointed_notes(case: Case) -> tuple[Note, ...]:
     """Which thing was named at the end; none where nobody asked."""
-    pointed = _mapping(case.result.get("pointed"))
+    pointed = as_mapping(case.result.get("pointed"))
     return tuple(_pointed(pointed, case.episode.columns)) if pointed else ()
 
 
 def _pointed(pointed: Mapping[str, Any], columns: Mapping[str, Any]) -> Iterator[Note]:
     """Which thing was meant at the end, and which was named, of how many in sight."""
-    seen, named = _mapping(pointed.get("offered")), pointed.get("object")
+    seen, named = as_mapping(pointed.get("offered")), pointed.get("object")
     said = "none"
     if isinstance(named, str) and named in seen:
-        said = f"{named} ({_text(seen[named])})"
-    meant = f"{columns.get('object')} ({_text(columns.get('object_name'))})"
-    words = f"named {_text(said)} of {len(seen)} in sight; meant is {_text(meant)}"
+        said = f"{named} ({as_text(seen[named])})"
+    meant = f"{columns.get('object')} ({as_text(columns.get('object_name'))})"
+    words = f"named {as_text(said)} of {len(seen)} in sight; meant is {as_text(meant)}"
     yield Note("which thing", words, bad=str(named) != str(columns.get("object")))
 
 
@@ -199,10 +200,10 @@ def action_of(step: Step) -> str:
     """What a step came to, in words."""
     action = step.action
     if action.kind == "move":
-        touched = f", bumping into {_text(step.bumped)}" if step.bumped else ""
-        return f"{_moves(step)} to option {_text(action.option)}{touched}"
+        touched = f", bumping into {as_text(step.bumped)}" if step.bumped else ""
+        return f"{_moves(step)} to option {as_text(action.option)}{touched}"
     if action.kind == "ask":
-        return f"asks: {_text(action.question)}"
+        return f"asks: {as_text(action.question)}"
     return "stops" if action.kind == "stop" else "no action"
 
 
@@ -220,7 +221,7 @@ def notes_of(step: Step, *, whole: bool = False) -> Iterator[Note]:
     most = MOST_WHOLE if whole else _MOST_TEXT
 
     def text(value: Any) -> str:
-        return _text(value, most)
+        return as_text(value, most)
 
     for name in ("reasoning", "reflection", "decision"):
         if said := getattr(step, name):
@@ -241,7 +242,8 @@ def notes_of(step: Step, *, whole: bool = False) -> Iterator[Note]:
             yield Note("leak", "the answer held what it must not", bad=True)
 
 
-def _text(value: Any, most: int = _MOST_TEXT) -> str:
+def as_text(value: Any, most: int = _MOST_TEXT) -> str:
+    """A value as words, bounded; None has none."""
     return shortened("" if value is None else str(value), most)
 
 

@@ -73,10 +73,6 @@ class Beside:
     difference: Estimate
     verdict: Verdict
 
-    def record(self) -> dict[str, Any]:
-        """As JSON."""
-        return asdict(self)
-
 
 class Others:
     """The answers to one question, each person against the others.
@@ -346,7 +342,7 @@ class QuestionResult:
             "people": asdict(self.people),
             "persons": {name: asdict(each) for name, each in self.persons.items()},
             "judges": {name: asdict(each) for name, each in self.judges.items()},
-            "beside": [each.record() for each in self.beside],
+            "beside": [asdict(each) for each in self.beside],
             "chance": [asdict(each) for each in self.chance],
             "means": [
                 {"tag": tag, "value": value, "items": many, **asdict(mean)}

@@ -29,13 +29,13 @@ from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
-from navloom.graphs.agent import AgentContext, AgentGraph, Merging, ModelLike, SceneLike
-from navloom.graphs.turns import Asking, Question, asking
+from navloom.graphs.agent import AgentGraph, Merging, SceneLike
+from navloom.graphs.turns import AskContext, Asking, Question, asking
 from navloom.models.builtin import Request
 from navloom.models.messages import AnswerError, opening, read_json_object
 from navloom.prompts.load import load_prompt
 from navloom.scenes.distances import kept_per_scene, per_scene
-from navloom.scenes.lexicon import ROOM_TYPES, room_types, word_table
+from navloom.scenes.lexicon import ROOM_TYPES, plain_words, room_types, word_table
 from navloom.scenes.scene import UNKNOWN, Scene, prompt_name
 from navloom.scenes.uri import scene_of
 from navloom.tools.forms import closed_object
@@ -66,17 +66,13 @@ class State(Asking, total=False):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Context(AgentContext):
+class Context(AskContext):
     """What does not change during a run."""
 
     scene: SceneLike
     """The scene, or its URI."""
-    model: ModelLike = "builtin/heuristic"
-    """The model, or its ``provider/name``."""
     max_reasks: int = 2
     """How often a region whose answer cannot be read is asked about again."""
-    constrain: bool = True
-    """Whether to hold the model to the answer's schema where its backend can."""
 
 
 def prompt(state: State, runtime: Runtime[Context]) -> State:
@@ -150,22 +146,21 @@ def read_type(text: str) -> str:
             is written for the model.
     """
     answer = read_json_object(text)
-    values = [value for key, value in answer.items() if _plain(key) == _plain(ANSWER_KEY)]
+    values = [
+        value for key, value in answer.items() if plain_words(key[:200]) == plain_words(ANSWER_KEY)
+    ]
     if len(values) != 1 or not isinstance(values[0], str):
         raise AnswerError(
             f'The JSON object must have the one key "{ANSWER_KEY}" with the name of a room type.'
         )
-    named = [kind for kind in ROOM_TYPES if _plain(kind) == _plain(values[0])]
+    said = plain_words(values[0][:200])
+    named = [kind for kind in ROOM_TYPES if plain_words(kind) == said]
     fitting = named or sorted(room_types(values[0][:200]))
     if len(fitting) != 1:
         what = "fits several room types" if fitting else "is not one of the room types"
         choices = ", ".join(fitting or ROOM_TYPES)
-        raise AnswerError(f"'{_plain(values[0])[:60]}' {what}. Choose one of: {choices}.")
+        raise AnswerError(f"'{said[:60]}' {what}. Choose one of: {choices}.")
     return fitting[0]
-
-
-def _plain(words: object) -> str:
-    return re.sub(r"[^0-9a-z]+", " ", str(words)[:200].casefold()).strip()
 
 
 @kept_per_scene

@@ -20,10 +20,10 @@ from typing import Annotated, Any, NotRequired
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
-from navloom.graphs.agent import AgentContext, AgentGraph, FromPython, ModelLike, Picture, SceneLike
+from navloom.graphs.agent import AgentGraph, FromPython, ModelLike, Picture, SceneLike
 from navloom.graphs.calling import as_node
 from navloom.graphs.judging import reasoning
-from navloom.graphs.turns import Asking, Question, asking, asks
+from navloom.graphs.turns import AskContext, Asking, Question, asking, asks
 from navloom.judges.traversability import build_record
 from navloom.models.messages import opening
 from navloom.models.registry import model_of
@@ -64,23 +64,17 @@ class State(Asking, total=False):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Context(AgentContext):
+class Context(AskContext):
     """What does not change during a run."""
 
     scene: SceneLike
     """The scene, or its URI."""
-    model: ModelLike = "builtin/heuristic"
-    """The model, or its ``provider/name``."""
     body: Annotated[Embodiment | str, FromPython("WHEELCHAIR")] = "WHEELCHAIR"
     """Whose question it is, or the name of one of the benchmark's five."""
     frames: tuple[Picture, ...] = ()
     """Pictures of a tour (PNG or JPEG), in order; none: text alone."""
     thinking: bool = False
     """Ask for a thought before the answer. It cannot be had together with a schema."""
-    constrain: bool = True
-    """Whether to hold the model to the answer's schema where its backend can."""
-    max_reasks: int = 1
-    """How often a reply that cannot be read is sent back."""
     traversability: Annotated[Traversability | None, FromPython()] = None
     """The truth, for the judge alone; None grades nothing."""
     judge_model: ModelLike | None = None

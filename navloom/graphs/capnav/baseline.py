@@ -20,6 +20,7 @@ from langchain_core.messages import AIMessage
 
 from navloom.errors import ModelError
 from navloom.models.builtin import Request
+from navloom.scenes.lexicon import plain_words
 
 NARROW_DOOR, USUAL_DOOR = 0.66, 0.80
 """Metres of clear width: doors of bathrooms and closets, and interior doors, as commonly built."""
@@ -70,7 +71,7 @@ class _Asked:
     @cached_property
     def ends(self) -> tuple[str, str]:
         """The places that the question most likely starts from and goes to."""
-        asked = _plain(self.question)
+        asked = plain_words(self.question)
         split = asked.rfind(" to the ") if " to the " in asked else asked.rfind(" to ")
         before, after = (asked[:split], asked[split:]) if split > 0 else (asked, asked)
         start = self._named(before, None)
@@ -81,7 +82,7 @@ class _Asked:
         said = set(words.split())
 
         def fit(place: str) -> tuple[bool, float, int]:
-            name = _plain(self.places[place].partition(" (")[0])
+            name = plain_words(self.places[place].partition(" (")[0])
             parts = name.split()
             share = sum(part in said for part in parts) / max(1, len(parts))
             return f" {name} " in f" {words} ", share, len(name)
@@ -113,11 +114,11 @@ class _Asked:
         return [start, *near[: min(_MOST_BETWEEN, len(near), 1 + self.changes_storey)], end]
 
     def _alike(self, place: str, other: str) -> int:
-        mine, its = (set(_plain(self.places[p]).split()) for p in (place, other))
+        mine, its = (set(plain_words(self.places[p]).split()) for p in (place, other))
         return len(mine & its)
 
     def _has(self, place: str, words: tuple[str, ...]) -> bool:
-        name = f" {_plain(self.places.get(place, ''))}"
+        name = f" {plain_words(self.places.get(place, ''))}"
         return any(f" {word}" in name for word in words)
 
     @cached_property
@@ -212,7 +213,3 @@ def _say(asked: _Asked, yes: bool, path: list[str], reason: str) -> AIMessage:
     result = {"answer": "yes" if yes else "no", "path": path, "reason": reason}
     item = {"question": asked.question, "agent": asked.agent, "result": result}
     return AIMessage(content=json.dumps([item], ensure_ascii=False))
-
-
-def _plain(text: str) -> str:
-    return " ".join(re.sub(r"[^0-9a-z]+", " ", text.casefold()).split())

@@ -34,17 +34,9 @@ from langgraph.types import Send
 from typing_extensions import TypedDict
 
 from navloom.errors import UsageError
-from navloom.graphs.agent import (
-    AgentContext,
-    AgentGraph,
-    Growing,
-    ModelLike,
-    Outcome,
-    SceneLike,
-    SimulatorLike,
-)
+from navloom.graphs.agent import AgentGraph, Growing, ModelLike, Outcome, SceneLike, SimulatorLike
 from navloom.graphs.calling import as_node
-from navloom.graphs.turns import Asking, Question, asking
+from navloom.graphs.turns import AskContext, Asking, Question, asking
 from navloom.models.binding import sees
 from navloom.models.messages import AnswerError, opening, read_json_object
 from navloom.prompts.load import Rendered, load_prompt
@@ -113,7 +105,7 @@ class Describing(CaptionItem, Asking, total=False):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Context(AgentContext):
+class Context(AskContext):
     """What does not change during a run."""
 
     scene: SceneLike
@@ -132,8 +124,6 @@ class Context(AgentContext):
     :mod:`navloom.sim.views`."""
     max_reasks: int = 2
     """How often a question whose answer cannot be read is asked again."""
-    constrain: bool = True
-    """Whether to hold the model to the answer's schema where its backend can."""
 
     @cached_property
     def shown_views(self) -> int:

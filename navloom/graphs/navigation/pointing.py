@@ -24,8 +24,8 @@ from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
-from navloom.graphs.agent import AgentContext, AgentGraph, ModelLike
-from navloom.graphs.turns import Asking, Question, asking
+from navloom.graphs.agent import AgentGraph, ModelLike
+from navloom.graphs.turns import AskContext, Asking, Question, asking
 from navloom.models.builtin import Request
 from navloom.models.messages import AnswerError, opening, read_json_object
 from navloom.prompts.load import load_prompt
@@ -64,15 +64,13 @@ class State(Input, Asking, total=False):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Context(AgentContext):
+class Context(AskContext):
     """What does not change during a run."""
 
     model: ModelLike = "builtin/heuristic"
     """Who is asked, or its ``provider/name``; its calls have the role ``navigator``."""
     max_reasks: int = 2
     """How often an answer that names none of the things is sent back."""
-    constrain: bool = True
-    """Whether to hold the model to the answer's schema where its backend can."""
 
 
 def prompt(state: State, runtime: Runtime[Context]) -> State:  # noqa: ARG001

@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.errors import SceneError
 from navloom.scenes.checked_files import checked, checked_id, find_in, ids_in, read_json, short
+from navloom.scenes.lexicon import plain_words
 from navloom.scenes.scene import UNKNOWN, Edge, Floor, Link, Region, Scene, Viewpoint, region_id
 
 _ENDING = "-graph.json"
@@ -95,7 +96,7 @@ class Nodes:
         for node in self.ids:
             if self._name[node] == UNKNOWN:
                 continue
-            self._by_name.setdefault(_plain(self._name[node]), []).append(node)
+            self._by_name.setdefault(plain_words(self._name[node]), []).append(node)
 
     def __contains__(self, node: object) -> bool:
         return node in self._name
@@ -121,12 +122,12 @@ class Nodes:
             return Resolved(None, None)
         if (node := self._by_id.get(text.strip().casefold())) is not None:
             return Resolved(node, "id")
-        if (node := self._only(_plain(text))) is not None:
+        if (node := self._only(plain_words(text))) is not None:
             return Resolved(node, "name")
         if (both := _SPLIT.match(text)) and (node := self._by_id.get(both[1].casefold())):
             return Resolved(node, "id-name")
         scored = sorted(
-            ((SequenceMatcher(None, _plain(text), n).ratio(), n) for n in self._by_name),
+            ((SequenceMatcher(None, plain_words(text), n).ratio(), n) for n in self._by_name),
             reverse=True,
         )
         alike = bool(scored) and scored[0][0] >= NEAR
@@ -222,7 +223,3 @@ def _storeys(nodes: list[_Node]) -> tuple[dict[str, int], tuple[Floor, ...]]:
         below = node.position.y
         floor_of[node.id] = len(floors)
     return floor_of, tuple(floors)
-
-
-def _plain(text: str) -> str:
-    return " ".join(re.sub(r"[^0-9a-z]+", " ", text.casefold()).split())

@@ -24,6 +24,7 @@ from typing import Any, Literal
 from jsonschema import Draft202012Validator
 
 from navloom.models.messages import MOST_CHARACTERS, AnswerError, json_values
+from navloom.scenes.lexicon import plain_words
 from navloom.tools.forms import Violation, closed_object, quoted
 
 MOST_PATH = 200
@@ -167,8 +168,7 @@ def _chosen(items: Sequence[Mapping[str, Any]], question: str, agent: str) -> Ma
 
 
 def _plain(text: object) -> str:
-    words = re.sub(r"[^0-9a-z]+", " ", text[:2_000].casefold()) if isinstance(text, str) else ""
-    return " ".join(words.split())
+    return plain_words(text[:2_000]) if isinstance(text, str) else ""
 
 
 def _read(item: Mapping[str, Any], form: Form) -> Answer:

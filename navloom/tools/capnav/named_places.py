@@ -12,7 +12,6 @@ looked up.
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -29,6 +28,7 @@ from navloom.scenes.checked_files import read_yaml
 from navloom.scenes.distances import per_scene
 from navloom.scenes.formats.annotated import annotated
 from navloom.scenes.formats.capnav import Nodes
+from navloom.scenes.lexicon import plain_words
 from navloom.scenes.passability import truth
 from navloom.scenes.scene import UNKNOWN, Scene
 from navloom.scenes.traverse_table import Traversability
@@ -195,7 +195,6 @@ def _folder(uri: str) -> Path | None:
 
 _MOST_BYTES = 100_000
 _MOST_TEXT = 4_000
-_NOT_PLAIN = re.compile(r"[^0-9a-z]+")
 _Phrases = Annotated[
     list[Annotated[str, Field(pattern=r"^[0-9a-z]+( [0-9a-z]+)*$", max_length=60)]],
     Field(min_length=1, max_length=1_000),
@@ -245,12 +244,8 @@ def load_words() -> Words:
 
 @lru_cache(maxsize=4096)
 def plain(text: str) -> str:
-    """A text in lower case, as letters and digits with single spaces between words.
-
-    >>> plain("The  L-shaped sofa!")
-    'the l shaped sofa'
-    """
-    return " ".join(_NOT_PLAIN.sub(" ", text[:_MOST_TEXT].casefold()).split())
+    """:func:`navloom.scenes.lexicon.plain_words` of a bounded text, kept."""
+    return plain_words(text[:_MOST_TEXT])
 
 
 @lru_cache(maxsize=4096)
