@@ -7,6 +7,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
 from navloom.cli.common import end_session, print_json, run_folder, show_dry_run
 from navloom.cli.options import Commands, How, Json, OutOrMade, takes
 from navloom.evals.judging.request import JudgeRequest
@@ -63,8 +65,6 @@ def reasoning(
     if how.dry_run:
         _say_left(answers)
     out, summary = _carried_out(request, out, "judged", session, how)
-    if summary is None:
-        return
     found = totals(out)
     _say_left(answers, out / "left.jsonl")
     words = (
@@ -89,8 +89,6 @@ def trace(
     faults = read_steps(where)[1]
     request = replace(request, of=str(where))
     out, summary = _carried_out(request, out, "traces", session, how, faults)
-    if summary is None:
-        return
     grades = count_grades(out)
     words = [
         f"{name}: {', '.join(f'{each.get(g, 0)} {g}' for g in ('yes', 'no', 'na', 'unscored'))}"
@@ -114,8 +112,6 @@ def failures(
     faults = read_failed(where)[1]
     request = replace(request, of=str(where))
     out, summary = _carried_out(request, out, "labels", session, how, faults)
-    if summary is None:
-        return
     causes, same = count_labels(out)
     said = ", ".join(f"{count} {cause}" for cause, count in causes.items())
     words = f"{sum(causes.values())} failed walks: {said}; as the rules {same}"
@@ -146,8 +142,6 @@ def prefer(
     request = replace(request, of=str(first), against=str(second))
     faults = [fault for where in (first, second) for fault in read_tasks(where).faults]
     out, summary = _carried_out(request, out, "preferred", session, how, faults)
-    if summary is None:
-        return
     found = scored.score_preferred(out, request.model, summary.left + summary.error)
     tables = scored.preferred_tables(found, [str(first), str(second)])
     _measured(summary, out, how.as_json, found.record(), tables, name="preferred")
@@ -193,8 +187,6 @@ def calibrate_reasoning(
         request = replace(request, kind="calibrate_injections")
     name = "injections" if injections else "calibration"
     out, summary = _carried_out(request, out, name, session, how)
-    if summary is None:
-        return
     if injections:
         found = measured(request, out)
         record = {name: {d: f.record() for d, f in by.items()} for name, by in found.items()}
@@ -267,8 +259,6 @@ def calibrate_prefer(
 
     request = replace(request, of=where)
     out, summary = _carried_out(request, out, "preference", session, how)
-    if summary is None:
-        return
     found = scored.score_calibration(out, request.model, summary.left + summary.error)
     tables = scored.calibration_tables(found)
     _measured(summary, out, how.as_json, found.record(), tables)
@@ -281,8 +271,8 @@ def _carried_out(
     session: Session,
     how: How,
     faults: Sequence[str] = (),
-) -> tuple[Path, Summary | None]:
-    """Make the run that is asked for, or say what it would be.
+) -> tuple[Path, Summary]:
+    """Make the run that is asked for, or say what it would be and leave.
 
     Args:
         request: what is asked.
@@ -293,17 +283,17 @@ def _carried_out(
         faults: what could not be read.
 
     Returns:
-        The run's folder and its totals; None for those where nobody was to be called.
+        The run's folder and its totals.
     """
     from navloom.evals.runner import run_kind
 
     for fault in faults[:_MOST_SAID]:
         say(f"  not read: {fault}")
     where = run_folder(out, name, request)
-    if not how.dry_run:
-        return where, run_kind(request, where, session)
-    show_dry_run(request, session, as_json=how.as_json)
-    return where, None
+    if how.dry_run:
+        show_dry_run(request, session, as_json=how.as_json)
+        raise typer.Exit
+    return where, run_kind(request, where, session)
 
 
 def _say_left(answers: Answers, named: Path | None = None) -> None:
