@@ -193,8 +193,7 @@ def run_table(runs: Mapping[str, CapnavScores], *, official: bool = False) -> Ta
 def _cell(measure: Measure, found: Totals, key: str) -> str:
     if measure.value is None:
         return "unscored" if key == "RV" and found.unscored else NOTHING
-    low, high = measure.low, measure.high
-    return percent(measure.value, None if low is None or high is None else (low, high))
+    return str(measure)
 
 
 def _part(hits: int, of: int) -> str:

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from navloom.evals.agreement import Estimate
 from navloom.evals.capnav.official import OfficialScore
 from navloom.evals.capnav.rules import AnswerScore
 from navloom.evals.kinds import read_run_of
@@ -31,25 +32,19 @@ METRICS = ("precision", "recall", "F1", "accuracy", "balanced", "PV", "RTA", "RV
 _COUNTS = ("TP", "FP", "FN", "TN", "pv", "pv_n", "rta", "rta_n", "rv", "rv_n")
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
-    """One rate.
+@dataclass(frozen=True)
+class Measure(Estimate):
+    """One rate; it has no interval below two questions.
 
     Attributes:
-        value: None where nothing is there to take it of.
-        low: lower end of its 95 % interval; None below two questions.
-        high: upper end.
         n: of how many answers it is.
     """
 
-    value: float | None
-    low: float | None
-    high: float | None
-    n: int
+    n: int = 0
 
     def record(self) -> dict[str, Any]:
         """As JSON."""
-        interval = None if self.low is None or self.high is None else [self.low, self.high]
+        interval = None if self.interval is None else list(self.interval)
         return {"value": self.value, "interval": interval, "n": self.n}
 
 
@@ -137,7 +132,7 @@ def _totals(
         for k, name in enumerate(METRICS)
     }
     if not judged:
-        measures["RV"] = Measure(None, None, None, 0)
+        measures["RV"] = Measure(None)
     return Totals(
         answers=len(rows) + not_counted,
         unparsed=sum(score.answer is None for _, score in rows),
@@ -202,10 +197,10 @@ def _rates(counts: Floats, over: Sequence[str]) -> tuple[Floats, Floats]:
 
 def _measure(value: float, drawn: Floats, n: int) -> Measure:
     if np.isnan(value):
-        return Measure(None, None, None, n)
+        return Measure(None, n=n)
     kept = drawn[~np.isnan(drawn)]
     if not len(kept):
-        return Measure(value, None, None, n)
+        return Measure(value, n=n)
     return Measure(value, *percentiles(kept), n)
 
 
