@@ -398,7 +398,7 @@ def study_worth(
         Table 4, worth, variety, and differences to the arm that knows nothing.
 
     Raises:
-        RunError: ``out`` is a run's folder, or what :func:`navloom.evals.kinds.run_kind` raises.
+        RunError: ``out`` is a run's folder, or what :func:`navloom.evals.runner.run_kind` raises.
         UnfinishedError: a run was stopped or has errors; the same call goes on.
         UsageError: an unknown arm, or a model is given twice.
     """

@@ -171,13 +171,10 @@ def _mean(each: QuestionResult, mean: Any) -> str:
 def _signed(each: QuestionResult, mean: Any) -> str:
     if mean.value is None:
         return NOTHING
-    scale = 1 if each.steps else 100
-    said = f"{scale * mean.value:+.{2 if each.steps else 1}f}"
-    ends = mean.interval
-    if ends is None:
-        return said
-    digits = 2 if each.steps else 1
-    return f"{said} [{scale * ends[0]:+.{digits}f}, {scale * ends[1]:+.{digits}f}]"
+    scale, digits = (1, 2) if each.steps else (100, 1)
+    numbers = (mean.value, *(mean.interval or ()))
+    said, *ends = (f"{scale * one:+.{digits}f}" for one in numbers)
+    return f"{said} [{', '.join(ends)}]" if ends else said
 
 
 def chance_tables(questions: Sequence[QuestionResult]) -> Iterator[Table]:

@@ -340,9 +340,7 @@ def rename_thread(folder: Path, old: str, new: str) -> None:
         for ending in _BESIDE:
             Path(f"{path}{ending}").unlink(missing_ok=True)
     except FileExistsError as error:
-        raise UsageError(
-            f"There is a conversation '{new}' already: choose another name."
-        ) from error
+        raise UsageError(taken) from error
     except OSError as error:
         raise UsageError(f"{path} cannot be renamed: {error.strerror}.") from error
     finally:
