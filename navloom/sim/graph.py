@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path as FilePath
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -547,20 +547,13 @@ def _finite(value: float, what: str) -> float:
 
 
 def _saved(name: str, agent: Agent) -> SavedAgent:
-    pose = agent.pose
     return SavedAgent(
         name=name,
-        position=pose.position,
-        heading=pose.heading,
-        elevation=pose.elevation,
-        viewpoint=pose.viewpoint,
+        **asdict(agent.pose),
         body=agent.body,
         stopped=agent.stopped,
         collision=agent.collision,
-        contacts=tuple(
-            SavedContact(what=c.what, displacement=c.displacement, point=c.point)
-            for c in agent.contacts
-        ),
+        contacts=tuple(SavedContact(**asdict(each)) for each in agent.contacts),
     )
 
 

@@ -79,16 +79,8 @@ class DirectStudy:
 
     def _request(self, arm: str, model: str) -> Request:
         kind: Any = SynthRequest if "kind" in ARMS[arm] else DirectRequest
-        made: Request = kind(
-            spec=self.spec,
-            n=self.n,
-            model=model,
-            seed=self.seed,
-            homes=self.homes,
-            max_turns=self.max_turns,
-            max_reasks=self.max_reasks,
-            **ARMS[arm],
-        )
+        fields = {name: value for name, value in vars(self).items() if name != "arms"}
+        made: Request = kind(**{**fields, "model": model}, **ARMS[arm])
         return made
 
 

@@ -321,13 +321,7 @@ def failed_by(runs: Sequence[Path]) -> Failed:
     by_any = set.union(*(set(each) for each in ended))
     ids = sorted(name for name in by_all if all(each[name] for each in ended))
     return Failed(
-        task=asked[0]["task"],
-        split=asked[0]["split"],
-        options=asked[0]["options"],
-        data=asked[0]["data"],
-        ids=tuple(ids),
-        finished=len(by_all),
-        left_out=len(by_any) - len(by_all),
+        **asked[0], ids=tuple(ids), finished=len(by_all), left_out=len(by_any) - len(by_all)
     )
 
 

@@ -24,7 +24,7 @@ from navloom.evals.one_sample import CallScope
 from navloom.evals.run_folder import RunFolder, package_version, read_run
 from navloom.evals.session import Job, Sample, Session
 from navloom.evals.workers.pools import Peer, Pool, open_pool
-from navloom.evals.workers.spoken import CallsHeard, Words, decode, encode, this_machine
+from navloom.evals.workers.spoken import SETTINGS, CallsHeard, Words, decode, encode, this_machine
 from navloom.models.cache import ResponseCache
 from navloom.models.call import Holds, Retry
 from navloom.models.failure import Failure
@@ -272,11 +272,7 @@ class Crew:
             "settings": {
                 # Whatever else keeps replies is asked, and need not be a folder.
                 "cache": str(cache.folder) if isinstance(cache, ResponseCache) else None,
-                "cache_in_process": settings.cache_in_process,
-                "epoch": settings.epoch,
-                "role": settings.role,
-                "max_retries": settings.max_retries,
-                "attempt_timeout": settings.attempt_timeout,
+                **{name: getattr(settings, name) for name in SETTINGS},
                 "connections": self._share,
                 "counts": self._scope.counts,
                 "keeps_calls": not self._session.no_calls,

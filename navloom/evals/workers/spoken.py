@@ -25,6 +25,8 @@ _AS_IT_IS = tuple(
     for each in fields(PlainCall)
     if each.name not in ("messages", "tools", "schema", "reply")
 )
+SETTINGS = ("cache_in_process", "epoch", "role", "max_retries", "attempt_timeout")
+"""Settings of calls that a worker has as its driver has them."""
 _MOST_KNOWN = 256
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 

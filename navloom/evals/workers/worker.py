@@ -40,7 +40,7 @@ from navloom.evals.kinds import Kind, Plan, get_kind
 from navloom.evals.one_sample import run_sample
 from navloom.evals.run_folder import package_version, read_run, request_hash
 from navloom.evals.session import Sample
-from navloom.evals.workers.spoken import CallsTold, Words, decode, encode, this_machine
+from navloom.evals.workers.spoken import SETTINGS, CallsTold, Words, decode, encode, this_machine
 from navloom.files import cannot_write
 from navloom.graphs.agent import Plain, open_saver
 from navloom.models.cache import Replies, ResponseCache, decoded, encoded
@@ -208,11 +208,7 @@ class _Worker:
         self._holds = Holds(lambda model, s: driver.tell("hold", model=model, seconds=s))
         self._settings = CallSettings(
             cache=self._cache(told["cache"]),
-            cache_in_process=told["cache_in_process"],
-            epoch=told["epoch"],
-            role=told["role"],
-            max_retries=told["max_retries"],
-            attempt_timeout=told["attempt_timeout"],
+            **{name: told[name] for name in SETTINGS},
             gate=_Gate(driver) if told["counts"] else None,
             on_retry=self._retried,
             connections=asyncio.Semaphore(max(1, told["connections"])),
