@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterator
 
 from navloom_worlds.furniture.joinery import carcass, door, drawer, legs, tap
 from navloom_worlds.furniture.making import Builder, has, lightness
@@ -39,15 +40,14 @@ def drawers(
     Where the item is open, the uppermost is pulled out by a share of the depth.
     """
 
-    def draw(pen: Pen) -> list[Part]:
+    def draw(pen: Pen) -> Iterator[Part]:
         (x0,), (x1,) = pen.put(x, "x")
         ys = [y for (y,) in pen.put(heights, "y")]
-        face, look, parts = pen.length(z, "z"), pen.tone(tone), []
+        face, look = pen.length(z, "z"), pen.tone(tone)
         for low, high in itertools.pairwise(ys):
             out = pen.size[2] * pulled if high == ys[-1] and has(pen.item, "open") else 0.0
             drawn_out = {"pulled": out, "deep": out + 0.05}
-            parts += drawer((x0, low), (x1, high), face, look, knobs=knobs, **drawn_out)
-        return parts
+            yield from drawer((x0, low), (x1, high), face, look, knobs=knobs, **drawn_out)
 
     return draw
 
@@ -63,7 +63,7 @@ def shut(
 ) -> Stroke:
     """A door of furniture between two corners (x, y), its face at z."""
 
-    def draw(pen: Pen) -> list[Part]:
+    def draw(pen: Pen) -> Iterator[Part]:
         low, high = ((x, y) for x, y in pen.put(corners, "xy"))
         face, look = pen.length(z, "z"), pen.tone(tone)
         return door(low, high, face, look, hinge=hinge, framed=framed, knobs=knobs)

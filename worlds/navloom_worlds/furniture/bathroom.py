@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 from navloom.scenes.scene import Item
 from navloom_worlds.furniture.joinery import basin, door, framed_hole, leaves, plinth, tap
@@ -37,7 +38,7 @@ _LOW_TAP = {"high": 0.14, "reach": 0.12}
 """A mixer on a basin's rim; it stands above the rim, as taps do."""
 
 
-def toilet(item: Item) -> list[Part]:
+def toilet(item: Item) -> Iterator[Part]:
     """A tank with its button at the back, a bowl on its foot, a seat; its lid down or up."""
     w, h, d = size_of(item)
     look = surface_of(item)
@@ -48,95 +49,79 @@ def toilet(item: Item) -> list[Part]:
     rim = egg(w * 0.94, near, bowl_far)
     foot = egg(w * 0.55, near + d * 0.22, bowl_far + 0.06)
     neck = egg(w * 0.6, near + d * 0.16, bowl_far + 0.04)
-    parts = [
-        loft(foot, 0.0, neck, seat * 0.45, look),
-        loft(neck, seat * 0.45, rim, seat - 0.05, look),
-        loft(rim, seat - 0.05, rim, seat - 0.02, look),
-        rounded(
-            (-w / 2 + 0.01, seat - 0.04, far - tank), (w / 2 - 0.01, h - 0.03, far), 0.03, look
-        ),
-        rounded(
-            (-w / 2, h - 0.045, far - tank - 0.01), (w / 2, h - 0.008, far), 0.015, look, steps=1
-        ),
-        wheel((0, h - 0.005, far - tank / 2), 0.025, 0.01, CHROME, axis="y", sides=12),
-        box(
-            (-w * 0.28, 0, far - tank - 0.02),
-            (w * 0.28, seat - 0.02, far - 0.01),
-            shade(look, 0.97),
-        ),
-    ]
+    yield loft(foot, 0.0, neck, seat * 0.45, look)
+    yield loft(neck, seat * 0.45, rim, seat - 0.05, look)
+    yield loft(rim, seat - 0.05, rim, seat - 0.02, look)
+    yield rounded(
+        (-w / 2 + 0.01, seat - 0.04, far - tank), (w / 2 - 0.01, h - 0.03, far), 0.03, look
+    )
+    yield rounded(
+        (-w / 2, h - 0.045, far - tank - 0.01), (w / 2, h - 0.008, far), 0.015, look, steps=1
+    )
+    yield wheel((0, h - 0.005, far - tank / 2), 0.025, 0.01, CHROME, axis="y", sides=12)
+    yield box(
+        (-w * 0.28, 0, far - tank - 0.02), (w * 0.28, seat - 0.02, far - 0.01), shade(look, 0.97)
+    )
     hole = egg(w * 0.62, near + 0.08, bowl_far - 0.1)
     depth = egg(w * 0.3, near + 0.2, bowl_far - 0.16)
     lid_look = shade(look, 0.97)
-    parts.append(ring_plate(rim, hole, seat - 0.02, look))
-    parts.append(loft(depth, seat - 0.2, hole, seat - 0.02, shade(look, 0.9)))
-    parts.append(prism(depth, seat - 0.205, seat - 0.2, WATER, axis="y"))
+    yield ring_plate(rim, hole, seat - 0.02, look)
+    yield loft(depth, seat - 0.2, hole, seat - 0.02, shade(look, 0.9))
+    yield prism(depth, seat - 0.205, seat - 0.2, WATER, axis="y")
     seat_rim = egg(w * 0.96, near, bowl_far - 0.03)
     if has(item, "open"):
-        parts.append(ring_plate(seat_rim, hole, seat, lid_look))
-        parts.append(loft(seat_rim, seat - 0.018, seat_rim, seat, lid_look))
+        yield ring_plate(seat_rim, hole, seat, lid_look)
+        yield loft(seat_rim, seat - 0.018, seat_rim, seat, lid_look)
         lid = prism([(x, z - bowl_far + 0.03) for x, z in seat_rim], 0, 0.02, lid_look, axis="y")
         high = min(1.0, (h - seat - 0.02) / (bowl_far - 0.03 - near))
         raised = lid.scaled(1, 1, high).tilted(math.pi / 2 - 0.12)
-        parts.append(raised.moved(0, seat, far - tank - 0.035))
+        yield raised.moved(0, seat, far - tank - 0.035)
     else:
-        parts.append(
-            prism(
-                seat_rim, seat - 0.018, seat - 0.002, shade(lid_look, 0.9), axis="y", smooth=False
-            )
+        yield prism(
+            seat_rim, seat - 0.018, seat - 0.002, shade(lid_look, 0.9), axis="y", smooth=False
         )
-        parts.append(prism(seat_rim, seat, seat + 0.022, lid_look, axis="y"))
+        yield prism(seat_rim, seat, seat + 0.022, lid_look, axis="y")
         for s in (-1, 1):
-            parts.append(
-                wheel((s * 0.07, seat + 0.015, bowl_far - 0.03), 0.014, 0.04, CHROME, sides=8)
-            )
-    return parts
+            yield wheel((s * 0.07, seat + 0.015, bowl_far - 0.03), 0.014, 0.04, CHROME, sides=8)
 
 
-def bidet(item: Item) -> list[Part]:
+def bidet(item: Item) -> Iterator[Part]:
     """A low bowl as a toilet's, with a tap and no tank."""
     w, h, d = size_of(item)
     look = surface_of(item)
     near, far = -d / 2, d / 2
     top = h * 0.93
     rim = egg(w, near, far)
-    parts = [
-        loft(
-            egg(w * 0.55, near + d * 0.25, far),
-            0,
-            egg(w * 0.6, near + d * 0.2, far),
-            top * 0.5,
-            look,
-        ),
-        loft(egg(w * 0.6, near + d * 0.2, far), top * 0.5, rim, top - 0.05, look),
-        loft(rim, top - 0.05, rim, top, look),
-    ]
+    yield loft(
+        egg(w * 0.55, near + d * 0.25, far), 0, egg(w * 0.6, near + d * 0.2, far), top * 0.5, look
+    )
+    yield loft(egg(w * 0.6, near + d * 0.2, far), top * 0.5, rim, top - 0.05, look)
+    yield loft(rim, top - 0.05, rim, top, look)
     hole = egg(w * 0.72, near + 0.06, far - 0.17)
     depth = egg(w * 0.4, near + 0.16, far - 0.26)
-    parts += [
-        ring_plate(rim, hole, top, look),
-        loft(depth, top - 0.13, hole, top, shade(look, 0.93)),
-        prism(depth, top - 0.132, top - 0.13, shade(look, 0.93), axis="y"),
-        wheel((0, top - 0.128, far - d * 0.5), 0.02, 0.006, CHROME, axis="y", sides=8),
-    ]
+    yield ring_plate(rim, hole, top, look)
+    yield loft(depth, top - 0.13, hole, top, shade(look, 0.93))
+    yield prism(depth, top - 0.132, top - 0.13, shade(look, 0.93), axis="y")
+    yield wheel((0, top - 0.128, far - d * 0.5), 0.02, 0.006, CHROME, axis="y", sides=8)
     small = tap(0, 0, 0, high=max(0.05, h - top), reach=0.1)
-    return parts + [p.moved(0, top, far - 0.08) for p in small]
+    yield from (p.moved(0, top, far - 0.08) for p in small)
 
 
-def sink(item: Item) -> list[Part]:
+def sink(item: Item) -> Iterator[Part]:
     """A basin on a column, with its tap; of a wooden body, over a cupboard."""
     w, h, d = size_of(item)
     if item.material == "stainless steel":
-        return kitchen_sink(item)
+        yield from kitchen_sink(item)
+        return
     look = surface_of(item) if item.material else CERAMIC
     far = d / 2
     top = h
     bowl_w, bowl_d = w * 0.8, d * 0.62
     z = -d * 0.06
-    parts = _basin_top(w, d, bowl_w, bowl_d, 0.13, top, look, z)
+    yield from _basin_top(w, d, bowl_w, bowl_d, 0.13, top, look, z)
     column = [(0.13, 0.0), (0.11, 0.05), (0.085, top * 0.5), (0.1, top - 0.16)]
-    parts.append(lathe(column, shade(look, 0.97), sides=14).moved(0, 0, far - 0.17))
-    return parts + tap(0, top, far - 0.07, **_LOW_TAP)
+    yield lathe(column, shade(look, 0.97), sides=14).moved(0, 0, far - 0.17)
+    yield from tap(0, top, far - 0.07, **_LOW_TAP)
 
 
 def _basin_top(
@@ -181,37 +166,34 @@ def _under_basin(x0: float, x1: float, low: float, high: float, front: float) ->
     ]
 
 
-def sink_cabinet(item: Item) -> list[Part]:
+def sink_cabinet(item: Item) -> Iterator[Part]:
     """A cupboard with a white basin let into its top, a tap behind it."""
     w, h, d = size_of(item)
     look = surface_of(item)
     front = -d / 2 + 0.03
     top = h - 0.03
     count = 2 if w > 1.05 else 1
-    parts = [
-        plinth(w - 0.04, d - 0.02, 0.08, BLACK),
-        box((-w / 2, 0.08, front + 0.018), (w / 2, top, d / 2), shade(look, 0.9)),
-    ]
+    yield plinth(w - 0.04, d - 0.02, 0.08, BLACK)
+    yield box((-w / 2, 0.08, front + 0.018), (w / 2, top, d / 2), shade(look, 0.9))
     first, *others = leaves(w, 0.45)
     for x0, x1, hinge in others if has(item, "open") else [first, *others]:
-        parts += door((x0, 0.08), (x1, top), front, set_off(look, 0.08), hinge=hinge)
+        yield from door((x0, 0.08), (x1, top), front, set_off(look, 0.08), hinge=hinge)
     if has(item, "open"):
         # A body so full of pipes stands where it stands: its leaf is taken off its hinges.
-        parts += _under_basin(first[0] + 0.02, first[1] - 0.02, 0.1, top - 0.02, front)
+        yield from _under_basin(first[0] + 0.02, first[1] - 0.02, 0.1, top - 0.02, front)
     bowl_w, bowl_d = min(0.5, w / count * 0.7), d / 2 - 0.05
     middles = [0.0] if count == 1 else [-w / 4, w / 4]
     z = -d / 4
     # The rim of the bowls hides the seam of a top made of strips.
     if count == 1:
-        parts += framed_hole(w, d, bowl_w * 0.96, bowl_d * 0.96, top, h, CERAMIC, z=z)
+        yield from framed_hole(w, d, bowl_w * 0.96, bowl_d * 0.96, top, h, CERAMIC, z=z)
     else:
         for s in (-1, 1):
             half = framed_hole(w / 2, d, bowl_w * 0.96, bowl_d * 0.96, top, h, CERAMIC, z=z)
-            parts += [p.moved(s * w / 4, 0, 0) for p in half]
+            yield from (p.moved(s * w / 4, 0, 0) for p in half)
     for x in middles:
-        parts += basin(bowl_w, bowl_d, 0.12, h - 0.002, shade(CERAMIC, 0.94), x=x, z=z, sides=4)
-        parts += tap(x, h, 0.05, **_LOW_TAP)
-    return parts
+        yield from basin(bowl_w, bowl_d, 0.12, h - 0.002, shade(CERAMIC, 0.94), x=x, z=z, sides=4)
+        yield from tap(x, h, 0.05, **_LOW_TAP)
 
 
 BY_NAME: dict[str, Builder] = {

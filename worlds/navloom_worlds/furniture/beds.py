@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from navloom_worlds.geometry.solids import Part, Surface, box
 _PILLOW = 0.07
 
 
-def bed(item: Item) -> list[Part]:
+def bed(item: Item) -> Iterator[Part]:
     """A frame, a head board at the back, a mattress, bedclothes and flat pillows."""
     w, h, d = size_of(item)
     frame = surface_of(item)
@@ -34,14 +35,11 @@ def bed(item: Item) -> list[Part]:
     top = h - 0.03 if item.shape is None else h * 0.5
     board = 0.05
     back = d / 2 - board
-    parts = legs(w - 0.04, d - 0.04, top * 0.35, 0.06, shade(frame, 0.7))
-    parts.append(box((-w / 2, top * 0.3, -d / 2), (w / 2, top * 0.55, back), frame))
-    parts.append(_head_board(item, w, h, back, d / 2, frame))
-    parts.append(
-        rounded((-w / 2 + 0.02, top * 0.5, -d / 2 + 0.02), (w / 2 - 0.02, top, back), 0.05, LINEN)
-    )
-    parts += _bedclothes(item, w, top, d, back)
-    return parts
+    yield from legs(w - 0.04, d - 0.04, top * 0.35, 0.06, shade(frame, 0.7))
+    yield box((-w / 2, top * 0.3, -d / 2), (w / 2, top * 0.55, back), frame)
+    yield _head_board(item, w, h, back, d / 2, frame)
+    yield rounded((-w / 2 + 0.02, top * 0.5, -d / 2 + 0.02), (w / 2 - 0.02, top, back), 0.05, LINEN)
+    yield from _bedclothes(item, w, top, d, back)
 
 
 def _head_board(item: Item, w: float, h: float, near: float, far: float, look: Surface) -> Part:
@@ -56,7 +54,7 @@ def _head_board(item: Item, w: float, h: float, near: float, far: float, look: S
     return prism(arch, near, far, look, axis="z")
 
 
-def _bedclothes(item: Item, w: float, top: float, d: float, back: float) -> list[Part]:
+def _bedclothes(item: Item, w: float, top: float, d: float, back: float) -> Iterator[Part]:
     dice = dice_of(item)
     colour = dice.choice(
         [
@@ -74,24 +72,22 @@ def _bedclothes(item: Item, w: float, top: float, d: float, back: float) -> list
     fold = back - 0.5 if not unmade else back - 0.75
     near = -d / 2
     lift = 0.012
-    parts = [
-        _duvet(
-            w,
-            top,
-            near,
-            fold,
-            look,
-            ruffled=unmade,
-            lift=lift,
-            seed=dice.randrange(99),
-            room=0.12 if item.shape else 0.02,
-        )
-    ]
+    yield _duvet(
+        w,
+        top,
+        near,
+        fold,
+        look,
+        ruffled=unmade,
+        lift=lift,
+        seed=dice.randrange(99),
+        room=0.12 if item.shape else 0.02,
+    )
     if not unmade:
         turned = box(
             (-w / 2, top - 0.02, fold - 0.22), (w / 2, top + lift + 0.012, fold), set_off(look, 0.3)
         )
-        parts.append(turned)
+        yield turned
     pillow = _PILLOW if item.shape else 0.03
     wide = min(0.62, w * 0.45 if w > 1.2 else w * 0.72)
     spots = [-w / 4, w / 4] if w > 1.2 else [0.0]
@@ -99,8 +95,7 @@ def _bedclothes(item: Item, w: float, top: float, d: float, back: float) -> list
         shift = dice.uniform(-0.08, 0.08) if unmade else 0.0
         low = (x - wide / 2 + shift * 0.5, top - 0.03, back - 0.45)
         high = (x + wide / 2 + shift * 0.5, top + pillow, back - 0.03)
-        parts.append(rounded(low, high, 0.05, LINEN))
-    return parts
+        yield rounded(low, high, 0.05, LINEN)
 
 
 def _duvet(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from random import Random
 
 import numpy as np
@@ -23,18 +24,17 @@ _INKS = "muted red blue yellow green shell"
 def pile(layers: int = 0, *tones: str) -> Stroke:
     """Cloth folded into a pile, its folds to the front; as many layers as its height has."""
 
-    def draw(pen: Pen) -> list[Part]:
+    def draw(pen: Pen) -> Iterator[Part]:
         _, h, d = pen.size
         count = layers or max(2, min(5, round(h / 0.03)))
-        words, r, parts = tones or ("own", "own*.9"), h / count / d, []
+        words, r = tones or ("own", "own*.9"), h / count / d
         for k in range(count):
             fold = [
                 (r - 1 - r * math.sin(a), (k + 0.5 + math.cos(a) / 2) / count)
                 for a in np.linspace(0, math.pi, 6)
             ]
             outline, half = [*fold, (1, k / count), (1, (k + 1) / count)], 1 - 0.03 * (k % 2)
-            parts.append(prism(outline, -half, half, pen.tone(words[k % len(words)]), axis="x"))
-        return parts
+            yield prism(outline, -half, half, pen.tone(words[k % len(words)]), axis="x")
 
     return draw
 
@@ -133,14 +133,14 @@ def _lying(cover: str, *on_top: Strokes) -> Strokes:
     )
 
 
-def _books(pen: Pen) -> list[Part]:
+def _books(pen: Pen) -> Iterator[Part]:
     """Books side by side where they stand, on each other where they lie flat."""
     (w, h, d), dice = pen.size, Random(roll(pen.item, "row"))
     stands, tones = (
         h >= 0.6 * min(w, d) and h > 0.1,
         ("own", "own", *COLOURS["muted"], *COLOURS["bright"]),
     )
-    total, parts, least, most = (w, [], 0.016, 0.042) if stands else (h, [], 0.02, 0.04)
+    total, least, most = (w, 0.016, 0.042) if stands else (h, 0.02, 0.04)
     done = 0.0
     while done < total - 0.005:
         thick = min(dice.uniform(least, most), total - done)
@@ -161,9 +161,8 @@ def _books(pen: Pen) -> list[Part]:
                     scaled(f"{dice.uniform(0.8, 0.95)},{share},.9", _lying(tone)),
                 ),
             )
-        parts += drawn(pen, one)
+        yield from drawn(pen, one)
         done += thick
-    return parts
 
 
 def _art(w: float, d: float, z: float = 0.0) -> Stroke:

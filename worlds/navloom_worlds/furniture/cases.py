@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -15,15 +16,14 @@ from navloom_worlds.furniture.sketches import *
 from navloom_worlds.geometry.solids import Part
 
 
-def _china(pen: Pen) -> list[Part]:
+def _china(pen: Pen) -> Iterator[Part]:
     """Glass boards with plates and cups on them."""
-    (w, h, d), dice, parts = pen.size, dice_of(pen.item), []
+    (w, h, d), dice = pen.size, dice_of(pen.item)
     split = min(0.55, h * 0.3)
     # Where nothing is said, items stand 61 % up.
     for y in (split + 0.01, h * 0.611, h * 0.805 + 0.02):
-        parts += drawn(pen, block(f"-1+.03,0+{y - 0.012},-1+.07 1-.03,0+{y},1-.02", "pale_glass"))
-        parts += china(0.08 - w / 2, w / 2 - 0.08, y, d, dice.randrange(1000))
-    return parts
+        yield from drawn(pen, block(f"-1+.03,0+{y - 0.012},-1+.07 1-.03,0+{y},1-.02", "pale_glass"))
+        yield from china(0.08 - w / 2, w / 2 - 0.08, y, d, dice.randrange(1000))
 
 
 def _framed(x0: str, x1: str, low: str) -> Strokes:
@@ -39,21 +39,21 @@ def _framed(x0: str, x1: str, low: str) -> Strokes:
     ]
 
 
-def _lockers(pen: Pen) -> list[Part]:
+def _lockers(pen: Pen) -> Iterator[Part]:
     """Narrow steel doors with slots for air; open, coats behind them."""
     w, h, d = pen.size
     count = max(1, round(w / 0.32))
     if "open" in pen.item.states:
         body, step = 0.022 - d * 0.2, w / count
-        parts = carcass(w, h, d, pen.own, low=0.1, front=body, board=0.012)
+        yield from carcass(w, h, d, pen.own, low=0.1, front=body, board=0.012)
         middle, deep = (body + d / 2) / 2, (d / 2 - body) * 0.8
         rail = (0.03 - w / 2, w / 2 - 0.03, h - 0.3, 0.3, middle, deep)
-        parts += clothes_on_rail(*rail, pen.item)
+        yield from clothes_on_rail(*rail, pen.item)
         for k in range(count):
             low = (k * step - w / 2, 0.1)
             far = (low[0] + min(step, (body + d / 2) / math.sin(AJAR)), h)
-            parts += door(low, far, body, pen.tone("own~.06"), angle=AJAR)
-        return parts
+            yield from door(low, far, body, pen.tone("own~.06"), angle=AJAR)
+        return
     step = 2 / count
     slots = [block(f"-.28+0,{y},-1+.019 .28,{y}+.012,-1+.022", "black") for y in _SLOTS]
     leaves = [
@@ -63,7 +63,7 @@ def _lockers(pen: Pen) -> list[Part]:
         )
         for k in range(count)
     ]
-    return drawn(pen, (block("-1,0+.1,-1+.037 1,1,1", "own*.9"), leaves))
+    yield from drawn(pen, (block("-1,0+.1,-1+.037 1,1,1", "own*.9"), leaves))
 
 
 def _slots(half: float, slots: Strokes) -> Stroke:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from random import Random
 
 from navloom.scenes.scene import Item
@@ -12,10 +13,10 @@ from navloom_worlds.geometry.solids import Part, Surface, beam, box, cylinder, l
 
 def clothes_on_rail(
     x0: float, x1: float, rail: float, low: float, z: float, deep: float, item: Item
-) -> list[Part]:
+) -> Iterator[Part]:
     """A rail with coats, shirts and dresses on it, between two x, hanging down to ``low``."""
     dice = dice_of(item)
-    parts = [beam((x0, rail, z), (x1, rail, z), 0.022, CHROME, sides=6)]
+    yield beam((x0, rail, z), (x1, rail, z), 0.022, CHROME, sides=6)
     x = x0 + 0.05
     while x < x1 - 0.04:
         wide = dice.uniform(0.03, 0.055)
@@ -30,20 +31,16 @@ def clothes_on_rail(
             (z - 0.04, rail - 0.06),
             (z - reach * 0.92, rail - 0.16),
         ]
-        parts.append(prism(shape, x, x + wide, look))
-        parts.append(
-            beam((x + wide / 2, rail - 0.07, z), (x + wide / 2, rail + 0.01, z), 0.008, IRON)
-        )
+        yield prism(shape, x, x + wide, look)
+        yield beam((x + wide / 2, rail - 0.07, z), (x + wide / 2, rail + 0.01, z), 0.008, IRON)
         x += wide + dice.uniform(0.008, 0.04)
-    return parts
 
 
 def folded(
     x0: float, x1: float, low: float, room: float, z0: float, z1: float, item: Item
-) -> list[Part]:
+) -> Iterator[Part]:
     """Piles of folded cloth on a board."""
     dice = dice_of(item)
-    parts = []
     x = x0 + 0.03
     while x + 0.25 < x1:
         wide = min(0.34, x1 - x - 0.02)
@@ -52,33 +49,27 @@ def folded(
             if y + 0.06 > low + room * 0.9:
                 break
             look = Surface(vivid(dice.random(), dice.uniform(0.1, 0.5), dice.uniform(0.5, 0.9)))
-            parts.append(rounded((x, y, z0), (x + wide - 0.03, y + 0.055, z1), 0.02, look, steps=1))
+            yield rounded((x, y, z0), (x + wide - 0.03, y + 0.055, z1), 0.02, look, steps=1)
             y += 0.055
         x += wide
-    return parts
 
 
-def goods(x0: float, x1: float, low: float, room: float, z: float, dice: Random) -> list[Part]:
+def goods(x0: float, x1: float, low: float, room: float, z: float, dice: Random) -> Iterator[Part]:
     """Boxes, jars and bowls along a board."""
-    parts = []
     x = x0
     while x + 0.16 < x1:
         wide, high = dice.uniform(0.08, 0.15), room * dice.uniform(0.4, 0.9)
         look = Surface(vivid(dice.random(), dice.uniform(0.1, 0.5), dice.uniform(0.5, 0.9)))
         if dice.random() < 0.5:
-            parts.append(
-                cylinder(wide / 2, low, low + high, look, sides=10).moved(x + wide / 2, 0, z)
-            )
+            yield cylinder(wide / 2, low, low + high, look, sides=10).moved(x + wide / 2, 0, z)
         else:
-            parts.append(slab(wide, 0.12, low, low + high, look, x=x + wide / 2, z=z))
+            yield slab(wide, 0.12, low, low + high, look, x=x + wide / 2, z=z)
         x += wide + dice.uniform(0.02, 0.1)
-    return parts
 
 
-def china(x0: float, x1: float, y: float, d: float, seed: int) -> list[Part]:
+def china(x0: float, x1: float, y: float, d: float, seed: int) -> Iterator[Part]:
     """Plates on edge at the back, cups and vases before them."""
     dice = Random(seed)
-    parts = []
     x = x0 + 0.05
     while x < x1 - 0.02:
         tint = dice.choice(
@@ -86,8 +77,8 @@ def china(x0: float, x1: float, y: float, d: float, seed: int) -> list[Part]:
         )
         if dice.random() < 0.5:
             plate = wheel((0, 0.09, 0), 0.09, 0.012, CERAMIC, axis="z", sides=12).tilted(0.15)
-            parts.append(plate.moved(x, y, d / 2 - 0.1))
-            parts.append(
+            yield plate.moved(x, y, d / 2 - 0.1)
+            yield (
                 wheel((0, 0.09, -0.008), 0.05, 0.004, tint, axis="z", sides=10)
                 .tilted(0.15)
                 .moved(x, y, d / 2 - 0.1)
@@ -102,9 +93,8 @@ def china(x0: float, x1: float, y: float, d: float, seed: int) -> list[Part]:
                 (0.025, 0.12),
                 (0.035, 0.15),
             ]
-            parts.append(lathe([(r * s, t * s) for r, t in vase], tint, sides=12).moved(x, y, 0.0))
+            yield lathe([(r * s, t * s) for r, t in vase], tint, sides=12).moved(x, y, 0.0)
         x += dice.uniform(0.15, 0.22)
-    return parts
 
 
 def books(
@@ -117,7 +107,7 @@ def books(
     dice: Random,
     *,
     full: float = 0.8,
-) -> list[Part]:
+) -> Iterator[Part]:
     """Books in a row on a board, their backs to the front.
 
     Args:
@@ -130,15 +120,14 @@ def books(
         dice: which decides their colours and sizes.
         full: how much of the board they take.
     """
-    parts: list[Part] = []
     x, end = x0, x0 + (x1 - x0) * full
     while True:
         wide = dice.uniform(0.018, 0.05)
         if x + wide > end:
-            return parts
+            return
         high = room * dice.uniform(0.62, 0.9)
         hue = dice.choice([0.0, 0.02, 0.07, 0.1, 0.3, 0.45, 0.58, 0.62, 0.9])
         look = Surface(vivid(hue, dice.uniform(0.2, 0.75), dice.uniform(0.25, 0.85)))
         near = z0 + dice.uniform(0, 0.02)
-        parts.append(box((x, low, near), (x + wide - 0.002, low + high, z1), look, sides="uflr"))
+        yield box((x, low, near), (x + wide - 0.002, low + high, z1), look, sides="uflr")
         x += wide

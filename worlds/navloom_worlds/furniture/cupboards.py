@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
 
 from navloom.scenes.scene import Item
 from navloom_worlds.furniture.appliances import drawers, feet, shell, shut
@@ -26,7 +27,7 @@ from navloom_worlds.geometry.colours import surface_of
 from navloom_worlds.geometry.solids import Part, Surface, box
 
 
-def wardrobe(item: Item) -> list[Part]:
+def wardrobe(item: Item) -> Iterator[Part]:
     """As high as a person: two or more doors; open, clothes on a rail behind them."""
     w, h, d = size_of(item)
     look = surface_of(item)
@@ -34,38 +35,35 @@ def wardrobe(item: Item) -> list[Part]:
     front = front_of(d)
     dice = dice_of(item)
     framed, drawers = dice.random() < 0.4, dice.random() < 0.4
-    parts = [
-        slab(w, d - HANDLE, 0, base, shade(look, 0.7), z=HANDLE / 2),
-        slab(w, d - HANDLE, h - 0.03, h, shade(look, 0.95), z=HANDLE / 2),
-    ]
+    yield slab(w, d - HANDLE, 0, base, shade(look, 0.7), z=HANDLE / 2)
+    yield slab(w, d - HANDLE, h - 0.03, h, shade(look, 0.95), z=HANDLE / 2)
     low = 0.38 if drawers else base
     if has(item, "open"):
         # The body stands back, so that its open leaves stay within its footprint.
         set_back = d * 0.28
         body = front + set_back
-        parts += carcass(w, h, d, look, low=base, front=body)
-        parts.append(box((-0.01, base, body), (0.01, h - 0.03, d / 2), shade(look, 0.9)))
+        yield from carcass(w, h, d, look, low=base, front=body)
+        yield box((-0.01, base, body), (0.01, h - 0.03, d / 2), shade(look, 0.9))
         z, deep = (body + d / 2) / 2, (d / 2 - body) * 0.8
-        parts += clothes_on_rail(-w / 2 + 0.03, -0.02, h - 0.16, base + 0.15, z, deep, item)
+        yield from clothes_on_rail(-w / 2 + 0.03, -0.02, h - 0.16, base + 0.15, z, deep, item)
         for y in (h * 0.25, h * 0.48, h * 0.7):
-            parts.append(box((0.01, y - 0.02, body), (w / 2 - 0.02, y, d / 2), look))
-            parts += folded(0.02, w / 2 - 0.02, y, h * 0.2, body + 0.03, d / 2 - 0.05, item)
+            yield box((0.01, y - 0.02, body), (w / 2 - 0.02, y, d / 2), look)
+            yield from folded(0.02, w / 2 - 0.02, y, h * 0.2, body + 0.03, d / 2 - 0.05, item)
         leaf = set_back / math.sin(AJAR)
-        parts += door((-w / 2, base), (-w / 2 + leaf, h - 0.03), body, look, angle=AJAR)
-        parts += door(
+        yield from door((-w / 2, base), (-w / 2 + leaf, h - 0.03), body, look, angle=AJAR)
+        yield from door(
             (w / 2 - leaf, base), (w / 2, h - 0.03), body, look, hinge="right", angle=AJAR
         )
-        return parts
-    parts.append(box((-w / 2, base, front + THICK), (w / 2, h - 0.03, d / 2), look))
+        return
+    yield box((-w / 2, base, front + THICK), (w / 2, h - 0.03, d / 2), look)
     shown = set_off(look, 0.08)
     for x0, x1, hinge in leaves(w, 0.5, 2):
-        parts += door((x0, low), (x1, h - 0.03), front, shown, hinge=hinge, framed=framed)
+        yield from door((x0, low), (x1, h - 0.03), front, shown, hinge=hinge, framed=framed)
         if drawers:
-            parts += drawer((x0, base), (x1, low), front, shown)
-    return parts
+            yield from drawer((x0, base), (x1, low), front, shown)
 
 
-def chest_of_drawers(item: Item) -> list[Part]:
+def chest_of_drawers(item: Item) -> Iterable[Part]:
     """Rows of drawers over each other on short feet; open, one is pulled out."""
     w, h, _d = size_of(item)
     look = surface_of(item)
@@ -76,25 +74,23 @@ def chest_of_drawers(item: Item) -> list[Part]:
 
 def _chest(
     item: Item, rows: int, columns: int, foot: float, knobs: bool, look: Surface
-) -> list[Part]:
+) -> Iterator[Part]:
     w, h, d = size_of(item)
     front = front_of(d)
     open_ = has(item, "open")
     back = min(0.14, d * 0.3) if open_ else 0.0
-    parts = (
+    yield from (
         legs(w - 0.02, d - 0.06, foot + 0.02, 0.05, shade(look, 0.65), back=back)
         if foot > 0.03
         else [plinth(w, d - HANDLE, 0.05, shade(look, 0.6))]
     )
     low = max(foot, 0.05)
-    parts += [
-        slab(w, d, h - 0.025, h, look),
-        box(
-            (-w / 2 + 0.005, low, front + back + THICK),
-            (w / 2 - 0.005, h - 0.025, d / 2),
-            shade(look, 0.9),
-        ),
-    ]
+    yield slab(w, d, h - 0.025, h, look)
+    yield box(
+        (-w / 2 + 0.005, low, front + back + THICK),
+        (w / 2 - 0.005, h - 0.025, d / 2),
+        shade(look, 0.9),
+    )
     row = (h - 0.03 - low) / rows
     wide = (w - 0.01) / columns
     lucky = rows - 1 if rows < 3 else rows - 2
@@ -102,7 +98,7 @@ def _chest(
         for c in range(columns):
             x0, y0 = -w / 2 + 0.005 + wide * c, low + row * k
             out = back if open_ and k == lucky and c == 0 else 0.0
-            parts += drawer(
+            yield from drawer(
                 (x0, y0),
                 (x0 + wide, y0 + row),
                 front + back,
@@ -111,40 +107,35 @@ def _chest(
                 pulled=out,
                 deep=back + 0.05,
             )
-    return parts
 
 
-def dresser(item: Item) -> list[Part]:
+def dresser(item: Item) -> Iterable[Part]:
     """A wide chest: two columns of drawers with knobs, small ones above."""
     return _chest(item, 3, 2 if size_of(item)[0] > 0.8 else 1, 0.1, True, surface_of(item))
 
 
-def nightstand(item: Item) -> list[Part]:
+def nightstand(item: Item) -> Iterator[Part]:
     """A small cupboard: a drawer, an open place with a book, a drawer or a door."""
     w, h, d = size_of(item)
     look = surface_of(item)
     dice = dice_of(item)
     if dice.random() < 0.5 or has(item, "open"):
-        return _chest(item, 2, 1, 0.1, True, look)
+        yield from _chest(item, 2, 1, 0.1, True, look)
+        return
     front = front_of(d)
     foot, mid = 0.1, h * 0.58
-    parts = legs(w - 0.02, d - 0.06, foot + 0.02, 0.04, shade(look, 0.65))
-    parts += carcass(w, h, d, look, low=foot, front=front + THICK)
-    parts += drawer((-w / 2, mid), (w / 2, h - 0.02), front, set_off(look, 0.1), knobs=True)
-    parts.append(
-        box(
-            (-w / 2 + 0.02, mid, front + 0.02),
-            (w / 2 - 0.02, h - 0.02, d / 2 - 0.02),
-            shade(look, 0.8),
-        )
+    yield from legs(w - 0.02, d - 0.06, foot + 0.02, 0.04, shade(look, 0.65))
+    yield from carcass(w, h, d, look, low=foot, front=front + THICK)
+    yield from drawer((-w / 2, mid), (w / 2, h - 0.02), front, set_off(look, 0.1), knobs=True)
+    yield box(
+        (-w / 2 + 0.02, mid, front + 0.02), (w / 2 - 0.02, h - 0.02, d / 2 - 0.02), shade(look, 0.8)
     )
     cover = Surface(vivid(dice.random(), 0.5, 0.6))
-    parts.append(slab(w * 0.5, d * 0.5, foot + 0.02, foot + 0.06, cover))
-    parts.append(slab(w * 0.45, d * 0.45, foot + 0.06, foot + 0.09, set_off(cover)))
-    return parts
+    yield slab(w * 0.5, d * 0.5, foot + 0.02, foot + 0.06, cover)
+    yield slab(w * 0.45, d * 0.45, foot + 0.06, foot + 0.09, set_off(cover))
 
 
-def cabinet(item: Item) -> list[Part]:
+def cabinet(item: Item) -> Iterable[Part]:
     """Doors below, drawers above; open, a leaf stands open before its boards."""
     _w, h, _d = size_of(item)
     look = surface_of(item)
@@ -157,7 +148,7 @@ def cabinet(item: Item) -> list[Part]:
 
 def _cupboard(
     item: Item, look: Surface, *, foot: float = 0.0, drawers: bool = False, framed: bool = False
-) -> list[Part]:
+) -> Iterator[Part]:
     w, h, d = size_of(item)
     front = front_of(d)
     open_ = has(item, "open")
@@ -165,36 +156,33 @@ def _cupboard(
     fronts, shown = leaves(w, 0.48), set_off(look, 0.08)
     body = front + (d * 0.35 if open_ else 0.0)
     split = h - 0.2 if drawers else h - 0.025
-    parts = [slab(w, d, h - 0.025, h, look)]
+    yield slab(w, d, h - 0.025, h, look)
     if foot:
-        parts += legs(w - 0.02, d - 0.06, foot + 0.02, 0.04, shade(look, 0.6), back=body - front)
+        yield from legs(w - 0.02, d - 0.06, foot + 0.02, 0.04, shade(look, 0.6), back=body - front)
     else:
-        parts.append(plinth(w - 0.02, d - 0.02, base, shade(look, 0.6)))
+        yield plinth(w - 0.02, d - 0.02, base, shade(look, 0.6))
     if drawers:
-        parts.append(
-            box((-w / 2, split, front + THICK), (w / 2, h - 0.02, d / 2), shade(look, 0.9))
-        )
+        yield box((-w / 2, split, front + THICK), (w / 2, h - 0.02, d / 2), shade(look, 0.9))
         for x0, x1, _ in fronts:
-            parts += drawer((x0, split), (x1, h - 0.025), front, shown)
+            yield from drawer((x0, split), (x1, h - 0.025), front, shown)
     if not open_:
-        parts.append(box((-w / 2, base, front + THICK), (w / 2, h - 0.02, d / 2), shade(look, 0.9)))
+        yield box((-w / 2, base, front + THICK), (w / 2, h - 0.02, d / 2), shade(look, 0.9))
         for x0, x1, hinge in fronts:
-            parts += door((x0, base), (x1, split), front, shown, hinge=hinge, framed=framed)
-        return parts
-    parts += carcass(w, split, d, look, low=base, front=body)
+            yield from door((x0, base), (x1, split), front, shown, hinge=hinge, framed=framed)
+        return
+    yield from carcass(w, split, d, look, low=base, front=body)
     levels = max(1, round((split - base) / 0.36))
     for k in range(1, levels):
         y = base + (split - base) * k / levels
-        parts.append(box((-w / 2 + 0.02, y - 0.018, body), (w / 2 - 0.02, y, d / 2), look))
+        yield box((-w / 2 + 0.02, y - 0.018, body), (w / 2 - 0.02, y, d / 2), look)
     dice = dice_of(item)
     for k in range(levels):
         y = base + (split - base) * k / levels + (0.02 if k == 0 else 0.0)
-        parts += goods(-w / 2 + 0.05, w / 2 - 0.05, y, 0.22, body + 0.1, dice)
+        yield from goods(-w / 2 + 0.05, w / 2 - 0.05, y, 0.22, body + 0.1, dice)
     leaf = min(w / len(fronts), (body + d / 2) / math.sin(AJAR))
-    parts += door((-w / 2, base), (-w / 2 + leaf, split), body, look, angle=AJAR)
+    yield from door((-w / 2, base), (-w / 2 + leaf, split), body, look, angle=AJAR)
     if len(fronts) > 1:
-        parts += door((w / 2 - leaf, base), (w / 2, split), body, look, hinge="right", angle=AJAR)
-    return parts
+        yield from door((w / 2 - leaf, base), (w / 2, split), body, look, hinge="right", angle=AJAR)
 
 
 def _sideboard(pen: Pen) -> list[Part]:
@@ -213,7 +201,7 @@ def _sideboard(pen: Pen) -> list[Part]:
     return [*slim, *drawn(pen, strokes)]
 
 
-def bathroom_cabinet(item: Item) -> list[Part]:
+def bathroom_cabinet(item: Item) -> Iterable[Part]:
     """Slim, white inside: a framed door over a drawer."""
     _w, h, _d = size_of(item)
     look = surface_of(item)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from random import Random
 
@@ -32,27 +32,24 @@ from navloom_worlds.geometry.solids import Part, Surface, box, floats
 
 def framed(
     w: float, h: float, d: float, bar: float, frame: Surface, inner: Surface, mat: float = 0.0
-) -> list[Part]:
+) -> Iterator[Part]:
     """A panel within a frame and a white mat, its back at d/2, its front along -z."""
     z, back, sunk, edge, white = -d / 2, d / 2, -d * 0.15, bar + mat, Surface((0.93, 0.93, 0.91))
-    parts = [
-        box((-w / 2, 0, z), (w / 2, bar, back), frame),
-        box((-w / 2, h - bar, z), (w / 2, h, back), frame),
-        box((-w / 2, bar, z), (bar - w / 2, h - bar, back), frame, sides="fklr"),
-        box((w / 2 - bar, bar, z), (w / 2, h - bar, back), frame, sides="fklr"),
-        face(w - 2 * edge, edge, h - edge, sunk, inner),
-        box((bar - w / 2, bar, sunk), (w / 2 - bar, h - bar, back), white, sides="k"),
-    ]
+    yield box((-w / 2, 0, z), (w / 2, bar, back), frame)
+    yield box((-w / 2, h - bar, z), (w / 2, h, back), frame)
+    yield box((-w / 2, bar, z), (bar - w / 2, h - bar, back), frame, sides="fklr")
+    yield box((w / 2 - bar, bar, z), (w / 2, h - bar, back), frame, sides="fklr")
+    yield face(w - 2 * edge, edge, h - edge, sunk, inner)
+    yield box((bar - w / 2, bar, sunk), (w / 2 - bar, h - bar, back), white, sides="k")
     if mat:
         # Around the art, not behind it: what is covered has no light of its own to be seen by.
-        parts += [
+        yield from (
             face(w - 2 * bar, low, high, sunk, white)
             for low, high in ((bar, edge), (h - edge, h - bar))
-        ]
-        parts += [
+        )
+        yield from (
             face(mat, edge, h - edge, sunk, white, x=s * (w / 2 - bar - mat / 2)) for s in (-1, 1)
-        ]
-    return parts
+        )
 
 
 def _hung(
@@ -60,7 +57,7 @@ def _hung(
 ) -> Builder:
     """A picture, or a mirror where there are no motifs, in a frame of one of some looks."""
 
-    def build(item: Item) -> list[Part]:
+    def build(item: Item) -> Iterable[Part]:
         (w, h, d), pen = size_of(item), pen_of(item, own, None, False)
         bar, mat = min(w, h) * rim, min(w, h) * 0.12 * (roll(item, "mat", 5) < mats)
         art = (
@@ -127,8 +124,7 @@ def _round(rim: str, print_: str, inset: float) -> Builder:
     )
 
 
-def _needles(pen: Pen) -> list[Part]:
-    parts = []
+def _needles(pen: Pen) -> Iterator[Part]:
     for k, a in enumerate(np.linspace(0, 2 * math.pi, 40, endpoint=False).tolist()):
         out, (x, y) = (-0.22, 0.0, 0.22)[k % 3], (math.cos(a), math.sin(a))
         tip = (
@@ -137,12 +133,9 @@ def _needles(pen: Pen) -> list[Part]:
             -0.1,
         )
         leaf = floats([(x, y, 0.02), (x * (1.1 + out), y * (1.1 + out), -0.16), tip])
-        parts.append(
-            Part(
-                leaf, np.array([[0, 1, 2]], dtype=np.int32), shade(pen.own, (0.7, 1.0, 1.3)[k % 3])
-            )
+        yield Part(
+            leaf, np.array([[0, 1, 2]], dtype=np.int32), shade(pen.own, (0.7, 1.0, 1.3)[k % 3])
         )
-    return parts
 
 
 def _shade(low: float) -> Strokes:
@@ -215,39 +208,25 @@ def leaves(
 ) -> Stroke:
     """Leaves around the middle: how far out and high they begin, how long and steep they are."""
 
-    def draw(pen: Pen) -> list[Part]:
-        dice, parts, green = Random(roll(pen.item, "leaves")), [], pen.tone(tone)
+    def draw(pen: Pen) -> Iterator[Part]:
+        dice, green = Random(roll(pen.item, "leaves")), pen.tone(tone)
         for k in range(count):
             turn, out, up = k * 2.4, dice.uniform(*reach), dice.uniform(*y)
             foot = (out * math.cos(turn), up, out * math.sin(turn))
             if stalks:
-                parts.append(
-                    tube(
-                        [(0, y[0] - 0.3, 0), (foot[0] * 0.4, up * 0.7, foot[2] * 0.4), foot],
-                        0.035,
-                        shade(green, 0.75),
-                        sides=3,
-                    )
-                )
-            parts.append(
-                leaf(
-                    foot,
-                    turn,
-                    dice.uniform(*long),
-                    wide,
-                    dice.uniform(*rise),
-                    shade(green, dice.uniform(0.78, 1.25)),
-                )
-            )
-        return parts
+                stalk = [(0, y[0] - 0.3, 0), (foot[0] * 0.4, up * 0.7, foot[2] * 0.4), foot]
+                yield tube(stalk, 0.035, shade(green, 0.75), sides=3)
+            reach_, steep = dice.uniform(*long), dice.uniform(*rise)
+            look = shade(green, dice.uniform(0.78, 1.25))
+            yield leaf(foot, turn, reach_, wide, steep, look)
 
     return draw
 
 
-def _crown(pen: Pen) -> list[Part]:
+def _crown(pen: Pen) -> Iterator[Part]:
     """A trunk under a ball of many small leaves."""
     dice = Random(roll(pen.item, "leaves"))
-    parts = drawn(
+    yield from drawn(
         pen,
         (
             bar("0,0,0 .06,.6,.02 0,1.1,0", 0.09, "ebony"),
@@ -258,25 +237,20 @@ def _crown(pen: Pen) -> list[Part]:
         turn, lift = dice.uniform(0, 2 * math.pi), dice.uniform(-1, 1)
         flat = math.sqrt(1 - lift * lift) * 0.62
         foot = (flat * math.cos(turn), 1.35 + lift * 0.6, flat * math.sin(turn))
-        parts.append(
-            leaf(
-                foot,
-                turn,
-                0.38,
-                0.22,
-                dice.uniform(-0.3, 0.7),
-                shade(pen.own, dice.uniform(0.75, 1.25)),
-            )
+        yield leaf(
+            foot,
+            turn,
+            0.38,
+            0.22,
+            dice.uniform(-0.3, 0.7),
+            shade(pen.own, dice.uniform(0.75, 1.25)),
         )
-    return parts
 
 
-def _fronds(pen: Pen) -> list[Part]:
+def _fronds(pen: Pen) -> Iterator[Part]:
     """Arching stems with leaflets on both sides: a palm."""
-    dice, parts = (
-        Random(roll(pen.item, "leaves")),
-        drawn(pen, bar("0,0,0 .05,.4,0", ".2 .12", "ebony")),
-    )
+    dice = Random(roll(pen.item, "leaves"))
+    yield from drawn(pen, bar("0,0,0 .05,.4,0", ".2 .12", "ebony"))
     for k in range(8):
         turn, rise = k * 2.4 + dice.uniform(-0.2, 0.2), dice.uniform(0.9, 1.35)
         stem = [
@@ -287,45 +261,32 @@ def _fronds(pen: Pen) -> list[Part]:
             )
             for t in (0.0, 0.35, 0.7, 1.0)
         ]
-        parts.append(tube(stem, 0.025, shade(pen.own, 0.7), sides=3))
-        parts += [
+        yield tube(stem, 0.025, shade(pen.own, 0.7), sides=3)
+        yield from (
             leaf(foot, turn + s * 0.8, 0.55, 0.13, 0.4, shade(pen.own, dice.uniform(0.85, 1.2)))
             for foot in stem[1:]
             for s in (-1, 1)
-        ]
-    return parts
+        )
 
 
 def _blooms(count: int, reach: Range, y: Range, size: float, *, stems: bool = True) -> Stroke:
     """Flowers of five petals, on stems."""
 
-    def draw(pen: Pen) -> list[Part]:
-        dice, parts = Random(roll(pen.item, "blooms")), []
+    def draw(pen: Pen) -> Iterator[Part]:
+        dice = Random(roll(pen.item, "blooms"))
         for k in range(count):
             turn, out, up = k * 2.4 + 1, dice.uniform(*reach), dice.uniform(*y)
             foot = (out * math.cos(turn), up, out * math.sin(turn))
             petal = pen.tone("red|yellow|orange|purple" if k % 2 else "white|pink|blue|yellow")
-            parts += [
+            yield from (
                 leaf(foot, turn + a, size * 1.3, size, 0.55, petal)
                 for a in np.linspace(0, 2 * math.pi, 6)[:5].tolist()
-            ]
-            parts += drawn(
-                pen,
-                at(
-                    f"{foot[0]},{up},{foot[2]}",
-                    turned(f"{size * 0.35},.02 0,{size * 0.3}", "yellow*.9", sides=5),
-                ),
             )
+            heart = turned(f"{size * 0.35},.02 0,{size * 0.3}", "yellow*.9", sides=5)
+            yield from drawn(pen, at(f"{foot[0]},{up},{foot[2]}", heart))
             if stems:
-                parts.append(
-                    tube(
-                        [(foot[0] * 0.15, 0.6, foot[2] * 0.15), foot],
-                        0.03,
-                        shade(pen.own, 0.8),
-                        sides=3,
-                    )
-                )
-        return parts
+                stem = [(foot[0] * 0.15, 0.6, foot[2] * 0.15), foot]
+                yield tube(stem, 0.03, shade(pen.own, 0.8), sides=3)
 
     return draw
 
@@ -343,7 +304,7 @@ def _potted(high: float, *plant: Strokes, wide: float = 0.62) -> Strokes:
 # -- archetypes: cloth on floors, beds and rails
 
 
-def _rug(item: Item) -> list[Part]:
+def _rug(item: Item) -> Iterator[Part]:
     """A woven rug, the longer ones with fringes."""
     (w, h, d), pen = size_of(item), pen_of(item, "cloth", None, False)
     fringe = 0.0 if roll(item, "fringe", 5) < 2 or max(w, d) < 1 else max(w, d) * 0.025
@@ -351,10 +312,8 @@ def _rug(item: Item) -> list[Part]:
     bw, bd = (w - 2 * fringe, d) if long_x else (w, d - 2 * fringe)
     texture = pen.own.texture if isinstance(pen.own.texture, str) else ""
     art = weave(pen.own.rgb, texture, 1.5 if long_x else 0.67, roll(item, "w"))
-    parts = [
-        box((-bw / 2, 0, -bd / 2), (bw / 2, h * 0.9, bd / 2), shade(pen.own, 0.8)),
-        top_face(bw, bd, h, Surface((1, 1, 1), art)),
-    ]
+    yield box((-bw / 2, 0, -bd / 2), (bw / 2, h * 0.9, bd / 2), shade(pen.own, 0.8))
+    yield top_face(bw, bd, h, Surface((1, 1, 1), art))
     for k in range(14 if fringe else 0):
         across, half = (
             ((k + 0.5) / 14 - 0.5) * (bd if long_x else bw),
@@ -362,8 +321,7 @@ def _rug(item: Item) -> list[Part]:
         )
         size = (w, half * 2) if long_x else (half * 2, d)
         strip = top_face(*size, h * 0.5, pen.tone("cream*.93"))
-        parts.append(strip.moved(0, 0, across) if long_x else strip.moved(across, 0, 0))
-    return parts
+        yield strip.moved(0, 0, across) if long_x else strip.moved(across, 0, 0)
 
 
 def _pad(puff: float) -> Stroke:
@@ -376,9 +334,9 @@ def _quilt(pen: Pen) -> list[Part]:
     return [relief(2, 2, 0.55 + 0.45 * (wave[:, None] * wave[None]) ** 0.5, pen.own)]
 
 
-def _draped(pen: Pen) -> list[Part]:
+def _draped(pen: Pen) -> Iterator[Part]:
     """Cloth over a bar: two layers with soft waves, the front one longer."""
-    u, parts = np.linspace(-1, 1, 11), []
+    u = np.linspace(-1, 1, 11)
     for low, z, tone in ((0.0, -0.56, "own"), (0.12, 0.4, "own*.85")):
         rows = [
             np.stack(
@@ -391,9 +349,9 @@ def _draped(pen: Pen) -> list[Part]:
             )
             for t in (low, 0.5, 0.9, 1.0)
         ]
-        parts.append(sheet(np.stack(rows), pen.tone(tone)))
+        yield sheet(np.stack(rows), pen.tone(tone))
     hem = [np.stack([u, np.full(11, y), np.cos(u * 9) * 0.44 - 0.6], 1) for y in (0.08, 0.13)]
-    return [*parts, sheet(np.stack(hem), pen.tone("own!"))]
+    yield sheet(np.stack(hem), pen.tone("own!"))
 
 
 def _cloth(own: str, *bands: Strokes) -> Builder:

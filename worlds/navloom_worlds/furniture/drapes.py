@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from navloom.scenes.scene import Item
@@ -11,23 +13,22 @@ from navloom_worlds.geometry.colours import surface_of
 from navloom_worlds.geometry.solids import Part, Surface, beam
 
 
-def curtain(item: Item) -> list[Part]:
+def curtain(item: Item) -> Iterator[Part]:
     """Two lengths of pleated cloth on rings from a rod; open, gathered at both ends."""
     w, h, d = size_of(item)
     look = surface_of(item)
     rod = h - 0.025
     metal = IRON if lightness(look) > 0.4 else BRASS
-    parts = [beam((-w / 2 + 0.02, rod, 0), (w / 2 - 0.02, rod, 0), 0.024, metal, sides=8)]
+    yield beam((-w / 2 + 0.02, rod, 0), (w / 2 - 0.02, rod, 0), 0.024, metal, sides=8)
     for s in (-1, 1):
         knob = 0.4 * d
-        parts.append(ball((s * (w / 2 - knob), rod, 0), (knob, 0.022, knob), metal, sides=8))
+        yield ball((s * (w / 2 - knob), rod, 0), (knob, 0.022, knob), metal, sides=8)
     each = w * 0.2 if has(item, "open") else w / 2 - 0.03
     folds = max(4, round(each / (0.07 if has(item, "open") else 0.12)))
     phase = dice_of(item).random()
     for s in (-1, 1):
         start = s * (w / 2 - 0.03)
-        parts += _length(start, start - s * each, rod - 0.02, d, folds, phase, look, metal)
-    return parts
+        yield from _length(start, start - s * each, rod - 0.02, d, folds, phase, look, metal)
 
 
 def _length(
@@ -39,7 +40,7 @@ def _length(
     phase: float,
     look: Surface,
     metal: Surface,
-) -> list[Part]:
+) -> Iterator[Part]:
     """One length of cloth between two x, in waves that grow wider downwards, and its rings."""
     t = np.linspace(0, 1, folds * 5 + 1)
     heights = np.array([top, top * 0.75, top * 0.4, 0.0])
@@ -50,11 +51,10 @@ def _length(
         z = np.sin(2 * np.pi * (folds * t + phase)) * deep * 0.34 * wide - deep * 0.16
         x = x0 + (x1 - x0) * t
         rows.append(np.stack([x, np.full_like(x, y), z], axis=1))
-    parts = [sheet(np.stack(rows), look)]
+    yield sheet(np.stack(rows), look)
     for k in range(folds):
         at = x0 + (x1 - x0) * (k + 0.5) / folds
-        parts.append(ring((at, top + 0.018, 0), 0.02, 0.006, metal, around=8, sides=3))
-    return parts
+        yield ring((at, top + 0.018, 0), 0.02, 0.006, metal, around=8, sides=3)
 
 
 BY_NAME: dict[str, Builder] = {"curtain": curtain, "curtains": curtain, "drapes": curtain}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 
 from navloom.scenes.scene import Item
@@ -16,50 +17,43 @@ _BOARD = 0.035
 _BARS = 0.13
 
 
-def stairs(item: Item) -> list[Part]:
+def stairs(item: Item) -> Iterator[Part]:
     """A straight flight; one goes up it towards its front."""
     w, h, d = size_of(item)
     count = max(2, round(h / _RISER))
     going, rise = d / (count - 1), h / count
     wood = surface_of(item)
-    parts = []
     for k in range(count - 1):
         back, top = d / 2 - k * going, (k + 1) * rise
-        parts.append(
-            box((-w / 2, 0, back - going), (w / 2, top - _BOARD, back), TRIM, sides="fklr")
-        )
+        yield box((-w / 2, 0, back - going), (w / 2, top - _BOARD, back), TRIM, sides="fklr")
         edge = min(d / 2, back + 0.02)
-        parts.append(box((-w / 2, top - _BOARD, back - going), (w / 2, top, edge), wood))
-    return parts
+        yield box((-w / 2, top - _BOARD, back - going), (w / 2, top, edge), wood)
 
 
-def railing(item: Item) -> list[Part]:
+def railing(item: Item) -> Iterator[Part]:
     """Handrails on bars around a stairwell, open to its front."""
     w, h, d = size_of(item)
     x, z, top = w / 2 - 0.025, d / 2 - 0.025, h - 0.025
     corners = ((-x, -z), (-x, z), (x, z), (x, -z))
-    parts = [beam((u, 0, v), (u, h, v), 0.05, TRIM) for u, v in corners]
+    yield from (beam((u, 0, v), (u, h, v), 0.05, TRIM) for u, v in corners)
     for (ax, az), (bx, bz) in pairwise(corners):
-        parts.append(beam((ax, top, az), (bx, top, bz), 0.05, surface_of(item)))
+        yield beam((ax, top, az), (bx, top, bz), 0.05, surface_of(item))
         count = max(1, round((abs(bx - ax) + abs(bz - az)) / _BARS))
         for k in range(1, count):
             u, v = ax + (bx - ax) * k / count, az + (bz - az) * k / count
-            parts.append(beam((u, 0, v), (u, top, v), 0.02, TRIM))
-    return parts
+            yield beam((u, 0, v), (u, top, v), 0.02, TRIM)
 
 
-def front_door(item: Item) -> list[Part]:
+def front_door(item: Item) -> Iterator[Part]:
     """A closed door in its frame."""
     w, h, d = size_of(item)
     edge = min(0.06, w / 8)
     deep = min(d / 2, THICK / 2 + 0.012)
-    parts = [
-        box((-w / 2, 0, -deep), (edge - w / 2, h, deep), TRIM),
-        box((w / 2 - edge, 0, -deep), (w / 2, h, deep), TRIM),
-        box((edge - w / 2, h - edge, -deep), (w / 2 - edge, h, deep), TRIM),
-    ]
+    yield box((-w / 2, 0, -deep), (edge - w / 2, h, deep), TRIM)
+    yield box((w / 2 - edge, 0, -deep), (w / 2, h, deep), TRIM)
+    yield box((edge - w / 2, h - edge, -deep), (w / 2 - edge, h, deep), TRIM)
     leaf = panelled(w - 2 * edge, h - edge, surface_of(item))
-    return [*parts, *(part.moved(edge - w / 2, 0, 0) for part in leaf)]
+    yield from (part.moved(edge - w / 2, 0, 0) for part in leaf)
 
 
 BY_NAME: dict[str, Builder] = {

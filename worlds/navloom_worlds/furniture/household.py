@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -104,7 +105,7 @@ def _pan_handle(pen: Pen) -> list[Part]:
     return drawn(pen, bar([(0, 0.7, -0.95), (0, 0.95, -1 - reach)], 0.16, "black"))
 
 
-def _laptop(item: Item) -> list[Part]:
+def _laptop(item: Item) -> Iterable[Part]:
     """Shut; or open, its lid above the box of the shut one, as an open door leaves its wall."""
     if not has(item, "open", "on"):
         return _SHUT_LAPTOP(item)
@@ -124,7 +125,7 @@ def _laptop(item: Item) -> list[Part]:
     return [*base, *(part.tilted(lean_by).moved(0, h * 0.6, back) for part in lid)]
 
 
-def _spices(item: Item) -> list[Part]:
+def _spices(item: Item) -> Iterable[Part]:
     w, h, _ = size_of(item)
     rows, count = 2 if h > 0.18 else 1, max(3, min(9, round(w / 0.07)))
     x, y = 2 / count, 1 / rows

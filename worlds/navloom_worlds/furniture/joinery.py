@@ -1,11 +1,12 @@
 """Pieces that much furniture has: legs, fronts of drawers, doors with handles, boards, books, taps.
 
-All are lists of parts, in the frame of the thing they belong to.
+All give parts, in the frame of the thing they belong to.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 from navloom_worlds.furniture.making import CHROME, IRON, STEEL, lightness, set_off, shade
 from navloom_worlds.furniture.turnery import rounded, slab, tube, wheel
@@ -109,7 +110,7 @@ def drawer(
     knobs: bool = False,
     pulled: float = 0.0,
     deep: float = 0.3,
-) -> list[Part]:
+) -> Iterator[Part]:
     """A drawer's front with its handle; pulled out, its box too.
 
     Args:
@@ -124,25 +125,22 @@ def drawer(
     (x0, y0), (x1, y1) = low, high
     z = front - pulled
     metal = metal_for(look)
-    parts = [box((x0 + GAP, y0 + GAP, z), (x1 - GAP, y1 - GAP, z + 0.018), look)]
+    yield box((x0 + GAP, y0 + GAP, z), (x1 - GAP, y1 - GAP, z + 0.018), look)
     if not pulled:
-        parts.append(_seam(low, high, z, look))
+        yield _seam(low, high, z, look)
     x, y, w = (x0 + x1) / 2, (y0 + y1) / 2, x1 - x0
     if knobs and w > 0.6:
-        parts += [knob(x + s * w / 4, y, z, metal) for s in (-1, 1)]
+        yield from (knob(x + s * w / 4, y, z, metal) for s in (-1, 1))
     elif knobs:
-        parts.append(knob(x, y, z, metal))
+        yield knob(x, y, z, metal)
     else:
-        parts.append(handle(x, y, z, min(0.16, w * 0.5), metal))
+        yield handle(x, y, z, min(0.16, w * 0.5), metal)
     if pulled:
         inside, far = set_off(look, 0.15), z + deep
         top = y1 - 0.03
-        parts += [
-            box((x0 + 0.02, y0 + 0.02, z), (x0 + 0.03, top, far), inside),
-            box((x1 - 0.03, y0 + 0.02, z), (x1 - 0.02, top, far), inside),
-            box((x0 + 0.02, y0 + 0.02, z), (x1 - 0.02, y0 + 0.03, far), inside),
-        ]
-    return parts
+        yield box((x0 + 0.02, y0 + 0.02, z), (x0 + 0.03, top, far), inside)
+        yield box((x1 - 0.03, y0 + 0.02, z), (x1 - 0.02, top, far), inside)
+        yield box((x0 + 0.02, y0 + 0.02, z), (x1 - 0.02, y0 + 0.03, far), inside)
 
 
 def door(
@@ -155,7 +153,7 @@ def door(
     angle: float = 0.0,
     framed: bool = False,
     knobs: bool = False,
-) -> list[Part]:
+) -> Iterator[Part]:
     """A leaf of furniture with its handle, turned outward about its hinge.
 
     Args:
@@ -195,7 +193,8 @@ def door(
         parts.append(handle(x, y, 0, min(0.18, (y1 - y0) * 0.4), metal, up=True))
     pivot = x0 if hinge == "left" else x1
     swing = angle if hinge == "left" else -angle
-    return [p.moved(-pivot, 0, 0).turned(-swing).moved(pivot, 0, front) for p in parts]
+    for p in parts:
+        yield p.moved(-pivot, 0, 0).turned(-swing).moved(pivot, 0, front)
 
 
 def carcass(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import math
+from collections.abc import Iterable, Iterator
+from itertools import islice, pairwise
 
 from navloom.scenes.scene import Item
 from navloom_worlds.furniture.contents import goods
@@ -51,67 +52,63 @@ def _worktop(item: Item) -> tuple[Surface, Surface]:
     return STONE_TOP if lightness(look) > 0.5 else WOODEN_TOP, look
 
 
-def _unit(item: Item, top: float, fronts: Surface, *, drawers: int = 0) -> list[Part]:
+def _unit(item: Item, top: float, fronts: Surface, *, drawers: int = 0) -> Iterator[Part]:
     """Plinth, body and fronts under a top; open, a door stands open or a drawer is out."""
     w, _h, d = size_of(item)
     front = -d / 2 + _FACE
     open_ = has(item, "open")
     back = d * 0.3 if open_ else 0.0
     body = front + back
-    parts = [plinth(w, d, PLINTH, shade(fronts, 0.35), back=0.09)]
+    yield plinth(w, d, PLINTH, shade(fronts, 0.35), back=0.09)
     units = leaves(w, 0.55)
     wide = w / len(units)
     first = dice_of(item).randrange(len(units))
     if open_:
-        parts += carcass(w, top, d, shade(fronts, 0.9), low=PLINTH, front=body)
+        yield from carcass(w, top, d, shade(fronts, 0.9), low=PLINTH, front=body)
         mid = (PLINTH + top) / 2
-        parts.append(box((-w / 2, mid - 0.01, body), (w / 2, mid + 0.01, d / 2), fronts))
+        yield box((-w / 2, mid - 0.01, body), (w / 2, mid + 0.01, d / 2), fronts)
         dice = dice_of(item)
         for y in (PLINTH + 0.02, mid + 0.01):
-            parts += goods(-w / 2 + 0.05, w / 2 - 0.05, y, 0.28, body + 0.12, dice)
+            yield from goods(-w / 2 + 0.05, w / 2 - 0.05, y, 0.28, body + 0.12, dice)
         leaf = min(wide, back / math.sin(1.25))
-        parts += door((-w / 2, PLINTH), (-w / 2 + leaf, top), body, fronts, angle=1.25)
-        return parts
-    parts.append(box((-w / 2, PLINTH, front + 0.018), (w / 2, top, d / 2), shade(fronts, 0.85)))
+        yield from door((-w / 2, PLINTH), (-w / 2 + leaf, top), body, fronts, angle=1.25)
+        return
+    yield box((-w / 2, PLINTH, front + 0.018), (w / 2, top, d / 2), shade(fronts, 0.85))
     for k, (x0, x1, hinge) in enumerate(units):
         if k == first and (drawers or wide < 0.42):
             rows = [PLINTH, PLINTH + 0.3, PLINTH + 0.55, top]
-            for low, high in itertools.pairwise(rows):
-                parts += drawer((x0, low), (x1, high), front, fronts)
+            for low, high in pairwise(rows):
+                yield from drawer((x0, low), (x1, high), front, fronts)
         else:
             split = top - 0.17
-            parts += door((x0, PLINTH), (x1, split), front, fronts, hinge=hinge)
-            parts += drawer((x0, split), (x1, top), front, fronts)
-    return parts
+            yield from door((x0, PLINTH), (x1, split), front, fronts, hinge=hinge)
+            yield from drawer((x0, split), (x1, top), front, fronts)
 
 
-def counter(item: Item) -> list[Part]:
+def counter(item: Item) -> Iterator[Part]:
     """A worktop over doors and drawers."""
     w, h, d = size_of(item)
     top, fronts = _worktop(item)
-    parts = [slab(w, d, h - _TOP, h, top)]
-    return parts + _unit(item, h - _TOP, fronts, drawers=dice_of(item).randrange(2))
+    yield slab(w, d, h - _TOP, h, top)
+    yield from _unit(item, h - _TOP, fronts, drawers=dice_of(item).randrange(2))
 
 
-def island(item: Item) -> list[Part]:
+def island(item: Item) -> Iterator[Part]:
     """A worktop that stands free: fronts before, a panelled back where people sit."""
     w, h, d = size_of(item)
     top, fronts = _worktop(item)
-    parts = [rounded((-w / 2, h - 0.05, -d / 2), (w / 2, h, d / 2), 0.012, top, steps=1)]
+    yield rounded((-w / 2, h - 0.05, -d / 2), (w / 2, h, d / 2), 0.012, top, steps=1)
     body = item.model_copy(update={"size": (w - 0.1, h, d - 0.22)})
     unit = _unit(body, h - 0.05, fronts, drawers=1)
-    parts += [p.moved(0, 0, -0.08) for p in unit]
+    yield from (p.moved(0, 0, -0.08) for p in unit)
     far = d / 2 - 0.19
     for k in range(3):
         x = (k - 1) * (w - 0.16) / 3
         wide = (w - 0.24) / 6
-        parts.append(
-            box((x - wide, 0.16, far), (x + wide, h - 0.12, far + 0.012), set_off(fronts, 0.1))
-        )
-    return parts
+        yield box((x - wide, 0.16, far), (x + wide, h - 0.12, far + 0.012), set_off(fronts, 0.1))
 
 
-def kitchen_sink(item: Item) -> list[Part]:
+def kitchen_sink(item: Item) -> Iterator[Part]:
     """A steel bowl and a drainer in a worktop, a tap, doors below."""
     w, h, d = size_of(item)
     look = surface_of(item)
@@ -119,20 +116,18 @@ def kitchen_sink(item: Item) -> list[Part]:
     fronts = FRONTS
     bowl_w, bowl_d = w * 0.5, d * 0.6
     x, z = -w * 0.2, -0.02
-    parts = framed_hole(w, d, bowl_w, bowl_d, h - _TOP, h - 0.003, STONE_TOP, x=x, z=z)
-    parts += framed_hole(w * 0.94, d * 0.76, bowl_w, bowl_d, h - 0.004, h, steel, x=x, z=z)
-    parts += basin(bowl_w, bowl_d, 0.17, h, shade(steel, 0.85), x=x, z=z, sides=4)
+    yield from framed_hole(w, d, bowl_w, bowl_d, h - _TOP, h - 0.003, STONE_TOP, x=x, z=z)
+    yield from framed_hole(w * 0.94, d * 0.76, bowl_w, bowl_d, h - 0.004, h, steel, x=x, z=z)
+    yield from basin(bowl_w, bowl_d, 0.17, h, shade(steel, 0.85), x=x, z=z, sides=4)
     for k in range(6):
         at = w * 0.12 + k * w * 0.055
-        parts.append(
-            box((at, h - 0.001, -d * 0.28), (at + 0.008, h + 0.0, d * 0.2), shade(steel, 0.7))
-        )
+        yield box((at, h - 0.001, -d * 0.28), (at + 0.008, h + 0.0, d * 0.2), shade(steel, 0.7))
     # Its size ends with the worktop, and the tap stands above that, as taps do.
-    parts += tap(x, h, z + bowl_d / 2 + 0.03, high=0.22, reach=0.16)
-    return parts + _unit(item, h - _TOP, fronts)
+    yield from tap(x, h, z + bowl_d / 2 + 0.03, high=0.22, reach=0.16)
+    yield from _unit(item, h - _TOP, fronts)
 
 
-def wall_cabinet(item: Item) -> list[Part]:
+def wall_cabinet(item: Item) -> Iterator[Part]:
     """Cupboards that hang over the worktop: doors with handles low on them."""
     w, h, d = size_of(item)
     look = surface_of(item)
@@ -140,24 +135,24 @@ def wall_cabinet(item: Item) -> list[Part]:
     fronts = leaves(w, 0.4)
     if has(item, "open"):
         body = front + d * 0.35
-        parts = carcass(w, h, d, look, front=body)
-        parts.append(box((-w / 2, h / 2 - 0.01, body), (w / 2, h / 2 + 0.01, d / 2), look))
+        yield from carcass(w, h, d, look, front=body)
+        yield box((-w / 2, h / 2 - 0.01, body), (w / 2, h / 2 + 0.01, d / 2), look)
         dice = dice_of(item)
         for y in (0.02, h / 2 + 0.01):
-            parts += goods(-w / 2 + 0.04, w / 2 - 0.04, y, h * 0.4, body + 0.1, dice)
+            yield from goods(-w / 2 + 0.04, w / 2 - 0.04, y, h * 0.4, body + 0.1, dice)
         wide = min(w / len(fronts), d * 0.35 / math.sin(1.25))
-        return parts + door((-w / 2, 0), (-w / 2 + wide, h), body, look, angle=1.25)
-    parts = [box((-w / 2, 0, front + 0.018), (w / 2, h, d / 2), shade(look, 0.9))]
+        yield from door((-w / 2, 0), (-w / 2 + wide, h), body, look, angle=1.25)
+        return
+    yield box((-w / 2, 0, front + 0.018), (w / 2, h, d / 2), shade(look, 0.9))
     framed = dice_of(item).random() < 0.4
     for x0, x1, hinge in fronts:
         leaf = door((x0, 0), (x1, h), front, set_off(look, 0.05), framed=framed)
-        parts += leaf[: 5 if framed else 1]
+        yield from islice(leaf, 5 if framed else 1)
         side = x1 - 0.04 if hinge == "left" else x0 + 0.04
-        parts.append(handle(side, 0.1, front, 0.12, metal_for(look), up=True))
-    return parts
+        yield handle(side, 0.1, front, 0.12, metal_for(look), up=True)
 
 
-def kitchen_cabinet(item: Item) -> list[Part]:
+def kitchen_cabinet(item: Item) -> Iterable[Part]:
     """A unit under a worktop, or one on a wall, by its height and shape."""
     return wall_cabinet(item) if size_of(item)[1] < 0.8 else counter(item)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -14,16 +15,16 @@ from navloom_worlds.furniture.turnery import sheet
 from navloom_worlds.geometry.solids import Part, Surface, lathe
 
 
-def _flames(pen: Pen) -> list[Part]:
-    dice, parts = dice_of(pen.item), drawn(pen, block("-.5,0+.052,0-.08 .5,0+.075,0+.08", "ember"))
+def _flames(pen: Pen) -> Iterator[Part]:
+    dice = dice_of(pen.item)
+    yield from drawn(pen, block("-.5,0+.052,0-.08 .5,0+.075,0+.08", "ember"))
     reach = pen.size[0] * 0.25
     for k in range(9):
         x, r = reach * (0.2 * k - 0.8), dice.uniform(0.03, 0.055)
         high = dice.uniform(0.16, 0.34) * (1.2 - abs(x) / (reach * 1.6))
         tone = Surface((1.0, 0.45 + 0.3 * (k % 2), 0.08 + 0.12 * (k % 2)), glow=1.3)
         flame = lathe([(0, 0), (r, high / 4), (r * 0.7, high * 0.55), (0, high)], tone, sides=8)
-        parts.append(flame.moved(x, 0.2, dice.uniform(-0.05, 0.05)))
-    return parts
+        yield flame.moved(x, 0.2, dice.uniform(-0.05, 0.05))
 
 
 def _keys(pen: Pen) -> list[Part]:
@@ -53,7 +54,7 @@ def _life(pen: Pen) -> list[Part]:
     return drawn(pen, strokes)
 
 
-def _glass_all_round(pen: Pen) -> list[Part]:
+def _glass_all_round(pen: Pen) -> Iterator[Part]:
     """A car's cabin: glass between the belt and a painted roof, with posts."""
     glass = pen.tone("@1f262e'")
     low = [pen.put(p)[0] for p in ("-.87,.55,-.49", "-.87,.58,.9")]
@@ -62,13 +63,11 @@ def _glass_all_round(pen: Pen) -> list[Part]:
     def flip(p: tuple[float, ...]) -> tuple[float, ...]:
         return (-p[0], *p[1:])
 
-    parts = [sheet([[low[k], flip(low[k])], [high[k], flip(high[k])]], glass) for k in (0, 1)]
-    parts += [
-        sheet([low, high], glass),
-        sheet([list(map(flip, low)), list(map(flip, high))], glass),
-    ]
+    yield from (sheet([[low[k], flip(low[k])], [high[k], flip(high[k])]], glass) for k in (0, 1))
+    yield sheet([low, high], glass)
+    yield sheet([list(map(flip, low)), list(map(flip, high))], glass)
     posts = "-.87,.55,-.49 -.67,.965,-.18|-.87,.58,.9 -.67,.965,.68|-.87,.565,.2 -.67,.965,.25"
-    return parts + drawn(pen, mirror([rod(each, 0.07) for each in posts.split("|")]))
+    yield from drawn(pen, mirror([rod(each, 0.07) for each in posts.split("|")]))
 
 
 def _paint(*strokes: Strokes) -> Stroke:

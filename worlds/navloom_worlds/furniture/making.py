@@ -1,7 +1,7 @@
 """What builders share: their type, the palette, the dice of one item, and fitting to its size.
 
-A builder is a function ``build(item) -> list[Part]``: parts in the item's own frame (the origin in
-the middle of the footprint at its underside, y up, the front along -z), within ``item.size``.
+A builder is a function that gives an item's parts, in the item's own frame (the origin in the
+middle of the footprint at its underside, y up, the front along -z), within ``item.size``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from navloom_worlds.geometry.colours import surface_of
 from navloom_worlds.geometry.solids import RGB, Part, Surface, bounds, floats
 
 T = TypeVar("T")
-Builder = Callable[[Item], list[Part]]
+Builder = Callable[[Item], Iterable[Part]]
 RISE = 0.24
 """Metres that a tap rises above what it stands on."""
 
@@ -179,7 +179,7 @@ def fitted(parts: Iterable[Part], size: Sequence[float], *, long: bool = False) 
     return [replace(part, vertices=(part.vertices - low) * factor + at) for part in drawn]
 
 
-def within(parts: list[Part], item: Item) -> list[Part]:
+def within(parts: Iterable[Part], item: Item) -> list[Part]:
     """Parts without triangles that have no area, and with nothing beyond the thing's sides.
 
     Round bodies and turned ones stick out by a hair, which is brought back to the border. Only taps
@@ -187,6 +187,7 @@ def within(parts: list[Part], item: Item) -> list[Part]:
     """
     w, h, d = size_of(item)
     low, high = np.array([-w / 2, 0, -d / 2]), np.array([w / 2, h + RISE, d / 2])
+    parts = list(parts)
     if not parts:
         return []
     # All parts at once: a thing has dozens, and each of them a handful of triangles.

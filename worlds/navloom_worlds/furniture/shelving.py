@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from random import Random
 
 from navloom.scenes.scene import Item
@@ -31,40 +32,39 @@ def board_heights(h: float, levels: int) -> list[float]:
     return [(30 + pitch * k) // 2 * 2 / 1000 for k in range(levels)]
 
 
-def _frame(item: Item, levels: int, *, open_: bool, back: bool = True) -> list[Part]:
+def _frame(item: Item, levels: int, *, open_: bool, back: bool = True) -> Iterator[Part]:
     """Boards between two sides, or between posts where it is open."""
     w, h, d = size_of(item)
     look = surface_of(item)
     metal = item.material in ("steel", "aluminium", "raw steel", "iron", "wrought iron", "brass")
     thick = 0.025
     heights = board_heights(h, levels)
-    parts = [
+    yield from (
         box((-w / 2, y - _BOARD, -d / 2), (w / 2, y, d / 2), look)
         for y in [max(y, _BOARD) for y in heights]
-    ]
-    parts.append(box((-w / 2, h - _BOARD, -d / 2), (w / 2, h, d / 2), look))
+    )
+    yield box((-w / 2, h - _BOARD, -d / 2), (w / 2, h, d / 2), look)
     if open_ or metal:
         post = look if metal else IRON
         for x in (-w / 2 + 0.015, w / 2 - 0.015):
             for z in (-d / 2 + 0.015, d / 2 - 0.015):
-                parts.append(beam((x, 0, z), (x, h, z), 0.028, post))
+                yield beam((x, 0, z), (x, h, z), 0.028, post)
         far = d / 2 - 0.015
-        parts.append(beam((-w / 2, 0.1, far), (w / 2, h * 0.6, far), 0.012, post))
-        parts.append(beam((w / 2, 0.1, far), (-w / 2, h * 0.6, far), 0.012, post))
-        return parts
+        yield beam((-w / 2, 0.1, far), (w / 2, h * 0.6, far), 0.012, post)
+        yield beam((w / 2, 0.1, far), (-w / 2, h * 0.6, far), 0.012, post)
+        return
     for s in (-1, 1):
         x0, x1 = sorted((s * w / 2, s * (w / 2 - thick)))
-        parts.append(box((x0, 0, -d / 2), (x1, h, d / 2), look))
+        yield box((x0, 0, -d / 2), (x1, h, d / 2), look)
     if back:
-        parts.append(box((-w / 2, 0, d / 2 - 0.008), (w / 2, h, d / 2), shade(look, 0.82)))
-    return parts
+        yield box((-w / 2, 0, d / 2 - 0.008), (w / 2, h, d / 2), shade(look, 0.82))
 
 
-def bookshelf(item: Item) -> list[Part]:
+def bookshelf(item: Item) -> Iterator[Part]:
     """Five boards between two sides, with rows of books on most of them."""
     w, h, d = size_of(item)
     dice = dice_of(item)
-    parts = _frame(item, 5, open_=False)
+    yield from _frame(item, 5, open_=False)
     heights = board_heights(h, 5)
     room = heights[1] - heights[0] - _BOARD
     # What a home puts here by itself keeps to the front; the books stand behind.
@@ -74,30 +74,29 @@ def bookshelf(item: Item) -> list[Part]:
         if dice.random() < 0.3:
             start += w * 0.2
         row = books(start, w / 2 - 0.03, y, room, 0.02, d / 2 - 0.015, dice, full=full)
-        parts += row
-    return parts
+        yield from row
 
 
-def shelf(item: Item) -> list[Part]:
+def shelf(item: Item) -> Iterator[Part]:
     """Four boards on sides or posts, boxes and baskets at the back of some."""
     w, h, d = size_of(item)
     if h < 0.12:
-        return _board_on_wall(item)
+        yield from _board_on_wall(item)
+        return
     if item.shape and (item.mass or 0.0) > _HEAVY:
-        return bookshelf(item)
+        yield from bookshelf(item)
+        return
     dice = dice_of(item)
     levels = 5 if item.shape is None else 4
-    parts = _frame(item, levels, open_=dice.random() < 0.4, back=dice.random() < 0.5)
+    yield from _frame(item, levels, open_=dice.random() < 0.4, back=dice.random() < 0.5)
     heights = board_heights(h, levels)
     room = heights[1] - heights[0] - _BOARD
     for y in heights:
-        parts += _boxes(-w / 2 + 0.05, w / 2 - 0.05, y, min(room * 0.7, 0.26), d, dice)
-    return parts
+        yield from _boxes(-w / 2 + 0.05, w / 2 - 0.05, y, min(room * 0.7, 0.26), d, dice)
 
 
-def _boxes(x0: float, x1: float, y: float, high: float, d: float, dice: Random) -> list[Part]:
+def _boxes(x0: float, x1: float, y: float, high: float, d: float, dice: Random) -> Iterator[Part]:
     """A box, a basket or a pile or two, set back."""
-    parts: list[Part] = []
     x = x0 + dice.uniform(0, 0.15)
     while x + 0.2 < x1:
         wide = dice.uniform(0.16, 0.26)
@@ -105,38 +104,36 @@ def _boxes(x0: float, x1: float, y: float, high: float, d: float, dice: Random) 
         kind = dice.randrange(4)
         if kind == 0:
             look = Surface((0.72, 0.55, 0.36))
-            parts.append(box((x, y, 0.0), (x + wide, y + tall, d / 2 - 0.02), look))
-            parts.append(
-                box((x + wide * 0.42, y, -0.002), (x + wide * 0.58, y + tall, 0), shade(look, 0.8))
+            yield box((x, y, 0.0), (x + wide, y + tall, d / 2 - 0.02), look)
+            yield box(
+                (x + wide * 0.42, y, -0.002), (x + wide * 0.58, y + tall, 0), shade(look, 0.8)
             )
         elif kind == 1:
             look = Surface(vivid(dice.random(), 0.3, 0.75))
-            parts.append(
-                rounded((x, y, 0.0), (x + wide, y + tall * 0.7, d / 2 - 0.02), 0.015, look, steps=1)
+            yield rounded(
+                (x, y, 0.0), (x + wide, y + tall * 0.7, d / 2 - 0.02), 0.015, look, steps=1
             )
             lid = (x - 0.004, y + tall * 0.7, -0.004)
-            parts.append(box(lid, (x + wide, y + tall * 0.8, d / 2 - 0.02), set_off(look)))
+            yield box(lid, (x + wide, y + tall * 0.8, d / 2 - 0.02), set_off(look))
         elif kind == 2:
-            parts += books(x, x + wide, y, high * 1.1, 0.0, d / 2 - 0.02, dice, full=1.0)
+            yield from books(x, x + wide, y, high * 1.1, 0.0, d / 2 - 0.02, dice, full=1.0)
         x += wide + dice.uniform(0.03, 0.3)
-    return parts
 
 
-def _board_on_wall(item: Item) -> list[Part]:
+def _board_on_wall(item: Item) -> Iterator[Part]:
     """One board that hangs on a wall, with two brackets below its edge."""
     w, h, d = size_of(item)
     look = surface_of(item)
-    parts = [box((-w / 2, h * 0.3, -d / 2), (w / 2, h, d / 2), look)]
+    yield box((-w / 2, h * 0.3, -d / 2), (w / 2, h, d / 2), look)
     for s in (-1, 1):
-        parts.append(slab(0.025, d * 0.8, 0, h * 0.35, IRON, x=s * w * 0.36, z=d * 0.1))
-    return parts
+        yield slab(0.025, d * 0.8, 0, h * 0.35, IRON, x=s * w * 0.36, z=d * 0.1)
 
 
-def bathroom_shelf(item: Item) -> list[Part]:
+def bathroom_shelf(item: Item) -> Iterator[Part]:
     """Narrow boards on posts: towels rolled, jars and bottles at the back."""
     w, h, d = size_of(item)
     dice = dice_of(item)
-    parts = _frame(item, 4, open_=True)
+    yield from _frame(item, 4, open_=True)
     heights = board_heights(h, 4)
     room = heights[1] - heights[0] - _BOARD
     tints = [(0.5, 0.68, 0.75), (0.92, 0.9, 0.86), (0.75, 0.6, 0.55)]
@@ -145,7 +142,7 @@ def bathroom_shelf(item: Item) -> list[Part]:
             for n in range(int((w - 0.08) / 0.12)):
                 r = min(0.05, room * 0.3)
                 roll = cylinder(r, -d * 0.3, d * 0.12, Surface(tints[n % 3]), sides=12)
-                parts.append(roll.tilted(-1.5708).moved(-w / 2 + 0.09 + 0.12 * n, y + r, d * 0.1))
+                yield roll.tilted(-1.5708).moved(-w / 2 + 0.09 + 0.12 * n, y + r, d * 0.1)
             continue
         for n in range(int((w - 0.08) / 0.1)):
             tall = min(room * 0.75, dice.uniform(0.08, 0.2))
@@ -157,10 +154,7 @@ def bathroom_shelf(item: Item) -> list[Part]:
                 (0, tall),
             ]
             colour = Surface(vivid(dice.random(), 0.45, 0.8), gloss=0.4) if n % 2 else CERAMIC
-            parts.append(
-                lathe(bottle, colour, sides=10).moved(-w / 2 + 0.08 + 0.1 * n, y, d * 0.22)
-            )
-    return parts
+            yield lathe(bottle, colour, sides=10).moved(-w / 2 + 0.08 + 0.1 * n, y, d * 0.22)
 
 
 BY_NAME: dict[str, Builder] = {

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -121,14 +121,14 @@ class Pen:
         return shade(found, float(factor)) if factor else found
 
 
-Stroke = Callable[[Pen], list[Part]]
+Stroke = Callable[[Pen], Iterable[Part]]
 Strokes = Stroke | Sequence["Strokes"]
 
 
 def drawn(pen: Pen, strokes: Strokes) -> list[Part]:
     """The parts of strokes and of groups of them."""
     if callable(strokes):
-        return strokes(pen)
+        return list(strokes(pen))
     return [part for each in strokes for part in drawn(pen, each)]
 
 

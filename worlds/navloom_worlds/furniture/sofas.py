@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -44,7 +45,7 @@ def _feet(look: Surface) -> Surface:
     return DARK_WOOD if lightness(look) > 0.3 else PALE_WOOD
 
 
-def _seat(item: Item, arm: float, back: float, seat: float, places: int) -> list[Part]:
+def _seat(item: Item, arm: float, back: float, seat: float, places: int) -> Iterator[Part]:
     """Base, arms, a back, and as many cushions side by side as people sit there."""
     w, h, d = size_of(item)
     look = surface_of(item)
@@ -53,31 +54,26 @@ def _seat(item: Item, arm: float, back: float, seat: float, places: int) -> list
     arm_top = min(h * 0.74, seat + 0.2)
     x, near, far = w / 2, -d / 2, d / 2
     round_arms = dice.random() < 0.5
-    parts = legs(w - 0.06, d - 0.06, foot + 0.02, 0.05, _feet(look))
-    parts.append(rounded((-x, foot, near + 0.03), (x, seat - 0.13, far - 0.02), 0.03, look))
-    parts.append(
-        rounded(
-            (-x + arm * 0.5, foot, far - back * 0.8), (x - arm * 0.5, h * 0.96, far), 0.06, look
-        )
+    yield from legs(w - 0.06, d - 0.06, foot + 0.02, 0.05, _feet(look))
+    yield rounded((-x, foot, near + 0.03), (x, seat - 0.13, far - 0.02), 0.03, look)
+    yield rounded(
+        (-x + arm * 0.5, foot, far - back * 0.8), (x - arm * 0.5, h * 0.96, far), 0.06, look
     )
     for side in (-1, 1):
         lo, hi = sorted((side * x, side * (x - arm)))
         soft = arm * 0.48 if round_arms else 0.04
-        parts.append(rounded((lo, foot, near), (hi, arm_top, far - 0.01), soft, shade(look, 0.96)))
+        yield rounded((lo, foot, near), (hi, arm_top, far - 0.01), soft, shade(look, 0.96))
     inner = x - arm
     pitch = 2 * inner / places
     for k in range(places):
         left = -inner + pitch * k
         span = (left + 0.004, left + pitch - 0.004)
-        parts.append(
-            cushion(span, (seat - 0.15, seat), (near + 0.01, far - back), shade(look, 1.06))
-        )
+        yield cushion(span, (seat - 0.15, seat), (near + 0.01, far - back), shade(look, 1.06))
         leaning = cushion(span, (0, h - seat + 0.02), (-0.07, 0.09), shade(look, 1.03), soft=0.07)
-        parts.append(leaning.tilted(0.14).moved(0, seat - 0.03, far - back - 0.03))
-    return parts
+        yield leaning.tilted(0.14).moved(0, seat - 0.03, far - back - 0.03)
 
 
-def sofa(item: Item) -> list[Part]:
+def sofa(item: Item) -> Iterable[Part]:
     """For two or three, by how wide it is."""
     w, h, d = size_of(item)
     arm = min(0.18, w * 0.12)
@@ -85,41 +81,35 @@ def sofa(item: Item) -> list[Part]:
     return _seat(item, arm, min(0.27, d * 0.3), h * 0.5 if item.shape else h * 0.53, places)
 
 
-def sofa_bed(item: Item) -> list[Part]:
+def sofa_bed(item: Item) -> Iterator[Part]:
     """A sofa; open, a bed with its mattress, pillows and blanket between its arms."""
     if not has(item, "open"):
-        return sofa(item)
+        yield from sofa(item)
+        return
     w, h, d = size_of(item)
     look = surface_of(item)
     arm, seat = 0.15, h * 0.5
     x = w / 2
-    parts = [rounded((-x, 0.06, d / 2 - 0.2), (x, h, d / 2), 0.06, look)]
+    yield rounded((-x, 0.06, d / 2 - 0.2), (x, h, d / 2), 0.06, look)
     for side in (-1, 1):
         lo, hi = sorted((side * x, side * (x - arm)))
-        parts.append(rounded((lo, 0.06, -d / 2), (hi, seat + 0.15, d / 2), 0.05, look))
-    parts += [
-        box((-x + arm, 0.1, -d / 2), (x - arm, seat - 0.12, d / 2 - 0.2), shade(look, 0.7)),
-        cushion((-x + arm, x - arm), (seat - 0.14, seat), (-d / 2, d / 2 - 0.2), LINEN),
-        box(
-            (-x + arm, seat - 0.1, -d / 2),
-            (x - arm, seat + 0.012, d * 0.02),
-            Surface((0.5, 0.6, 0.7)),
-        ),
-    ]
+        yield rounded((lo, 0.06, -d / 2), (hi, seat + 0.15, d / 2), 0.05, look)
+    yield box((-x + arm, 0.1, -d / 2), (x - arm, seat - 0.12, d / 2 - 0.2), shade(look, 0.7))
+    yield cushion((-x + arm, x - arm), (seat - 0.14, seat), (-d / 2, d / 2 - 0.2), LINEN)
+    yield box(
+        (-x + arm, seat - 0.1, -d / 2), (x - arm, seat + 0.012, d * 0.02), Surface((0.5, 0.6, 0.7))
+    )
     for k in (-1, 1):
         mid = k * (x - arm) / 2
-        parts.append(
-            rounded(
-                (mid - 0.28, seat - 0.02, d * 0.05),
-                (mid + 0.28, seat + 0.07, d / 2 - 0.22),
-                0.045,
-                LINEN,
-            )
+        yield rounded(
+            (mid - 0.28, seat - 0.02, d * 0.05),
+            (mid + 0.28, seat + 0.07, d / 2 - 0.22),
+            0.045,
+            LINEN,
         )
-    return parts
 
 
-def armchair(item: Item) -> list[Part]:
+def armchair(item: Item) -> Iterable[Part]:
     """For one: as a sofa is, with a higher back."""
     _, h, d = size_of(item)
     return _seat(item, 0.15, min(0.24, d * 0.28), h * 0.48 if item.shape else h * 0.5, 1)

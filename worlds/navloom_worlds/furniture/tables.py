@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 from navloom_worlds.furniture.appliances import drawers
 from navloom_worlds.furniture.joinery import legs
@@ -27,7 +28,7 @@ def _on_legs(thick: float, top: float, inset: float = 0.04) -> Stroke:
     return draw
 
 
-def _table(pen: Pen) -> list[Part]:
+def _table(pen: Pen) -> Iterator[Part]:
     """A top on four legs, round or square, with an apron under it where it is not of glass."""
     w, h, d = pen.size
     glass, round_legs = _glass(pen), dice_of(pen.item).random() < 0.4
@@ -37,8 +38,8 @@ def _table(pen: Pen) -> list[Part]:
         4 + 6 * round_legs,
         0.03 * round_legs,
     )
-    parts = legs(w - 0.04, d - 0.04, h - 0.015, thick, under, sides=sides, splay=splay)
-    return parts + drawn(pen, block("-1,1-.015,-1 1,1,1") if glass else _TOP)
+    yield from legs(w - 0.04, d - 0.04, h - 0.015, thick, under, sides=sides, splay=splay)
+    yield from drawn(pen, block("-1,1-.015,-1 1,1,1") if glass else _TOP)
 
 
 def _books(pen: Pen) -> list[Part]:

@@ -49,7 +49,7 @@ def test_every_asset_is_built_within_its_size(entry: Entry) -> None:
         name = prompt_name(item.name)
         builder = builder_of(name, item.shape)
         assert builder is not None, item.name
-        parts = builder(item)
+        parts = list(builder(item))
         w, h, d = item.size or (0, 0, 0)
         low, high = bounds(parts)
         # A hair sticks out before it is brought back to the border.
