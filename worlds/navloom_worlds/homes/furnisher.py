@@ -27,8 +27,8 @@ from navloom_worlds.homes.hanging import PLACES as HANGING
 from navloom_worlds.homes.home_names import Clutter
 from navloom_worlds.homes.item_relations import relations_of
 from navloom_worlds.homes.placed import DoorPlace, Household, Placed, Setting, Size, WindowPlace
+from navloom_worlds.homes.rectilinear import overlap, rect_of
 from navloom_worlds.homes.room_floor import RoomFloor, Side
-from navloom_worlds.homes.standing import PLACES
 from navloom_worlds.homes.standing import PLACES as STANDING
 from navloom_worlds.homes.walk_grid import Rect
 
@@ -89,9 +89,9 @@ def _near(room: Setting, entry: Entry, size: Size) -> bool:
     names = tuple(dict.fromkeys(t.entry.name for t in room.placed if t.entry.place == "run"))
     at_end = entry.model_copy(update={"to": names, "gap": 2})
     for fitted in dict.fromkeys((size, _cut(room.draw_size(entry, least=True)))):
-        if PLACES["beside"](room, at_end, fitted):
+        if STANDING["beside"](room, at_end, fitted):
             return True
-    return entry.turn > 0 or PLACES["wall"](room, entry, size) is not None
+    return entry.turn > 0 or STANDING["wall"](room, entry, size) is not None
 
 
 def _cut(size: Size) -> Size:
@@ -227,10 +227,7 @@ def put_on(room: Setting, entry: Entry, holder: Placed) -> Placed | None:
             for _ in range(_ON_TOP_TRIES):
                 u, w = _spot(room, entry, holder, area, wide, deep)
                 rect = (u - wide // 2, w - deep // 2, u + wide // 2, w + deep // 2)
-                if any(
-                    rect[0] < c and a < rect[2] and rect[1] < d and b < rect[3]
-                    for a, b, c, d in taken
-                ):
+                if any(overlap(rect, other) for other in taken):
                     continue
                 thing = _set(room, entry, holder, size, (u, w), height, turn)
                 if thing is not None:
@@ -461,8 +458,7 @@ def _keep_door(setting: Setting, door: Doorway) -> None:
     lane = _LANE if door.width <= _WIDE else _WIDE_LANE
     ground.keep(side.rect(low - _BESIDE_LANE, high + _BESIDE_LANE, 0, lane), 0)
     if door.swing is not None and door.swings_into == setting.room.number:
-        xs, zs = [x for x, _ in door.swing], [z for _, z in door.swing]
-        swing: Rect = (min(xs), min(zs), max(xs), max(zs))
+        swing = rect_of(door.swing)
         ground.keep(swing, 0, 0, door.height)
         ground.swings.append(swing)
     x, z, *_ = side.rect((low + high) // 2, (low + high) // 2, 250, 250)

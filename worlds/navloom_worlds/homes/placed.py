@@ -11,6 +11,7 @@ from navloom_worlds.homes.catalogue import Entry, RoomKey
 from navloom_worlds.homes.dice import Dice
 from navloom_worlds.homes.dressing import Dressing
 from navloom_worlds.homes.floorplan import Room
+from navloom_worlds.homes.rectilinear import rect_of
 from navloom_worlds.homes.room_floor import RoomFloor, Side, turned
 from navloom_worlds.homes.walk_grid import Rect, grown
 
@@ -92,8 +93,7 @@ class Placed:
 
     def zone(self, u0: int, w0: int, u1: int, w1: int) -> Rect:
         """A rectangle in its own frame, as one along the axes."""
-        (x0, z0), (x1, z1) = self.place(u0, w0), self.place(u1, w1)
-        return min(x0, x1), min(z0, z1), max(x0, x1), max(z0, z1)
+        return rect_of((self.place(u0, w0), self.place(u1, w1)))
 
     def before(self, near: int, far: int) -> Rect:
         """The zone before it, as wide as it is."""

@@ -6,7 +6,7 @@ Whole millimetres, heights above the room's own floor. A footprint is a rectangl
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
@@ -88,7 +88,7 @@ class RoomFloor:
         self.ceiling = ceiling
         self.area = area(room.outline)
         """mm²."""
-        self.sides = _sides(room.outline)
+        self.sides = list(_sides(room.outline))
         self.solids: list[Solid] = [
             Solid(*rect, 0, _TALL) for rect in _notches(room.outline, self.bounds)
         ]
@@ -219,27 +219,22 @@ class RoomFloor:
         self.zones.append(Zone(*rect, bottom, top, owner))
 
 
-def _sides(outline: Outline) -> list[Side]:
+def _sides(outline: Outline) -> Iterator[Side]:
     """Each edge of an outline, with the turn that faces inwards."""
     pairs = edges(outline)
     # Positive where the corners run clockwise as seen from above (z grows towards the reader).
     clockwise = sum(x0 * z1 - x1 * z0 for (x0, z0), (x1, z1) in pairs) > 0
-    found = []
     for (x0, z0), (x1, z1) in pairs:
         if z0 == z1:
             quarter: Quarter = 2 if (x1 > x0) == clockwise else 0
-            found.append(Side(True, min(x0, x1), max(x0, x1), z0, quarter))
+            yield Side(True, min(x0, x1), max(x0, x1), z0, quarter)
         else:
-            found.append(
-                Side(False, min(z0, z1), max(z0, z1), x0, 3 if (z1 > z0) == clockwise else 1)
-            )
-    return found
+            yield Side(False, min(z0, z1), max(z0, z1), x0, 3 if (z1 > z0) == clockwise else 1)
 
 
-def _notches(outline: Outline, bounds: Rect) -> list[Rect]:
+def _notches(outline: Outline, bounds: Rect) -> Iterator[Rect]:
     """Rectangles that fill what lies in an outline's bounds and not in it."""
     xs = sorted({x for x, _ in outline})
-    found: list[Rect] = []
     for x0, x1 in pairwise(xs):
         # The horizontal edges over this strip, from above: inside between each two.
         levels = sorted(
@@ -248,5 +243,4 @@ def _notches(outline: Outline, bounds: Rect) -> list[Rect]:
         ends = [bounds[1], *levels, bounds[3]]
         for top, bottom in zip(ends[::2], ends[1::2], strict=True):
             if bottom > top:
-                found.append((x0, top, x1, bottom))
-    return found
+                yield (x0, top, x1, bottom)

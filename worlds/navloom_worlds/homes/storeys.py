@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from navloom.files import packaged
@@ -154,7 +154,7 @@ def build_walls(
     levels: Mapping[int, int],
     holes: Sequence[Hole],
     outer: int,
-) -> list[PlannedWall]:
+) -> Iterator[PlannedWall]:
     """All wall of a storey, no piece in another.
 
     Args:
@@ -172,18 +172,15 @@ def build_walls(
             if cell is not None:
                 key = wall.axis, wall.at
                 lows[key] = min(lows[key], levels.get(cell, storey.height))
-    found = []
     for axis, at, lo, hi in lines:
-        found += _pieces(storey, axis, at, lo, hi, 2 * HALF, lows[axis, at], holes)
+        yield from _pieces(storey, axis, at, lo, hi, 2 * HALF, lows[axis, at], holes)
     lowest = min([storey.height, *levels.values()])
     for axis, at, lo, hi in _outer(edge, outer):
-        found += _pieces(storey, axis, at, lo, hi, outer, lowest, holes)
-    return found
+        yield from _pieces(storey, axis, at, lo, hi, outer, lowest, holes)
 
 
-def _outer(edge: Outline, thick: int) -> list[tuple[Axis, int, int, int]]:
+def _outer(edge: Outline, thick: int) -> Iterator[tuple[Axis, int, int, int]]:
     """Outer walls; those along x have the corners."""
-    found: list[tuple[Axis, int, int, int]] = []
     n = len(edge)
     for i in range(n):
         p, a, b, q = edge[i - 1], edge[i], edge[(i + 1) % n], edge[(i + 2) % n]
@@ -201,11 +198,10 @@ def _outer(edge: Outline, thick: int) -> list[tuple[Axis, int, int, int]]:
                 ends.append(-HALF if convex else HALF - thick)
         if dz == 0:
             lo, hi = a[0] - dx * ends[0], b[0] + dx * ends[1]
-            found.append(("x", a[1] - dx * off, min(lo, hi), max(lo, hi)))
+            yield ("x", a[1] - dx * off, min(lo, hi), max(lo, hi))
         else:
             lo, hi = a[1] - dz * ends[0], b[1] + dz * ends[1]
-            found.append(("z", a[0] + dz * off, min(lo, hi), max(lo, hi)))
-    return found
+            yield ("z", a[0] + dz * off, min(lo, hi), max(lo, hi))
 
 
 def _inner(edge: Outline, walls: Sequence[Stretch]) -> list[tuple[Axis, int, int, int]]:
@@ -248,37 +244,33 @@ def _pieces(
     thick: int,
     bottom: int,
     holes: Sequence[Hole],
-) -> list[PlannedWall]:
+) -> Iterator[PlannedWall]:
     def spot(along: int) -> Spot:
         return (along, at) if axis == "x" else (at, along)
 
     top = storey.height + storey.ceiling
-    found = []
     begin = lo
     for start, end, low, high in sorted(_in_line(axis, at, lo, hi, holes)):
         if start > begin:
-            found.append(PlannedWall(spot(begin), spot(start), bottom, top, thick))
+            yield PlannedWall(spot(begin), spot(start), bottom, top, thick)
         if storey.height + low > bottom:
-            found.append(PlannedWall(spot(start), spot(end), bottom, storey.height + low, thick))
+            yield PlannedWall(spot(start), spot(end), bottom, storey.height + low, thick)
         if storey.height + high < top:
-            found.append(PlannedWall(spot(start), spot(end), storey.height + high, top, thick))
+            yield PlannedWall(spot(start), spot(end), storey.height + high, top, thick)
         begin = end
     if hi > begin:
-        found.append(PlannedWall(spot(begin), spot(hi), bottom, top, thick))
-    return found
+        yield PlannedWall(spot(begin), spot(hi), bottom, top, thick)
 
 
 def _in_line(
     axis: Axis, at: int, lo: int, hi: int, holes: Sequence[Hole]
-) -> list[tuple[int, int, int, int]]:
-    found = []
+) -> Iterator[tuple[int, int, int, int]]:
     for a, b, low, high in holes:
         along, across = (0, 1) if axis == "x" else (1, 0)
         if a[across] == b[across] == at:
             start, end = min(a[along], b[along]), max(a[along], b[along])
             if lo <= start and end <= hi:
-                found.append((start, end, low, high))
-    return found
+                yield (start, end, low, high)
 
 
 _LEAST_WAY = NARROWEST + 300
@@ -466,7 +458,7 @@ def solid(drawn: DrawnStorey) -> list[PlannedWall]:
         holes.append((*window.jambs, floor + window.sill, floor + window.head))
     levels = {i: v for i, v in drawn.levels.items() if KINDS[drawn.kinds[i]].zone != "outdoor"}
     walls = build_walls(drawn.storey, drawn.edge, drawn.walls, levels, holes, drawn.outer)
-    return walls + drawn.parapets
+    return [*walls, *drawn.parapets]
 
 
 def rooms_of(drawn: DrawnStorey, first: int) -> list[Room]:

@@ -126,20 +126,18 @@ def _floor(scene: Scene, y: float) -> int:
     return min(scene.floors, key=lambda floor: abs(floor.height - y)).id
 
 
-def _ends(scene: Scene, found: Mend, drive: Drive | None) -> list[Mark]:
-    marks = []
+def _ends(scene: Scene, found: Mend, drive: Drive | None) -> Iterator[Mark]:
     goal = scene.region_by_id[found.goal]
     if drive is not None and drive.path:
         x, y, z = drive.path[0][0]
-        marks.append(Mark("start", _floor(scene, y), x, z))
+        yield Mark("start", _floor(scene, y), x, z)
         x, y, z = drive.path[-1][-1]
-        marks.append(Mark("goal" if drive.arrived else "stop", _floor(scene, y), x, z))
+        yield Mark("goal" if drive.arrived else "stop", _floor(scene, y), x, z)
     else:
         start = scene.region_by_id[found.start]
-        marks.append(Mark("start", start.floor, start.center[0], start.center[2]))
+        yield Mark("start", start.floor, start.center[0], start.center[2])
     if drive is None or not drive.arrived:
-        marks.append(Mark("goal", goal.floor, goal.center[0], goal.center[2]))
-    return marks
+        yield Mark("goal", goal.floor, goal.center[0], goal.center[2])
 
 
 def places_of(scene: Scene, changes: Sequence[Change]) -> list[MendSite]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -87,15 +87,13 @@ def walk_plan(people: People) -> EvalPlan:
     )
 
 
-def _turns(people: People) -> list[tuple[str, str, int]]:
+def _turns(people: People) -> Iterator[tuple[str, str, int]]:
     """Who walks which item, as the how many-th, from 0."""
     taken: Counter[str] = Counter()
-    found = []
     for rater in people.file.raters:
         for item in rater.items:
-            found.append((rater.name, item, taken[item]))
+            yield (rater.name, item, taken[item])
             taken[item] += 1
-    return found
 
 
 def _request(source: str, seed: int, motion: Motion) -> EvalRequest:
