@@ -27,10 +27,9 @@ from navloom_worlds.homes.hanging import PLACES as HANGING
 from navloom_worlds.homes.home_names import Clutter
 from navloom_worlds.homes.item_relations import relations_of
 from navloom_worlds.homes.placed import DoorPlace, Household, Placed, Setting, Size, WindowPlace
-from navloom_worlds.homes.rectilinear import overlap, rect_of
+from navloom_worlds.homes.rectilinear import Rect, centre_of, overlap, rect_of
 from navloom_worlds.homes.room_floor import RoomFloor, Side
 from navloom_worlds.homes.standing import PLACES as STANDING
-from navloom_worlds.homes.walk_grid import Rect
 
 _BEFORE = 800
 """mm that stay free before a run."""
@@ -154,11 +153,10 @@ def _build(room: Setting, side: Side, start: int, row: list[Unit]) -> list[Unit]
     for entry, size in row:
         rect = side.rect(start, start + size[0], 0, size[2])
         start += size[0]
-        spot = ((rect[0] + rect[2]) // 2, (rect[1] + rect[3]) // 2)
         thing = None
         # No unit closes the corner before another that people stand at.
         if room.ground.fits(rect, 0, size[1]):
-            thing = room.put(entry, size, spot, 0, side.quarter)
+            thing = room.put(entry, size, centre_of(rect), 0, side.quarter)
         if thing is None:
             missed.append((entry, size))
     return missed

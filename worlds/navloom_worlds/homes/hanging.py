@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from navloom_worlds.homes.catalogue import Entry, Place
 from navloom_worlds.homes.placed import Placed, Setting, Size
-from navloom_worlds.homes.rectilinear import overlap
+from navloom_worlds.homes.rectilinear import centre_of, overlap
 from navloom_worlds.homes.room_floor import Side
 
 FLAT = 60
@@ -100,8 +100,7 @@ def _hang(
     bottom: int,
     anchor: Placed | None,
 ) -> Placed | None:
-    x0, z0, x1, z1 = side.rect(start, start + size[0], 0, size[2])
-    spot = ((x0 + x1) // 2, (z0 + z1) // 2)
+    spot = centre_of(side.rect(start, start + size[0], 0, size[2]))
     walked = size[2] > FLAT
     return room.put(
         entry, size, spot, bottom, side.quarter, hung=True, anchor=anchor, walked=walked
@@ -113,7 +112,7 @@ def _ceiling(room: Setting, entry: Entry, size: Size) -> Placed | None:
     x0, z0, x1, z1 = room.ground.bounds
     bottom = room.ground.ceiling - size[1]
     spots = [(thing.x, thing.z) for thing in room.all_of(entry.to)]
-    spots += [((x0 + x1) // 2, (z0 + z1) // 2)]
+    spots.append(centre_of(room.ground.bounds))
     spots += [(room.dice.whole(x0, x1), room.dice.whole(z0, z1)) for _ in range(4)]
     half, deep = size[0] // 2, size[2] // 2
     for x, z in spots:
@@ -132,7 +131,7 @@ def _curtain(room: Setting, entry: Entry, size: Size) -> Placed | None:
         tall = (head - sill + 200) // 2 * 2
         top = min(head + 150, room.ground.ceiling - 10)
         rect = side.rect(low, low + wide, 0, size[2])
-        spot = ((rect[0] + rect[2]) // 2, (rect[1] + rect[3]) // 2)
+        spot = centre_of(rect)
         bottom = max(top - tall, 20)
         if spot in taken or room.ground.hit(rect, bottom, top):
             continue
@@ -156,15 +155,14 @@ def _under(room: Setting, entry: Entry, size: Size) -> Placed | None:
         return None
     x0, z0, x1, z1 = room.ground.bounds
     turn = 0 if x1 - x0 >= z1 - z0 else 1
-    return _lay(room, entry, size, ((x0 + x1) // 2, (z0 + z1) // 2), turn, None)
+    return _lay(room, entry, size, centre_of(room.ground.bounds), turn, None)
 
 
 def _door(room: Setting, entry: Entry, size: Size) -> Placed | None:
     """Before a door, inside; first before one that leads out."""
     for side, low, high, _ in sorted(room.doors, key=lambda door: not door.outside):
-        middle = (low + high) // 2
-        x0, z0, x1, z1 = side.rect(middle, middle, 60, 60 + size[2])
-        spot = ((x0 + x1) // 2, (z0 + z1) // 2)
+        at = (low + high) // 2
+        spot = centre_of(side.rect(at, at, 60, 60 + size[2]))
         thing = _lay(room, entry, size, spot, side.quarter, None)
         if thing is not None:
             return thing

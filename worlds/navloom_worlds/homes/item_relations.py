@@ -30,8 +30,8 @@ from collections.abc import Iterator, Sequence
 
 from navloom.scenes.scene import Relation, RelationKind
 from navloom_worlds.homes.placed import Placed
+from navloom_worlds.homes.rectilinear import Rect, overlap
 from navloom_worlds.homes.room_floor import STEP_OVER
-from navloom_worlds.homes.walk_grid import Rect
 
 NEXT = 300
 NEXT_ON_TOP = 150
@@ -129,14 +129,14 @@ def _facing(
     quarter = thing.size[0] // 4
     front = -(thing.size[2] // 2)
     upright = Placed(0, thing.entry, thing.size, thing.x, thing.z, 0, thing.quarter)
-    x0, z0, x1, z1 = upright.zone(-quarter, front - SIGHT, quarter, front)
+    sight = upright.zone(-quarter, front - SIGHT, quarter, front)
     met = []
-    for b, (a0, b0, a1, b1) in enumerate(rects):
-        if b in (a,) or things[b] is thing.on or things[b].hung or things[b].top < LOW:
+    for b, rect in enumerate(rects):
+        if b == a or things[b] is thing.on or things[b].hung or things[b].top < LOW:
             continue
         if things[b].on is not None and things[b].entry.shape != "screen":
             continue
-        if x0 < a1 and a0 < x1 and z0 < b1 and b0 < z1:
+        if overlap(sight, rect):
             met.append((_gap(rects[a], rects[b]), -things[b].top, b))
     if met:
         yield a, "facing", min(met)[2]
@@ -145,14 +145,12 @@ def _facing(
 def _above(
     things: Sequence[Placed], rects: Sequence[Rect], a: int
 ) -> Iterator[tuple[int, RelationKind, int]]:
-    x0, z0, x1, z1 = rects[a]
     bottom = things[a].bottom
     under = [
         (-things[b].top, b)
-        for b, (a0, b0, a1, b1) in enumerate(rects)
-        if x0 < a1 and a0 < x1 and z0 < b1 and b0 < z1
-        and bottom - OVER <= things[b].top <= bottom and b != a and things[b].on is None
-        and things[b].entry.shape != "rug"
+        for b, rect in enumerate(rects)
+        if overlap(rect, rects[a]) and b != a and things[b].on is None
+        and bottom - OVER <= things[b].top <= bottom and things[b].entry.shape != "rug"
     ]  # fmt: skip
     if under:
         b = min(under)[1]

@@ -75,6 +75,11 @@ def corners(rect: Rect) -> Outline:
     return (x0, z0), (x1, z0), (x1, z1), (x0, z1)
 
 
+def centre_of(rect: Rect) -> Spot:
+    """The middle of a rectangle, to the millimetre below."""
+    return (rect[0] + rect[2]) // 2, (rect[1] + rect[3]) // 2
+
+
 def overlap(a: Rect, b: Rect) -> bool:
     """Whether two rectangles share more than an edge."""
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]

@@ -11,8 +11,8 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from navloom_worlds.homes.floorplan import Outline, Room
-from navloom_worlds.homes.rectilinear import area, edges, overlap, rect_of, within
-from navloom_worlds.homes.walk_grid import Rect, WalkGrid
+from navloom_worlds.homes.rectilinear import Rect, area, edges, overlap, rect_of, within
+from navloom_worlds.homes.walk_grid import WalkGrid
 
 Quarter = Literal[0, 1, 2, 3]
 """Quarter turns: 0 faces -z, 1 faces +x, 2 faces +z, 3 faces -x."""

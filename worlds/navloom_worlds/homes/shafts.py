@@ -9,7 +9,7 @@ from navloom_worlds.homes.dice import Dice
 from navloom_worlds.homes.floorplan import Flight
 from navloom_worlds.homes.frame import SLIMMEST, Bay, SpineFrame
 from navloom_worlds.homes.layout import Fixed
-from navloom_worlds.homes.rectilinear import HALF, Axis, Rect, overlap
+from navloom_worlds.homes.rectilinear import HALF, Axis, Rect, centre_of, overlap
 from navloom_worlds.homes.stairs import BuiltStairs, Shape, build_stairs, stair_size
 
 _BESIDE = SLIMMEST + 100
@@ -73,8 +73,7 @@ class Shaft:
 
 def lift_flight(shaft: Shaft, level: int, rise: int) -> Flight:
     """A lift's way from a storey to the next."""
-    x0, z0, x1, z1 = shaft.rect
-    x, z = (x0 + x1) // 2, (z0 + z1) // 2
+    x, z = centre_of(shaft.rect)
     line = ((x, level, z), (x, level + rise, z))
     return Flight("elevator", 0, 0, (), (), line, shaft.wide - 2 * HALF)
 

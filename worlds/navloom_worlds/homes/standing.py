@@ -11,6 +11,7 @@ from operator import itemgetter
 
 from navloom_worlds.homes.catalogue import Entry, Place
 from navloom_worlds.homes.placed import TILTS, Placed, Setting, Size, footprint
+from navloom_worlds.homes.rectilinear import centre_of
 from navloom_worlds.homes.room_floor import Side, turned
 from navloom_worlds.homes.walk_grid import grown
 
@@ -172,8 +173,8 @@ def _starts(
 
 
 def _back_to(room: Setting, entry: Entry, size: Size, side: Side, start: int) -> Placed | None:
-    x0, z0, x1, z1 = side.rect(start, start + size[0], 0, size[2])
-    return room.put(entry, size, ((x0 + x1) // 2, (z0 + z1) // 2), 0, side.quarter)
+    spot = centre_of(side.rect(start, start + size[0], 0, size[2]))
+    return room.put(entry, size, spot, 0, side.quarter)
 
 
 def _keep_beside(room: Setting, thing: Placed, u: int) -> None:
@@ -191,11 +192,11 @@ def _middle(room: Setting, entry: Entry, size: Size) -> Placed | None:
     """Away from walls, as near to the middle of the floor as the rest lets it."""
     wide, high, deep = size
     x0, z0, x1, z1 = room.ground.bounds
-    middle = ((x0 + x1) // 2, (z0 + z1) // 2)
+    centre = centre_of(room.ground.bounds)
     drawn = [(room.dice.whole(x0, x1), room.dice.whole(z0, z1)) for _ in range(_SPOTS)]
-    drawn.sort(key=lambda spot: abs(spot[0] - middle[0]) + abs(spot[1] - middle[1]))
+    drawn.sort(key=lambda spot: abs(spot[0] - centre[0]) + abs(spot[1] - centre[1]))
     along = 0 if x1 - x0 >= z1 - z0 else 1
-    for spot in (middle, *drawn):
+    for spot in (centre, *drawn):
         for turn in (along, 1 - along) if wide > deep else (along,):
             quarter = turn + 2 * room.dice.whole(0, 1)
             rect = footprint(*spot, wide, deep, quarter)

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import pairwise
 
-Rect = tuple[int, int, int, int]
-"""x0, z0, x1, z1 in mm."""
+from navloom_worlds.homes.rectilinear import Rect
 
 BODY = 330
 """Radius in mm: as viewpoints are placed for (:data:`~navloom_worlds.homes.freespace.PERSON`)."""
