@@ -155,14 +155,8 @@ HEADER = "HM3D Semantic Annotations"
 """The first line of a file of them."""
 MOST_NUMBERS = 65_535
 """Habitat keeps numbers in 16 bits."""
-_STRUCTURE = {
-    FLOOR: "floor",
-    CEILING: "ceiling",
-    WALL: "wall",
-    STAIRS: "stairs",
-    GROUND: "ground",
-    SHELL: "unknown",
-}
+_SURFACES = {FLOOR: "floor", CEILING: "ceiling", WALL: "wall"}
+_REST = {STAIRS: "stairs", GROUND: "ground", SHELL: "unknown"}
 _SPREAD = 0x9E3779
 """Odd, so that number times it, cut to 24 bits, is another colour for each number."""
 
@@ -252,7 +246,7 @@ def _made(scene: Scene) -> tuple[tuple[SemanticLine, ...], NDArray[np.int32]]:
     places = [regions[each.id] for each in scene.regions]
     for owner, index, category in _structure(scene, {(o, i) for o, i in there if o < 0}):
         number = len(lines) + 1
-        built = owner in (FLOOR, CEILING, WALL) and index >= 0
+        built = owner in _SURFACES and index >= 0
         if built and "elevator" in scene.regions[index].label.casefold():
             # Rooms have no types there: so much can be said of what they are built of.
             category = f"elevator {category}"
@@ -268,14 +262,13 @@ def _made(scene: Scene) -> tuple[tuple[SemanticLine, ...], NDArray[np.int32]]:
 
 def _structure(scene: Scene, there: set[tuple[int, int]]) -> Iterator[tuple[int, int, str]]:
     """(owner, region's index, category) of what is no item, in the order of the lines."""
-    categories = dict(_STRUCTURE)
-    order = [FLOOR, CEILING, WALL]
-    order += [door_owner(k) for k in range(len(scene.links))]
-    categories |= {door_owner(k): "door" for k in range(len(scene.links))}
-    order += [opening_owner(k) for k in range(len(scene.openings))]
-    categories |= {opening_owner(k): each.kind for k, each in enumerate(scene.openings)}
-    order += [STAIRS, GROUND, SHELL]
-    rank = {owner: k for k, owner in enumerate(order)}
+    categories = {
+        **_SURFACES,
+        **{door_owner(k): "door" for k in range(len(scene.links))},
+        **{opening_owner(k): each.kind for k, each in enumerate(scene.openings)},
+        **_REST,
+    }
+    rank = {owner: k for k, owner in enumerate(categories)}
     last = len(scene.regions)
     for owner, index in sorted(there, key=lambda each: (rank[each[0]], each[1] % (last + 1))):
         yield owner, index, categories[owner]

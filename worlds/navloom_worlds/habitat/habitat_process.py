@@ -147,7 +147,6 @@ class HabitatProcess:
         self.navmeshes: set[str] = set()
         """The files of those that it has loaded."""
         try:
-            self.version = str(self.ask("hello")[0]["version"])
             told = asdict(place)
             del told["unlit"]  # its part is the folder that it is started in
             self.ask("enter", **told)

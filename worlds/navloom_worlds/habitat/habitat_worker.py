@@ -58,10 +58,6 @@ class Worker:
         self.simulator: Any = None
         self.meshes: dict[str, Navmesh] = {}
 
-    def hello(self) -> dict[str, Any]:
-        """Which habitat_sim it is."""
-        return {"version": str(getattr(self.habitat, "__version__", "unknown"))}
-
     def enter(self, config: str, scene: str, gpu: int, modalities: list[str]) -> dict[str, Any]:
         """Say which scene is meant; it is opened when somebody asks something of it."""
         self.asked = {"config": config, "scene": scene, "gpu": gpu, "modalities": modalities}
@@ -97,9 +93,9 @@ class Worker:
         return {"shape": list(image.shape), "dtype": image.dtype.str}, image
 
     def renderer(self) -> dict[str, Any]:
-        """Draw nothing at all, to see whether it can be drawn."""
+        """Which habitat_sim it is; nothing at all is drawn, to see whether it can be drawn."""
         self.look(["rgb", "pinhole", 8, 8, 1.0], [0.0, 0.0, 0.0], 0.0, 0.0)
-        return self.hello()
+        return {"version": str(getattr(self.habitat, "__version__", "unknown"))}
 
     def navmesh(
         self, file: str, settings: dict[str, Any], floors: list[list[float]]
@@ -247,7 +243,6 @@ class Navmesh:
         self.islands = sorted(held) if floors else every
         area = sum(float(finder.island_area(each)) for each in self.islands)
         self.said = {"islands": len(every), "kept": len(self.islands), "area": area}
-        self.said["lacking"] = len(on) - sum(on)
 
     def near(self, point: list[float]) -> Any:
         """The nearest place to stand to a point, on an island that counts, or None."""
@@ -299,7 +294,7 @@ def _plain(shape: list[Any], image: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(image, dtype=np.float32)
 
 
-_DOES = ("hello", "enter", "look", "renderer", "navmesh", "snap", "walk", "path")
+_DOES = ("enter", "look", "renderer", "navmesh", "snap", "walk", "path")
 
 
 def main() -> None:

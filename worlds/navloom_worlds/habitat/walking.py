@@ -69,7 +69,6 @@ class WalkableScene:
         self._settings = navmesh_settings(body)
         told = json.dumps(self._settings, sort_keys=True).encode()
         self._file = str(files.navmeshes / f"{sha256(told).hexdigest()[:16]}.navmesh")
-        self.lacking = 0
 
     def snapped(self, points: Sequence[Point3]) -> list[Point3 | None]:
         """The place to stand that is nearest to each point; None where none is within half a metre.
@@ -128,7 +127,6 @@ class WalkableScene:
         floors = [each.ground for each in self._scene.viewpoints]
         said, _ = process.ask("navmesh", file=self._file, settings=self._settings, floors=floors)
         process.navmeshes.add(self._file)
-        self.lacking = int(said["lacking"])
         if said["made"]:
             # That one was there for another body is worth a word.
             level = logging.WARNING if said["why"] else logging.INFO

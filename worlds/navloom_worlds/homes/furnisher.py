@@ -27,7 +27,7 @@ from navloom_worlds.homes.hanging import PLACES as HANGING
 from navloom_worlds.homes.home_names import Clutter
 from navloom_worlds.homes.item_relations import relations_of
 from navloom_worlds.homes.placed import DoorPlace, Household, Placed, Setting, Size, WindowPlace
-from navloom_worlds.homes.rectilinear import Rect, centre_of, overlap, rect_of
+from navloom_worlds.homes.rectilinear import Rect, centre_of, grown, overlap, rect_of
 from navloom_worlds.homes.room_floor import RoomFloor, Side
 from navloom_worlds.homes.standing import PLACES as STANDING
 
@@ -419,8 +419,7 @@ def _setting(
         ends = [flight.line[0]] if room.number == flight.lower else []
         ends += [flight.line[-1]] if room.number == flight.upper else []
         for x, _, z in ends:
-            half = _STAIR_LANE // 2
-            ground.keep((x - half, z - half, x + half, z + half), 0)
+            ground.keep(grown((x, z, x, z), _STAIR_LANE // 2), 0)
             ground.walk.come_in(x, z)
         if ends:
             for x0, z0, x1, z1, _ in (*flight.treads, *flight.landings):

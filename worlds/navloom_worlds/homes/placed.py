@@ -11,9 +11,8 @@ from navloom_worlds.homes.catalogue import Entry, RoomKey
 from navloom_worlds.homes.dice import Dice
 from navloom_worlds.homes.dressing import Dressing
 from navloom_worlds.homes.floorplan import Room
-from navloom_worlds.homes.rectilinear import Rect, rect_of
+from navloom_worlds.homes.rectilinear import Rect, grown, rect_of
 from navloom_worlds.homes.room_floor import RoomFloor, Side, turned
-from navloom_worlds.homes.walk_grid import grown
 
 TILTS: dict[int, tuple[int, int]] = {0: (1000, 0), 10: (985, 174), 15: (966, 259), 20: (940, 342)}
 """Degrees a thing may stand askew -> cosine and sine in thousandths."""

@@ -19,7 +19,16 @@ from shapely.geometry import Point, Polygon
 from navloom_worlds.homes.floorplan import Doorway, Flight, Floorplan, Outline, Room, Spot
 from navloom_worlds.homes.home_names import FEWEST_ROOMS, MOST_ROOMS
 from navloom_worlds.homes.programme import KINDS
-from navloom_worlds.homes.rectilinear import Rect, area, corners, covers, edges, overlap, rect_of
+from navloom_worlds.homes.rectilinear import (
+    Rect,
+    area,
+    corners,
+    covers,
+    edges,
+    grown,
+    overlap,
+    rect_of,
+)
 
 _RISERS = (155, 195)
 _GOINGS = (250, 300)
@@ -232,8 +241,8 @@ def _doors_apart(plan: Floorplan) -> Iterator[str]:
     rooms = {room.number: room for room in plan.rooms}
     places: list[tuple[int, Rect, Doorway]] = []
     for doorway in plan.doorways:
-        x0, z0, x1, z1 = rect_of(doorway.jambs)
-        places.append((rooms[doorway.a].floor, (x0 - 1, z0 - 1, x1 + 1, z1 + 1), doorway))
+        place = grown(rect_of(doorway.jambs), 1)
+        places.append((rooms[doorway.a].floor, place, doorway))
     for (floor, a, one), (other, b, two) in combinations(places, 2):
         if floor == other and overlap(a, b):
             yield f"the doorways of {_said(one, rooms)} and {_said(two, rooms)} overlap"

@@ -53,6 +53,7 @@ from navloom_worlds.homes.rectilinear import (
     area,
     corners,
     covers,
+    grown,
     overlap,
     rect_of,
     within,
@@ -233,7 +234,7 @@ def _ramp(drawn: DrawnStorey, cell: int, low: int) -> Flight | None:
         lo, hi = _middle(wall, doorway)
         sign = wall.inward(cell)
         floor = wall.rect(lo, hi, sign * HALF, sign * (HALF + rise * _SLOPE + 600))
-        ways = [_before(d) for d in drawn.doorways if d is not doorway]
+        ways = [grown(rect_of(d.jambs), 600) for d in drawn.doorways if d is not doorway]
         if not covers(drawn.inner[cell], floor) or any(overlap(floor, r) for r in swings + ways):
             continue
         return _sloped(wall, (lo, hi), sign, (cell, other), (low, rise))
@@ -256,11 +257,6 @@ def _middle(wall: Stretch, doorway: Doorway) -> tuple[int, int]:
     wide = min(hi - lo, _WIDEST) // 20 * 20
     start = (lo + hi - wide) // 2
     return start, start + wide
-
-
-def _before(doorway: Doorway) -> Rect:
-    x0, z0, x1, z1 = rect_of(doorway.jambs)
-    return x0 - 600, z0 - 600, x1 + 600, z1 + 600
 
 
 def _sloped(
@@ -322,16 +318,14 @@ def _built(
         lo - _PARAPET, lo + long + _PARAPET, sign * face, sign * (face + deep + _PARAPET)
     )
     house = (r for c in drawn.cells for r in c.rects)
-    if any(overlap(taken, (r[0] - face, r[1] - face, r[2] + face, r[3] + face)) for r in house):
+    if any(overlap(taken, grown(r, face)) for r in house):
         return False
     number = len(drawn.cells)
     ends = (cell, number) if wall.minus == cell else (number, cell)
     beyond = Stretch(wall.axis, wall.at, lo, lo + long, *ends)
     doors = Doors([beyond], drawn.inner, {**drawn.kinds, number: kind}, drawn.outer)
     doors.swings = [rect_of(d.swing) for d in drawn.doorways if d.swing]
-    for doorway in drawn.doorways:
-        x0, z0, x1, z1 = rect_of(doorway.jambs)
-        doors.before.append((x0 - 300, z0 - 300, x1 + 300, z1 + 300))
+    doors.before = [grown(rect_of(d.jambs), 300) for d in drawn.doorways]
     if not doors.between(dice, cell, number, "wide"):
         return False
     drawn.doorways.append(_thick(doors.built[0], wall, sign, drawn.outer))
@@ -407,7 +401,7 @@ def _free(wall: Stretch, doorways: Sequence[Doorway], least: int) -> list[tuple[
     band = wall.rect(wall.lo, wall.hi, -400, 400)
     for doorway in doorways:
         x0, z0, x1, z1 = rect_of(doorway.jambs)
-        if not overlap(band, (x0 - 1, z0 - 1, x1 + 1, z1 + 1)):
+        if not overlap(band, grown((x0, z0, x1, z1), 1)):
             continue
         if (z0 == z1) != (wall.axis == "x"):
             continue

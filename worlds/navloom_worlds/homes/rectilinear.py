@@ -80,6 +80,12 @@ def centre_of(rect: Rect) -> Spot:
     return (rect[0] + rect[2]) // 2, (rect[1] + rect[3]) // 2
 
 
+def grown(rect: Rect, by: int) -> Rect:
+    """A rectangle with a margin around it."""
+    x0, z0, x1, z1 = rect
+    return x0 - by, z0 - by, x1 + by, z1 + by
+
+
 def overlap(a: Rect, b: Rect) -> bool:
     """Whether two rectangles share more than an edge."""
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]

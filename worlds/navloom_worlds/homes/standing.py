@@ -11,9 +11,8 @@ from operator import itemgetter
 
 from navloom_worlds.homes.catalogue import Entry, Place
 from navloom_worlds.homes.placed import TILTS, Placed, Setting, Size, footprint
-from navloom_worlds.homes.rectilinear import centre_of
+from navloom_worlds.homes.rectilinear import centre_of, grown
 from navloom_worlds.homes.room_floor import Side, turned
-from navloom_worlds.homes.walk_grid import grown
 
 _TRIES = 3
 """Spans of wall that are tried for one thing."""

@@ -7,11 +7,11 @@ cell, row by row, a closed cell at both ends of a row, so that a shift never lea
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
 
-from navloom_worlds.homes.rectilinear import Rect
+from navloom_worlds.homes.rectilinear import Rect, grown
 
 BODY = 330
 """Radius in mm: as viewpoints are placed for (:data:`~navloom_worlds.homes.freespace.PERSON`)."""
@@ -32,9 +32,9 @@ class WalkGrid:
     def __init__(self, bounds: Rect, walled: Sequence[Rect]) -> None:
         x0, z0, x1, z1 = self._bounds = bounds
         self.width, self.height = (x1 - x0) // CELL + 2, (z1 - z0) // CELL + 2
-        inner = self._mask((x0 + BODY, z0 + BODY, x1 - BODY, z1 - BODY))
+        inner = self._mask(grown(bounds, -BODY))
         for rect in walled:
-            inner &= ~self._mask(grown(rect), edge=True)
+            inner &= ~self._mask(grown(rect, BODY), edge=True)
         self.open = inner
         """The cells where one comes to; before there is a way in, all."""
         self._ways = 0
@@ -71,8 +71,9 @@ class WalkGrid:
             False, and nothing is changed, where that would part the ways in, or leave no way to
             ``front`` or to that of another thing.
         """
-        columns, rows = self._cells(grown(rect), edge=True)
-        left = self.open & ~self._mask(grown(rect), edge=True)
+        around = grown(rect, BODY)
+        columns, rows = self._cells(around, edge=True)
+        left = self.open & ~self._mask(around, edge=True)
         if self._ways & ~left:
             return False
         if left != self.open and self._ways and not self._one_arc(columns, rows):
@@ -147,9 +148,3 @@ class WalkGrid:
 def _comb(width: int, rows: int) -> int:
     """One bit at the start of each of so many rows."""
     return sum(1 << (width * i) for i in range(rows))
-
-
-def grown(rect: Iterable[int], by: int = BODY) -> Rect:
-    """A rectangle with a margin around it."""
-    x0, z0, x1, z1 = rect
-    return x0 - by, z0 - by, x1 + by, z1 + by

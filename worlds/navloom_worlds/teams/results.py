@@ -132,9 +132,9 @@ def score_teams(run: Path | str) -> TeamScore:
             attempts=len(rows),
             possible=len(possible),
             valid=Rate(len(plans), len(possible)),
-            best=Rate(sum(each["regret"] < 1e-6 for each in worth), len(worth)),
+            best=Rate.among(each["regret"] < 1e-6 for each in worth),
             regret=Spread.of(each["regret"] for each in worth),
-            proven=Rate(sum(bool(each["exact"]) for each in worth), len(worth)),
+            proven=Rate.among(each["exact"] for each in worth),
             handoffs=Spread.of(
                 len(plan["team"]["legs"]) - len({leg["object"] for leg in plan["team"]["legs"]})
                 for plan in plans
