@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from navloom.scenes.scene import Leaf
 from navloom_worlds.homes.dice import Dice
@@ -193,23 +194,16 @@ class Doors:
                 continue
             hinge = self._hinge(dice, wall, lo, hi)
             doorway = self._doorway(dice, wall, lo, hi, a, b, "hinged", thick)
-            turned = Doorway(
-                **{
-                    **doorway.__dict__,
-                    "hinge": hinge,
-                    "swings_into": into,
-                    "swing": _from_hinge(swing, wall, lo if hinge == 0 else hi, sign),
-                }
-            )
+            turned = replace(doorway, hinge=hinge, swings_into=into, swing=corners(swing))
             self.swings.append(swing)
             self._keep(turned, wall, lo, hi)
             return True
         return False
 
-    def _hinge(self, dice: Dice, wall: Stretch, lo: int, hi: int) -> int:
+    def _hinge(self, dice: Dice, wall: Stretch, lo: int, hi: int) -> Literal[0, 1]:
         """A leaf opens against the nearer corner."""
         if abs((lo - wall.lo) - (wall.hi - hi)) < 300:
-            return dice.whole(0, 1)
+            return 1 if dice.whole(0, 1) else 0
         return 0 if lo - wall.lo < wall.hi - hi else 1
 
     def _doorway(
@@ -241,14 +235,6 @@ class Doors:
             sill,
             "closed" if shut else "open",
         )
-
-
-def _from_hinge(swing: Rect, wall: Stretch, hinge: int, sign: int) -> Outline:
-    """A swept square, its corner at the hinge first."""
-    first = wall.spot(hinge, sign * 50)
-    around = corners(swing)
-    at = around.index(first)
-    return around[at:] + around[:at]
 
 
 def _how(dice: Dice, kinds: tuple[str, str]) -> str:

@@ -104,8 +104,8 @@ def place_viewpoints(
     """
     rooms, doors, ends = _cleared(regions, links, items, stairs, body)
     edges = [Edge(a=_stand_before(*a).id, b=_stand_before(*b).id) for a, b in doors]
-    for flight, ((a, first), (b, second)) in zip(stairs, ends, strict=True):
-        edges += _climb(flight, (a, first), (b, second))
+    for flight, (foot, head) in zip(stairs, ends, strict=True):
+        edges += _climb(flight, foot, head)
     inner = [edge for room in rooms.values() for edge in fill(room)]
     through = [edge for (a, first), (b, _) in doors for edge in _see_through(a, b, first)]
     walked = {frozenset((edge.a, edge.b)): edge for edge in [*edges, *inner, *through]}

@@ -680,7 +680,6 @@ def mapped(plan: Floorplan, to: Callable[[Spot], Spot], mirrored: bool) -> Floor
     def jambs(pair: tuple[Spot, Spot]) -> tuple[Spot, Spot]:
         return to(pair[0]), to(pair[1])
 
-    flights: list[Flight] = [moved(flight, to) for flight in plan.flights]
     return replace(
         plan,
         storeys=tuple(replace(s, footprint=outline(s.footprint)) for s in plan.storeys),
@@ -690,7 +689,7 @@ def mapped(plan: Floorplan, to: Callable[[Spot], Spot], mirrored: bool) -> Floor
             for d in plan.doorways
         ),
         windows=tuple(replace(w, jambs=jambs(w.jambs)) for w in plan.windows),
-        flights=tuple(flights),
+        flights=tuple(moved(flight, to) for flight in plan.flights),
         walls=tuple(replace(w, a=to(w.a), b=to(w.b)) for w in plan.walls),
     )
 

@@ -6,7 +6,7 @@ All are drawn beside a bay's spine, as (along it, away from it), and put into th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from navloom_worlds.homes.dice import Dice
@@ -214,7 +214,6 @@ def moved(flight: Flight, to: Callable[[Spot], Spot]) -> Flight:
         return tuple((*rect_of((to((b[0], b[1])), to((b[2], b[3])))), b[4]) for b in given)
 
     line = tuple((to((x, z))[0], y, to((x, z))[1]) for x, y, z in flight.line)
-    return Flight(
-        flight.kind, flight.lower, flight.upper, blocks(flight.treads), blocks(flight.landings),
-        line, flight.width,
-    )  # fmt: skip
+    return replace(
+        flight, treads=blocks(flight.treads), landings=blocks(flight.landings), line=line
+    )
