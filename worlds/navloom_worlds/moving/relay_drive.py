@@ -26,22 +26,13 @@ from navloom.errors import SimulatorError
 from navloom.scenes.bodies import Embodiment, mover_of, outer
 from navloom.scenes.scene import Box, Item, Point2, Point3, Scene
 from navloom.sim.graph import nearest_viewpoint, region_of
-from navloom.sim.protocol import (
-    Contact,
-    Forward,
-    Observation,
-    Path,
-    Pose,
-    Simulator,
-    Waypoint,
-    touches,
-)
+from navloom.sim.protocol import Contact, Forward, Observation, Pose, Simulator, Waypoint, touches
 from navloom.tools.forms import listed
 from navloom.tools.navcraft.paths import Anchor
 from navloom.tools.navcraft.relay import RelayChoice, RobotName, roles_of
 from navloom.tools.navcraft.task import RelayTask
 from navloom_worlds.moving.driving import STUCK_M, strides, why_not
-from navloom_worlds.moving.surroundings import body_way, drives, standing
+from navloom_worlds.moving.surroundings import body_way, drives, standing, thinned
 
 REACH_M = 1.0
 """From a body's middle to the edge of what it takes, or puts something on."""
@@ -182,7 +173,8 @@ def by_the_thing(scene: Scene, item: Item) -> list[Pose]:
         corners = Box(center=held.position, size=held.size, yaw=held.yaw).corners()
     outline = shapely.MultiPoint(corners).convex_hull
     inside = scene.viewpoints_by_region.get(item.region or "", ())
-    floor = _floor_of(scene, item, inside[0].id if inside else None)
+    near = inside[0].id if inside else nearest_viewpoint(scene, item.position)[0]
+    floor = floor_of(scene.viewpoint_by_id[near])[1]
     found = []
     for ring in _RINGS:
         around = outline.buffer(ring).exterior
@@ -192,13 +184,6 @@ def by_the_thing(scene: Scene, item: Item) -> list[Pose]:
             if item.region is None or region_of(scene, pose) == item.region:
                 found.append(pose)
     return found
-
-
-def _floor_of(scene: Scene, item: Item, viewpoint: str | None) -> float:
-    if viewpoint is None:
-        viewpoint = nearest_viewpoint(scene, item.position)[0]
-    there = scene.viewpoint_by_id[viewpoint]
-    return there.position[1] - there.eye_height
 
 
 class _Party:
@@ -279,7 +264,7 @@ class _Party:
             return
         if stop.way is None:
             stop.way = float(way.metres)
-        goer.ahead = strides(_thinned(way), goer.body.speed * TURN_S) or [goer.pose.position]
+        goer.ahead = strides(thinned(way.points), goer.body.speed * TURN_S) or [goer.pose.position]
 
     def _no_way(self, goer: Goer, stop: GoalStop) -> str:
         scene, item = self._simulator.scene, stop.item
@@ -356,7 +341,7 @@ class _Party:
                 continue
             way = body_way(self._simulator, goer.pose, [Pose(spot)], goer.body)
             if way is not None and way.metres < 2 * _ASIDE_M:
-                return strides(_thinned(way), goer.body.speed * TURN_S)
+                return strides(thinned(way.points), goer.body.speed * TURN_S)
         return []
 
     def _gone_aside(self, goer: Goer, there: bool, gone: float) -> None:
@@ -389,15 +374,6 @@ def _back(goer: Goer) -> list[Point3]:
 def _apart(one: Embodiment, other: Embodiment) -> float:
     """How far the middles of two bodies are apart at least, however they stand."""
     return sum(math.hypot(each.width, each.depth or 0.0) / 2 for each in (one, other)) + 0.05
-
-
-def _thinned(way: Path) -> list[Point3]:
-    """A way without points that are hardly apart."""
-    kept = [way.points[0]]
-    for point in way.points[1:]:
-        if math.dist(kept[-1], point) > STUCK_M:
-            kept.append(point)
-    return kept
 
 
 def drive_relay(

@@ -322,8 +322,7 @@ def planned_way(
     )
     for _, name, goal in pairs[:_TRIED]:
         if math.dist(at[name], goal) < 0.01 or mover.passes(at[name], goal):
-            points = [start, *(at[each] for each in ways[name]), goal]
-            kept = _apart(points)
+            kept = thinned([start, *(at[each] for each in ways[name]), goal])
             return Path(tuple(kept), sum(map(math.dist, kept, kept[1:])))
     return None
 
@@ -364,7 +363,8 @@ def _nearest(at: dict[str, Point3], point: Point3) -> list[str]:
     return sorted(at, key=lambda name: (math.dist(at[name], point), name))[:_NEAREST]
 
 
-def _apart(points: Iterable[Point3]) -> list[Point3]:
+def thinned(points: Iterable[Point3]) -> list[Point3]:
+    """A way without points that are hardly apart."""
     kept: list[Point3] = []
     for point in points:
         if not kept or math.dist(kept[-1], point) > 0.01:

@@ -183,22 +183,14 @@ class LiveWalk:
         # A picture that is being made is not the page's fault.
         if unheard > _GONE_S and not self._looking:
             self.pause()
-        wait = 1.0
         if self.phase == "walking" and self.motion == "continuous":
             now = time.monotonic()
             if now - self._due > _LATE_S:
                 self._due = now
-            wait = self._due - now
-            if wait <= 0:
-                await asyncio.sleep(0)
-                return
-            await asyncio.sleep(wait)
+            await asyncio.sleep(max(self._due - now, 0.0))
             return
-        try:
-            async with asyncio.timeout(wait):
-                await self._told.wait()
-        except TimeoutError:
-            return
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._told.wait(), 1.0)
 
     def _keys(self) -> PersonWish:
         self._due += TICK_S
