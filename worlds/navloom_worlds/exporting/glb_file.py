@@ -23,7 +23,16 @@ from navloom_worlds.exporting.written import write_files
 from navloom_worlds.geometry.laid_flat import laid_flat
 from navloom_worlds.geometry.mesh import SceneMesh
 from navloom_worlds.geometry.owners import distinct_names
-from navloom_worlds.geometry.solids import RGB, Floats, Picture, Surface, floats, linear, srgb_of
+from navloom_worlds.geometry.solids import (
+    RGB,
+    Floats,
+    Picture,
+    Surface,
+    crossed,
+    floats,
+    linear,
+    srgb_of,
+)
 from navloom_worlds.geometry.textures import texture
 
 Colours = Literal["linear", "shown", "painted"]
@@ -261,7 +270,7 @@ class _Corners:
     def __init__(self, mesh: SceneMesh, *, shaded: bool) -> None:
         self._mesh = mesh
         corners = mesh.vertices[mesh.faces]
-        cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        cross = crossed(corners)
         unit = cross / np.maximum(np.linalg.norm(cross, axis=1, keepdims=True), 1e-12)
         self._uv = _texture_places(mesh, corners, unit)
         self.normals = _round_normals(mesh, cross)

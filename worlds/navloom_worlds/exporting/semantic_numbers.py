@@ -36,7 +36,7 @@ from navloom_worlds.geometry.owners import (
     item_owner,
     opening_owner,
 )
-from navloom_worlds.geometry.solids import Floats
+from navloom_worlds.geometry.solids import Floats, crossed
 
 NOWHERE = -1
 _BEFORE = 0.03
@@ -69,7 +69,7 @@ def face_regions(scene: Scene, mesh: SceneMesh) -> NDArray[np.int32]:
         return found
     corners = mesh.vertices[mesh.faces].astype(np.float64)
     middle = corners.mean(axis=1)
-    cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    cross = crossed(corners)
     normal = cross / np.maximum(np.linalg.norm(cross, axis=1, keepdims=True), 1e-12)
     for owner in (FLOOR, CEILING, WALL, STAIRS):
         mine = np.flatnonzero(mesh.owners == owner)

@@ -142,13 +142,11 @@ def triangles(area: BaseGeometry) -> tuple[NDArray[np.float64], NDArray[np.int32
     Returns:
         (n, 2) corners and (m, 3) rows of them.
     """
-    corners, faces, first = [], [], 0
+    corners, faces, first = [np.zeros((0, 2))], [np.zeros((0, 3), dtype=np.int32)], 0
     for polygon in polygons(area):
         cut = shapely.get_parts(shapely.constrained_delaunay_triangles(polygon))
         at = shapely.get_coordinates(cut).reshape(-1, 4, 2)[:, :3].reshape(-1, 2)
         corners.append(at)
         faces.append(np.arange(first, first + len(at), dtype=np.int32).reshape(-1, 3))
         first += len(at)
-    if not corners:
-        return np.zeros((0, 2)), np.zeros((0, 3), dtype=np.int32)
     return np.concatenate(corners), np.concatenate(faces)

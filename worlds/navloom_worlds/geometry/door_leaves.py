@@ -140,8 +140,7 @@ def _folding(wide: float, high: float, state: str, surface: Surface) -> Iterator
         z += each * math.sin(way)
     yield box((0, high - 0.025, -0.02), (wide, high, 0.02), DARK_STEEL)
     knob = x - each * math.cos(turn) * 0.6
-    middle = 0.0
-    yield beam((knob, 1.0, middle - 0.06), (knob, 1.0, middle + 0.06), 0.03, STEEL, sides=6)
+    yield beam((knob, 1.0, -0.06), (knob, 1.0, 0.06), 0.03, STEEL, sides=6)
 
 
 def _lift(wide: float, high: float, state: str) -> Iterator[Part]:

@@ -32,7 +32,16 @@ from navloom.scenes.scene import Item, Point3, Scene
 from navloom.scenes.sparing import SPARING
 from navloom_worlds.geometry.owners import SHELL, item_owner, opening_owner, owners_by_name
 from navloom_worlds.geometry.rays import RayCaster
-from navloom_worlds.geometry.solids import Floats, Ints, Owned, Part, Picture, Surface, turn
+from navloom_worlds.geometry.solids import (
+    Floats,
+    Ints,
+    Owned,
+    Part,
+    Picture,
+    Surface,
+    crossed,
+    turn,
+)
 from navloom_worlds.homes.home import own_kinds
 
 if TYPE_CHECKING:
@@ -109,7 +118,10 @@ class SceneMesh:
 
 def assembled(parts: Iterable[Owned]) -> SceneMesh:
     """One mesh of many parts, in their order."""
-    vertices, faces, owners, looks, uv, smooth = [], [], [], [], [], []
+    vertices, uv = [np.zeros((0, 3), dtype=np.float32)], [np.zeros((0, 2), dtype=np.float32)]
+    faces = [np.zeros((0, 3), dtype=np.int32)]
+    owners, looks = [np.zeros(0, dtype=np.int32)], [np.zeros(0, dtype=np.int32)]
+    smooth = [np.zeros(0, dtype=np.bool_)]
     surfaces: dict[Surface, int] = {}
     first = 0
     for owner, part in parts:
@@ -123,18 +135,6 @@ def assembled(parts: Iterable[Owned]) -> SceneMesh:
         flat = np.full((len(part.vertices), 2), np.nan, dtype=np.float32)
         uv.append(flat if part.uv is None else part.uv)
         first += len(part.vertices)
-    if not vertices:
-        none = np.zeros((0, 3))
-        nobody = np.zeros(0, dtype=np.int32)
-        return SceneMesh(
-            none.astype(np.float32),
-            none.astype(np.int32),
-            nobody,
-            (),
-            nobody,
-            np.zeros((0, 2), dtype=np.float32),
-            np.zeros(0, dtype=np.bool_),
-        )
     return SceneMesh(
         np.concatenate(vertices).astype(np.float32, copy=False),
         np.concatenate(faces).astype(np.int32, copy=False),
@@ -187,6 +187,8 @@ def _made(scene: Scene) -> SceneMesh:
 
         return assembled(file_parts(scene, mesh_file(path)))
     if (files := _scan_of(scene)) is not None:
+        from navloom_worlds.geometry.scan_mesh import scanned
+
         return scanned(scene, files)
     key = mesh_key(scene)
     if key is None:
@@ -273,22 +275,6 @@ def _load(file: IO[bytes], scene: Scene) -> SceneMesh:
     if not sound:
         raise ValueError("not what was written")
     return SceneMesh(surfaces=tuple(surfaces), **arrays)
-
-
-def scanned(scene: Scene, files: ScanFiles) -> SceneMesh:
-    """A scan's triangles as they stand in a scene: moved with their items, gone with them.
-
-    Raises:
-        SceneError: a file of the scan is broken.
-    """
-    from navloom_worlds.geometry.scan_mesh import scan_looks, standing
-
-    looks = scan_looks(files)
-    vertices, faces, owners, uv, surface = standing(scene, files, looks)
-    smooth = np.zeros(len(faces), dtype=np.bool_)
-    return SceneMesh(
-        vertices, faces, owners, looks.surfaces, surface, uv, smooth, looks.photographed
-    )
 
 
 def file_parts(scene: Scene, file: MeshFile) -> Iterator[Owned]:
@@ -470,9 +456,7 @@ def surfaces_of(mesh: SceneMesh, grid: Grid, cells: NDArray[np.int32] | None = N
     height = np.full(len(cells), top)
     above = np.full(len(cells), np.inf)
     down = np.array([0.0, -1.0, 0.0], dtype=np.float32)
-    found: list[
-        tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int32], NDArray[np.float64]]
-    ] = []
+    found = [(cells[:0], height[:0], cells[:0], above[:0])]
     for _ in range(_MOST_SURFACES):
         starts = np.stack([places[cells, 0], height, places[cells, 1]], axis=1).astype(np.float32)
         hits = mesh.caster.cast(starts, np.broadcast_to(down, starts.shape))
@@ -485,10 +469,6 @@ def surfaces_of(mesh: SceneMesh, grid: Grid, cells: NDArray[np.int32] | None = N
         above, height = height, height - _BELOW
     else:
         raise SceneError(f"The mesh has over {_MOST_SURFACES} surfaces over one another.")
-    if not found:
-        nothing = np.zeros(0)
-        none = nothing.astype(np.int32)
-        return Surfaces(none, nothing, nothing.astype(np.float32), nothing, none)
     cell, heights, face, room = (np.concatenate(each) for each in zip(*found, strict=True))
     order = np.argsort(cell, kind="stable")
     slopes = _slopes(mesh, face)
@@ -499,7 +479,7 @@ def _slopes(mesh: SceneMesh, face: NDArray[np.int32]) -> NDArray[np.float32]:
     # Few triangles are met by most columns: each is looked at once.
     used = np.flatnonzero(np.bincount(face, minlength=len(mesh.faces)))
     corners = mesh.vertices[mesh.faces[used]].astype(np.float64)
-    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normal = crossed(corners)
     length = np.linalg.norm(normal, axis=1)
     up = np.zeros(len(mesh.faces), dtype=np.float32)
     up[used] = np.abs(normal[:, 1]) / np.where(length > 0, length, 1.0)

@@ -52,7 +52,7 @@ from navloom_worlds.geometry.glb_triangles import (
 from navloom_worlds.geometry.mesh_guard import MOST_BYTES, check_size, one_line
 from navloom_worlds.geometry.owners import CEILING, FLOOR, WALL
 from navloom_worlds.geometry.scan_boxes import Outlined, things_outlined
-from navloom_worlds.geometry.solids import srgb_of
+from navloom_worlds.geometry.solids import crossed, srgb_of
 
 HEAD = "HM3D Semantic Annotations"
 MOST_LINES = 100_000
@@ -422,13 +422,14 @@ class Scan:
     @cached_property
     def rise(self) -> NDArray[np.float32]:
         """(m,) how level each face lies: 1 level, 0 upright."""
-        return np.abs(_normals(self.vertices, self.faces)[:, 1]).astype(np.float32)
+        cross = crossed(self.vertices[self.faces].astype(np.float64))
+        long = np.linalg.norm(cross, axis=1)
+        return np.abs(cross[:, 1] / np.where(long > 0, long, 1.0)).astype(np.float32)
 
     @cached_property
     def areas(self) -> NDArray[np.float64]:
         """(m,) square metres of each face."""
-        corners = self.vertices[self.faces].astype(np.float64)
-        cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        cross = crossed(self.vertices[self.faces].astype(np.float64))
         return np.asarray(np.linalg.norm(cross, axis=1) / 2)
 
 
@@ -492,7 +493,7 @@ def _release_scan(files: ScanFiles) -> Scan:
     names = {line.number: line.name for line in lines}
     level = [number for number, name in names.items() if name in _LEVEL]
     lying = glb.faces[np.isin(found.numbers, level)]
-    normals = np.abs(_normals(glb.vertices, lying, scaled=True)).sum(axis=0)
+    normals = np.abs(crossed(glb.vertices[lying].astype(np.float64))).sum(axis=0)
     upright = bool(normals[1] > normals[2])
     vertices = turned(glb.vertices, upright)
     # Land around a home says nothing of its size.
@@ -529,15 +530,6 @@ def turned(vertices: Floats, upright: bool) -> Floats:
 def looks_turned(glb: GlbTriangles, upright: bool) -> GlbTriangles:
     """A GLB of looks in our frame."""
     return replace(glb, vertices=turned(glb.vertices, upright))
-
-
-def _normals(vertices: Floats, faces: Ints, scaled: bool = False) -> NDArray[np.float64]:
-    corners = vertices[faces].astype(np.float64)
-    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    if scaled:
-        return normal
-    length = np.linalg.norm(normal, axis=1, keepdims=True)
-    return np.asarray(normal / np.where(length > 0, length, 1.0))
 
 
 def _check_metres(path: Path, vertices: Floats) -> None:

@@ -19,6 +19,7 @@ from scipy.spatial import ConvexHull, KDTree, QhullError
 
 from navloom.scenes.scene import Box
 from navloom_worlds.geometry.glb_triangles import Floats, Ints
+from navloom_worlds.geometry.solids import crossed
 
 _APART = 0.06
 """Metres: what is nearer to one another is of one piece."""
@@ -97,8 +98,7 @@ def _kept(corners: NDArray[np.float64]) -> NDArray[np.bool_]:
     if count == 1:
         return np.ones(len(corners), dtype=np.bool_)
     of_face = label[middle]
-    sides = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    area = np.bincount(of_face, np.linalg.norm(sides, axis=1) + 1e-12, minlength=count)
+    area = np.bincount(of_face, np.linalg.norm(crossed(corners), axis=1) + 1e-12, minlength=count)
     low, high = np.full((count, 3), np.inf), np.full((count, 3), -np.inf)
     np.minimum.at(low, of_face, corners.min(axis=1))
     np.maximum.at(high, of_face, corners.max(axis=1))

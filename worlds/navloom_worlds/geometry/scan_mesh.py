@@ -21,11 +21,12 @@ from navloom.errors import SceneError
 from navloom.scenes.formats.scan_files import ScanFiles
 from navloom.scenes.scene import Point3, Scene
 from navloom_worlds.geometry.glb_triangles import Floats, GlbTriangles, Ints, glb_triangles
+from navloom_worlds.geometry.mesh import SceneMesh
 from navloom_worlds.geometry.mesh_guard import one_line, picture
 from navloom_worlds.geometry.owners import NOTHING, SHELL, item_owner
 from navloom_worlds.geometry.rays import RayCaster
 from navloom_worlds.geometry.scan import SURFACES, Scan, looks_turned, read_scan
-from navloom_worlds.geometry.solids import Picture, Surface, srgb_of
+from navloom_worlds.geometry.solids import Picture, Surface, crossed, floats, srgb_of, turn
 
 GREY = Surface((0.72, 0.72, 0.72))
 _MOST_SIDE = 2_048
@@ -147,7 +148,7 @@ def _by_rays(
     """The semantic triangle that lies nearest before or behind each triangle's middle."""
     caster = RayCaster(scan.vertices, scan.faces)
     corners = vertices[faces]
-    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normal = crossed(corners)
     long = np.linalg.norm(normal, axis=1, keepdims=True)
     up = np.array([0, 1, 0], dtype=np.float32)
     normal = np.where(long > 1e-12, normal / np.maximum(long, 1e-12), up).astype(np.float32)
@@ -193,8 +194,7 @@ def _surfaces(glb: GlbTriangles) -> tuple[tuple[Surface, ...], Floats]:
 def _photographed(glb: GlbTriangles, surfaces: Sequence[Surface]) -> bool:
     held = np.array([isinstance(each.texture, Picture) for each in surfaces], dtype=np.bool_)
     corners = glb.vertices[glb.faces]
-    cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    area = np.linalg.norm(cross, axis=1)
+    area = np.linalg.norm(crossed(corners), axis=1)
     return bool(area[held[glb.material]].sum() >= _PHOTOGRAPHED * area.sum())
 
 
@@ -215,14 +215,13 @@ def _srgb(linear: tuple[float, float, float]) -> tuple[float, float, float]:
     return r, g, b
 
 
-def standing(
-    scene: Scene, files: ScanFiles, looks: Looks
-) -> tuple[Floats, Ints, Ints, Floats, Ints]:
-    """Vertices, faces, owners, uv and surface numbers of a scan as its things stand in a scene.
+def scanned(scene: Scene, files: ScanFiles) -> SceneMesh:
+    """A scan's triangles as they stand in a scene: moved with their items, gone with them.
 
-    What the scene has no more is gone, what was moved is moved.
+    Raises:
+        SceneError: a file of the scan is broken.
     """
-    scan = read_scan(files)
+    scan, looks = read_scan(files), scan_looks(files)
     owners = number_owners(scene, scan)[looks.numbers]
     vertices, uv, faces = looks.vertices, looks.uv, looks.faces
     for k, item in enumerate(scene.items):
@@ -239,7 +238,10 @@ def standing(
         vertices = np.concatenate([vertices, moved])
         uv = np.concatenate([uv, uv[used]])
     here = owners != NOTHING
-    return vertices, faces[here], owners[here], uv, looks.surface[here]
+    return SceneMesh(
+        vertices, faces[here], owners[here], looks.surfaces, looks.surface[here], uv,
+        np.zeros(int(here.sum()), dtype=np.bool_), looks.photographed,
+    )  # fmt: skip
 
 
 def _first_box(scan: Scan, name: str) -> tuple[Point3, float] | None:
@@ -251,9 +253,5 @@ def _first_box(scan: Scan, name: str) -> tuple[Point3, float] | None:
 
 
 def _moved(points: Floats, first: tuple[Point3, float], now: tuple[Point3, float]) -> Floats:
-    turn = now[1] - first[1]
-    cos, sin = np.cos(turn), np.sin(turn)
-    at = points.astype(np.float64) - np.array(first[0])
-    x, z = at[:, 0] * cos - at[:, 2] * sin, at[:, 0] * sin + at[:, 2] * cos
-    out: Floats = (np.stack([x, at[:, 1], z], axis=1) + np.array(now[0])).astype(np.float32)
-    return out
+    at = turn(points - floats(first[0]), now[1] - first[1])
+    return at + floats(now[0])

@@ -117,6 +117,11 @@ Owned = tuple[int, Part]
 """A part in the scene's own frame, and whose it is (:mod:`navloom_worlds.geometry.owners`)."""
 
 
+def crossed(corners: NDArray[Any]) -> NDArray[Any]:
+    """Of triangles, (m, 3, 3), the cross products of two sides: outwards, twice the area long."""
+    return np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+
+
 def turn(points: Floats, yaw: float) -> Floats:
     """Points turned about y as :class:`navloom.scenes.scene.Box` is: clockwise seen from above."""
     cos, sin = np.float32(np.cos(yaw)), np.float32(np.sin(yaw))

@@ -174,7 +174,7 @@ def by_the_thing(scene: Scene, item: Item) -> list[Pose]:
     outline = shapely.MultiPoint(corners).convex_hull
     inside = scene.viewpoints_by_region.get(item.region or "", ())
     near = inside[0].id if inside else nearest_viewpoint(scene, item.position)[0]
-    floor = floor_of(scene.viewpoint_by_id[near])[1]
+    floor = scene.viewpoint_by_id[near].ground[1]
     found = []
     for ring in _RINGS:
         around = outline.buffer(ring).exterior
