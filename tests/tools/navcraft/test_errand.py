@@ -81,3 +81,46 @@ def test_schema_holds_names_to_the_scene() -> None:
         jsonschema.validate(phase_1(**{"Target object": "mug"}), schema)
     free = errand_schema(row_house(), constrain=False)
     jsonschema.validate(phase_1(**{"Target object": "mug"}), free)
+
+
+@pytest.mark.parametrize(
+    ("path", "finding"),
+    [
+        (PATH[:2], "it ends in Study_4 and not in the end region Hall_2"),
+        (
+            [*PATH[:3], "Living_room_3 -> Study_4", "Study_4 -> Living_room_3", *PATH[3:]],
+            "it has 6 steps and the shortest has 4 (2 to Study_4, 2 on to Hall_2)",
+        ),
+        ([PATH[0], "Pantry_5 -> Hall_2"], "'Pantry_5 -> Hall_2' is not a link of test:row"),
+        ([PATH[0], PATH[2]], "{step} does not go on from Pantry_5"),
+        (["Attic_6 -> Cellar_9"], "'Attic_6 -> Cellar_9' is not a link of test:row"),
+    ],
+)
+def test_a_path_that_is_off_says_where(path: list[str], finding: str) -> None:
+    _, wrong = read_errand(phase_1(**{WALK: {"robot_1": path}}), row_house())
+    assert [each.finding for each in wrong] == [finding.format(step=repr(PATH[2]))]
+
+
+def test_a_path_has_400_steps_at_most_and_a_name_200_letters() -> None:
+    def codes(**changes: Any) -> set[str]:
+        return {each.code for each in read_errand(phase_1(**changes), row_house())[1]}
+
+    assert codes(**{WALK: {"robot_1": ["x"] * 400}}) == {"broken_path"}
+    assert codes(**{WALK: {"robot_1": ["x"] * 401}}) == {"wrong_form"}
+    assert codes(**{START: {"robot_1": "x" * 200}}) == {"unknown_region"}
+    assert codes(**{START: {"robot_1": "x" * 201}}) == codes(**{START: {"robot_1": ""}})
+    assert codes(**{START: {"robot_1": ""}}) == {"wrong_form"}
+
+
+def test_legs_have_two_links_where_nothing_is_said() -> None:
+    answer = phase_1(**{START: {"robot_1": "Pantry_5"}})
+    assert "leg_too_short" in {each.code for each in read_errand(answer, row_house())[1]}
+
+
+def test_a_leg_without_a_way_has_no_path_to_compare() -> None:
+    home = row_house()
+    for links, end in ((home.links[:-1], "Hall_2"), (home.links[1:], "Bedroom_1")):
+        answer = phase_1(**{END: {"robot_1": end}})
+        codes = {each.code for each in read_errand(answer, home.replace(links=links))[1]}
+        assert "not_connected" in codes
+        assert not codes & {"broken_path", "path_not_shortest"}

@@ -11,15 +11,22 @@ from hypothesis import given
 
 from benchmarks.reference import check_path, crossing_graph
 from navloom.scenes.bodies import FETCH, SPOT
-from navloom.scenes.scene import Floor, Link, Region, Scene
+from navloom.scenes.scene import Edge, Floor, Link, Region, Scene, Viewpoint
 from navloom.tools.navcraft.paths import (
+    admissible_triples,
+    anchor_at,
     check_path_and_adjacency,
     check_two_path_and_adjacency,
+    count_admissible_triples,
+    link_crossed,
     metric_graph,
     region_ways,
+    spot_of,
+    tied_graphs,
+    whereabouts,
 )
 from navloom_worlds.teams.robots import closed_links, first_closed, passable_graph
-from tests.tools.navcraft.worlds import ROW, row_house, scenes
+from tests.tools.navcraft.worlds import ROW, item, row_house, scenes
 
 
 def place(links: list[tuple[str, str]], **centers: tuple[float, float]) -> Scene:
@@ -213,3 +220,168 @@ def test_a_body_walks_no_link_that_it_cannot_pass() -> None:
 def _leads_through_nowhere(scene: Scene, path: Iterable[str]) -> bool:
     regions = {name for step in path for name in step.split(" -> ")}
     return any(not scene.viewpoints_by_region[region] for region in regions)
+
+
+def test_an_unknown_name_is_cut_at_80_characters() -> None:
+    said = check_path_and_adjacency(row_house(), "x" * 81, "Hall_2")["error"]
+    assert f"'{'x' * 80}'" in said
+
+
+def test_legs_need_two_hops_where_nothing_is_said() -> None:
+    answer = check_two_path_and_adjacency(row_house(), "Bedroom_1", "Living_room_3", "Hall_2")
+    assert (answer["s2t_valid"], answer["t2e_valid"], answer["valid"]) == (True, False, False)
+    other = check_two_path_and_adjacency(row_house(), "Bedroom_1", "Living_room_3", "Pantry_5")
+    assert other["valid"]
+
+
+def test_a_way_on_g_plus_has_its_ends_and_its_metres() -> None:
+    graph = metric_graph(row_house(item("stool", "asset", "Hall_2", 6, 0)))
+    cup, counter = graph.items["cup"], graph.items["kitchen-counter"]
+    # 1 m from the cup to its viewpoint, 8 m on, and 3 m to the counter.
+    assert graph.distance(cup, counter) == 12
+    assert graph.distance(cup, cup) == 0
+    assert graph.distances([cup, counter], [graph.starts["Attic_6"]]).tolist() == [[9], [19]]
+    assert graph.row(cup) == [12, 8, 4, 0, 4, 8]
+    assert graph.walk(cup, counter) == [
+        "item cup", "vStudy_4", "vLiving_room_3", "vHall_2", "item kitchen-counter",
+    ]  # fmt: skip
+    hall, study = graph.starts["Hall_2"], graph.starts["Study_4"]
+    assert graph.walk(hall, study) == ["vHall_2", "vLiving_room_3", "vStudy_4"]
+    assert graph.walk(cup, cup) == ["item cup"]
+    assert graph.walk(study, cup) == ["vStudy_4", "item cup"]
+    assert graph.walk(cup, study) == ["item cup", "vStudy_4"]
+
+
+def two_floors() -> Scene:
+    """A hall and a bare room on floor 1, an attic on floor 2; the attic is nearer to the room."""
+    points = {"vH": ("Hall_1", (0.0, 0.0, 0.0)), "vA": ("Attic_3", (4.0, 3.0, 0.0))}
+    return Scene(
+        id="floors",
+        floors=(Floor(id=1, height=0.0), Floor(id=2, height=3.0)),
+        regions=(
+            Region(id="Hall_1", center=(0, 0, 0), floor=1),
+            Region(id="Bare_2", center=(4, 0, 0), floor=1),
+            Region(id="Attic_3", center=(4, 3, 0), floor=2),
+        ),
+        viewpoints=(
+            *(Viewpoint(id=v, position=at, region=r) for v, (r, at) in points.items()),
+            Viewpoint(id="vX", position=(4.0, 0.0, 0.0)),
+        ),
+        edges=(Edge(a="vH", b="vA"),),
+        items=(item("vase", "asset", "Bare_2", 3, 4),),
+    )
+
+
+def test_a_place_without_viewpoints_hangs_on_those_of_its_floor() -> None:
+    scene = two_floors()
+    vase = metric_graph(scene).items["vase"]
+    # 5 m from the hall's viewpoint; the attic's is nearer, and another one is in no region.
+    assert (metric_graph(scene).table.nodes[vase.viewpoint], vase.spur) == ("vH", 5)
+    point = anchor_at(scene, (3.0, 1.0, 4.0), "Bare_2")
+    assert point is not None
+    assert (point.viewpoint, point.spur) == (vase.viewpoint, 5)
+    inside = anchor_at(scene, (4.0, 3.0, 2.0), "Attic_3")
+    assert inside is not None
+    assert (metric_graph(scene).table.nodes[inside.viewpoint], inside.spur) == ("vA", 2)
+    bare = scene.replace(viewpoints=(), edges=())
+    assert anchor_at(bare, (3.0, 1.0, 4.0), "Bare_2") is None
+    assert metric_graph(bare).items == metric_graph(bare).starts == {}
+
+
+def test_a_node_is_a_viewpoint_an_item_or_a_point() -> None:
+    scene = two_floors()
+    point = anchor_at(scene, (3.0, 1.5, 4.0), "Bare_2")
+    assert point is not None
+    stand = whereabouts(scene, point.node)
+    assert isinstance(stand, Viewpoint)
+    assert (stand.position, stand.region) == ((3, 1.5, 4), "Bare_2")
+    assert whereabouts(scene, "vA") is scene.viewpoint_by_id["vA"]
+    assert whereabouts(scene, "item vase") is scene.item_by_id["vase"]
+    assert spot_of(scene, "vA") == (2, 4, 0)
+    assert spot_of(scene, "item vase") == (1, 3, 4)
+    # A viewpoint may be called as a point is.
+    odd = Viewpoint(id="point 1 2 3 Hall_1", position=(9.0, 0.0, 9.0), region="Hall_1")
+    other = scene.replace(viewpoints=(*scene.viewpoints, odd))
+    assert whereabouts(other, odd.id) == odd
+
+
+def test_an_edge_crosses_the_link_nearest_its_middle() -> None:
+    scene = row_house()
+    at = [(4.0, 0.0, 3.0), (4.0, 0.0, -1.0), (4.0, 0.0, 2.0)]
+    links = tuple(Link(a="Bedroom_1", b="Hall_2", point=point) for point in at)
+    far = Link(a="Hall_2", b="Bedroom_1", point=(0.0, 0.0, 0.0))
+    several = scene.replace(links=(scene.links[1], far, *links))
+    bedroom, hall, living = scene.viewpoints[:3]
+    assert link_crossed(several, bedroom, hall) == link_crossed(several, hall, bedroom) == 3
+    assert link_crossed(several, hall, living) == 0
+    assert link_crossed(several, bedroom, living) is None
+    # A link that nobody has placed counts as being there.
+    unplaced = several.replace(links=(*several.links, Link(a="Bedroom_1", b="Hall_2")))
+    assert link_crossed(unplaced, bedroom, hall) == 5
+    # Of two that are as near, the first one.
+    first = Link(a="Bedroom_1", b="Hall_2", point=(4.0, 0.0, 1.0))
+    assert link_crossed(several.replace(links=(first, *links)), bedroom, hall) == 0
+    close = Link(a="Bedroom_1", b="Hall_2", point=(4.5, 0.0, 0.0))
+    assert link_crossed(several.replace(links=(close, *links)), bedroom, hall) == 0
+
+
+def twins(count: int, off: float = 0.0) -> Scene:
+    """A hall with viewpoints 1 m around its middle, the later ones a little further off."""
+    stands = [(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0), (-0.6, 0.8)][:count]
+    return Scene(
+        id="twins",
+        floors=(Floor(id=1, height=0.0),),
+        regions=(Region(id="Hall_1", center=(0, 0, 0)), Region(id="Bare_2", center=(9, 0, 9))),
+        viewpoints=tuple(
+            Viewpoint(id=f"v{k}", position=(x * (1 + off * k), 0, z * (1 + off * k)),
+                      region="Hall_1")
+            for k, (x, z) in enumerate(stands)
+        ),
+        items=(item("vase", "asset", "Hall_1", 0, 0), item("ghost", "asset", None, 0, 0)),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("count", "off", "ties"), [(1, 0.0, 1), (3, 0.0, 3), (5, 0.0, 4), (3, 1e-6, 1)]
+)
+def test_viewpoints_that_tie_may_each_be_taken(count: int, off: float, ties: int) -> None:
+    scene = twins(count, off)
+    graphs = list(tied_graphs(scene, ["Hall_1"], ["vase"]))
+    chosen = [(g.starts["Hall_1"].node, g.items["vase"].viewpoint) for g in graphs]
+    expected = [(f"v{a}", b) for a in range(ties) for b in range(ties)]
+    assert chosen == expected
+    assert metric_graph(scene).starts["Hall_1"].node == "v0"
+
+
+def test_what_hangs_nowhere_is_left_out_of_every_choice() -> None:
+    scene = twins(2)
+    graphs = list(tied_graphs(scene, ["Hall_1", "Bare_2"], ["ghost"]))
+    assert [sorted(graph.starts) for graph in graphs] == [["Hall_1"], ["Hall_1"]]
+    assert all("ghost" not in graph.items for graph in graphs)
+
+
+def test_256_choices_are_looked_at() -> None:
+    scene = twins(4)
+    more = tuple(item(f"vase {k}", "asset", "Hall_1", 0, 0) for k in range(4))
+    names = [each.id for each in more]
+    assert len(list(tied_graphs(scene.replace(items=more), [], names))) == 256
+    assert len(list(tied_graphs(scene.replace(items=more), ["Hall_1"], names))) == 256
+
+
+def test_triples_have_legs_of_two_hops_and_end_elsewhere() -> None:
+    # The cup is in the study; assets are in the hall and in the living room, one link from it.
+    scene = row_house()
+    found = list(admissible_triples(scene))
+    assert found == [("Bedroom_1", "Study_4", "Hall_2"), ("Attic_6", "Study_4", "Hall_2")]
+    assert count_admissible_triples(scene) == 2
+    assert list(admissible_triples(scene, 1)) == found
+    assert list(admissible_triples(scene, 3)) == []
+    assert count_admissible_triples(scene, 3) == 0
+    bed = item("bed", "asset", "Bedroom_1", 2, 1)
+    more = list(admissible_triples(row_house(bed), 3))
+    assert more == []
+    assert (
+        len(list(admissible_triples(row_house(bed))))
+        == count_admissible_triples(row_house(bed))
+        == 4
+    )
