@@ -28,7 +28,7 @@ from navloom.errors import UsageError
 from navloom.scenes.scene import Item, Link, Region, Scene, Viewpoint
 from navloom.tools.navcraft.paths import metric_graph
 from navloom.tools.navcraft.relay import check_collab_path_efficient, guard_violations
-from navloom.tools.navcraft.task import RelayTask, usable_surface
+from navloom.tools.navcraft.task import RelayTask, no_such_item, usable_surface
 from tests.tools.navcraft.worlds import item, row_house, scenes
 
 RELAY = ("Attic_6", "Living_room_3", "coffee_table")
@@ -408,3 +408,66 @@ def test_distances_over_g_plus_are_networkx_s(scene: Scene) -> None:
                 assert nx.path_weight(graph, walk, "metres_2d") == pytest.approx(lengths[b.node])
             else:
                 assert walk is None
+
+
+def test_a_handoff_knows_how_far_the_object_is_carried() -> None:
+    # 7 m from the cup to the coffee table, 9 m on to the counter.
+    assert row_task().transfers["Living_room_3", "coffee_table"].carried == 16
+
+
+def test_a_route_is_shorter_by_more_than_rounding() -> None:
+    task = row_task()
+    assert task.solo_metres == 25
+    assert 25 - 1e-8 < task.shorter < 25
+    # Where there is no way nothing is shorter.
+    home = row_house()
+    cut = row_task(scene=home.replace(edges=home.edges[1:]))
+    assert cut.solo_metres is None
+    assert -1e-8 < cut.shorter < 0
+
+
+def test_names_of_200_letters_are_read() -> None:
+    long = item("x" * 200, "object", "Study_4", 14, 0, id="long")
+    assert row_task(long, object_name="x" * 200).object_item.id == "long"
+    assert row_task(long, object_name="x" * 201).object_item.id == "long"
+
+
+def test_an_instance_that_is_meant_comes_before_a_nearer_one() -> None:
+    far = item("cup", "object", "Study_4", 14, 3, id="far-cup")
+    away = item("kitchen counter", "asset", "Hall_2", 6, 4, id="far-counter")
+    table = item("coffee table", "asset", "Living_room_3", 10, 3, id="far-table")
+    home = row_house(far, away, table)
+    names = ("Bedroom_1", "Study_4", "cup", "Hall_2", "kitchen_counter")
+
+    def chosen(*meant: str) -> tuple[str, str, str]:
+        task = RelayTask(home, *names, meant=frozenset(meant))
+        handoff = task.transfers["Living_room_3", "coffee_table"].item.id
+        return task.object_item.id, task.end_item.id, handoff
+
+    near = ("cup", "kitchen-counter", "coffee-table")
+    assert chosen() == chosen("nothing") == near
+    assert chosen("far-cup") == ("far-cup", *near[1:])
+    assert chosen("far-counter") == (near[0], "far-counter", near[2])
+    assert chosen("far-table") == (*near[:2], "far-table")
+
+
+def test_an_asset_that_hangs_nowhere_is_infinitely_far() -> None:
+    home = row_house()
+    lost = home.replace(viewpoints=(), edges=(), items=home.items)
+    place = row_task(scene=lost).transfers["Living_room_3", "coffee_table"]
+    assert (place.anchor, place.viewpoint, place.spur) == (None, -1, math.inf)
+    assert place.carried == math.inf
+
+
+@pytest.mark.parametrize(("names", "more"), [(12, False), (13, True)])
+def test_twelve_names_of_a_region_are_listed(names: int, more: bool) -> None:
+    extra = [item(f"n{k:02}", "object", "Attic_6", 22, 0) for k in range(names)]
+    said = no_such_item(row_house(*extra), "Attic_6", "zzz", "object")
+    assert said.endswith(f"It has: {', '.join(f'n{k:02}' for k in range(12))}{', ...' * more}.")
+
+
+@pytest.mark.parametrize(("y", "usable"), [(0.25, True), (0.2499994, False), (0.2499996, True)])
+def test_the_height_of_a_top_is_rounded_to_a_millionth(y: float, usable: bool) -> None:
+    low = item("low", "asset", "Hall_2", 6, 0, size=(1.0, 0.0, 1.0))
+    placed = low.model_copy(update={"position": (6.0, y, 0.0)})
+    assert usable_surface(row_house(), placed) == usable

@@ -12,11 +12,13 @@ from navloom.tools.navcraft.task import (
     SENSIBLE,
     _Belongs,
     can_hold,
+    carry_grade,
     errand_worth,
     plausibility,
     purpose,
     room_grade,
 )
+from tests.evals import tiny
 from tests.tools.navcraft.worth_pairs import areas, halves
 
 
@@ -137,3 +139,69 @@ def test_what_a_room_is_for() -> None:
     assert "cooking" in purpose("kitchen/living room")
     assert "sitting together" in purpose("kitchen/living room")
     assert purpose("other") == ""
+
+
+@pytest.mark.parametrize(
+    ("room", "grade"),
+    [
+        # The file's order for a book, 3 hundredths a place down to the fifth.
+        ("office", 1.0), ("library", 0.97), ("living room", 0.94), ("bedroom", 0.91),
+        ("lounge", 0.5), ("kids room", 0.47), ("balcony", 0.38), ("dining room", 0.38),
+        ("kitchen", 0.1), ("kitchen/bedroom", 0.91), ("bedroom/kitchen", 0.91), ("thing", 0.5),
+    ],
+)  # fmt: skip
+def test_what_is_listed_first_belongs_better(room: str, grade: float) -> None:
+    assert room_grade("book", room) == pytest.approx(grade)
+
+
+def test_what_may_be_anywhere_gets_the_last_place_of_a_list() -> None:
+    assert room_grade("box", "gym") == pytest.approx(0.38)
+
+
+@pytest.mark.parametrize(
+    ("thing", "grade"), [("cup", 1.0), ("toilet brush", 0.4), ("painting", 0.05), ("gizmo", 0.5)]
+)
+def test_how_readily_a_thing_is_asked_for(thing: str, grade: float) -> None:
+    assert carry_grade(thing) == grade
+
+
+def test_a_score_is_the_geometric_mean_of_three_grades() -> None:
+    found = plausibility("book", "couch", "bedroom")
+    assert (found.carry, found.room, found.on) == (1.0, 0.91, 0.47)
+    assert found.score == pytest.approx((1.0 * 0.91 * 0.47) ** (1 / 3))
+    # In a library a cabinet holds books as a bookshelf does, and in a hall as a cabinet.
+    assert plausibility("book", "cabinet", "library").on == 1.0
+    assert plausibility("book", "cabinet", "hallway").on == 0.5
+    assert plausibility("gizmo", "cabinet", "hallway").on == 0.5
+
+
+def test_worth_counts_doors_and_namesakes_by_hand() -> None:
+    home = tiny.home()
+    cup = home.item_by_id["cup-1"]
+    shelf = home.item_by_id["shelf-1"]
+    more = [
+        cup.model_copy(update={"id": "cup-3", "region": "Bedroom_1"}),
+        shelf.model_copy(update={"id": "shelf-2", "region": "Bathroom_6"}),
+        shelf.model_copy(update={"id": "shelf-3", "region": "Bedroom_1"}),
+    ]
+    errand = Errand("Bedroom_1", "Office_5", "cup", "Living_room_7", "shelf")
+    found = errand_worth(home.replace(items=(*home.items, *more)), errand)
+    assert (found["objects"], found["assets"], found["namesakes"]) == (2, 1, 3)
+    assert (found["unambiguous"], found["doors"], found["storeys"]) == (False, 7, 1)
+    alone = home.replace(items=tuple(each for each in home.items if each.id != "cup-2"))
+    found = errand_worth(alone, errand)
+    assert (found["unambiguous"], found["objects"], found["namesakes"]) == (True, 1, 0)
+    two = home.item_by_id["shelf-1"].model_copy(update={"id": "shelf-2"})
+    twice = alone.replace(items=(*alone.items, two))
+    assert not errand_worth(twice, errand)["unambiguous"]
+    both = twice.replace(items=(*twice.items, home.item_by_id["cup-2"]))
+    assert not errand_worth(both, errand)["unambiguous"]
+    opened = tuple(
+        link.model_copy(update={"kind": "opening"}) if k else link
+        for k, link in enumerate(home.links)
+    )
+    assert errand_worth(alone.replace(links=opened), errand)["doors"] == 1
+    bare = alone.replace(
+        links=tuple(each.model_copy(update={"kind": "opening"}) for each in home.links)
+    )
+    assert errand_worth(bare, errand)["doors"] is None
