@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import math
 import random
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from navloom.errors import UsageError
-from navloom.scenes.scene import distance_3d
+from navloom.scenes.scene import Edge, Floor, Item, Region, Scene, Viewpoint, distance_3d
 from navloom.scenes.uri import list_scenes, load_scene
 from navloom.sim.captions import captions_for
-from navloom.sim.protocol import Captions
+from navloom.sim.protocol import Captions, SeenObject
 from navloom.tools.navigation.guide import MOST_TOWARDS, guide, map_facts, way_to_goal
 from navloom.tools.navigation.leaks import find_leaks
 from tests.tools.navcraft.rooms_in_a_row import (
@@ -168,3 +170,191 @@ def test_a_map_shows_where_the_goal_lies_and_no_way_there() -> None:
     assert [room.split(",")[0] for room in shown["rooms"]] != []
     assert map_facts(home(), SINK, 0.0, [SINK])["at_goal"]
     assert map_facts(home(), SINK, 0.0, [])["goal_direction"] is None
+
+
+def star(*spots: tuple[float, float, float, str | None], eye: float = 0.0) -> Scene:
+    """A viewpoint in the middle and one at each spot (x, y, z, its room), joined to the middle."""
+    rooms = dict.fromkeys(room for *_, room in spots if room)
+    return Scene(
+        id="star",
+        source="test",
+        floors=(Floor(id=1, height=0.0),),
+        regions=(
+            Region(id="Hall_0", label="hall", center=(0, 0, 0)),
+            *(
+                Region(id=f"{name.title()}_{k}", label=name, center=(0, 0, 0))
+                for k, name in enumerate(rooms, 1)
+            ),
+        ),
+        viewpoints=(
+            Viewpoint(id="m", position=(0.0, 0.0, 0.0), region="Hall_0"),
+            *(
+                Viewpoint(
+                    id=f"s{k}", position=(x, y, z), eye_height=eye if k == 0 else 0.0,
+                    region=f"{room.title()}_{[*rooms].index(room) + 1}" if room else None,
+                )
+                for k, (x, y, z, room) in enumerate(spots)
+            ),
+        ),
+        edges=tuple(Edge(a="m", b=f"s{k}") for k in range(len(spots))),
+    )  # fmt: skip
+
+
+def at(degrees: float, metres: float = 5.0, room: str | None = None) -> Any:
+    """A spot of a star: where one gets by a turn to the right from north."""
+    turn = math.radians(degrees)
+    return metres * math.sin(turn), 0.0, -metres * math.cos(turn), room
+
+
+@pytest.mark.parametrize(
+    ("degrees", "words"),
+    [
+        (4, "straight ahead"),
+        (6, "about 10 degrees to the right"),
+        (-6, "about 10 degrees to the left"),
+        (164, "about 160 degrees to the right"),
+        (166, "turn around"),
+        (-174, "turn around"),
+    ],
+)
+def test_turns_are_told_in_steps_of_ten_degrees(degrees: float, words: str) -> None:
+    assert guide(star(at(degrees)), "m", 0.0, ["s0"])["turn"] == words
+
+
+@pytest.mark.parametrize(
+    ("degrees", "words"),
+    [
+        (29, "straight on"),
+        (31, "turn right"),
+        (-31, "turn left"),
+        (149, "turn right"),
+        (151, "turn around"),
+        (-151, "turn around"),
+    ],
+)
+def test_a_way_turns_from_30_degrees_and_turns_around_from_150(degrees: float, words: str) -> None:
+    assert guide(star(at(degrees)), "m", 0.0, ["s0"])["turns"] == [f"{words}, 5 m"]
+
+
+def test_four_pieces_of_a_way_are_told_and_straight_ones_are_one() -> None:
+    scene = star(at(0))
+    corners = [(0, -2.6), (0, -5.0), (3, -5.0), (3, -8.0), (6, -8.0), (6, -8.3)]
+    stands = tuple(
+        Viewpoint(id=f"c{k}", position=(float(x), 0.0, float(z)), region="Hall_0")
+        for k, (x, z) in enumerate(corners)
+    )
+    names = ["m", *(v.id for v in stands)]
+    edges = tuple(Edge(a=a, b=b) for a, b in pairwise(names))
+    long = scene.replace(viewpoints=(scene.viewpoints[0], *stands), edges=edges)
+    pieces = ["straight on, 5 m", "turn right, 3 m", "turn left, 3 m", "turn right, 3 m"]
+    assert guide(long, "m", 0.0, ["c5"])["turns"] == pieces
+    # No piece is told as 0 m.
+    assert guide(long, "c4", 0.0, ["c5"])["turns"] == ["straight on, 1 m"]
+
+
+@pytest.mark.parametrize(
+    ("rise", "eye", "level"),
+    [(1.0, 0.0, "level"), (1.01, 0.0, "up"), (-1.0, 0.0, "level"), (-1.01, 0.0, "down"),
+     (2.5, 1.5, "level"), (2.6, 1.5, "up"), (0.0, 1.5, "down")],
+)  # fmt: skip
+def test_another_storey_is_over_a_metre_away(rise: float, eye: float, level: str) -> None:
+    scene = star((9.0, rise, 0.0, None), eye=eye)
+    assert map_facts(scene, "m", 0.0, ["s0"])["goal_up_down"] == level
+
+
+def test_a_map_tells_six_rooms_by_their_nearest_viewpoints() -> None:
+    names = ["bath", "den", "gym", "bar", "loft", "study", "attic"]
+    spots = [at(0, 9.0 - k, name) for k, name in enumerate(names)]
+    scene = star(*spots, at(0, 12.0, "attic"), at(90, 1.0), at(180, 2.5, "bath"))
+    rooms = map_facts(scene, "m", 0.0, [])["rooms"]
+    assert rooms == [
+        "bath, turn around, 2 m",
+        "attic, straight ahead, 3 m",
+        "study, straight ahead, 4 m",
+        "loft, straight ahead, 5 m",
+        "bar, straight ahead, 6 m",
+        "gym, straight ahead, 7 m",
+    ]
+    # A viewpoint in no room has every room around it.
+    assert map_facts(scene, "s8", 0.0, [])["rooms"][0] == "hall, about 90 degrees to the left, 1 m"
+
+
+def test_a_map_shows_the_nearest_goal_in_a_straight_line() -> None:
+    scene = star(at(0, 5.0, "den"), at(90, 3.0, "bar"), at(180, 4.0, "gym"))
+    facts = map_facts(scene, "m", 0.0, ["s0", "s1", "s2"])
+    assert (facts["goal_region"], facts["goal_m"], facts["goal_direction"]) == ("bar", 3.0, "Right")
+    assert facts["goal_turn"] == "about 90 degrees to the right"
+    there = map_facts(scene, "s1", 0.0, ["s1"])
+    assert (there["goal_direction"], there["goal_turn"], there["goal_m"]) == (None, None, 0.0)
+
+
+def test_of_two_viewpoints_above_one_another_the_way_is_straight_on() -> None:
+    assert guide(star((0.0, 3.0, 0.0, None)), "m", 2.0, ["s0"])["direction"] == "Front"
+
+
+def thing(name: str, x: float, kind: Any = "asset", room: str | None = "Den_1") -> Item:
+    return Item(id=name, name=name, kind=kind, region=room, position=(x, 0.0, 0.0))
+
+
+@pytest.mark.parametrize(
+    ("things", "told"),
+    [
+        ([thing("sofa", 7.5)], "sofa"),
+        ([thing("sofa", 7.51)], None),
+        ([thing("wall", 5.0, "structure")], None),
+        ([thing("sofa", 5.0, room="Hall_0")], None),
+        # Furniture before what is carried, then what is rare in the home, then what is near.
+        ([thing("cup", 5.0, "object"), thing("sofa", 7.0)], "sofa"),
+        ([thing("lamp", 6.0), thing("sofa", 5.5)], "sofa"),
+        ([thing("lamp", 5.1), thing("sofa", 5.5)], "lamp"),
+    ],
+)
+def test_what_stands_within_two_and_a_half_metres_of_the_goal(
+    things: list[Item], told: str | None
+) -> None:
+    scene = star((5.0, 0.0, 0.0, "den")).replace(items=tuple(things))
+    assert map_facts(scene, "m", 0.0, ["s0"])["goal_landmark"] == told
+
+
+def test_rare_things_are_told_before_near_ones() -> None:
+    items = [thing("lamp", 5.1), thing("sofa", 5.5), thing("lamp", 0.0, room="Hall_0")]
+    items[2] = items[2].model_copy(update={"id": "other"})
+    scene = star((5.0, 0.0, 0.0, "den")).replace(items=tuple(items))
+    assert map_facts(scene, "m", 0.0, ["s0"])["goal_landmark"] == "sofa"
+
+
+class Seen:
+    """Captions of one thing at a heading."""
+
+    def __init__(self, degrees: float) -> None:
+        self.heading = math.radians(degrees)
+
+    def at(self, viewpoint: str) -> Captions:
+        return Captions(objects=(SeenObject("statue", self.heading, 2.0),))
+
+    def towards(self, viewpoint: str, neighbour: str) -> str:
+        return "a door " * 22 + "and so"  # 160 characters
+
+
+@pytest.mark.parametrize(
+    ("degrees", "told"), [(90, "statue"), (129, "statue"), (131, None), (51, "statue"), (49, None)]
+)
+def test_a_landmark_is_within_40_degrees_of_the_way(degrees: float, told: str | None) -> None:
+    scene = star(at(90))
+    for heading in (0.0, 2.0):
+        assert guide(scene, "m", heading, ["s0"], captions=Seen(degrees))["landmark"] == told
+
+
+def test_160_characters_of_a_description_are_told() -> None:
+    towards = guide(star(at(90)), "m", 0.0, ["s0"], captions=Seen(0))["towards"]
+    assert towards == "a door " * 22 + "and so"
+    assert len(towards) == 160
+
+
+def test_of_a_path_that_comes_twice_the_last_time_counts() -> None:
+    scene = star(at(0), at(90))
+    path = ["m", "s0", "m", "s1"]
+    assert way_to_goal(scene, "m", ["s1"], path) == ["m", "s1"]
+    assert way_to_goal(scene, "s0", ["s1"], path) == ["s0", "m", "s1"]
+    # One hop of it is along no edge.
+    assert way_to_goal(scene, "m", ["s1"], ["m", "s0", "s1"]) == ["m", "s1"]

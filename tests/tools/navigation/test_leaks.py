@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from navloom.scenes.scene import Scene
+from navloom.scenes.scene import Scene, Viewpoint
 from navloom.scenes.uri import load_scene
-from navloom.tools.navigation.leaks import WITHHELD, find_leaks, without_leaks
+from navloom.tools.navigation.leaks import WITHHELD, Leak, find_leaks, joined, without_leaks
 from tests.tools.navcraft.rooms_in_a_row import HALL, home
 
 SCENE = home()
@@ -203,3 +205,72 @@ def test_any_text_is_read_and_redacted(text: str) -> None:
 def test_a_huge_text_is_read_in_one_pass(piece: str) -> None:
     # Quadratic, this would be a day.
     find_leaks(piece * (500_000 // len(piece)), SCENE)
+
+
+LONG = "q1w2e3r4t5y6"  # twelve characters: a code
+SHORT = "q1w2e3r4t5y"
+
+
+def kinds_of(text: str, *ids: str) -> list[tuple[str, str]]:
+    scene = SCENE.replace(
+        viewpoints=tuple(
+            Viewpoint(id=name, position=(float(k), 0.0, 0.0)) for k, name in enumerate(ids)
+        ),
+        edges=(),
+    )
+    return [(leak.kind, leak.text) for leak in find_leaks(text, scene)]
+
+
+def test_six_characters_of_an_id_of_twelve_give_it_away() -> None:
+    for at in range(7):
+        part = LONG[at : at + 6]
+        assert kinds_of(f"Say {part} now.", LONG) == [("id", part)]
+    assert kinds_of(f"Say {LONG[:5]} now.", LONG) == []
+    assert kinds_of(f"Say {SHORT[:6]} now.", SHORT) == []
+    assert kinds_of(f"Say {SHORT} now.", SHORT) == [("id", SHORT)]
+    # Six letters without a digit are a word.
+    assert kinds_of("the garden gate", "garden123456") == []
+    assert kinds_of("rden12", "garden123456") == [("id", "rden12")]
+
+
+def test_an_underscore_and_a_digit_make_an_id_of_a_word() -> None:
+    assert kinds_of("to a_b then c3 and d_4.", "x") == [("id", "d_4")]
+    assert kinds_of("x-room_7-b", "x") == [("id", "room_7")]
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ("Go to node twenty one.", True),
+        ("Take twenty zero.", True),
+        ("oh take the null", False),
+        ("take oh", False),
+        ("one door, then another", False),
+        ("Pick seven.", True),
+    ],
+)
+def test_numbers_in_words(said: str, found: bool) -> None:
+    assert bool(kinds_of(said, "x")) == found
+
+
+def test_tens_and_units_in_words_are_one_number() -> None:
+    assert kinds_of("go to room underscore twenty one", "room_21") == [
+        ("id", "room underscore twenty one")
+    ]
+    assert kinds_of("go to room underscore two zero", "room_20") != []
+    assert kinds_of("go to room underscore twenty zero", "room_200") != []
+
+
+def test_leaks_that_overlap_are_one_and_others_stay_apart() -> None:
+    def leak(kind: Any, start: int, end: int) -> Leak:
+        return Leak(kind, start, end, "abcdefgh"[start:end])
+
+    text = "abcdefgh"
+    assert joined(text, [leak("id", 3, 5), leak("option", 0, 3)]) == [
+        leak("option", 0, 3),
+        leak("id", 3, 5),
+    ]
+    assert joined(text, [leak("id", 2, 5), leak("option", 0, 3)]) == [leak("option", 0, 5)]
+    assert joined(text, [leak("id", 1, 2), leak("option", 0, 6), leak("id", 5, 7)]) == [
+        leak("option", 0, 7)
+    ]

@@ -13,11 +13,16 @@ from hypothesis import strategies as st
 from navloom.sim.protocol import Candidate, Observation, Pose
 from navloom.tools.navigation.options import (
     DIRECTIONS,
+    MOST_REMARK,
     STOP_TEXT,
     Option,
+    _apart,
+    bearing,
     direction_of,
     noted,
     options_of,
+    ordinal,
+    read_remarks,
     render_options,
     shown,
     told,
@@ -61,6 +66,15 @@ def test_ids_follow_the_given_order_and_groups_the_agents_heading() -> None:
         ([(5, 4.0, 0), (-5, 2.0, 0)], ["the farther of 2 alike", "the nearer of 2 alike"]),
         ([(5, 4.0, 15), (-5, 2.0, -15)], ["the upper of 2 alike", "the lower of 2 alike"]),
         ([(5, 2.0, 0), (5, 2.1, 0)], ["the left one of 2 alike", "the right one of 2 alike"]),
+        # Twenty degrees apart they lie left and right; nearer, by ten degrees up or half a metre.
+        ([(19, 4.0, 0), (0, 2.0, 0)], ["the farther of 2 alike", "the nearer of 2 alike"]),
+        ([(21, 4.0, 0), (0, 2.0, 0)], ["the right one of 2 alike", "the left one of 2 alike"]),
+        ([(5, 2.0, 9), (0, 2.0, 0)], ["the right one of 2 alike", "the left one of 2 alike"]),
+        ([(5, 2.0, 10), (0, 2.0, 0)], ["the upper of 2 alike", "the lower of 2 alike"]),
+        ([(5, 2.49, 0), (0, 2.0, 0)], ["the right one of 2 alike", "the left one of 2 alike"]),
+        ([(5, 2.5, 0), (0, 2.0, 0)], ["the farther of 2 alike", "the nearer of 2 alike"]),
+        ([(5, 2.0, 9.9), (0, 2.0, 0)], ["the right one of 2 alike", "the left one of 2 alike"]),
+        ([(-5, 3.0, 0), (0, 2.0, 0)], ["the farther of 2 alike", "the nearer of 2 alike"]),
         (
             [(170, 2.0, 0), (-170, 2.0, 0), (0, 2.0, 0)],
             [f"the {word} of 3 alike from the left" for word in ("third", "first", "second")],
@@ -147,3 +161,62 @@ def test_an_option_of_an_older_record_has_no_geometry_and_is_told_by_its_words()
         "hops": 1,
     }
     assert told(option) == "d"
+
+
+@pytest.mark.parametrize(
+    ("degrees", "words"),
+    [
+        (0.4, "straight ahead"),
+        (0.6, "1 degrees right"),
+        (-0.6, "1 degrees left"),
+        (179.4, "179 degrees right"),
+        (179.6, "straight behind"),
+        (-179.6, "straight behind"),
+    ],
+)
+def test_a_turn_in_whole_degrees(degrees: float, words: str) -> None:
+    assert bearing(math.radians(degrees)) == words
+
+
+@pytest.mark.parametrize(
+    ("number", "word"), [(1, "first"), (9, "ninth"), (10, "tenth"), (11, "11th"), (12, "12th")]
+)
+def test_ordinals_are_words_up_to_ten(number: int, word: str) -> None:
+    assert ordinal(number) == word
+
+
+def test_old_records_without_turns_are_told_apart_by_their_order() -> None:
+    # Without a turn an option counts as straight ahead: 10 degrees from it lies no other side.
+    old = Option(1, "a", "Front", "a door", None, 2.0, 0.0)
+    new = Option(2, "b", "Front", "a door", math.radians(30), 2.0, 0.0)
+    behind = Option(3, "c", "Front", "a door", math.radians(-30), 2.0, 0.0)
+    assert [each.description for each in _apart([new, old])] == [
+        "a door (the right one of 2 alike)",
+        "a door (the left one of 2 alike)",
+    ]
+    assert [each.description for each in _apart([old, behind])] == [
+        "a door (the right one of 2 alike)",
+        "a door (the left one of 2 alike)",
+    ]
+    near = Option(4, "d", "Front", "a door", math.radians(10), 3.0, 0.0)
+    assert [each.description for each in _apart([near, old])] == [
+        "a door (the farther of 2 alike)",
+        "a door (the nearer of 2 alike)",
+    ]
+    unmeasured = Option(5, "e", "Front", "a door", math.radians(10), None, 0.0)
+    assert [each.description for each in _apart([unmeasured, near])] == [
+        "a door (the nearer of 2 alike)",
+        "a door (the farther of 2 alike)",
+    ]
+
+
+@pytest.mark.parametrize(("letters", "kept"), [(80, 80), (81, 79)])
+def test_a_caption_is_cut_over_its_bound(letters: int, kept: int) -> None:
+    assert shown("x" * letters, 80) == "x" * kept + "…" * (letters > 80)
+    assert shown("<b>" + "x" * 77, 80) == "(b)" + "x" * 77
+
+
+def test_two_thousand_characters_of_a_remark_are_kept_and_four_times_as_many_read() -> None:
+    assert len(read_remarks(f"Reflection: {'x' * 2_001}").reflection or "") == MOST_REMARK
+    words = "a" + " " * 7_997 + "bcd"
+    assert read_remarks(f"<reflection>{words}</reflection>").reflection == "a bc"
