@@ -301,3 +301,66 @@ def test_generated_replies_break_nothing() -> None:
     # What is well-formed is read, and what a model may plausibly get wrong is refused.
     assert rows["well-formed"].faults.total() == 0
     assert rows["not an option"].move == rows["not an option"].stop == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Action: 3".ljust(200_000), 3),
+        ("Action: 3".ljust(200_001), "unparsed"),
+        # Forty signs may stand before a field that leads its line.
+        ("*" * 40 + "Action 3. Gym", 3),
+        ("*" * 41 + "Action 3. Gym", "unparsed"),
+        ("Well\n" + "*" * 40 + "Action 3. Gym", 3),
+        ("Well\n" + "*" * 41 + "Action 3. Gym", "unparsed"),
+        ("W\nAction 3. Gym", 3),
+        # What was done before is looked for in the twelve characters before the field.
+        ("wrong" + " " * 7 + "action: 3", "unparsed"),
+        ("wrong" + " " * 8 + "action: 3", 3),
+        # Twelve words of a field are read.
+        ("Action: " + "the " * 11 + "3", 3),
+        ("Action: " + "the " * 12 + "3", "invalid_option"),
+        ("Action: option -3", "invalid_option"),
+        ("Action: room-3", "invalid_option"),
+        # A number of up to four digits after Stop may be an option.
+        ("Action: Stop. 3", "invalid_option"),
+        ("Action: Stop. 0003", "invalid_option"),
+        ("Action: Stop. 00003", "stop"),
+        ("Action: Stop. 9", "stop"),
+        ("Action: 000003", 3),
+        ("Action: 0000003", "invalid_option"),
+    ],
+)
+def test_how_far_a_reply_is_read(text: str, said: object) -> None:
+    found = read(text)
+    assert (found[0] if isinstance(found, tuple) else found) == said
+
+
+def test_a_refusal_stands_in_the_first_400_characters() -> None:
+    said = " I cannot help"
+    assert read("x" * (400 - len(said)) + said)[0] == "refusal"
+    assert read("x" * (401 - len(said)) + said)[0] == "unparsed"
+
+
+@pytest.mark.parametrize(
+    ("spaces", "question"), [(711, "a bcd"), (712, "a bc"), (0, "abcd"), (20, "a bcd")]
+)
+def test_720_characters_of_a_field_are_read(spaces: int, question: str) -> None:
+    assert read("Action: Ask: a" + " " * spaces + "bcd", ask=True) == question
+
+
+def test_a_question_ends_with_its_line() -> None:
+    assert read("Action: Ask: Where?\nThank you.", ask=True) == "Where?"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Action: gym with machines", 3),
+        ("Action: stairs down", "invalid_option"),
+        ("Action: 2 chairs near a lamp", 4),
+    ],
+)
+def test_a_description_of_three_words_names_an_option(text: str, said: object) -> None:
+    found = read(text)
+    assert (found[0] if isinstance(found, tuple) else found) == said
