@@ -88,6 +88,10 @@ def test_a_record_has_no_keys_of_a_body_that_bumps_into_nothing() -> None:
     assert {"faults", "plan"} <= told.keys()
 
 
+def test_a_step_of_an_old_file_has_nothing_but_defaults() -> None:
+    assert (Step().step, Step().revised, Step().missed, Step().goes_to) == (0, 0, False, None)
+
+
 def test_a_hop_belongs_to_the_step_that_made_it() -> None:
     turn = step("a")
     assert walk("abc", step("a", "b"), step("b", "c")).hop_steps == (0, 1)
@@ -126,7 +130,7 @@ def test_a_walk_is_read_from_what_a_file_has() -> None:
     trajectory = ["a", ["b", math.pi, 0.0], ["c", 7.0, 0, 1, 2.5, 3], ["d"], [], [3, 4], 5, None]
     contacts = [
         {"point": [1, 2, 3], "displacement": 0.5},
-        {"point": [1, 2, 3], "displacement": 0},
+        {"point": [9, 9, 9], "displacement": 0},
         {"point": [1, 2], "displacement": 0.25},
         {"point": "x", "displacement": "x"},
         7,
@@ -204,6 +208,7 @@ def test_a_result_counts_what_was_said(ending: str, reprompts: int) -> None:
         plain | {"faults": ["invalid_option"], "asked": {"question": "?", **oracle}},
         plain | {"oracle": oracle | {"leaked": False}},
         plain | {"oracle": oracle},
+        plain | {"action": {"kind": "ask"}},
     ]
     state = {"trajectory": [["a", 0, 0]], "ending": ending, "steps": steps, "contacts": [1, 2]}
     found = result_of(state, {"name": "p"})

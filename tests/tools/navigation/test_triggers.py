@@ -6,6 +6,7 @@ import pytest
 
 from navloom.errors import UsageError
 from navloom.scenes.distances import metre_table
+from navloom.scenes.scene import Edge, Floor, Region, Scene, Viewpoint
 from navloom.scenes.uri import load_scene
 from navloom.tools.navigation.guide import way_to_goal
 from navloom.tools.navigation.triggers import stops_early, struggling
@@ -147,3 +148,86 @@ def test_a_stop_is_early_where_no_goal_is_within_the_radius() -> None:
     assert stops_early(home(), HALL, [ISLAND])
     with pytest.raises(UsageError, match="at least one goal"):
         stops_early(home(), HALL, [])
+
+
+def line(*regions: str | None, step: float = 1.0) -> Scene:
+    """Viewpoints v0, v1, ... in a row, each with the room it is in."""
+    rooms = dict.fromkeys(room for room in regions if room)
+    return Scene(
+        id="line",
+        source="test",
+        floors=(Floor(id=1, height=0.0),),
+        regions=tuple(Region(id=room, center=(0, 0, 0)) for room in rooms),
+        viewpoints=tuple(
+            Viewpoint(id=f"v{k}", position=(step * k, 0.0, 0.0), region=room)
+            for k, room in enumerate(regions)
+        ),
+        edges=tuple(Edge(a=f"v{k}", b=f"v{k + 1}") for k in range(len(regions) - 1)),
+    )
+
+
+def places(*numbers: int) -> list[str]:
+    return [f"v{number}" for number in numbers]
+
+
+@pytest.mark.parametrize(
+    ("back", "options", "found"),
+    [
+        # From v5, 3 m from the goal, three hops back are 3 m worse: not more than is allowed.
+        ((5, 4, 3, 2), {}, None),
+        ((5, 4, 3, 2, 1), {}, "off_course"),
+        ((5, 4), {"worse_m": 0.5}, "off_course"),
+        ((5, 4), {"worse_m": 1.0}, None),
+    ],
+)
+def test_off_course_is_more_than_three_metres_worse(
+    back: tuple[int, ...], options: dict[str, float], found: str | None
+) -> None:
+    scene = line(*["Hall_1"] * 9)
+    assert struggling(scene, places(*back), places(8), places(*range(9)), **options) == found
+
+
+@pytest.mark.parametrize(("hops", "found"), [(5, None), (6, "off_course")])
+def test_off_course_is_more_than_five_metres_from_the_route(hops: int, found: str | None) -> None:
+    scene = line(*["Hall_1"] * 12)
+    # The path goes on from v6; who walks away from it is held against its first place.
+    walked = places(*range(6, 5 - hops, -1))
+    options = {"worse_m": 100.0}
+    assert struggling(scene, walked, places(11), places(*range(6, 12)), **options) == found
+
+
+def test_a_room_beside_the_route_is_wrong_and_one_further_on_is_not() -> None:
+    scene = line("Bath_2", "Hall_1", "Hall_1", "Kitchen_3", "Study_4")
+    goal, route = places(4), places(1, 2, 3, 4)
+    assert struggling(scene, places(1, 0), goal, route) == "wrong_region"
+    # Back into the hall from the kitchen: it is behind.
+    assert struggling(scene, places(1, 2, 3, 2), goal, route) == "wrong_region"
+    assert struggling(scene, places(2, 1), goal, route) is None
+    # Nothing is known of a place without a room.
+    bare = line(None, "Hall_1", "Hall_1", "Kitchen_3", "Study_4")
+    assert struggling(bare, places(1, 0), goal, route) is None
+    # Who was never on the route has all of it ahead.
+    aside = line("Bath_2", "Hall_1", "Hall_1", "Kitchen_3", "Study_4")
+    assert struggling(aside, places(1, 0), goal, places(2, 3, 4)) == "wrong_region"
+
+
+@pytest.mark.parametrize(
+    ("since", "found"), [(0, "loop"), (1, "loop"), (2, None), (4, None), (9, None)]
+)
+def test_what_was_told_before_is_passed_over(since: int, found: str | None) -> None:
+    scene = line(*["Hall_1"] * 4)
+    assert struggling(scene, places(1, 2, 1, 2, 1), places(3), since=since) == found
+
+
+@pytest.mark.parametrize(("visits", "found"), [(1, "loop"), (2, "loop"), (3, None)])
+def test_two_visits_are_the_fewest_that_make_a_loop(visits: int, found: str | None) -> None:
+    scene = line(*["Hall_1"] * 4)
+    assert struggling(scene, places(1, 2, 1), places(3), visits=visits) == found
+    assert struggling(scene, places(1, 2), places(3), visits=visits) is None
+
+
+@pytest.mark.parametrize(("hops", "early"), [(2, False), (3, True), (4, True)])
+def test_a_stop_is_early_from_three_metres_on(hops: int, early: bool) -> None:
+    scene = line(*["Hall_1"] * 9)
+    assert stops_early(scene, f"v{hops}", places(0)) == early
+    assert stops_early(scene, f"v{hops}", places(8, 0)) == early
