@@ -21,6 +21,7 @@ from navloom.evals.capnav.official import (
 )
 from navloom.evals.capnav.scores import official_totals
 from navloom.scenes.formats.capnav import Nodes
+from navloom.scenes.traverse_table import Cell, Traversability
 from tests.evals.capnav.world import (
     EXPECTED,
     judge,
@@ -235,3 +236,103 @@ def test_scores_are_read_back_as_written(scenes: dict[str, OfficialScene]) -> No
                 answer["question"], answer["agent"], answer["output"]
             )
             assert OfficialScore.read(json.loads(json.dumps(score.record()))) == score
+
+
+def test_without_a_place_after_to_both_ends_are_nearest_to_the_words(
+    scenes: dict[str, OfficialScene],
+) -> None:
+    # Nothing stands after "to": the start is nearest to "from", the end to "to".
+    scene = named(scenes, "hall", "bath", "yard")
+    assert scene.ends("from hall or yard or bath to it") == ("hall", "bath")
+    assert scene.ends("hall, from the yard past the bath to it") == ("yard", "bath")
+    assert scene.ends("from the yard to it") == ("yard", "yard")
+    assert scene.ends("the hall lies there: from it to that") == "no_hits_after_from"
+    # Five hundredths a letter: nine letters more are worth 0.45 of a letter's distance.
+    assert named(scenes, "hall", "hall yard wide").ends("from hall yard wide to it") == (
+        "hall",
+        "hall yard wide",
+    )
+
+
+def test_without_from_and_to_the_first_and_the_last_name_are_meant(
+    scenes: dict[str, OfficialScene],
+) -> None:
+    scene = named(scenes, "hall", "bath", "yard")
+    assert scene.ends("yard, hall, bath") == ("yard", "bath")
+    assert scene.ends("yard, hall, yard") == ("yard", "hall")
+    assert scene.ends("yard") == ("yard", "yard")
+    assert scene.ends("yard yard") == ("yard", "yard")
+    assert scene.ends(" ") == "empty_question"
+    assert scene.ends("nothing") == "no_node_name_hit_in_question"
+
+
+def test_of_several_names_within_one_the_longest_is_meant(scenes: dict[str, OfficialScene]) -> None:
+    scene = named(scenes, "hall", "hall way", "yard")
+    assert scene.path(("the hall way north", "hal", "xyz", "")) == (
+        "hall way",
+        "hall way",
+        None,
+        None,
+    )
+    assert scene.path(("Hall",)) == ("hall",)
+
+
+def small(**labels: bool | None) -> OfficialScene:
+    """Rooms a, b and c in a row, with labels such as ``ab`` for HUMAN."""
+    cells = {
+        (pair[0], pair[1]): Cell(traversable=value, note=" steep " if pair == "ab" else "")
+        for pair, value in labels.items()
+        if value is not None
+    }
+    nodes = ("a", "b", "c")
+    edges = (("a", "b"), ("b", "c"))
+    table = Traversability(nodes, edges, {n: n for n in nodes}, {"HUMAN": cells})
+    return OfficialScene(cast(Nodes, Named(*nodes)), table)
+
+
+def test_notes_of_a_no_are_those_of_its_blocked_passages() -> None:
+    line = "Answer: (B) False | Path: a -> b -> c | Reason: steep"
+    found = small(ab=False, bc=True).score("from a to c", "HUMAN", line)
+    assert (found.bucket, found.notes, found.reason) == ("TN", ("steep",), "steep")
+    assert (found.traversable, found.reason_valid) == (None, None)
+    unlabelled = small(ab=True, bc=None).score("from a to c", "HUMAN", line)
+    assert (unlabelled.bucket, unlabelled.notes) == ("TN", ("b->c is not traversable",))
+    both = small(ab=None, bc=False).score("from a to c", "HUMAN", line)
+    assert both.notes == ("a->b is not traversable", "b->c is not traversable")
+    free = small(ab=True, bc=True).score("from a to c", "HUMAN", line)
+    assert (free.bucket, free.notes) == ("FN", ())
+    assert small(ab=True).score("from a to c", "SWEEPER", line).notes == ()
+    short = small(ab=False).score("from a to c", "HUMAN", "Answer: (B) False | Path: a | Reason: x")
+    assert (short.reason_valid, short.notes) == (0.0, ())
+
+
+def test_the_share_of_a_yes_is_of_its_passages() -> None:
+    line = "Answer: (A) True | Path: a -> b -> c"
+    assert small(ab=True, bc=True).score("from a to c", "HUMAN", line).traversable == 1
+    half = small(ab=True, bc=False).score("from a to c", "HUMAN", line)
+    assert (half.bucket, half.traversable, half.notes) == ("FP", 0.5, ())
+    assert small(ab=True).score("from a to c", "SWEEPER", line).traversable == 0
+    wrong = small(ab=True, bc=True).score("from a to c", "HUMAN", "Answer: (A) True | Path: a -> c")
+    assert (wrong.valid, wrong.faults, wrong.traversable) == (False, ("missing_edge:a->c",), None)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('```JSON\n[{"result": {"answer": "yes", "path": []}}]\n```', "Answer: (A) True | Path: "),
+        ('```[{"result": {"answer": "no", "path": []}}]```', "Answer: (B) False | Path: "),
+        ('[{"result": {"answer": "a", "path": [1, 2]}}]', "Answer: (A) True | Path: 1 -> 2"),
+        ('[{"result": [1]}]', "Answer: (B) False | Path: "),
+    ],
+)
+def test_a_fenced_array_is_read(text: str, value: str) -> None:
+    assert outputs_of(text) == [(None, None, value)]
+
+
+def test_a_bare_object_is_no_list_and_200_000_characters_are_read() -> None:
+    assert outputs_of('{"answer": 1}') == "result_not_list"
+    assert outputs_of("[]".ljust(200_000)) == "empty_result_items_or_missing_fields"
+    assert outputs_of("[]".ljust(200_001)) == [(None, None, "[]".ljust(200_001))]
+    line = "Answer: (A) True | Path: a -> b"
+    assert read_output(line.ljust(200_000)).names == ("a", "b")
+    assert read_output(line.ljust(200_001)).error == "cannot_parse_answer_path"
