@@ -13,7 +13,15 @@ from navloom.evals.navigation.failure_behaviour import (
     metres_to_goal,
     reference_of,
 )
-from navloom.evals.navigation.failure_cause import Fork, find_causes, fork_of, ways_at
+from navloom.evals.navigation.failure_cause import (
+    Fork,
+    find_causes,
+    fork_of,
+    rooms,
+    slope_of,
+    things,
+    ways_at,
+)
 from navloom.scenes.scene import Edge, Floor, Item, Region, Scene, Viewpoint
 from navloom.tools.navigation.steps import Step, Walk
 from tests.evals.navigation.walks import episode, scene
@@ -312,3 +320,35 @@ def test_a_fork_knows_how_much_of_the_way_was_done_and_where_it_looked():
 def test_the_clause_at_a_point_and_its_neighbours_say_where_to_go(progress, ways):
     said = "Turn left. Turn right. Go straight. Turn around."
     assert ways_at(said, progress) == ways
+
+
+def test_a_slope_is_of_the_floors_whatever_their_height():
+    def at(y, eyes=0.0):
+        return stand("v", 0, 0, y=y, eyes=eyes)
+
+    assert slope_of(at(5.0), [at(5.0)]) == "level"
+    assert slope_of(at(5.0), [at(9.0), at(5.2)]) == "level"
+    assert (slope_of(at(5.0), [at(5.5)]), slope_of(at(5.0), [at(4.5)])) == ("up", "down")
+    assert slope_of(at(5.0), [at(5.0, eyes=1.5)]) == "level"
+    assert slope_of(at(5.0), []) == slope_of(None, [at(5.0)]) == "level"
+
+
+def test_names_of_rooms_follow_one_another_and_4000_characters_are_read():
+    assert rooms("living room study") == {"Living Room", "Study / Office"}
+    assert rooms("x" * 3_994 + " study") == {"Study / Office"}
+    assert rooms("x" * 3_995 + " study") == frozenset()
+
+
+def test_a_plural_of_one_letter_is_no_word():
+    assert things("the as and the is") == frozenset()
+    assert things("shelves, couches, pianos") == {"shelf", "couch", "piano"}
+
+
+def test_what_is_known_of_a_fork_at_the_start_and_of_a_way_of_no_length():
+    home = place(stand("a", 0, 0), stand("b", 0, -2), stand("c", 2, 0))
+    task = episode(path=("a", "b"), heading=0.5)
+    how = Walk((("a", None), ("c", None)), (Step(viewpoint="a"),), True, "stop")
+    found = fork_of(how, Deviation(0, 0, "a", "b", "c"), ("a", "b"), task, home)
+    assert (found.progress, found.heading) == (0.0, 0.5)
+    alone = fork_of(how, Deviation(0, 0, "a", None, "c"), ("a",), task, home)
+    assert (alone.progress, alone.right) == (1.0, ())
