@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence, Set
 import networkx as nx
 import numpy as np
 import shapely
-from shapely import LineString, Polygon
+from shapely import LineString, Point, Polygon
 
 from navloom.errors import SceneError, did_you_mean
 from navloom.scenes.floor_graph import BODY
@@ -338,7 +338,7 @@ def _ways(scene: Scene, region: Region) -> list[Polygon]:
     """What people walk over in a region: its viewpoints and edges, a body wide."""
     at = {v.id: (v.position[0], v.position[2]) for v in scene.viewpoints if v.region == region.id}
     lines = [LineString([at[e.a], at[e.b]]) for e in scene.edges if e.a in at and e.b in at]
-    return [shape.buffer(BODY) for shape in (*lines, *shapely.points(list(at.values())))]
+    return [shape.buffer(BODY) for shape in (*lines, *map(Point, at.values()))]
 
 
 def with_ways(before: Scene, changed: Scene) -> Scene:
