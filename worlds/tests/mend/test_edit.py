@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import networkx as nx
 import pytest
@@ -11,9 +12,9 @@ from shapely import LineString, Point, Polygon
 from navloom.cli.main import main
 from navloom.errors import SceneError
 from navloom.scenes.formats.hm3d import Home, SourceObject, SourceRoom
-from navloom.scenes.scene import Box, Item, Relation, Scene
+from navloom.scenes.scene import Box, Edge, Floor, Item, Link, Region, Relation, Scene, Viewpoint
 from navloom.scenes.uri import load_scene
-from navloom_worlds.mend.edit import doors, edit
+from navloom_worlds.mend.edit import _places, _way, doors, edit, with_ways
 from worlds.tests.homes.test_assembly import made
 
 
@@ -202,3 +203,208 @@ def test_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert next(i for i in copy.items if i.name == "fridge").region == "Study_6"
     assert main(["scenes", "edit", "demo:flat", "--remove", "piano", "--out", str(out)]) == 1
     assert "no thing 'piano'" in capsys.readouterr().err
+
+
+def rooms(*links: Link, items: tuple[Item, ...] = (), y: float = 0.0) -> Scene:
+    """Three rooms of 2 x 2 m beside one another, of which no walls are known."""
+    names = ("Hall_1", "Bath_2", "Den_3")
+    return Scene(
+        id="rooms",
+        source="test",
+        floors=(Floor(id=1, height=y),),
+        regions=tuple(
+            Region(
+                id=name,
+                center=(10.0 * k, y, 4.0),
+                box=Box(center=(10.0 * k, y + 1.25, 4.0), size=(2.0, 2.5, 2.0)),
+            )
+            for k, name in enumerate(names)
+        ),
+        links=links,
+        items=items,
+    )
+
+
+def link(a: str, b: str, kind: Any = "door", **more: Any) -> Link:
+    return Link(a=a, b=b, kind=kind, **more)
+
+
+def test_of_several_doors_between_two_rooms_one_says_the_number() -> None:
+    scene = rooms(
+        link("Hall_1", "Den_3"),
+        link("Hall_1", "Bath_2"),
+        link("Bath_2", "Hall_1"),
+        link("Bath_2", "Den_3", "opening"),
+    )
+    with pytest.raises(SceneError) as caught:
+        edit(scene, "x", close=["Hall_1<->Bath_2"])
+    assert str(caught.value) == (
+        "between Hall_1 and Bath_2 are 2 doors: give a number. There are 2: Hall_1<->Bath_2, state"
+        " not known."
+    )
+    for words, closed in (("2", 1), ("00003", 2), ("1", 0), ("Den_3 <-> Hall_1", 0)):
+        found = edit(scene, "x", close=[words]).links
+        assert [each.door for each in found] == [
+            "closed" if k == closed else None for k in range(4)
+        ]
+    for words, said in (
+        ("0", "has 3 doors"),
+        ("4", "has 3 doors"),
+        ("000001", "is no door: write"),
+        ("Bath_2<->Den_3", "is no door: the way is of kind opening"),
+        ("Hall_1", "is no door: write"),
+    ):
+        with pytest.raises(SceneError, match=said):
+            edit(scene, "x", close=[words])
+
+
+def test_a_list_of_doors_is_cut_after_eight() -> None:
+    for many, more in ((8, ""), (9, " and 1 more")):
+        scene = rooms(*[link("Hall_1", "Bath_2")] * many)
+        with pytest.raises(SceneError) as caught:
+            edit(scene, "x", close=["99"])
+        assert str(caught.value).endswith(f"8: Hall_1<->Bath_2, state not known{more}.")
+
+
+@pytest.mark.parametrize("metres", ["0", "-1", "20", "21", "nan", "x", ""])
+def test_a_widening_is_between_nothing_and_twenty_metres(metres: str) -> None:
+    with pytest.raises(SceneError, match="is no widening"):
+        edit(rooms(link("Hall_1", "Bath_2")), "x", widen=[f"Hall_1<->Bath_2@{metres}"])
+
+
+def test_a_widening_needs_an_at_sign_and_less_than_twenty_metres() -> None:
+    with pytest.raises(SceneError, match="is no widening"):
+        edit(rooms(link("Hall_1", "Bath_2")), "x", widen=["0.9"])
+    with pytest.raises(SceneError) as caught:
+        edit(rooms(link("Hall_1", "Bath_2")), "x", widen=["Hall_1<->Bath_2@19.9"])
+    assert "is no widening" not in str(caught.value)
+
+
+def test_an_opening_is_a_way_and_a_sill_has_to_be_there() -> None:
+    one = rooms(link("Hall_1", "Bath_2", "opening"))
+    with pytest.raises(SceneError, match="Hall_1<->Bath_2 has no sill"):
+        edit(one, "x", level=["Bath_2<->Hall_1"])
+    both = rooms(link("Hall_1", "Bath_2", "opening"), link("Hall_1", "Bath_2"))
+    assert _way(both, "Hall_1<->Bath_2").kind == "door"
+    assert _way(one, "Hall_1<->Bath_2").kind == "opening"
+    assert _way(rooms(link("Hall_1", "Bath_2")), "1").kind == "door"
+    two = rooms(*[link("Hall_1", "Bath_2", "opening")] * 2)
+    with pytest.raises(SceneError, match="is no door: the way is of kind opening"):
+        edit(two, "x", level=["Hall_1<->Bath_2"])
+
+
+def cube(name: str, x: float, z: float = 4.0, side: float = 0.6, **more: Any) -> Item:
+    return item(name, name, x, z, (side, side, side), region="Hall_1", **more)
+
+
+def places_of(thing: Item, *others: Item, support: Item | None = None, y: float = 0.0) -> Any:
+    scene = rooms(items=(thing, *others), y=y)
+    return list(_places(scene, thing, others, scene.regions[0], support))
+
+
+@pytest.mark.parametrize("y", [0.0, 3.0])
+def test_a_thing_stands_in_the_middle_of_an_empty_floor(y: float) -> None:
+    found = places_of(cube("box", 0.0), y=y)
+    assert found[0] == (0.0, y + 0.3, 4.0)
+    assert len(found) == 20
+    off = [round(abs(x) + abs(z - 4.0), 3) for x, _, z in found]
+    assert off == sorted(off)
+    # Every third place is tried: the second is one of the four or eight around the middle.
+    assert 0.04 < off[1] < 0.11
+
+
+def test_a_thing_stays_within_its_room_and_clear_of_others() -> None:
+    # A cube of 1.9 m leaves 0.05 m on either side: nine places, of which every third is tried.
+    found = places_of(cube("box", 0.0, side=1.9))
+    assert len(found) == 3
+    assert all(abs(x) <= 0.05 and abs(z - 4) <= 0.05 for x, _, z in found)
+    assert places_of(cube("box", 0.0, side=2.1)) == []
+    # A cube in the middle: half a side of each apart, and on the next place of the lattice.
+    first, *_ = places_of(cube("box", 0.9), cube("stool", 0.0, side=0.64))
+    assert max(abs(first[0]), abs(first[2] - 4)) == pytest.approx(0.65)
+
+
+@pytest.mark.parametrize(
+    ("other", "blocks"),
+    [
+        # Lower than 0.06 m it is a rug; what hangs above is in nobody's way.
+        ({"size": (2.0, 0.02, 2.0), "position": (0.0, 0.01, 4.0)}, False),
+        ({"size": (2.0, 0.5, 2.0), "position": (0.0, 0.25, 4.0)}, True),
+        ({"size": (2.0, 0.2, 2.0), "position": (0.0, 0.71, 4.0)}, False),
+        ({"size": (2.0, 0.2, 2.0), "position": (0.0, 0.69, 4.0)}, True),
+        ({"size": (2.0, 0.5, 2.0), "position": (0.0, 0.25, 4.0), "region": "Bath_2"}, False),
+        ({"size": None}, False),
+    ],
+)
+def test_what_is_in_the_way_of_a_thing(other: dict[str, Any], blocks: bool) -> None:
+    wide = cube("wide", 0.0).model_copy(update=other)
+    assert (places_of(cube("box", 0.0), wide) == []) == blocks
+
+
+@pytest.mark.parametrize(("height", "fits"), [(2.5, True), (2.51, False)])
+def test_a_thing_stands_below_the_ceiling(height: float, fits: bool) -> None:
+    tall = item("tall", "tall", 0.0, 4.0, (0.5, height, 0.5), region="Hall_1")
+    assert bool(places_of(tall)) == fits
+
+
+def test_a_thing_stands_on_another_beside_what_is_there() -> None:
+    table = item("table", "table", 0.5, 4.5, (1.0, 0.75, 1.0), region="Hall_1")
+    vase = item("vase", "vase", 0.5, 4.5, (0.22, 0.4, 0.22), region="Hall_1", on="table",
+                position=(0.5, 0.95, 4.5))  # fmt: skip
+    cup = item("cup", "cup", 0.0, 4.0, (0.1, 0.1, 0.1), region="Hall_1")
+    first, *_ = places_of(cup, table, support=table)
+    assert first == (0.5, 0.8, 4.5)
+    first, *_ = places_of(cup, table, vase, support=table)
+    assert first[1] == 0.8
+    assert max(abs(first[0] - 0.5), abs(first[2] - 4.5)) == pytest.approx(0.2)
+    # A lid on it shows where its surface is.
+    low = vase.model_copy(update={"position": (0.5, 0.7, 4.5)})
+    assert places_of(cup, table, low, support=table)[0][1] == 0.55
+
+
+def test_without_sizes_a_thing_is_put_in_the_middle() -> None:
+    thing = cube("box", 0.9).model_copy(update={"size": None})
+    assert places_of(thing) == [(0.0, 0.0, 4.0)]
+    bare = cube("stool", 0.3, 4.2, position=(0.3, 0.7, 4.2)).model_copy(update={"size": None})
+    assert places_of(cube("box", 0.9), bare, support=bare) == [(0.3, 1.0, 4.2)]
+
+
+@pytest.mark.parametrize(
+    ("x", "left"),
+    # A cube of 0.6 m on the edge from (-0.8, 4) to (0.8, 4), on its end, and beside it.
+    [(1.2, ["v0", "v1"]), (1.0, ["v0"]), (0.0, None)],
+)
+def test_a_thing_that_cuts_the_only_way_is_refused(x: float, left: list[str] | None) -> None:
+    stands = tuple(
+        Viewpoint(id=f"v{k}", position=(at, 0.0, 4.0), region="Hall_1")
+        for k, at in enumerate((-0.8, 0.8))
+    )
+    before = rooms().replace(viewpoints=stands, edges=(Edge(a="v0", b="v1"),))
+    changed = before.replace(items=(cube("box", x),))
+    if left is None:
+        with pytest.raises(SceneError, match="walk through all of the home"):
+            with_ways(before, changed)
+    else:
+        found = with_ways(before, changed)
+        assert [v.id for v in found.viewpoints] == left
+        assert len(found.edges) == len(left) - 1
+    # Above the head, flat on the floor, or in another room it is in nobody's way.
+    for update in (
+        {"position": (x, 2.4, 4.0)},
+        {"size": (0.6, 0.04, 0.6), "position": (x, 0.02, 4.0)},
+        {"region": "Bath_2"},
+    ):
+        other = before.replace(items=(cube("box", x).model_copy(update=update),))
+        assert with_ways(before, other).edges == before.edges
+
+
+def test_a_viewpoint_that_is_covered_is_dropped_where_another_way_is_left() -> None:
+    at = {"a": (-0.8, 3.2), "b": (0.8, 3.2), "c": (0.0, 4.8), "d": (0.0, 3.2)}
+    stands = tuple(
+        Viewpoint(id=name, position=(x, 0.0, z), region="Hall_1") for name, (x, z) in at.items()
+    )
+    edges = tuple(Edge(a=pair[0], b=pair[1]) for pair in ("ad", "db", "bc", "ca"))
+    before = rooms().replace(viewpoints=stands, edges=edges)
+    changed = with_ways(before, before.replace(items=(cube("box", 0.0, 3.2, 0.4),)))
+    assert [v.id for v in changed.viewpoints] == ["a", "b", "c"]
+    assert [(e.a, e.b) for e in changed.edges] == [("b", "c"), ("c", "a")]
