@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from navloom.errors import SceneError, SimulatorError
 from navloom.scenes import load_scene
-from navloom.scenes.scene import Item, Link, Scene
+from navloom.scenes.scene import Item, Link, Region, Scene, Viewpoint
 from navloom.sim.captions import CaptionCache, MatterportCaptions, captions_for
 from navloom.sim.composer import (
     ComposedCaptions,
+    Thing,
     briefly,
     composed,
     enumerated,
@@ -312,3 +313,149 @@ def test_any_text_becomes_one_bounded_line(text: str, most: int) -> None:
     for made in (one_line(text, most), briefly(text, most)):
         assert len(made) <= most + 2  # capitals of some letters are two: 'ŉ'
         assert made.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("text", "most", "line"),
+    [
+        ("one two", 7, "one two"),
+        ("one twos", 7, "one..."),
+        ("abcdefgh", 7, "abcd..."),
+        ("one, two", 7, "one..."),
+        ("a" * 28 + " b", 7, "aaaa..."),
+    ],
+)
+def test_a_line_is_cut_at_a_word_three_characters_early(text: str, most: int, line: str) -> None:
+    assert one_line(text, most) == line
+
+
+@pytest.mark.parametrize(
+    ("caption", "most", "text"),
+    [
+        ("a hall, a bed", 11, "Hall, a bed"),
+        ("a hall, a bed", 10, "Hall..."),
+        # The comma may stand right behind the bound, and leaves half of it at least.
+        ("hall with, bed", 9, "Hall with"),
+        ("hall, with beds", 8, "Hall"),
+        ("hall with beds", 10, "Hall..."),
+    ],
+)
+def test_a_caption_is_cut_at_the_last_comma_that_leaves_half(
+    caption: str, most: int, text: str
+) -> None:
+    assert briefly(caption, most) == text
+
+
+def thing(heading: float, left: float = 0.0, right: float = 0.0) -> Thing:
+    turns = (math.radians(each) for each in (heading, left, right))
+    at, to_left, to_right = turns
+    return Thing("i", "sofa", "asset", at, 2.0, (0, 0, 0), None, left=to_left, right=to_right)
+
+
+@pytest.mark.parametrize(
+    ("heading", "left", "right", "sectors"),
+    [
+        (0, 0, 0, [0]),
+        (10, 0, 0, [0]),
+        (0, 0, 50, [0, 1]),
+        (0, 50, 0, [0, 7]),
+        (0, 40, 40, [0]),
+        (20, 30, 30, [0, 1]),
+        (0, 91, 91, [0]),
+        (0, 89, 89, [0, 1, 7]),
+        (0, 120, 50, [0, 1, 6, 7]),
+    ],
+)
+def test_a_wide_thing_is_told_in_every_sector_whose_middle_it_covers(
+    heading: float, left: float, right: float, sectors: list[int]
+) -> None:
+    assert thing(heading, left, right).sectors == sectors
+
+
+def test_six_rooms_and_five_things_are_summed_up() -> None:
+    things = [item(f"{name} chair", "asset", "Bedroom_1", 2, 1) for name in "bcdfgh"]
+    rooms = tuple(
+        Region(id=f"{name.title()}_{k}", label=name, center=(0, 0, 0))
+        for k, name in enumerate(("attic", "bath", "cellar", "den", "foyer", "gym", "loft"), 10)
+    )
+    scene = row_house(*things)
+    links = tuple(Link(a="Bedroom_1", b=room.id, kind="door") for room in rooms)
+    wide = scene.replace(regions=(*scene.regions, *rooms), links=links)
+    assert composed(wide).at("vBedroom_1").summary == (
+        "A bedroom 1 with a b chair, a c chair, a d chair, a f chair and a g chair; from here one"
+        " gets to the attic, the bath, the cellar, the den, the foyer and the gym."
+    )
+
+
+@pytest.mark.parametrize(
+    ("step", "heights", "words"),
+    [
+        (0.6, (0, 0), "stairs up to the hall 2"),
+        (0.5, (0, 0), "stairs to the hall 2"),
+        (-0.6, (0, 0), "stairs down to the hall 2"),
+        (None, (1.0, 3.0), "stairs up to the hall 2"),
+        (None, (3.0, 1.0), "stairs down to the hall 2"),
+        (None, (3.0, 3.4), "stairs to the hall 2"),
+    ],
+)
+def test_stairs_lead_up_or_down_by_more_than_half_a_metre(
+    step: float | None, heights: tuple[float, float], words: str
+) -> None:
+    scene = row_house()
+    regions = tuple(
+        region.model_copy(update={"center": (0.0, heights[k], 0.0)}) if k < 2 else region
+        for k, region in enumerate(scene.regions)
+    )
+    made = ComposedCaptions(scene.replace(regions=regions))
+    link = Link(a="Bedroom_1", b="Hall_2", kind="stairs", step=step)
+    assert made._link_words(link, "Bedroom_1") == words
+    # The same stairs, as a scene may have them from the other end.
+    back = Link(a="Hall_2", b="Bedroom_1", kind="stairs", step=None if step is None else -step)
+    assert made._link_words(back, "Bedroom_1") == words
+
+
+@pytest.mark.parametrize(("metres", "told"), [(1.0, True), (1.01, False)])
+def test_a_viewpoint_is_at_the_nearest_link_within_a_metre(metres: float, told: bool) -> None:
+    scene = row_house()
+    here = Viewpoint(id="at", position=(3.0, 0.0, 0.0), region="Hall_2")
+    near = Link(a="Hall_2", b="Bedroom_1", kind="door", point=(3.0 + metres, 0.0, 0.0))
+    far = Link(a="Hall_2", b="Living_room_3", kind="door", point=(9.0, 0.0, 0.0))
+    made = scene.replace(links=(far, near), viewpoints=(*scene.viewpoints, here), edges=())
+    way = ComposedCaptions(made)._way(made.viewpoint_by_id["vHall_2"], here)
+    assert way.startswith("leads to a door to the bedroom 1") == told
+    assert way.startswith("further in the hall 2") == (not told)
+
+
+def test_three_landmarks_lie_nearer_to_the_end_than_to_the_start() -> None:
+    names = ("oven", "stool", "lamp", "vase")
+    things = [item(name, "asset", "Hall_2", 7.0 + k / 10, 0) for k, name in enumerate(names)]
+    middle = item("rug", "asset", "Hall_2", 6.5, 0)
+    here = Viewpoint(id="here", position=(6.0, 0.0, 0.0), region="Hall_2")
+    there = Viewpoint(id="there", position=(7.0, 0.0, 0.0), region="Hall_2")
+    scene = row_house(*things, middle)
+    made = scene.replace(viewpoints=(*scene.viewpoints, here, there), edges=())
+    words = ComposedCaptions(made)._way(here, there)
+    # The rug is as near to either; the counter is nearer to the start.
+    assert words == "further in the hall 2; oven, stool, lamp"
+
+
+@pytest.mark.parametrize(("metres", "seen"), [(3.0, True), (3.01, False)])
+def test_what_is_near_is_within_three_metres(metres: float, seen: bool) -> None:
+    own = item("stool", "asset", "Attic_6", 22 + metres, 0)
+    lost = item("vase", "object", None, 22 - metres, 0)
+    found = ComposedCaptions(row_house(own, lost)).at("vAttic_6").objects
+    assert [each.name for each in found] == (["stool", "vase"] if seen else [])
+
+
+@pytest.mark.parametrize(
+    ("high", "seen"), [(-0.51, False), (-0.5, True), (2.5, True), (2.51, False)]
+)
+def test_what_is_of_no_region_is_near_on_its_storey(high: float, seen: bool) -> None:
+    scene = row_house()
+    attic = scene.viewpoint_by_id["vAttic_6"].model_copy(
+        update={"position": (22.0, 5.0, 0.0), "eye_height": 1.0}
+    )
+    lost = item("vase", "object", None, 22, 1).model_copy(update={"position": (22, 4 + high, 1)})
+    kept = tuple(each for each in scene.viewpoints if each.id != "vAttic_6")
+    made = scene.replace(items=(lost,), viewpoints=(*kept, attic))
+    assert bool(ComposedCaptions(made).at("vAttic_6").objects) == seen
