@@ -13,7 +13,7 @@ from shapely import LineString, Point, Polygon, box, unary_union
 
 from navloom.scenes.floor_graph import BODY, LONGEST, BlockedError, FreeFloor, fill
 from navloom.scenes.scene import Box, Edge, Item, Link, Point2, Region, Stairs, Viewpoint
-from navloom_worlds.homes.freespace import place_viewpoints
+from navloom_worlds.homes.freespace import _Gate, place_viewpoints
 
 NEAR_ENOUGH = 0.003
 """Metres by which places rounded to millimetres may miss a body's radius."""
@@ -296,3 +296,41 @@ def test_new_viewpoints_keep_off_what_is_somebody_elses() -> None:
     for viewpoint in floor.stands:
         x, _, z = viewpoint.position
         assert all(math.dist((x, z), each) >= 0.1 for each in kept)
+
+
+def test_a_way_in_has_places_behind_it_and_a_strip_of_floor() -> None:
+    # It leads in 3-4-5 askew; 0.5 m on either side less a body of 0.2 m.
+    gate = _Gate(at=(1.0, 2.0), into=(0.6, 0.8), half=0.5, off=0.1, body=0.2, reach=0.3)
+    assert gate.place(0.45) == (1.33, 2.44)
+    assert gate.place(0.0) == (1.06, 2.08)
+    assert [*gate.strip.exterior.coords] == [
+        (1.234, 1.812), (0.754, 2.172), (1.0, 2.5), (1.48, 2.14), (1.234, 1.812),
+    ]  # fmt: skip
+    narrow = _Gate(at=(0.0, 0.0), into=(0.0, 1.0), half=0.2, off=0.1, body=0.2, reach=0.3)
+    assert narrow.strip.bounds == (-0.01, -0.01, 0.01, 0.4)
+
+
+@pytest.mark.parametrize(
+    ("begins", "stands"), [(None, 0.45), (0.66, 0.45), (0.64, 0.35), (0.56, 0.35), (0.54, 0.25)]
+)
+def test_before_a_doorway_one_stands_as_far_in_as_is_free(
+    begins: float | None, stands: float
+) -> None:
+    rooms = [room(1, 0, 0, 4, 4), room(2, 0, -4, 4, 0)]
+    chest = [] if begins is None else [thing(1, 2.0, begins + 0.3, 1.0, 0.6)]
+    viewpoints, _ = place_viewpoints(rooms, [door(1, 2, (1.5, 0.0), (2.5, 0.0))], chest)
+    first = next(v for v in viewpoints if v.id == "1_0")
+    assert first.position == (2.0, 0.0, pytest.approx(stands))
+    other = next(v for v in viewpoints if v.id == "2_0")
+    assert other.position == (2.0, 0.0, pytest.approx(-0.45))
+
+
+@pytest.mark.parametrize(
+    ("height", "bottom", "walked"),
+    [(0.05, 0.0, True), (0.06, 0.0, False), (0.5, 1.8, True), (0.5, 1.79, False)],
+)
+def test_what_is_flat_or_high_is_in_nobodys_way(height: float, bottom: float, walked: bool) -> None:
+    wide = thing(1, 2.0, 2.0, 3.0, 3.0, height=height, bottom=bottom + 3.0)
+    viewpoints, _ = place_viewpoints([room(1, 0, 0, 4, 4, y=3.0)], [], [wide])
+    inside = [v for v in viewpoints if max(abs(v.position[0] - 2), abs(v.position[2] - 2)) < 1.5]
+    assert bool(inside) == walked
