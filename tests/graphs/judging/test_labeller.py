@@ -121,3 +121,21 @@ def test_a_reason_is_300_characters_long_at_most() -> None:
     read = labeller.read_label(reply(why="x" * 301), CAUSES)
     assert read["why"] == "x" * 300
     assert labeller.label_schema(CAUSES)["properties"]["why"]["maxLength"] == 300
+
+
+@pytest.mark.parametrize(("letters", "shown"), [(40_000, 40_000), (40_001, 40_000)])
+def test_forty_thousand_characters_of_an_account_are_shown(letters: int, shown: int) -> None:
+    with ScriptedChatModel([reply()]) as model:
+        state = labelled(model, {**GIVEN, "account": "w" * letters})
+    system, human = state["result"]["prompt"]
+    assert "no instruction" in system
+    assert human.count("w" * shown) == 1
+    assert "w" * (shown + 1) not in human
+    assert ("[cut here]" in human) == (letters > shown)
+
+
+def test_a_cause_and_its_reason_are_bounded() -> None:
+    long = "a" * 80
+    assert labeller.read_label(reply(long), [long])["cause"] == long
+    assert labeller.read_label(reply("a" * 81), [long])["cause"] == long
+    assert labeller.read_label(reply(why="w" * 301), CAUSES)["why"] == "w" * 300

@@ -183,3 +183,49 @@ def test_thoughts_that_never_close_hold_no_verdict_and_cost_no_time() -> None:
         last_object(hostile + '{"correct": true}', "correct")
     said = '{"correct": false}'
     assert last_object("<think>" * 28_000 + "</think>" + said, "correct") == {"correct": False}
+
+
+def passage(number: int, traversable: bool | None = False, **more: Any) -> dict[str, Any]:
+    ends = {"from": f"a{number}", "to": f"b{number}"}
+    return {**ends, "exists": True, "traversable": traversable, "note": "sill", **more}
+
+
+@pytest.mark.parametrize(("barriers", "others", "more"), [(20, 25, []), (21, 26, ["1", "1"])])
+async def test_twenty_barriers_and_twenty_five_other_passages_are_shown(
+    barriers: int, others: int, more: list[str]
+) -> None:
+    edges = [
+        *(passage(k) for k in range(barriers)),
+        *(passage(100 + k, True) for k in range(others)),
+    ]
+    found, _ = await judged(verdict(), record={"edges": edges, "agent": "BOX"})
+    text = found.prompt[1]
+    assert f"{barriers + others} passages, {barriers} of them barriers" in text
+    assert ("20. a19 -> b19: sill" in text, "21. " in text) == (True, False)
+    assert "- a124 -> b124: open" in text
+    assert "a125" not in text
+    assert [line.split()[1] for line in text.splitlines() if "more, not shown" in line] == more
+
+
+async def test_names_have_60_characters_and_notes_120() -> None:
+    words = "door to " * 30
+    edge = passage(1, to_name=words, note=words)
+    found, _ = await judged(verdict(), record={"edges": [edge], "agent": words})
+    line = next(each for each in found.prompt[1].splitlines() if each.startswith("1. a1"))
+    name, _, note = line.partition("): ")
+    assert 50 < len(name.partition("(")[2]) <= 60
+    assert 110 < len(note) <= 120
+    bare, _ = await judged(
+        verdict(), record={"edges": [passage(1, note="n" * 4_000, to_name="x")]}, defences=False
+    )
+    assert "n" * 4_000 in bare.prompt[1]
+
+
+async def test_what_nobody_noted_or_labelled_is_said() -> None:
+    edges = [passage(1, note=None), passage(2, None), passage(3, True, to_name="b3")]
+    found, _ = await judged(verdict(), record={"edges": edges})
+    text = found.prompt[1]
+    assert "Agent: not told" in text
+    assert "1. a1 -> b1: cannot be passed, cause not noted" in text
+    assert "- a2 -> b2: nobody labelled it" in text
+    assert "- a3 -> b3: open" in text
