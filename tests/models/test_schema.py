@@ -8,9 +8,18 @@ import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from langchain_core.messages import AIMessage, HumanMessage
 
-from navloom.errors import ModelError
-from navloom.models.binding import MOST_ENUM_VALUES, NotStrictError, schema_title, strict_schema
+from navloom.errors import ModelError, ModelRefusedError
+from navloom.models.binding import (
+    MOST_ENUM_VALUES,
+    NotStrictError,
+    _answer_as_content,
+    cannot,
+    check_abilities,
+    schema_title,
+    strict_schema,
+)
 from tests.models.wire_rules import complaints
 
 NAMES = st.text("abcdef_", min_size=1, max_size=6)
@@ -165,3 +174,72 @@ def test_a_response_schema_needs_a_title_that_is_a_name(title: Any) -> None:
     with pytest.raises(ModelError, match="title"):
         schema_title({"title": title})
     assert schema_title(json.loads('{"title": "phase_1"}')) == "phase_1"
+
+
+@pytest.mark.parametrize(("characters", "kept"), [(15_000, True), (15_001, False)])
+def test_251_names_have_15_000_characters_at_most(characters: int, kept: bool) -> None:
+    names = [f"{k:059}" for k in range(250)]
+    names.append("x" * (characters - 250 * 59))
+    schema = {"type": "object", "properties": {"n": {"enum": names}}, "required": ["n"]}
+    assert ("enum" in strict_schema(schema)["properties"]["n"]) == kept
+
+
+class Known:
+    """A model as its profile has it."""
+
+    _llm_type = "fake"
+
+    def __init__(self, name: str = "m", metadata: Any = None, **profile: Any) -> None:
+        self.model, self.profile, self.metadata = name, profile or None, metadata
+
+
+def test_a_model_lacks_what_its_profile_denies() -> None:
+    assert cannot(Known(tool_calling=False), "tools")
+    assert not cannot(Known(tool_calling=False), "images")
+    assert not cannot(Known(tool_calling=True), "tools")
+    assert not cannot(Known(), "tools")
+    assert not cannot(object(), "tools")
+    # Listed wrongly: OpenAI's API takes tool calls of this one.
+    assert not cannot(Known("gpt-3.5-turbo", tool_calling=False), "tools")
+    assert cannot(Known("gpt-3.5-turbo", image_inputs=False), "images")
+    named = Known("x", tool_calling=False)
+    named.model_name = "gpt-3.5-turbo"  # type: ignore[attr-defined]
+    assert not cannot(named, "tools")
+
+
+def test_what_a_model_lacks_is_refused_by_its_name() -> None:
+    check_abilities(Known(tool_calling=False, image_inputs=False))
+    check_abilities(Known(tool_calling=False), images=True)
+    with pytest.raises(ModelRefusedError, match=r"^fake takes no tool calls"):
+        check_abilities(Known(tool_calling=False), tools=True)
+    named = Known(metadata={"navloom_model": "openai/m"}, image_inputs=False)
+    with pytest.raises(ModelRefusedError, match=r"^openai/m takes no images"):
+        check_abilities(named, images=True, tools=True)
+
+
+def test_an_answer_among_calls_of_vllm_is_the_content() -> None:
+    def call(name: str, **args: Any) -> Any:
+        return {"name": name, "args": args, "id": name, "type": "tool_call"}
+
+    def broken(name: str, args: str | None) -> Any:
+        return {"name": name, "args": args, "id": name, "error": None, "type": "invalid_tool_call"}
+
+    plain = AIMessage("so", tool_calls=[call("look")])
+    assert _answer_as_content(plain, "answer") is plain
+    answer = AIMessage(
+        "so",
+        tool_calls=[call("answer", a=1), call("answer", a=2)],
+        additional_kwargs={"tool_calls": [1], "kept": 2},
+    )
+    found = _answer_as_content(answer, "answer")
+    assert (found.content, found.tool_calls) == ('{"a": 2}', [])
+    assert found.additional_kwargs == {"kept": 2}
+    both = _answer_as_content(AIMessage("so", tool_calls=[call("answer"), call("look")]), "answer")
+    assert (both.content, [each["name"] for each in both.tool_calls]) == ("so", ["look"])
+    torn = AIMessage("so", invalid_tool_calls=[broken("answer", None)])
+    assert _answer_as_content(torn, "answer").content == ""
+    half = AIMessage("so", invalid_tool_calls=[broken("answer", "{"), broken("look", "{")])
+    found = _answer_as_content(half, "answer")
+    assert (found.content, [each["name"] for each in found.invalid_tool_calls]) == ("so", ["look"])
+    with pytest.raises(TypeError, match="a chat model gave a HumanMessage"):
+        _answer_as_content(HumanMessage("so"), "answer")

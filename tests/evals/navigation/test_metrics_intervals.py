@@ -9,7 +9,19 @@ import pytest
 
 from navloom.evals.navigation.metrics import summarise
 from navloom.evals.report import intervals as bootstrap
-from navloom.evals.report.intervals import intervals
+from navloom.evals.report.intervals import (
+    Rate,
+    Row,
+    Spread,
+    bootstrap_mean,
+    clusters_of,
+    columns_of,
+    intervals,
+    percentiles,
+    resampled,
+    rows_of,
+    wilson,
+)
 
 
 def record(
@@ -80,3 +92,95 @@ def test_what_is_no_number_is_undefined() -> None:
 
 def test_percentiles_leave_two_and_a_half_per_cent_out_at_either_end() -> None:
     assert bootstrap.percentiles(np.arange(1001.0)) == (25.0, 975.0)
+
+
+def test_wilsons_interval_by_hand() -> None:
+    # z = 1.96: (p + z^2/2n -+ z sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n) of 8 in 10.
+    assert wilson(8, 10) == (pytest.approx(0.490, abs=1e-3), pytest.approx(0.943, abs=1e-3))
+    assert wilson(0, 1) == (0, pytest.approx(0.793, abs=1e-3))
+    assert wilson(0, 0) is None
+
+
+@pytest.mark.parametrize(
+    ("values", "interval"), [((), None), ((1.0,), None), ((2.0, 2.0), (2.0, 2.0))]
+)
+def test_a_mean_needs_two_values_for_an_interval(
+    values: tuple[float, ...], interval: tuple[float, float] | None
+) -> None:
+    assert bootstrap_mean(values) == interval
+    assert Spread.of(values).interval == interval
+
+
+def test_the_interval_of_a_mean_is_of_95_percent() -> None:
+    values = [0.0, 1.0] * 200
+    low, high = bootstrap_mean(values) or (math.nan, math.nan)
+    assert low == pytest.approx(0.5 - 1.96 * 0.5 / 20, abs=0.006)
+    assert high == pytest.approx(0.5 + 1.96 * 0.5 / 20, abs=0.006)
+
+
+def test_the_ends_of_draws_hold_95_percent_of_them() -> None:
+    assert percentiles(np.arange(1001.0)) == (25.0, 975.0)
+
+
+def test_draws_have_as_many_clusters_as_there_are() -> None:
+    draws = resampled(np.ones((5, 2)), 7, 0)
+    assert draws.tolist() == [[5, 5]] * 7
+    assert resampled(np.ones((0, 2)), 7, 0).shape == (0, 2)
+    other = resampled(np.arange(5.0)[:, None], 400, 1)
+    assert other.mean() == pytest.approx(10, abs=0.5)
+    assert other.std() == pytest.approx(math.sqrt(10), abs=0.4)
+
+
+def test_a_rate_and_a_spread_by_hand() -> None:
+    rate = Rate.among([1, 0, "", "x"])
+    assert (rate.hits, rate.of, rate.share) == (2, 4, 0.5)
+    assert (Rate(0, 0).share, Rate(0, 0).interval) == (None, None)
+    assert Rate(0, 4).share == 0
+    spread = Spread.of([1, None, 2, 3, 4, 10])
+    assert (spread.mean, spread.median, spread.max) == (4, 3, 10)
+    assert Spread.of(range(11)).p90 == 9
+    empty = Spread.of([None])
+    assert (empty.mean, empty.median, empty.p90, empty.max) == (None, None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "interval"), [(0.1, 0.2, [0.1, 0.2]), (None, 0.2, None), (0.1, None, None)]
+)
+def test_a_row_has_an_interval_where_it_has_both_ends(
+    low: float | None, high: float | None, interval: list[float] | None
+) -> None:
+    assert Row("SR", 0.15, low, high, 3).interval == interval
+
+
+def test_means_are_weighted_and_need_two_clusters_for_ends() -> None:
+    values = np.array([[1.0, math.nan], [0.0, math.nan], [0.5, 2.0]])
+    means, low, high = intervals(values, weights=np.array([[1.0, 1], [3, 1], [0, 1]]))
+    assert means.tolist() == [0.25, 2.0]
+    assert (low[0], high[0]) == (0, 1)
+    assert np.isnan([low[1], high[1]]).all()
+    _, together, _ = intervals(values, ["a", "a", "a"])
+    assert np.isnan(together).all()
+    none, _, _ = intervals(np.full((2, 1), math.nan))
+    assert np.isnan(none).all()
+
+
+def test_records_as_a_table_have_finite_numbers_alone() -> None:
+    records = [{"a": 1, "b": True}, {"a": math.inf}, {"a": "1", "b": None}]
+    table = columns_of(records, ["a", "b"])
+    assert np.isnan(table).tolist() == [[False, False], [True, True], [True, True]]
+    assert table[0].tolist() == [1, 1]
+    rows = rows_of(["a", "b"], table, None)
+    assert [(row.mean, row.n, row.interval) for row in rows] == [(1, 1, None), (1, 1, None)]
+
+
+def test_a_record_without_a_cluster_is_one_of_its_own() -> None:
+    assert clusters_of([{"cluster": "p"}, {}, {"cluster": None}, {"cluster": "p"}]) == [
+        "p", 1, 2, "p",
+    ]  # fmt: skip
+
+
+def test_parts_of_draws_are_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = np.random.default_rng(0).random((30, 2))
+    whole = [each.tolist() for each in intervals(values, resamples=100)]
+    monkeypatch.setattr(bootstrap, "_MOST_CELLS", 70)
+    assert [each.tolist() for each in intervals(values, resamples=100)] == whole
