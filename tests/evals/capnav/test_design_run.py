@@ -9,7 +9,17 @@ from typing import Any
 import pytest
 
 from navloom.errors import SceneError, UsageError
-from navloom.evals.capnav.collect import Balance, RouteFacts, Steer, collect
+from navloom.evals.capnav.collect import (
+    Balance,
+    Collected,
+    Kept,
+    RouteFacts,
+    Steer,
+    candidates,
+    collect,
+    facts_of,
+    truth_record,
+)
 from navloom.evals.capnav.data import load_benchmark
 from navloom.evals.capnav.design_run import first_round, fit_scenes, next_round
 from navloom.evals.capnav.request import CapnavSynthRequest
@@ -20,12 +30,14 @@ from navloom.evals.session import Session
 from navloom.models import get_model
 from navloom.models.scripted import register, unregister
 from navloom.scenes.formats.scene_json import save
+from navloom.scenes.traverse_table import Cell, Traversability
 from navloom.scenes.uri import scene_of
 from navloom.testing import ModelServer, brain
 from navloom.tools.capnav.feasible import feasible
 from navloom.tools.capnav.grounding import check_question
 from navloom.tools.capnav.named_places import Places, truth_of
 from tests.cli.small import small_scene
+from tests.evals import tiny
 from tests.evals.stopping import cut_short, slow
 from tests.tools.capnav.test_grounding import question
 
@@ -317,3 +329,124 @@ def test_steering_on_the_benchmarks_scenes(data_dir: Path, tmp_path: Path) -> No
         counted = made[True]["bodies"][body]
         assert abs(counted["feasible"] - counted["infeasible"]) <= 10
     assert made[True]["kinds"]["elevator"] > made[False]["kinds"]["elevator"]
+
+
+def facts(length: int = 2, answer: bool | None = True, *kinds: str, end: str = "b") -> RouteFacts:
+    return RouteFacts("a", end, length, {"X": answer}, {"X": kinds} if answer is False else {})
+
+
+def kept(*statuses: tuple[str, int | None]) -> Kept:
+    grounding = {
+        key: {"status": status, "fits": fits}
+        for key, (status, fits) in zip(("start_detail", "end_detail"), statuses, strict=True)
+    }
+    ends = {"nodes_involved": {"start": "a", "end": "b"}}
+    truth = {"length": 1, "bodies": {"X": {"answer": True, "kinds": []}}}
+    return Kept(ends, grounding, "sample", truth)
+
+
+def test_what_is_missing_is_asked_for_scene_by_scene_up_to_the_whole() -> None:
+    one = kept(("verified", 1), ("unverifiable", None))
+    found = Collected({"s": [one, one], "t": []})
+    assert found.count == 2
+    assert found.missing({"s": 3, "t": 3}, 6) == {"s": 1, "t": 3}
+    assert found.missing({"s": 3, "t": 3, "u": 3}, 4) == {"s": 1, "t": 1}
+    assert found.missing({"s": 2, "t": 1}, 3) == {"t": 1}
+    assert found.missing({"s": 9}, 2) == {}
+    assert found.details() == {"verified": 2, "unverifiable": 2, "told_apart": 2}
+    told = found.record({"s": 2, "t": 3}, 5)
+    assert (told["asked"], told["accepted"], told["short"]) == (5, 2, 3)
+    assert told["short_by_scene"] == {"t": 3}
+    assert found.record({"s": 2, "t": 3}, 2)["short_by_scene"] == {}
+    assert (told["spare"], told["duplicates_dropped"], told["rules_broken"]) == (0, 0, {})
+
+
+@pytest.mark.parametrize(("length", "bin_"), [(1, "1"), (5, "5"), (6, "6+"), (9, "6+")])
+def test_long_routes_are_one_group(length: int, bin_: str) -> None:
+    assert facts(length).bin == bin_
+
+
+# Rooms in a row, and one that nothing is said of: only X stops at the stairs.
+ROW = Traversability(
+    ("a", "b", "c", "d"),
+    (("a", "b"), ("b", "c")),
+    {name: name for name in "abcd"},
+    {
+        "X": {("a", "b"): Cell(traversable=False, note="stairs"),
+              ("b", "c"): Cell(traversable=True, note="")},
+        "Y": {("a", "b"): Cell(traversable=True, note="")},
+    },
+)  # fmt: skip
+
+
+def test_the_truth_of_a_question_is_that_of_every_body() -> None:
+    told = truth_record(ROW, "a", "c")
+    assert (told["route"], told["length"]) == (["a", "b", "c"], 2)
+    x, y = told["bodies"]["X"], told["bodies"]["Y"]
+    assert (x["answer"], x["path"], x["kinds"]) == (False, [], ["stairs"])
+    assert [each["note"] for each in x["blocking"]] == ["stairs"]
+    assert (y["answer"], y["path"], len(y["unlabelled"])) == (None, ["a", "b", "c"], 1)
+    found = facts_of(told, "a", "c")
+    assert (found.length, found.answers) == (2, {"X": False, "Y": None})
+    assert found.kinds == {"X": ("stairs",)}
+    lost = truth_record(ROW, "a", "d")
+    assert (lost["route"], lost["length"]) == ([], 0)
+    assert facts_of(lost, "a", "d").length == 1
+
+
+def test_candidates_are_the_pairs_that_some_route_joins() -> None:
+    home = tiny.home()
+    truth = Traversability(
+        ("Bedroom_1", "Hallway_2", "Kitchen_3", "Garage_8"),
+        (("Bedroom_1", "Hallway_2"), ("Hallway_2", "Kitchen_3")),
+        {},
+        {
+            "X": {("Bedroom_1", "Hallway_2"): Cell(traversable=False, note="stairs"),
+                  ("Hallway_2", "Kitchen_3"): Cell(traversable=True, note="")},
+            "Y": {("Bedroom_1", "Hallway_2"): Cell(traversable=True, note="")},
+        },
+    )  # fmt: skip
+    found = {(each.start, each.end): each for each in candidates(Places(home, truth), 0)}
+    assert len(found) == 6
+    far = found["Bedroom_1", "Kitchen_3"]
+    assert (far.length, far.answers, far.kinds) == (
+        2, {"X": False, "Y": None}, {"X": ("stairs",)},
+    )  # fmt: skip
+    near = found["Hallway_2", "Kitchen_3"]
+    assert (near.length, near.answers, near.kinds) == (1, {"X": True, "Y": None}, {})
+
+
+def test_a_set_is_steered_to_rare_answers_lengths_and_barriers() -> None:
+    # All so far could be done: what cannot be done is worth more than what is longer.
+    before = [facts(2, True)] * 4
+    assert Steer(before).pick([facts(3, True), facts(2, False, "stairs")], set(), 1) == facts(
+        2, False, "stairs"
+    )
+    # Of two that cannot, the rare length or the rare barrier goes first.
+    no = [facts(2, False, "stairs")] * 2 + [facts(2, True)] * 2
+    assert Steer(no).pick([facts(2, True), facts(4, True)], set(), 1) == facts(4, True)
+    rare = facts(2, False, "elevator")
+    assert Steer(no).pick([facts(2, False, "stairs"), rare], set(), 1) == rare
+    assert Steer(no).pick([rare], {("a", "b")}, 1) is None
+
+
+@pytest.mark.parametrize(
+    ("route", "worth"),
+    [
+        # How much rarer the answer is, then half of the rarity of the length and of the barrier.
+        (facts(2, False, "stairs"), 2 / 3 + 0.5 / 3 + 0.5 / 1),
+        (facts(2, True), -2 / 3 + 0.5 / 3),
+        (facts(4, None), -1 + 0.5),
+        (facts(4, False, "other", "no note"), 2 / 3 + 0.5),
+        (RouteFacts("a", "b", 4, {}, {}), 0.5),
+        (RouteFacts("a", "b", 4, {"X": True, "Z": True}, {}), (-2 / 3 + 0) / 2 + 0.5),
+    ],
+)
+def test_what_a_route_is_worth_to_a_set(route: RouteFacts, worth: float) -> None:
+    assert Steer([facts(2, True)] * 2)._worth(route) == pytest.approx(worth)
+
+
+def test_the_rarest_barrier_of_a_route_counts() -> None:
+    before = Steer([facts(2, False, "stairs", "clutter")] * 3 + [facts(2, False, "clutter")])
+    both = before._worth(facts(6, False, "stairs", "clutter"))
+    assert both == pytest.approx(-4 / 5 + 0.5 + 0.5 / 4)
