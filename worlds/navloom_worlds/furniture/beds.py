@@ -24,7 +24,12 @@ from navloom_worlds.furniture.turnery import prism, rounded, sheet
 from navloom_worlds.geometry.colours import surface_of
 from navloom_worlds.geometry.solids import Part, Surface, box
 
-_PILLOW = 0.07
+_PILLOW, _LIFT = 0.07, 0.012
+"""Metres: how high a pillow is, and a duvet lies over the mattress."""
+_BLANKETS = (
+    *((0.55, 0.65, 0.75), (0.75, 0.72, 0.66), (0.42, 0.5, 0.58)),
+    *((0.78, 0.62, 0.58), (0.62, 0.68, 0.6), (0.86, 0.85, 0.82)),
+)
 
 
 def bed(item: Item) -> Iterator[Part]:
@@ -55,43 +60,17 @@ def _head_board(item: Item, w: float, h: float, near: float, far: float, look: S
 
 
 def _bedclothes(item: Item, w: float, top: float, d: float, back: float) -> Iterator[Part]:
-    dice = dice_of(item)
-    colour = dice.choice(
-        [
-            (0.55, 0.65, 0.75),
-            (0.75, 0.72, 0.66),
-            (0.42, 0.5, 0.58),
-            (0.78, 0.62, 0.58),
-            (0.62, 0.68, 0.6),
-            (0.86, 0.85, 0.82),
-            vivid(dice.random(), 0.35, 0.6),
-        ]
-    )
-    look = Surface(colour)
-    unmade = has(item, "unmade")
-    fold = back - 0.5 if not unmade else back - 0.75
-    near = -d / 2
-    lift = 0.012
-    yield _duvet(
-        w,
-        top,
-        near,
-        fold,
-        look,
-        ruffled=unmade,
-        lift=lift,
-        seed=dice.randrange(99),
-        room=0.12 if item.shape else 0.02,
-    )
+    dice, unmade = dice_of(item), has(item, "unmade")
+    look = Surface(dice.choice([*_BLANKETS, vivid(dice.random(), 0.35, 0.6)]))
+    fold = back - (0.75 if unmade else 0.5)
+    ruffled = (dice.randrange(99), 0.12 if item.shape else 0.02)
+    yield _duvet(w, top, -d / 2, fold, look, ruffled if unmade else None)
     if not unmade:
-        turned = box(
-            (-w / 2, top - 0.02, fold - 0.22), (w / 2, top + lift + 0.012, fold), set_off(look, 0.3)
-        )
-        yield turned
+        low, high = (-w / 2, top - 0.02, fold - 0.22), (w / 2, top + _LIFT + 0.012, fold)
+        yield box(low, high, set_off(look, 0.3))
     pillow = _PILLOW if item.shape else 0.03
     wide = min(0.62, w * 0.45 if w > 1.2 else w * 0.72)
-    spots = [-w / 4, w / 4] if w > 1.2 else [0.0]
-    for x in spots:
+    for x in [-w / 4, w / 4] if w > 1.2 else [0.0]:
         shift = dice.uniform(-0.08, 0.08) if unmade else 0.0
         low = (x - wide / 2 + shift * 0.5, top - 0.03, back - 0.45)
         high = (x + wide / 2 + shift * 0.5, top + pillow, back - 0.03)
@@ -99,44 +78,31 @@ def _bedclothes(item: Item, w: float, top: float, d: float, back: float) -> Iter
 
 
 def _duvet(
-    w: float,
-    top: float,
-    near: float,
-    fold: float,
-    look: Surface,
-    *,
-    ruffled: bool,
-    lift: float,
-    seed: int,
-    room: float,
+    w: float, top: float, near: float, fold: float, look: Surface, ruffled: tuple[int, float] | None
 ) -> Part:
-    """Cloth over the mattress that hangs down at its sides and its foot."""
-    drop = top * 0.38
-    across = np.array(
-        [
-            -w / 2,
-            -w / 2,
-            -w / 2 + 0.02,
-            *np.linspace(-w / 2 + 0.15, w / 2 - 0.15, 6),
-            w / 2 - 0.02,
-            w / 2,
-            w / 2,
-        ]
-    )
-    down = np.array([-drop, -0.03, lift, *[lift] * 6, lift, -0.03, -drop])
+    """Cloth over the mattress that hangs down at its sides and its foot.
+
+    Args:
+        w: how wide the bed is.
+        top: of the mattress.
+        near: where the foot of the bed is.
+        fold: where it ends.
+        look: its look.
+        ruffled: of an unmade bed which one, and how high its waves may be.
+    """
+    drop, half = top * 0.38, w / 2
+    inner = np.linspace(0.15 - half, half - 0.15, 6)
+    across = np.array([-half, -half, 0.02 - half, *inner, half - 0.02, half, half])
+    down = np.array([-drop, -0.03, *[_LIFT] * 8, -0.03, -drop])
     along = np.array([near, near, near + 0.03, *np.linspace(near + 0.2, fold, 8)])
-    fall = np.array([-drop, -0.03, 0, *[0] * 8])
+    fall = np.array([-drop, -0.03, *[np.inf] * 9])
     x, z = np.meshgrid(across, along)
-    y = top + np.minimum(down[None], np.where(fall[:, None] < 0, fall[:, None], np.inf))
-    if ruffled:
-        wave = (
-            0.25
-            * min(0.12, room)
-            * (1 + np.sin(x * 9 + z * 7 + seed))
-            * (np.sin(z * 11 - x * 5) + 1.2)
-        )
-        inner = (y > top) & (np.abs(x) < w / 2 - 0.1)
-        y = y + np.where(inner, wave, 0)
+    y = top + np.minimum(down[None], fall[:, None])
+    if ruffled is not None:
+        seed, room = ruffled
+        wave = 1 + np.sin(x * 9 + z * 7 + seed)
+        wave *= 0.25 * min(0.12, room) * (np.sin(z * 11 - x * 5) + 1.2)
+        y = y + np.where((y > top) & (np.abs(x) < half - 0.1), wave, 0)
         z = z + np.where(z > fold - 0.3, 0.12 * np.sin(x * 4 + seed) - 0.05, 0)
     return sheet(np.stack([x, y, z], axis=2), look)
 
