@@ -114,38 +114,19 @@ def sink(item: Item) -> Iterator[Part]:
         yield from kitchen_sink(item)
         return
     look = surface_of(item) if item.material else CERAMIC
-    far = d / 2
-    top = h
-    bowl_w, bowl_d = w * 0.8, d * 0.62
-    z = -d * 0.06
-    yield from _basin_top(w, d, bowl_w, bowl_d, 0.13, top, look, z)
-    column = [(0.13, 0.0), (0.11, 0.05), (0.085, top * 0.5), (0.1, top - 0.16)]
-    yield lathe(column, shade(look, 0.97), sides=14).moved(0, 0, far - 0.17)
-    yield from tap(0, top, far - 0.07, **_LOW_TAP)
-
-
-def _basin_top(
-    w: float,
-    d: float,
-    bowl_w: float,
-    bowl_d: float,
-    deep: float,
-    top: float,
-    look: Surface,
-    z: float,
-) -> list[Part]:
-    """A rounded block with an oval bowl in it."""
-    steps = 24
+    # A rounded block with an oval bowl in it.
+    bowl_w, bowl_d, z, deep, steps = w * 0.8, d * 0.62, -d * 0.06, 0.13, 24
     outer = oval(w / 2, d / 2, 0.45, steps)
     under = [(x * 0.62, y * 0.62 + d * 0.1) for x, y in outer]
     hole = [(x, z + y) for x, y in oval(bowl_w / 2, bowl_d / 2, 1.0, steps)]
-    return [
-        loft(under, top - deep - 0.05, outer, top - 0.05, look),
-        loft(outer, top - 0.05, outer, top, look),
-        ring_plate(outer, hole, top, look),
-        prism(under, top - deep - 0.052, top - deep - 0.05, look, axis="y"),
-        *basin(bowl_w, bowl_d, deep, top, shade(look, 0.94), z=z, sides=steps),
-    ]
+    yield loft(under, h - deep - 0.05, outer, h - 0.05, look)
+    yield loft(outer, h - 0.05, outer, h, look)
+    yield ring_plate(outer, hole, h, look)
+    yield prism(under, h - deep - 0.052, h - deep - 0.05, look, axis="y")
+    yield from basin(bowl_w, bowl_d, deep, h, shade(look, 0.94), z=z, sides=steps)
+    column = [(0.13, 0.0), (0.11, 0.05), (0.085, h * 0.5), (0.1, h - 0.16)]
+    yield lathe(column, shade(look, 0.97), sides=14).moved(0, 0, d / 2 - 0.17)
+    yield from tap(0, h, d / 2 - 0.07, **_LOW_TAP)
 
 
 def _under_basin(x0: float, x1: float, low: float, high: float, front: float) -> list[Part]:
@@ -185,12 +166,9 @@ def sink_cabinet(item: Item) -> Iterator[Part]:
     middles = [0.0] if count == 1 else [-w / 4, w / 4]
     z = -d / 4
     # The rim of the bowls hides the seam of a top made of strips.
-    if count == 1:
-        yield from framed_hole(w, d, bowl_w * 0.96, bowl_d * 0.96, top, h, CERAMIC, z=z)
-    else:
-        for s in (-1, 1):
-            half = framed_hole(w / 2, d, bowl_w * 0.96, bowl_d * 0.96, top, h, CERAMIC, z=z)
-            yield from (p.moved(s * w / 4, 0, 0) for p in half)
+    for x in middles:
+        hole = framed_hole(w / count, d, bowl_w * 0.96, bowl_d * 0.96, top, h, CERAMIC, z=z)
+        yield from (part.moved(x, 0, 0) for part in hole)
     for x in middles:
         yield from basin(bowl_w, bowl_d, 0.12, h - 0.002, shade(CERAMIC, 0.94), x=x, z=z, sides=4)
         yield from tap(x, h, 0.05, **_LOW_TAP)

@@ -10,7 +10,7 @@ from navloom.scenes.scene import Item
 from navloom_worlds.furniture.making import BRASS, IRON, Builder, dice_of, has, lightness, size_of
 from navloom_worlds.furniture.turnery import ball, ring, sheet
 from navloom_worlds.geometry.colours import surface_of
-from navloom_worlds.geometry.solids import Part, Surface, beam
+from navloom_worlds.geometry.solids import Part, beam
 
 
 def curtain(item: Item) -> Iterator[Part]:
@@ -25,36 +25,19 @@ def curtain(item: Item) -> Iterator[Part]:
         yield ball((s * (w / 2 - knob), rod, 0), (knob, 0.022, knob), metal, sides=8)
     each = w * 0.2 if has(item, "open") else w / 2 - 0.03
     folds = max(4, round(each / (0.07 if has(item, "open") else 0.12)))
-    phase = dice_of(item).random()
+    top, t = rod - 0.02, np.linspace(0, 1, folds * 5 + 1)
+    # Waves grow wider downwards, before the rod: casings and sills stand out of the wall behind it.
+    wave = np.sin(2 * np.pi * (folds * t + dice_of(item).random()))
+    waves = [wave * d * 0.34 * wide - d * 0.16 for wide in (0.55, 0.8, 0.95, 1.0)]
+    heights = np.array([top, top * 0.75, top * 0.4, 0.0])
     for s in (-1, 1):
         start = s * (w / 2 - 0.03)
-        yield from _length(start, start - s * each, rod - 0.02, d, folds, phase, look, metal)
-
-
-def _length(
-    x0: float,
-    x1: float,
-    top: float,
-    deep: float,
-    folds: int,
-    phase: float,
-    look: Surface,
-    metal: Surface,
-) -> Iterator[Part]:
-    """One length of cloth between two x, in waves that grow wider downwards, and its rings."""
-    t = np.linspace(0, 1, folds * 5 + 1)
-    heights = np.array([top, top * 0.75, top * 0.4, 0.0])
-    swing = np.array([0.55, 0.8, 0.95, 1.0])
-    rows = []
-    for y, wide in zip(heights, swing, strict=True):
-        # Before the rod: casings and sills stand out of the wall behind it.
-        z = np.sin(2 * np.pi * (folds * t + phase)) * deep * 0.34 * wide - deep * 0.16
-        x = x0 + (x1 - x0) * t
-        rows.append(np.stack([x, np.full_like(x, y), z], axis=1))
-    yield sheet(np.stack(rows), look)
-    for k in range(folds):
-        at = x0 + (x1 - x0) * (k + 0.5) / folds
-        yield ring((at, top + 0.018, 0), 0.02, 0.006, metal, around=8, sides=3)
+        end = start - s * each
+        x, y = np.meshgrid(start + (end - start) * t, heights)
+        yield sheet(np.stack([x, y, waves], axis=2), look)
+        for k in range(folds):
+            at = start + (end - start) * (k + 0.5) / folds
+            yield ring((at, top + 0.018, 0), 0.02, 0.006, metal, around=8, sides=3)
 
 
 BY_NAME: dict[str, Builder] = {"curtain": curtain, "curtains": curtain, "drapes": curtain}

@@ -599,33 +599,27 @@ class _Namer:
     def items(self, room: Room, things: Sequence[Placed], dressing: Dressing) -> list[Item]:
         """A room's things as the scene has them."""
         made: list[Item] = []
-        region = room.id
         for thing in things:
-            on = made[thing.on.number - 1].id if thing.on is not None else None
-            made.append(self._item(region, room.level, thing, on, dressing))
+            title = dressing.title(thing.entry)
+            self._seen[title] += 1
+            material, colour = dressing.of(thing.entry, room.id)
+            wide, high, deep = thing.size
+            y = room.level + thing.bottom + high // 2
+            low, most = thing.entry.mass
+            item = Item(
+                id=f"{title.replace(' ', '_').replace('-', '_')}_{self._seen[title]}",
+                name=title,
+                kind=thing.entry.kind,
+                region=room.id,
+                position=(thing.x / 1000, y / 1000, thing.z / 1000),
+                size=(wide / 1000, high / 1000, deep / 1000),
+                yaw=round(thing.quarter * _QUARTER_TURN + thing.tilt * _DEGREE, 6),
+                on=None if thing.on is None else made[thing.on.number - 1].id,
+                shape=thing.entry.shape,
+                colour=colour,
+                material=material,
+                states=thing.states,
+                mass=round(low + (most - low) * (wide / max(1, thing.entry.size[0][1])), 2),
+            )
+            made.append(item)
         return made
-
-    def _item(
-        self, region: str, level: int, thing: Placed, on: str | None, dressing: Dressing
-    ) -> Item:
-        title = dressing.title(thing.entry)
-        self._seen[title] += 1
-        name = f"{title.replace(' ', '_').replace('-', '_')}_{self._seen[title]}"
-        material, colour = dressing.of(thing.entry, region)
-        wide, high, deep = thing.size
-        low, most = thing.entry.mass
-        return Item(
-            id=name,
-            name=title,
-            kind=thing.entry.kind,
-            region=region,
-            position=(thing.x / 1000, (level + thing.bottom + high // 2) / 1000, thing.z / 1000),
-            size=(wide / 1000, high / 1000, deep / 1000),
-            yaw=round(thing.quarter * _QUARTER_TURN + thing.tilt * _DEGREE, 6),
-            on=on,
-            shape=thing.entry.shape,
-            colour=colour,
-            material=material,
-            states=thing.states,
-            mass=round(low + (most - low) * (wide / max(1, thing.entry.size[0][1])), 2),
-        )

@@ -97,8 +97,8 @@ def _along(
             scored = [(float(off), i) for off, i in aside if off < _ASKANCE]
         scored.sort()
         for _, i in scored[:_TRIES]:
-            side, low, high_end = spans[i]
-            for start in _starts(room, prefer, side, low, high_end, need, looks.get(i, at), corner):
+            side, low, _ = spans[i]
+            for start in _starts(room, prefer, spans[i], need, looks.get(i, at), corner):
                 left = entry.sides if margins == 2 or (margins and start != low) else 0
                 thing = _back_to(room, entry, size, side, start + left)
                 if thing is not None:
@@ -143,15 +143,9 @@ def _outlook(room: Setting, span: tuple[Side, int, int], wide: int) -> tuple[flo
 
 
 def _starts(
-    room: Setting,
-    prefer: str,
-    side: Side,
-    low: int,
-    high: int,
-    wide: int,
-    at: int | None,
-    corner: bool,
+    room: Setting, prefer: str, span: tuple[Side, int, int], wide: int, at: int | None, corner: bool
 ) -> Iterator[int]:
+    side, low, high = span
     last = high - wide
     if at is not None:
         yield min(max(at - wide // 2, low), last)
