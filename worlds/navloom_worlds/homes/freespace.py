@@ -139,7 +139,18 @@ def _cleared(
     holes = ((link, link.jambs) for link in links if link.kind != "ramp")
     doors = [_door(link, jambs, rooms) for link, jambs in holes if jambs is not None]
     ends = [_ends(flight, rooms) for flight in stairs]
-    _clear_floors(rooms, items, stairs, body)
+    treads = [(flight.a, box) for flight in stairs for box in flight.treads]
+    found = {item.id: (item, box) for item in items if (box := _in_way(item, rooms)) is not None}
+    # What stands on a thing that is in the way takes no floor of its own.
+    in_way = [(str(item.region), box) for item, box in found.values() if item.on not in found]
+    inner = shapely.buffer([r.shape for r in rooms.values()], -body, join_style="mitre")
+    # One walks up to the first tread, but keeps from the sides of the others.
+    steps, beside = _by_room(rooms, treads, 0.0), _by_room(rooms, treads, body)
+    ways = [shapely.union_all([gate.strip for gate in r.gates]) for r in rooms.values()]
+    floors = shapely.union(shapely.difference(inner, beside), shapely.difference(ways, steps))
+    floors = shapely.difference(floors, _by_room(rooms, in_way, body))
+    for room, floor in zip(rooms.values(), floors, strict=True):
+        room.free = floor
     return rooms, doors, ends
 
 
@@ -181,24 +192,6 @@ def _gate(room: _Room, at: Point2, way: Point2, half: float) -> _Gate:
     if not shapely.intersects_xy(room.shape, x, z):
         way = (-way[0], -way[1])
     return _Gate(at, way, half, off, room.body, room.body + 0.01)
-
-
-def _clear_floors(
-    rooms: dict[str, _Room], items: Sequence[Item], stairs: Sequence[Stairs], body: float
-) -> None:
-    """Work out where the middle of a body may be, for every room at once."""
-    treads = [(flight.a, box) for flight in stairs for box in flight.treads]
-    found = {item.id: (item, box) for item in items if (box := _in_way(item, rooms)) is not None}
-    # What stands on a thing that is in the way takes no floor of its own.
-    in_way = [(str(item.region), box) for item, box in found.values() if item.on not in found]
-    inner = shapely.buffer([r.shape for r in rooms.values()], -body, join_style="mitre")
-    # One walks up to the first tread, but keeps from the sides of the others.
-    steps, beside = _by_room(rooms, treads, 0.0), _by_room(rooms, treads, body)
-    ways = [shapely.union_all([gate.strip for gate in r.gates]) for r in rooms.values()]
-    floors = shapely.union(shapely.difference(inner, beside), shapely.difference(ways, steps))
-    floors = shapely.difference(floors, _by_room(rooms, in_way, body))
-    for room, floor in zip(rooms.values(), floors, strict=True):
-        room.free = floor
 
 
 def _in_way(item: Item, rooms: dict[str, _Room]) -> Box | None:

@@ -227,10 +227,21 @@ def put_on(room: Setting, entry: Entry, holder: Placed) -> Placed | None:
                 rect = (u - wide // 2, w - deep // 2, u + wide // 2, w + deep // 2)
                 if any(overlap(rect, other) for other in taken):
                     continue
-                thing = _set(room, entry, holder, size, (u, w), height, turn)
-                if thing is not None:
-                    taken.append(rect)
-                    return thing
+                x, z = holder.place(u, w)
+                bottom, quarter = holder.bottom + height, (holder.quarter + turn) % 4
+                thing = Placed(
+                    len(room.placed) + 1, entry, size, x, z, bottom, quarter,
+                    tilt=holder.tilt, on=holder, states=room.draw_states(entry),
+                )  # fmt: skip
+                thing.inside = bottom < holder.top and holder.entry.shape in _INSIDE
+                if thing.top > room.ground.ceiling or (
+                    thing.top > holder.top
+                    and room.ground.hit(thing.rect, bottom, thing.top, holder.rect)
+                ):
+                    continue
+                room.add(thing)
+                taken.append(rect)
+                return thing
     return None
 
 
@@ -269,30 +280,6 @@ def _spot(
         u = room.dice.pick((-1, 1)) * holder.size[0] // 4 if holder.size[0] >= 2 * wide else 0
         u, w = min(max(u, u0), u1), w1
     return u, w
-
-
-def _set(
-    room: Setting,
-    entry: Entry,
-    holder: Placed,
-    size: Size,
-    spot: tuple[int, int],
-    height: int,
-    turn: int,
-) -> Placed | None:
-    x, z = holder.place(*spot)
-    bottom = holder.bottom + height
-    thing = Placed(
-        len(room.placed) + 1, entry, size, x, z, bottom, (holder.quarter + turn) % 4,
-        tilt=holder.tilt, on=holder, states=room.draw_states(entry),
-    )  # fmt: skip
-    thing.inside = bottom < holder.top and holder.entry.shape in _INSIDE
-    if thing.top > room.ground.ceiling:
-        return None
-    if thing.top > holder.top and room.ground.hit(thing.rect, bottom, thing.top, holder.rect):
-        return None
-    room.add(thing)
-    return thing
 
 
 _LANE = 700

@@ -269,7 +269,13 @@ def revise_route(
         )
     found = search.run(*ends, depart_s, shut, taken)
     if found is not None:
-        return _route(scene, robot, things, search, found)
+        stops = []
+        for row, arrive, leave in found:
+            place = whereabouts(scene, things.node(row))
+            stops.append(RobotStop(things.node(row), place.position, place.region, arrive, leave))
+        steps = pairwise(row for row, _, _ in found)
+        metres = sum(next(m for there, m in search.neighbours[a] if there == b) for a, b in steps)
+        return RevisedRoute(robot.name, tuple(stops), metres)
     said = f"{robot.name} cannot get from {place_name(scene, start)} to {place_name(scene, goal)}"
     if math.isinf(search.left[ends[0]]):
         raise UsageError(no_way(scene, robot, start, goal))
@@ -447,20 +453,3 @@ def no_way(scene: Scene, robot: Robot, start: Anchor, goal: Anchor) -> str:
         why = f"a {robot.body.name} cannot pass {link.a}{BETWEEN}{link.b} ({found[1]})"
     way = f"from {place_name(scene, start)} to {place_name(scene, goal)}"
     return f"{robot.name} cannot get {way}: {why}."
-
-
-def _route(
-    scene: Scene,
-    robot: Robot,
-    things: _Things,
-    search: WindowSearch,
-    found: Sequence[tuple[int, float, float]],
-) -> RevisedRoute:
-    stops = []
-    for row, arrive, leave in found:
-        node = things.node(row)
-        place = whereabouts(scene, node)
-        stops.append(RobotStop(node, place.position, place.region, arrive, leave))
-    steps = pairwise(row for row, _, _ in found)
-    metres = sum(next(m for there, m in search.neighbours[a] if there == b) for a, b in steps)
-    return RevisedRoute(robot.name, tuple(stops), metres)

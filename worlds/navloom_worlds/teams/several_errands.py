@@ -162,32 +162,23 @@ def best_team_plan(
     if len(errands) == 1:
         return best_plan(scene, robots, errands[0], places[0], by=by, cap=cap)
     ends = time.monotonic() + seconds
-    floor = _floor(scene, robots, errands, places, by)
+    graph = metric_graph(scene)
+    alone = [best_plan(scene, robots, *each).value for each in zip(errands, places, strict=True)]
+    carried = sum(graph.distance(each.origin, each.end) for each in errands)
+    # What no plan of any number of handoffs comes below.
+    floors: dict[TeamMeasure, float] = {
+        "alpha": 0.0,
+        "makespan": max(*alone, carried / sum(robot.speed for robot in robots)),
+        "metres": carried,
+        "longest": carried / len(robots),
+    }
     search = _Search.laid_out(scene, robots, errands, places, by, cap)
     found, bound = search.best(ends)
     if math.isinf(found.value):
         raise UsageError(_none(search, cap, ends + seconds))
-    bound = min(found.value, max(bound, floor))
+    bound = min(found.value, max(bound, floors[by]))
     whole = search.whole if by == "alpha" else 1.0
     return TeamBest(search.plan(found), found.value / whole, bound / whole)
-
-
-def _floor(
-    scene: Scene,
-    robots: Sequence[Robot],
-    errands: Sequence[TeamErrand],
-    places: Sequence[Sequence[Anchor]],
-    by: TeamMeasure,
-) -> float:
-    """What no plan of any number of handoffs comes below, in seconds or metres."""
-    graph = metric_graph(scene)
-    alone = [best_plan(scene, robots, *each).value for each in zip(errands, places, strict=True)]
-    if by == "alpha":
-        return 0.0
-    carried = sum(graph.distance(each.origin, each.end) for each in errands)
-    if by == "makespan":
-        return max(*alone, carried / sum(robot.speed for robot in robots))
-    return carried if by == "metres" else carried / len(robots)
 
 
 def _none(search: _Search, cap: float | None, ends: float) -> str:
