@@ -24,7 +24,7 @@ from navloom_worlds.furniture.paintings import (
     weave,
 )
 from navloom_worlds.furniture.sketches import *
-from navloom_worlds.furniture.turnery import arc, face, pad, relief, sheet, top_face, tube
+from navloom_worlds.furniture.turnery import arc, face, relief, sheet, top_face, tube
 from navloom_worlds.geometry.solids import Part, Surface, box, floats
 
 # -- archetypes: what hangs on walls
@@ -325,8 +325,15 @@ def _rug(item: Item) -> Iterator[Part]:
 
 
 def _pad(puff: float) -> Stroke:
-    """A pillow: thick in the middle, thin at its seams."""
-    return lambda pen: [pad(2, 1, 2, pen.own, puff=puff)]
+    """A pillow, thick in the middle, thin at its seams; below 1 fuller, above 1 flatter."""
+    steps = np.sin(np.linspace(-math.pi / 2, math.pi / 2, 8))
+    u, v = np.meshgrid(steps, steps, indexing="ij")
+    rise = np.clip((1 - u**4) * (1 - v**4), 0, 1) ** puff
+    # The sides draw in a little between the corners, as stuffed cloth does.
+    x, z = u * (1 - 0.06 * (1 - v**2)), v * (1 - 0.06 * (1 - u**2))
+    up = np.stack([x, 0.5 + rise / 2, z], axis=2)
+    grid = np.concatenate([up, up[::-1] * [1, -1, 1] + [0, 1, 0]])
+    return lambda pen: [sheet(grid, pen.own)]
 
 
 def _quilt(pen: Pen) -> list[Part]:

@@ -238,9 +238,11 @@ def disc(
 
 
 def hollow(profile: str, tone: str = "own", *, wall: float = 0.06, sides: int = 16) -> Stroke:
-    """A vessel open at its top."""
-    path = [(p[0], p[1]) for p in points(profile)]
-    return lambda pen: [turnery.hollow(path, pen.tone(tone), wall=wall, sides=sides)]
+    """A vessel open at its top: the outside profile, and the same again within."""
+    outside = [(r, y) for r, y in points(profile)]
+    inside = [(max(r - wall, 0.01), max(y, wall)) for r, y in reversed(outside)]
+    path = [(0, 0), *outside, *inside, (0, wall)]
+    return lambda pen: [solids.lathe(path, pen.tone(tone), sides=sides)]
 
 
 def block(corners: str, tone: str = "own", sides: str = "bufklr") -> Stroke:
@@ -296,7 +298,12 @@ def slab(
         w, h, d = pen.size
         tall = d if axis == "y" else h
         radius = min(w, tall) * r
-        outline = turnery.round_corners(w * inset, tall * inset, radius)
+        x, z = w * inset / 2 - radius, tall * inset / 2 - radius
+        outline = [
+            (sx * x + radius * math.cos(a), sz * z + radius * math.sin(a))
+            for turn, (sx, sz) in enumerate([(1, 1), (-1, 1), (-1, -1), (1, -1)])
+            for a in np.linspace(turn * math.pi / 2, (turn + 1) * math.pi / 2, 4).tolist()
+        ]
         if axis == "y":
             flat = [(x * 2 / w, z * 2 / d) for x, z in outline]
         else:
@@ -405,7 +412,16 @@ def top(w: float, d: float, tone: str, *, y: float = 1.0, x: float = 0.0, z: flo
 
 def dial(radius: float, y: float, tone: str, z: float = -1.0) -> Stroke:
     """A round flat panel just before z, its picture laid on whole."""
-    return lambda pen: [turnery.disc_face(radius, z - 0.02, y, pen.tone(tone))]
+    sides = 20
+    around = np.linspace(0, 2 * math.pi, sides, endpoint=False)
+    x, up = np.append(np.cos(around), 0), np.append(np.sin(around), 0)
+    at = solids.floats(
+        np.stack([x * radius, y + up * radius, np.full(sides + 1, z - 0.02)], axis=1)
+    )
+    step = np.arange(sides)
+    faces = np.stack([step, (step + 1) % sides, np.full(sides, sides)], axis=1).astype(np.int32)
+    uv = solids.floats(np.stack([0.5 - x / 2, 0.5 - up / 2], axis=1))
+    return lambda pen: [Part(at, faces, pen.tone(tone), uv)]
 
 
 def fill(radius: float, y: float, tone: str) -> Stroke:

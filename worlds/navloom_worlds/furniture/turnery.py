@@ -273,36 +273,6 @@ def arc(
     return points
 
 
-def round_corners(w: float, d: float, radius: float) -> list[tuple[float, float]]:
-    """The outline of a rectangle around 0 with round corners."""
-    outline = []
-    for turn, (sx, sz) in enumerate([(1, 1), (-1, 1), (-1, -1), (1, -1)]):
-        for a in np.linspace(turn * math.pi / 2, (turn + 1) * math.pi / 2, 4):
-            x = sx * (w / 2 - radius) + radius * math.cos(a)
-            outline.append((float(x), float(sz * (d / 2 - radius) + radius * math.sin(a))))
-    return outline
-
-
-def pad(w: float, h: float, d: float, surface: Surface, *, puff: float = 0.5) -> Part:
-    """A pillow: thick in the middle, thin at its seams; lies on 0, its middle over 0.
-
-    Args:
-        w: its width.
-        h: its thickness.
-        d: its depth.
-        surface: its look.
-        puff: below 1 fuller, above 1 flatter.
-    """
-    steps = np.sin(np.linspace(-math.pi / 2, math.pi / 2, 8))
-    u, v = np.meshgrid(steps, steps, indexing="ij")
-    rise = np.clip((1 - u**4) * (1 - v**4), 0, 1) ** puff
-    # The sides draw in a little between the corners, as stuffed cloth does.
-    x, z = u * (1 - 0.06 * (1 - v**2)), v * (1 - 0.06 * (1 - u**2))
-    up = np.stack([x * w / 2, h / 2 + rise * h / 2, z * d / 2], axis=2)
-    down = up[::-1] * [1, -1, 1] + [0, h, 0]
-    return sheet(np.concatenate([up, down]), surface)
-
-
 def relief(w: float, d: float, heights: ArrayLike, surface: Surface) -> Part:
     """A thick sheet on 0 whose upper side rises and falls: folded, crumpled or heaped cloth.
 
@@ -334,28 +304,3 @@ def top_face(
     """A flat panel that looks up, its picture upright for who looks at it from the front (-z)."""
     a, b, near, far = x + w / 2, x - w / 2, z - d / 2, z + d / 2
     return quad([(a, y, near), (b, y, near), (b, y, far), (a, y, far)], surface, whole=True)
-
-
-def hollow(outside: Oval, surface: Surface, *, wall: float = 0.06, sides: int = 14) -> Part:
-    """A vessel open at its top: the outside profile, and the same again within.
-
-    Args:
-        outside: (radius, y) from the foot to the rim.
-        surface: its look.
-        wall: how thick it is.
-        sides: how many flat sides stand for the round.
-    """
-    inside = [(max(r - wall, 0.01), max(y, wall)) for r, y in reversed(outside)]
-    return lathe([(0, 0), *outside, *inside, (0, wall)], surface, sides=sides)
-
-
-def disc_face(radius: float, z: float, y: float, surface: Surface) -> Part:
-    """A round flat panel that looks along -z, its picture laid on whole."""
-    sides = 20
-    around = np.linspace(0, 2 * math.pi, sides, endpoint=False)
-    x, up = np.append(np.cos(around), 0), np.append(np.sin(around), 0)
-    vertices = np.stack([x * radius, y + up * radius, np.full(sides + 1, z)], axis=1)
-    step = np.arange(sides)
-    faces = np.stack([step, (step + 1) % sides, np.full(sides, sides)], axis=1)
-    uv = np.stack([0.5 - x / 2, 0.5 - up / 2], axis=1)
-    return Part(floats(vertices), faces.astype(np.int32), surface, floats(uv))
