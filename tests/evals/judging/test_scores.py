@@ -40,7 +40,7 @@ def test_shares_of_barriers_are_compared_by_their_mean_distance() -> None:
     found = agreement(pairs, [(1.0, 0.5), (0.0, 0.25), (0.5, 0.5)])
     assert found.partial_error == 0.25
     assert agreement(pairs).partial_error is None
-    assert found.record()["accuracy"]["value"] == found.kappa.value == 1
+    assert found.accuracy.value == found.kappa.value == 1
 
 
 @pytest.mark.parametrize(("scenes", "by_scene"), [(4, False), (5, True)])

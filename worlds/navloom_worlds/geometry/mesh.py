@@ -189,7 +189,7 @@ def _made(scene: Scene) -> SceneMesh:
     if (files := _scan_of(scene)) is not None:
         from navloom_worlds.geometry.scan_mesh import scanned
 
-        return scanned(scene, files)
+        return SceneMesh(**scanned(scene, files))
     key = mesh_key(scene)
     if key is None:
         return _drawn(scene)

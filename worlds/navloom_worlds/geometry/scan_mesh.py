@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,6 @@ from navloom.errors import SceneError
 from navloom.scenes.formats.scan_files import ScanFiles
 from navloom.scenes.scene import Point3, Scene
 from navloom_worlds.geometry.glb_triangles import Floats, GlbTriangles, Ints, glb_triangles
-from navloom_worlds.geometry.mesh import SceneMesh
 from navloom_worlds.geometry.mesh_guard import one_line, picture
 from navloom_worlds.geometry.owners import NOTHING, SHELL, item_owner
 from navloom_worlds.geometry.rays import RayCaster
@@ -215,8 +215,11 @@ def _srgb(linear: tuple[float, float, float]) -> tuple[float, float, float]:
     return r, g, b
 
 
-def scanned(scene: Scene, files: ScanFiles) -> SceneMesh:
+def scanned(scene: Scene, files: ScanFiles) -> dict[str, Any]:
     """A scan's triangles as they stand in a scene: moved with their items, gone with them.
+
+    Returns:
+        The fields of a :class:`~navloom_worlds.geometry.mesh.SceneMesh`.
 
     Raises:
         SceneError: a file of the scan is broken.
@@ -238,10 +241,11 @@ def scanned(scene: Scene, files: ScanFiles) -> SceneMesh:
         vertices = np.concatenate([vertices, moved])
         uv = np.concatenate([uv, uv[used]])
     here = owners != NOTHING
-    return SceneMesh(
-        vertices, faces[here], owners[here], looks.surfaces, looks.surface[here], uv,
-        np.zeros(int(here.sum()), dtype=np.bool_), looks.photographed,
-    )  # fmt: skip
+    return {
+        "vertices": vertices, "faces": faces[here], "owners": owners[here],
+        "surfaces": looks.surfaces, "surface": looks.surface[here], "uv": uv,
+        "smooth": np.zeros(int(here.sum()), dtype=np.bool_), "photographed": looks.photographed,
+    }  # fmt: skip
 
 
 def _first_box(scan: Scan, name: str) -> tuple[Point3, float] | None:
