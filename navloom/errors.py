@@ -1,4 +1,4 @@
-"""Every error Navloom raises on purpose, as one small tree, and words that messages share.
+"""Every error Navloom raises on purpose, as one small tree.
 
     NavloomError            base: the message is one clear line for a person
     ├── SceneError          a scene that is missing, broken or unknown
@@ -21,7 +21,7 @@ wrong, where, what was expected, and what to do.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from difflib import get_close_matches
 
 
@@ -110,14 +110,3 @@ def did_you_mean(name: str, known: Iterable[str], *, most: int = 3) -> str:
     if not near:
         return ""
     return " Did you mean " + " or ".join(f"'{folded[n]}'" for n in near) + "?"
-
-
-def and_more(names: Sequence[str], most: int) -> str:
-    """List at most so many names, and say how many more there are."""
-    more = len(names) - most
-    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
-
-
-def shortened(text: str, most: int) -> str:
-    """Return a text of at most so many characters; one that was cut ends in ``…``."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -7,6 +7,8 @@ even where it happens to read as JSON: what it reports is done again from its ch
 
 A line may end with a check of what stands before it (`LineForm`), so that one which other hands
 changed is seen, and one of another file: neither is parsed.
+
+Lists and texts that messages and files hold are cut to a length here, too.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ import os
 import re
 import stat
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
@@ -523,3 +525,14 @@ class LineFile:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def and_more(names: Sequence[str], most: int) -> str:
+    """List at most so many names, and say how many more there are."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def shortened(text: str, most: int) -> str:
+    """Return a text of at most so many characters; one that was cut ends in ``…``."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"

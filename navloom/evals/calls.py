@@ -26,9 +26,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from navloom.errors import NavloomError, RunError, shortened
+from navloom.errors import NavloomError, RunError
 from navloom.evals.report.blocks import Block, Prose, Said, Tone, Transcript
-from navloom.files import formed, open_file
+from navloom.files import formed, open_file, shortened
 
 NAME = "calls.sqlite"
 FORM = 1

@@ -39,12 +39,13 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from navloom.errors import RunError, and_more
+from navloom.errors import RunError
 from navloom.evals.progress import Tally
 from navloom.evals.session import check_id
 from navloom.files import (
     LineFile,
     LineForm,
+    and_more,
     cannot_write,
     check_place,
     formed,

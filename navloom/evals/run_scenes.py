@@ -14,7 +14,7 @@ from typing import Any
 import networkx as nx
 from shapely.geometry import Polygon
 
-from navloom.errors import NavloomError, SceneError, and_more
+from navloom.errors import NavloomError, SceneError
 from navloom.evals.report.blocks import (
     Bars,
     Block,
@@ -28,6 +28,7 @@ from navloom.evals.report.blocks import (
 )
 from navloom.evals.report.document import NOTHING, Table
 from navloom.evals.run_folder import homes_of, read_run
+from navloom.files import and_more
 from navloom.scenes.lexicon import item_names
 from navloom.scenes.scene import Item, Point3, Region, Scene
 from navloom.scenes.uri import SCENES_KEPT, SceneNames

@@ -25,7 +25,8 @@ from email.utils import parsedate_to_datetime
 from functools import partial
 from typing import Any, Literal
 
-from navloom.errors import ModelError, ModelRefusedError, NavloomError, shortened
+from navloom.errors import ModelError, ModelRefusedError, NavloomError
+from navloom.files import shortened
 from navloom.models.secrets import causes, redact
 from navloom.models.spec import public_address, read_spec
 from navloom.models.too_long import read_too_long

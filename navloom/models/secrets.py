@@ -32,7 +32,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-from navloom.errors import NavloomError, UsageError, shortened
+from navloom.errors import NavloomError, UsageError
+from navloom.files import shortened
 
 COMMAND: ContextVar[tuple[str, ...]] = ContextVar("command", default=())
 """The words after ``navloom`` that are being carried out; none where Python calls."""

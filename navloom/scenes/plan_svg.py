@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageFont
 from shapely.geometry import LineString, Polygon
 
-from navloom.errors import shortened
+from navloom.files import shortened
 from navloom.scenes import plan_look as look
 from navloom.scenes.plan_data import (
     PlanData,

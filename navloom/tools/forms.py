@@ -23,8 +23,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema
 
-from navloom.errors import and_more
-from navloom.files import packaged
+from navloom.files import and_more, packaged
 
 MOST_LISTED = 12
 """How many names or faults a message lists."""

@@ -15,8 +15,8 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from navloom.errors import NavloomError, RunError, and_more
-from navloom.files import make_folder, write_whole
+from navloom.errors import NavloomError, RunError
+from navloom.files import and_more, make_folder, write_whole
 from navloom.web.app import page_files
 from navloom.web.documents import MOST_COMPARED, Documents, NotGivenError
 

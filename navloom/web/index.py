@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from navloom.disk_cache import VIEWS, content_key
-from navloom.errors import RunError, shortened
+from navloom.errors import RunError
 from navloom.evals.report.blocks import Cell, Column
-from navloom.files import ANY, LineForm, LinePosition, line_at, parse_line, whole_lines
+from navloom.files import ANY, LineForm, LinePosition, line_at, parse_line, shortened, whole_lines
 
 MOST_BYTES = 16 * 1024 * 1024
 """Bytes of a line that a page shows."""

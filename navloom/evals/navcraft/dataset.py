@@ -20,9 +20,9 @@ from typing import Any, BinaryIO
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
-from navloom.errors import SceneError, UsageError, shortened
+from navloom.errors import SceneError, UsageError
 from navloom.evals.navcraft.rules import broken_rules
-from navloom.files import open_file
+from navloom.files import open_file, shortened
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import SceneNames, other_homes
 from navloom.tools.navcraft.paths import ErrandAnswer

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from navloom.errors import NavloomError, UsageError, shortened
+from navloom.errors import NavloomError, UsageError
 from navloom.evals.kinds import Shown, read_run_of
 from navloom.evals.navigation.episode_detail import to_step
 from navloom.evals.navigation.failure_behaviour import BEHAVIOURS
@@ -36,7 +36,7 @@ from navloom.evals.report.document import NOTHING, Table, number, percent
 from navloom.evals.report.writers import write_markdown
 from navloom.evals.run_folder import each_sample, fold_samples, read_errors, read_run
 from navloom.evals.run_scenes import run_scene, spots_of
-from navloom.files import formed, packaged, write_whole
+from navloom.files import formed, packaged, shortened, write_whole
 from navloom.models.spec import read_spec
 from navloom.scenes.scene import Scene
 

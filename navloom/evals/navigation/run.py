@@ -30,7 +30,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from navloom.errors import ModelError, SceneError, UsageError, and_more
+from navloom.errors import ModelError, SceneError, UsageError
 from navloom.evals.captions.run import caption_file
 from navloom.evals.kinds import Calls, Note, Plan, read_run_of, reply_tokens
 from navloom.evals.navigation.failure_behaviour import Behaviour
@@ -43,6 +43,7 @@ from navloom.evals.navigation.walked import physics_of, standing, walked_of
 from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Job, Sample, sample_seed
 from navloom.evals.tasks.episode import Episode, TaskData
+from navloom.files import and_more
 from navloom.graphs.navigation import navigator
 from navloom.graphs.navigation.context import Context
 from navloom.graphs.navigation.person import Person

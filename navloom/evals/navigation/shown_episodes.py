@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from navloom.errors import NavloomError, shortened
+from navloom.errors import NavloomError
 from navloom.evals.navigation.failure_behaviour import BEHAVIOURS, spelled
 from navloom.evals.navigation.failure_cause import CAUSES
 from navloom.evals.navigation.failures import Analysis, analyse, read_tags
@@ -20,7 +20,7 @@ from navloom.evals.navigation.path_metrics import METRES, PATH_METRICS
 from navloom.evals.navigation.scores import EFFORT
 from navloom.evals.report.blocks import Cell, Column, Line
 from navloom.evals.tasks.episode import Episode
-from navloom.files import packaged
+from navloom.files import packaged, shortened
 from navloom.scenes.scene import Scene
 from navloom.tools.navigation.steps import Step
 

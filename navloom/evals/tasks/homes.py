@@ -25,12 +25,13 @@ from random import Random
 
 import numpy as np
 
-from navloom.errors import DataError, SceneError, UsageError, and_more, did_you_mean
+from navloom.errors import DataError, SceneError, UsageError, did_you_mean
 from navloom.evals.session import sample_seed
 from navloom.evals.tasks.episode import Episode, Stands, TaskData, Walked
 from navloom.evals.tasks.instruct import instruct
 from navloom.evals.tasks.objectnav import sentence
 from navloom.evals.tasks.targets import CATEGORIES, Target, by_category, by_words, say
+from navloom.files import and_more
 from navloom.scenes.distances import metre_table
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import list_scenes, load_scene

@@ -28,8 +28,9 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from typing_extensions import TypedDict
 
-from navloom.errors import DataError, SceneError, and_more
+from navloom.errors import DataError, SceneError
 from navloom.evals.tasks.episode import Episode, TaskData
+from navloom.files import and_more
 from navloom.scenes.checked_files import read_json
 from navloom.scenes.distances import metre_table, per_scene
 from navloom.scenes.formats.mp3d import load

@@ -33,7 +33,8 @@ from langchain_core.messages import (
 from langgraph.prebuilt import ToolNode
 from langgraph.types import Overwrite
 
-from navloom.errors import SimulatorError, UsageError, and_more
+from navloom.errors import SimulatorError, UsageError
+from navloom.files import and_more
 from navloom.models.messages import answered_calls, message_text, with_pictures
 from navloom.models.secrets import redact
 from navloom.prompts.load import load_prompt

@@ -18,7 +18,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from navloom.errors import SimulatorError, and_more, did_you_mean
+from navloom.errors import SimulatorError, did_you_mean
+from navloom.files import and_more
 from navloom.scenes.checked_files import read_bytes, short
 from navloom.scenes.distances import per_scene, scene_hash
 from navloom.scenes.scene import Scene

@@ -20,7 +20,7 @@ from typing import Annotated, Any, Literal, Self
 import networkx as nx
 from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError
 
-from navloom.errors import and_more
+from navloom.files import and_more
 from navloom.scenes.scene import Point3, Scene
 from navloom.sim.composer import one_line
 from navloom.sim.protocol import Contact, touches
