@@ -17,9 +17,9 @@ from __future__ import annotations
 
 import json
 import threading
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import lru_cache
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -79,7 +79,7 @@ class Documents:
         self._compared: tuple[Any, ...] = ()
         self._licences: dict[Source, tuple[Any, ...]] = {}
         self._places = sorted(self._named_places(), key=len, reverse=True) if given else []
-        self._plans: OrderedDict[str, Any] = OrderedDict()
+        self._drawn = lru_cache(maxsize=_MOST_PLANS)(_drawn)
         self._scenes: dict[str, tuple[Source, str]] = {}
         # Sources and scenes are read in worker threads; one at a time is quick enough.
         self._lock = threading.RLock()
@@ -315,15 +315,7 @@ class Documents:
         if not self.licensed and uri.startswith(LICENSED):
             self.kept_back.add(uri)
             raise NotGivenError(_NOT_GIVEN)
-        if key not in self._plans:
-            from navloom.scenes.plan_data import plan_data
-            from navloom.scenes.plan_svg import plan_drawing
-
-            self._plans[key] = plan_drawing(plan_data(source.load(uri)), graph=True).record()
-            while len(self._plans) > _MOST_PLANS:
-                self._plans.popitem(last=False)
-        self._plans.move_to_end(key)
-        return self._plans[key]
+        return self._drawn(source, uri)
 
     def _find(self, key: str) -> None:
         """After a restart a link asks for a plan before the sample that named its scene."""
@@ -332,6 +324,13 @@ class Documents:
                 self._scenes[self.key(uri)] = source, uri
         if key not in self._scenes:
             raise NotThereError("there is no such plan: load the sample's page again")
+
+
+def _drawn(source: Source, uri: str) -> Any:
+    from navloom.scenes.plan_data import plan_data
+    from navloom.scenes.plan_svg import plan_drawing
+
+    return plan_drawing(plan_data(source.load(uri)), graph=True).record()
 
 
 def _column(column: Any) -> dict[str, Any]:

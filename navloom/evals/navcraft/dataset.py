@@ -9,10 +9,9 @@ implementation of them is in the tests.
 from __future__ import annotations
 
 import json
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -306,19 +305,16 @@ class _Scenes:
 
     def __init__(self, specs: str | Sequence[str] | None) -> None:
         self._scenes = SceneNames(specs)
-        self._kept: OrderedDict[str, Scene | SceneError] = OrderedDict()
+        self._found = lru_cache(maxsize=_SCENES_KEPT)(self._load)
 
     def scene(self, name: str) -> Scene:
         """A scene; one that could not be had fails the same way again."""
-        if name not in self._kept:
-            try:
-                self._kept[name] = self._scenes.load(name)
-            except SceneError as error:
-                self._kept[name] = error
-            if len(self._kept) > _SCENES_KEPT:
-                self._kept.popitem(last=False)
-        self._kept.move_to_end(name)
-        found = self._kept[name]
-        if isinstance(found, SceneError):
+        if isinstance(found := self._found(name), SceneError):
             raise found
         return found
+
+    def _load(self, name: str) -> Scene | SceneError:
+        try:
+            return self._scenes.load(name)
+        except SceneError as error:
+            return error
