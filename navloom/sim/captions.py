@@ -22,6 +22,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -106,21 +107,15 @@ class MatterportCaptions:
         self._scene = scene
         self._seen = seen
         self._else = composed(scene)
-        self._at: dict[str, Captions] = {}
-        self._towards: dict[tuple[str, str], str] = {}
+        self._kept, self._kept_ways = cache(self._words), cache(self._way)
 
     def at(self, viewpoint: str) -> Captions:
         """What the observations say; objects further than 3 m are left out."""
-        if viewpoint not in self._at:
-            self._at[viewpoint] = self._words(viewpoint)
-        return self._at[viewpoint]
+        return self._kept(viewpoint)
 
     def towards(self, viewpoint: str, neighbour: str) -> str:
         """The caption of the sector the way lies in, made short, and where it leads if known."""
-        key = viewpoint, neighbour
-        if key not in self._towards:
-            self._towards[key] = self._way(viewpoint, neighbour)
-        return self._towards[key]
+        return self._kept_ways(viewpoint, neighbour)
 
     def _words(self, viewpoint: str) -> Captions:
         seen = self._seen.get(viewpoint)

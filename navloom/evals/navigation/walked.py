@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -162,7 +163,7 @@ class RunScenes:
     def __init__(self, run: Mapping[str, Any]) -> None:
         self._names = next(names_of(run))
         self._walked = walked_by(run.get("request") or {})
-        self._loaded: dict[str, Scene] = {}
+        self._loaded = cache(lambda name: self._walked(self._names.load(name)))
 
     def load(self, name: str) -> Scene:
         """A scene by its portable name.
@@ -170,9 +171,7 @@ class RunScenes:
         Raises:
             SceneError: it cannot be found or loaded.
         """
-        if name not in self._loaded:
-            self._loaded[name] = self._walked(self._names.load(name))
-        return self._loaded[name]
+        return self._loaded(name)
 
 
 @dataclass(frozen=True)
