@@ -11,13 +11,15 @@ import pytest
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import HumanMessage
 
-from navloom.errors import ModelError
+from navloom.errors import ModelError, StoppedError
+from navloom.models import call as calls
 from navloom.models.call import Retry, acall, call_settings, model_of, policy_of, with_retries
 from navloom.models.failure import Failure, RetryPolicy, model_error, read_failure
 from navloom.models.registry import get_model
 from navloom.models.scripted import ScriptedChatModel
 from navloom.models.usage import STAMP
 from navloom.testing import Delay, Drop, Fault, Garble, ModelServer, Status
+from tests.models.test_retry_table import StatusError
 
 KEY = "canary-key-0123456789"
 QUICK = RetryPolicy(first_wait=0.01, attempt_timeout=20)
@@ -258,3 +260,74 @@ def test_the_model_is_found_inside_its_wrappers() -> None:
     wrapped: Any = model.bind(stop=["y"]).with_config(tags=["t"]) | (lambda message: message)
     assert model_of(wrapped) is model
     assert model_of("no model") == "no model"
+
+
+class Clock:
+    """A clock that only sleeping moves, in place of the module's time and asyncio."""
+
+    def __init__(self) -> None:
+        self.now, self.slept = 100.0, list[float]()
+
+    def monotonic(self) -> float:
+        return self.now
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(round(seconds, 6))
+        self.now += seconds
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    made = Clock()
+    monkeypatch.setattr(calls.time, "monotonic", made.monotonic)
+    monkeypatch.setattr(calls.asyncio, "sleep", made.sleep)
+    return made
+
+
+def test_the_longest_hold_of_a_model_counts_and_is_told(clock: Clock) -> None:
+    told: list[tuple[str, float]] = []
+    holds = calls.Holds(lambda model, seconds: told.append((model, seconds)))
+    holds.hold("a", 0.0)
+    holds.hold("a", -1.0)
+    assert holds.left() == {}
+    holds.hold("a", 3.0)
+    holds.hold("a", 3.0)
+    holds.hold("a", 2.0)
+    holds.hold("b", 1.0, tell=False)
+    assert told == [("a", 3.0)]
+    assert holds.left() == {"a": 3.0, "b": 1.0}
+    clock.now += 1.0
+    assert holds.left() == {"a": 2.0}
+    holds.hold("a", 2.5)
+    assert holds.left() == {"a": 2.5}
+    silent = calls.Holds()
+    silent.hold("a", 1.0)
+    assert silent.left() == {"a": 1.0}
+
+
+async def test_a_hold_is_waited_for_half_a_second_at_a_time(clock: Clock) -> None:
+    holds = calls.Holds()
+    await holds.over("a")
+    holds.hold("a", 1.2)
+    await holds.over("b")
+    assert clock.slept == []
+    await holds.over("a", lambda: False)
+    assert clock.slept == [0.5, 0.5, 0.2]
+    holds.hold("a", 1.2)
+    with pytest.raises(StoppedError, match="the session ends"):
+        await holds.over("a", lambda: True)
+    assert clock.slept == [0.5, 0.5, 0.2, 0.5]
+
+
+async def test_another_attempt_waits_half_a_second_at_a_time(clock: Clock) -> None:
+    failures: list[Exception] = [
+        StatusError(429, retry_after=seconds) for seconds in ("1.25", "0.75")
+    ]
+
+    async def call() -> str:
+        if failures:
+            raise failures.pop(0)
+        return "so"
+
+    assert await with_retries(call, RetryPolicy(attempts=3)) == "so"
+    assert clock.slept == [0.5, 0.5, 0.25, 0.5, 0.25]

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from navloom.errors import ModelError, StoppedError
+from navloom.errors import ModelError, ModelRefusedError, StoppedError
 from navloom.models.call import with_retries
-from navloom.models.failure import Failure, RetryPolicy, read_failure
+from navloom.models.failure import Failure, RetryPolicy, model_error, read_failure
 
 
 class Answer:
@@ -150,3 +150,78 @@ async def test_nothing_is_tried_again_once_the_session_ends() -> None:
 
 async def refused() -> None:
     raise ModelError("no")
+
+
+def line_of(failure: Failure, attempts: int = 1, **policy: Any) -> str:
+    return str(model_error(None, "openai/m", failure, RetryPolicy(**policy), attempts))
+
+
+@pytest.mark.parametrize(
+    ("asked", "longest", "said"),
+    [
+        (300.0, 300.0, "the server has too much to do"),
+        (301.0, 300.0, "asks to wait 301 s, longer than 300 s"),
+        (86_400.0, 1.0, "asks to wait 86400 s, longer than 1 s"),
+        (86_401.0, 1.0, "asks to wait more than a day"),
+        (None, 0.0, "the server has too much to do"),
+    ],
+)
+def test_a_line_says_how_long_a_server_asks_to_wait(
+    asked: float | None, longest: float, said: str
+) -> None:
+    assert said in line_of(Failure("rate", "no", 429, asked), longest_asked=longest)
+
+
+@pytest.mark.parametrize(
+    ("name", "seconds", "said"),
+    [
+        ("openai/m", 599.0, "no answer within 599 s; raise the attempt timeout"),
+        ("openai/m", 600.0, ",max_tokens=1024 behind the model's name, or give it longer, by"
+         " ,attempt_timeout=1200"),
+        ("openai/m,max_tokens=501", 600.0, ",max_tokens=250 behind"),
+        ("openai/m,max_tokens=2", 600.0, ",max_tokens=1 behind"),
+        ("openai/m,max_tokens=1", 600.0, ",max_tokens=1024 behind"),
+    ],
+)  # fmt: skip
+def test_no_answer_in_time_says_what_to_change(name: str, seconds: float, said: str) -> None:
+    failure, policy = Failure("timeout", "no"), RetryPolicy(attempt_timeout=seconds)
+    assert said in str(model_error(None, name, failure, policy, 1))
+
+
+@pytest.mark.parametrize(
+    ("failure", "attempts", "ends"),
+    [
+        (Failure("server", "boom", 500), 1, "(HTTP 500: boom)"),
+        (Failure("server", "boom", 500), 2, "(HTTP 500, 2 attempts: boom)"),
+        (Failure("garbled", "boom"), 4, "(garbled, 4 attempts: boom)"),
+    ],
+)
+def test_a_line_says_how_often_it_was_tried(failure: Failure, attempts: int, ends: str) -> None:
+    assert line_of(failure, attempts).endswith(ends)
+
+
+@pytest.mark.parametrize(
+    ("failure", "refused"),
+    [
+        (Failure("quota", "no", 429), True),
+        (Failure("final", "no", 401), True),
+        (Failure("final", "image input is not supported", 400), True),
+        (Failure("final", "image input is not supported", 418), False),
+        (Failure("server", "no", 500), False),
+    ],
+)
+def test_what_every_further_call_would_end_in_is_a_refusal(failure: Failure, refused: bool) -> None:
+    made = model_error(None, "openai/m", failure, RetryPolicy(), 1)
+    assert isinstance(made, ModelRefusedError) == refused
+
+
+def test_a_servers_words_are_one_bounded_line() -> None:
+    whole = read_failure(StatusError(400, " a\n b "))
+    assert whole is not None
+    assert whole.text == "a b"
+    cut = read_failure(StatusError(400, "x" * 5_000))
+    assert cut is not None
+    assert cut.text == "x" * (len(cut.text) - 1) + "…"
+    fits = read_failure(StatusError(400, "x" * len(cut.text)))
+    assert fits is not None
+    assert fits.text == "x" * len(cut.text)
