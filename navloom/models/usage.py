@@ -140,8 +140,9 @@ def usage_in(parts: Iterable[ModelUsage]) -> dict[str, int]:
         ``cached_calls`` and ``retries``.
     """
     total = {"calls": 0, "input_tokens": 0, "output_tokens": 0}
+    names = (*total, "cached_calls", "retries")
     for part in parts:
-        for name in (*total, "cached_calls", "retries"):
+        for name in names:
             if name in total or getattr(part, name):
                 total[name] = total.get(name, 0) + getattr(part, name)
     return total
