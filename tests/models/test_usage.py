@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,6 +17,7 @@ from navloom.models.usage import (
     least_tokens,
     merged,
     paid_for,
+    price_of,
     stamped,
     total_cost,
     usage_in,
@@ -128,3 +131,100 @@ async def test_calls_under_way_count_before_they_end() -> None:
     spent = Budget(Limits(cost_limit=0.5), cost=0.6)
     with pytest.raises(LimitReachedError, match=r"--cost-limit \$0.5 is reached"):
         await spent.reserve("openai/gpt-4o-mini", [])
+
+
+def test_what_several_calls_came_to_is_added_up() -> None:
+    first = ModelUsage("m", "r", 1, 2, 3, 4, 5, 0.50004, 0.25)
+    first.add(ModelUsage("m", "r", 10, 20, 30, 40, 50, 1.25, 0.5))
+    assert first == ModelUsage("m", "r", 11, 22, 33, 44, 55, 1.75, 0.75)
+    for known, other in ((None, 0.5), (0.5, None), (None, None)):
+        part = ModelUsage("m", "r", cost_usd=known)
+        part.add(ModelUsage("m", "r", cost_usd=other))
+        assert part.cost_usd is None
+    assert ModelUsage("m", "r") == ModelUsage("m", "r", 0, 0, 0, 0, 0, 0.0, 0.0)
+
+
+def test_what_a_line_does_not_say_counts_as_nothing() -> None:
+    assert ModelUsage.read({"model": "m", "role": "r"}) == ModelUsage("m", "r")
+    told = {"model": "m", "role": "r", "calls": None, "seconds": None, "cost_usd": None}
+    assert ModelUsage.read(told) == ModelUsage("m", "r", cost_usd=None)
+    whole = ModelUsage("m", "r", 1, 2, 3, 4, 5, 6.5, 7.5)
+    assert ModelUsage.read(whole.record()) == whole
+
+
+def test_usage_has_retries_and_cached_calls_where_there_are_any() -> None:
+    assert usage_in([]) == {"calls": 0, "input_tokens": 0, "output_tokens": 0}
+    parts = [ModelUsage("m", "r", 1, 0, 2, 3, 4), ModelUsage("n", "r", 1, 0, 1, 5, 6)]
+    assert usage_in(parts) == {"calls": 2, "input_tokens": 8, "output_tokens": 10, "retries": 3}
+    assert total_cost(parts) == 0
+    assert total_cost([*parts, ModelUsage("m", "r", cost_usd=0.5)]) == 0.5
+    assert total_cost([*parts, ModelUsage("m", "r", cost_usd=None)]) is None
+    assert total_cost([]) == 0
+
+
+def answered(cached: bool = False, retries: int = 0, **counted: int) -> AIMessage:
+    usage: Any = {"total_tokens": 0, "input_tokens": 0, "output_tokens": 0, **counted}
+    made = AIMessage("x", usage_metadata=usage if counted else None)
+    return stamped(
+        made, model="openai/gpt-4o-mini", role="judge", seconds=0.123456, retries=retries,
+        cached=cached,
+    )  # fmt: skip
+
+
+def test_what_one_reply_came_to() -> None:
+    paid = ModelUsage.read(paid_for(answered(retries=2, input_tokens=7, output_tokens=3)))
+    assert (paid.calls, paid.cached_calls, paid.retries) == (1, 0, 2)
+    assert (paid.input_tokens, paid.output_tokens, paid.seconds) == (7, 3, 0.1235)
+    assert paid.cost_usd is not None
+    assert paid.cost_usd > 0
+    kept = ModelUsage.read(paid_for(answered(cached=True, retries=2, input_tokens=7)))
+    assert (kept.calls, kept.cached_calls, kept.retries, kept.input_tokens) == (0, 1, 0, 0)
+    assert (kept.role, kept.seconds, kept.cost_usd) == ("judge", 0.1235, 0)
+    bare = ModelUsage.read(paid_for(answered()))
+    assert (bare.calls, bare.input_tokens, bare.output_tokens) == (1, 0, 0)
+    unknown = ModelUsage.read(paid_for(AIMessage("x")))
+    assert (unknown.model, unknown.calls, unknown.cost_usd) == ("unknown", 1, None)
+
+
+def test_no_call_costs_nothing() -> None:
+    nothing = {"calls": 0, "input_tokens": 5, "output_tokens": 5}
+    assert price_of("strange/m", nothing) == 0
+    assert price_of("strange/m", {**nothing, "calls": 1}) is None
+    assert price_of("builtin/heuristic", {**nothing, "calls": 1}) == 0
+
+
+@pytest.mark.parametrize("flag", ["token_limit", "cost_limit", "time_limit"])
+def test_what_is_held_counts_towards_a_limit_until_it_is_let_go(flag: str) -> None:
+    model = "openai/gpt-4o-mini"
+    share = price_of(model, {"calls": 1, "input_tokens": 10, "output_tokens": 0})
+    assert share is not None
+    most: Any = {"token_limit": 20, "cost_limit": 2 * share, "time_limit": 1.0}[flag]
+    budget = Budget(Limits(**{flag: most}))
+    first, second = budget.hold(model, 10), budget.hold(model, 10)
+    assert first != second
+    if flag == "time_limit":
+        budget.hold(model, 10)
+        return
+    with pytest.raises(LimitReachedError, match=flag.replace("_", "-")):
+        budget.hold(model, 1)
+    budget.release(first, model, None)
+    third = budget.hold(model, 10)
+    budget.release(second, model, {"calls": 1, "input_tokens": 6, "output_tokens": 4})
+    budget.release(third, model, {"calls": 1, "input_tokens": 9, "output_tokens": 0})
+    assert budget.tokens == 19
+    assert budget.cost == pytest.approx(
+        sum(
+            price_of(model, {"input_tokens": i, "output_tokens": o}) or 0
+            for i, o in ((6, 4), (9, 0))
+        )
+    )
+    budget.release(99, model, None)
+
+
+def test_what_a_run_used_before_counts() -> None:
+    with pytest.raises(LimitReachedError, match="--token-limit 5 is reached"):
+        Budget(Limits(token_limit=5), tokens=5).hold("m/m", 0)
+    Budget(Limits(token_limit=6), tokens=5).hold("m/m", 0)
+    with pytest.raises(LimitReachedError, match=r"--cost-limit \$0.5 is reached"):
+        Budget(Limits(cost_limit=0.5), cost=0.5).hold("m/m", 0)
+    assert Budget(Limits()).hold("m/m", 10**9) == 1

@@ -11,7 +11,7 @@ import pytest
 
 from navloom.errors import UsageError
 from navloom.evals.navcraft.request import SynthRequest
-from navloom.evals.navcraft.scores import MOST_COMPARED, entropy, merits, self_bleu
+from navloom.evals.navcraft.scores import MOST_COMPARED, entropy, merits, score_samples, self_bleu
 from navloom.evals.navcraft.studies import CONTROLS, against_blind, arms_of, study_worth
 from navloom.evals.report.writers import read_report
 from navloom.evals.run_folder import read_samples
@@ -133,3 +133,103 @@ def test_a_study_without_models_has_no_differences(tmp_path: Path) -> None:
     tables = study_worth(request, [], tmp_path, only=["always first"])
     assert len(tables) == 4
     assert against_blind({"always first": tmp_path / "always-first"}) == []
+
+
+def sample(name: str = "a", status: str = "ok", **more: Any) -> dict[str, Any]:
+    """A finished sample of a run of relays: two valid, of which one keeps its relay."""
+    phase_1 = {
+        "Single robot end region": {"robot_1": "Kitchen_3"},
+        "Single robot travel path": {"robot_1": ["A_1 -> B_2"]},
+        "Target object": "cup",
+        "Single robot start region": {"robot_1": "A_1"},
+        "Single robot target object region": {"robot_1": "B_2"},
+        "Task instruction": "Take the cup.",
+    }
+    navloom = {"solo_metres": 9.0, "gain_alpha": 0.25, "best_alone": 0.75, "gain_g": 0.5}
+    result = {"phase_1": phase_1, "phase_2": None, "navloom": navloom}
+    return {
+        "id": name, "scene": "s", "status": status, "result": result, "seconds": 2.0,
+        "cost_usd": 0.25, "usage": {"input_tokens": 3, "output_tokens": 2}, **more,
+    }  # fmt: skip
+
+
+def relay(name: str, **more: Any) -> dict[str, Any]:
+    made = sample(name, **more)
+    made["result"]["phase_2"] = {"Collaborative type": "Type-A1"}
+    return made
+
+
+def declined(name: str, by: str) -> dict[str, Any]:
+    made = sample(name)
+    made["result"]["navloom"]["decided_by"] = by
+    return made
+
+
+LOST = {"id": "lost", "scene": "s", "status": "failed", "reason": "late", "result": None}
+
+
+def test_a_run_of_relays_is_counted_by_hand() -> None:
+    samples = [relay("a"), declined("b", "model"), declined("c", "rule"), declined("d", "rule"),
+               {**LOST, "cost_usd": 0.5}]  # fmt: skip
+    errors = [
+        {"id": "e", "message": "x" * 201, "cost_usd": 0.25, "usage": {"input_tokens": 4}},
+        {"id": "a", "message": "gone"},
+    ]
+    found = score_samples({"kind": "collab", "request": {"model": "m", "n": 9}}, samples, errors)
+    assert (found.single.hits, found.single.of) == (4, 5)
+    assert (found.relays.hits, found.relays.of) == (1, 4)
+    assert (found.relays_per_attempt.hits, found.attempts) == (1, 5)
+    assert (found.declined, found.not_worth_it, found.errors) == (1, 2, 1)
+    assert (found.gain_alpha.values, found.gain_alone.values) == ((0.25,), (0.25,))
+    assert found.regret_g.values == ()
+    assert (found.cost_usd, found.tokens) == (0.25 * 4 + 0.5 + 0.25, (16, 8))
+    assert (found.seconds.values, found.left) == ((2.0,) * 4 + (0.0,), 3)
+    assert (found.reasons, found.error_messages) == ((("late", 1),), (("x" * 200, 1),))
+    assert (found.merits.tasks, found.diversity[0].relays, found.diversity[0].type_a1) == (1, 1, 1)
+    assert (found.scenes, found.scenes_used, found.scenes_skipped) == ({"s"}, None, ())
+    assert not found.is_baseline
+
+
+def test_a_run_of_single_tasks_has_no_relays_to_decline() -> None:
+    samples = [declined("b", "model"), sample("c"), LOST]
+    found = score_samples({"kind": "single", "request": {"model": "builtin/random"}}, samples)
+    assert (found.single.hits, found.single.of, found.relays.of) == (2, 3, 0)
+    assert (found.declined, found.not_worth_it, found.merits.tasks) == (0, 0, 2)
+    assert (found.cost_usd, found.left, found.is_baseline) == (None, None, True)
+
+
+@pytest.mark.parametrize(
+    ("request_", "left"),
+    [({"n": 3}, 1), ({"n": 1}, 0), ({"n": "3"}, None), ({"n": 3, "source": "run"}, None)],
+)
+def test_what_is_left_of_a_run_is_what_was_planned(
+    request_: dict[str, Any], left: int | None
+) -> None:
+    found = score_samples({"kind": "single", "request": request_}, [sample("a"), sample("b")])
+    assert found.left == left
+    assert (found.single is None) == ("source" in request_)
+
+
+def test_reasons_are_ranked_by_number_and_then_by_name() -> None:
+    lost = [{**LOST, "id": f"{k}", "reason": reason} for k, reason in enumerate("bacab")]
+    found = score_samples({"kind": "single"}, lost)
+    assert found.reasons == (("a", 2), ("b", 2), ("c", 1))
+    assert found.model == "unknown"
+
+
+def test_profiles_are_told_apart_where_there_are_several() -> None:
+    young = {"Age": 20, "Occupation": "Student"}
+    samples = [sample("a", profile=young), sample("b", profile=None), sample("c", profile=young)]
+    found = score_samples({"kind": "single"}, samples).diversity
+    assert [(each.profile, each.tasks) for each in found] == [
+        ("all", 3), ("20, Student", 2), ("none", 1),
+    ]  # fmt: skip
+    assert (found[0].objects, found[0].instructions, found[0].pairs) == (1, 1, 1)
+    (only,) = score_samples({"kind": "single"}, samples[:1]).diversity
+    assert only.profile == "all"
+
+
+def test_two_sentences_have_a_self_bleu_and_one_has_none() -> None:
+    assert self_bleu(["take the cup"]) is None
+    assert self_bleu(["take the cup to bed"] * 2) == pytest.approx(1)
+    assert self_bleu(["take the cup", "bring a plate"]) == pytest.approx(0, abs=0.01)
