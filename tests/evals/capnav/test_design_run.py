@@ -347,16 +347,16 @@ def kept(*statuses: tuple[str, int | None]) -> Kept:
 
 def test_what_is_missing_is_asked_for_scene_by_scene_up_to_the_whole() -> None:
     one = kept(("verified", 1), ("unverifiable", None))
-    found = Collected({"s": [one, one], "t": []})
+    found = Collected({"s": [one, kept(("verified", 1), ("verified", 1))], "t": []})
     assert found.count == 2
     assert found.missing({"s": 3, "t": 3}, 6) == {"s": 1, "t": 3}
     assert found.missing({"s": 3, "t": 3, "u": 3}, 4) == {"s": 1, "t": 1}
     assert found.missing({"s": 2, "t": 1}, 3) == {"t": 1}
     assert found.missing({"s": 9}, 2) == {}
-    assert found.details() == {"verified": 2, "unverifiable": 2, "told_apart": 2}
-    told = found.record({"s": 2, "t": 3}, 5)
+    assert found.details() == {"verified": 3, "unverifiable": 1, "told_apart": 3}
+    told = found.record({"s": 3, "t": 3}, 5)
     assert (told["asked"], told["accepted"], told["short"]) == (5, 2, 3)
-    assert told["short_by_scene"] == {"t": 3}
+    assert told["short_by_scene"] == {"s": 1, "t": 3}
     assert found.record({"s": 2, "t": 3}, 2)["short_by_scene"] == {}
     assert (told["spare"], told["duplicates_dropped"], told["rules_broken"]) == (0, 0, {})
 

@@ -9,16 +9,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from navloom.scenes.scene import Scene
-from navloom.tools.navcraft.optimum import Measure, Relays, all_relays, recommend
+from navloom.tools.navcraft.optimum import (
+    Measure,
+    Relays,
+    _reasons,
+    all_relays,
+    recommend,
+    relay_record,
+)
 from navloom.tools.navcraft.paths import (
     admissible_triples,
     check_two_path_and_adjacency,
     count_admissible_triples,
 )
-from navloom.tools.navcraft.relay import COLLAB_TYPES, check_collab_path_efficient, guard_violations
+from navloom.tools.navcraft.relay import (
+    COLLAB_TYPES,
+    RelayChoice,
+    check_collab_path_efficient,
+    guard_violations,
+)
 from navloom.tools.navcraft.relay_schedule import schedule_relay
 from navloom.tools.navcraft.schedule import Speeds
 from navloom.tools.navcraft.task import RelayTask
+from tests.evals import tiny
 from tests.tools.navcraft.test_relay import cut_off, row_task
 from tests.tools.navcraft.worlds import item, near, row_house, scenes
 
@@ -186,3 +199,62 @@ def test_triples_are_those_the_tool_calls_valid(scene: Scene, tau: int) -> None:
     ]
     assert list(admissible_triples(scene, tau)) == expected
     assert count_admissible_triples(scene, tau) == len(expected)
+
+
+GOLDEN = RelayChoice("Dining_room_4", "Kitchen_3", "counter", "Type-A1")
+CUP = ("Bedroom_1", "Office_5", "cup", "Living_room_7", "shelf")
+
+
+def test_the_record_of_a_relay_by_hand() -> None:
+    # The home of eight rooms: 38 m alone; its docstrings tell every leg.
+    found = relay_record(RelayTask(tiny.home(), *CUP), GOLDEN)
+    assert {key: found[key] for key in ("best_alpha", "best_g_rate")} == near(
+        {"best_alpha": 18 / 38, "best_g_rate": 20 / 38}
+    )
+    expected = {
+        "alpha": 18 / 38, "alpha_other": 33 / 38, "alpha_either": 18 / 38, "r1_rate": 18 / 38,
+        "g_rate": 25 / 38, "gain_alpha": 20 / 38, "gain_g": 13 / 38, "best_alone": 23 / 38,
+        "regret_alpha": 0.0, "regret_g": 25 / 20 - 1, "makespan_s": 25.0,
+    }  # fmt: skip
+    assert {key: found[key] for key in expected} == near(expected)
+    assert (found["transfer_asset"], found["transfer_asset_id"]) == ("counter", "counter-1")
+    assert found["robot_2_start_region"] == "Dining_room_4"
+    other = relay_record(RelayTask(tiny.home(), *CUP), GOLDEN._replace(collab_type="Type-A2"))
+    assert (other["alpha"], other["alpha_other"]) == (near(33 / 38), near(18 / 38))
+    assert other["alpha_either"] == near(18 / 38)
+
+
+def test_without_a_choice_the_record_has_the_optimum_alone() -> None:
+    found = relay_record(RelayTask(tiny.home(), *CUP), None)
+    assert set(found) == {"best_alpha", "best_g_rate", "guarded_relays"}
+    assert found["guarded_relays"] == len(all_relays(RelayTask(tiny.home(), *CUP)))
+    assert relay_record(row_task(scene=cut_off()), None) == {
+        "best_alpha": None, "best_g_rate": None, "guarded_relays": 0,
+    }  # fmt: skip
+
+
+def test_reasons_say_what_a_relay_spares() -> None:
+    (first, *_) = recommend(all_relays(RelayTask(tiny.home(), *CUP)), "transfer_asset", k=1)
+    walks, arrives, takes = first.reasons
+    assert walks == "robot_1 walks 18.0 m instead of 38.0 m (alpha 0.47)."
+    assert "arrives sooner" in arrives
+    assert first.choice == "counter in Kitchen_3"
+    assert "a handoff at the counter in Kitchen_3 (Type-A1)" in takes
+    # At a rate of 1 nothing is sooner: the relay of the row house takes as long as robot_1 alone.
+    slow = next(
+        relay
+        for relay in map(all_relays(row_task()).relay, range(8))
+        if relay.robot_2_start_region == "Attic_6" and relay.collab_type == "Type-A1"
+    )
+    assert "arrives no sooner than by robot_1 alone (g_rate 1.00)" in _reasons(slow, row_task())[1]
+
+
+def test_ranked_by_hand() -> None:
+    relays = all_relays(row_task())
+    ranked = [relays.relay(int(k)) for k in relays.ranking("alpha")]
+    assert [round(each.alpha, 4) for each in ranked] == [0.76] * 4 + [0.8] * 4
+    # Of equal alphas the one that arrives sooner goes first, then the order of the home.
+    assert [each.robot_2_start_region for each in ranked[:4]] == [
+        "Study_4", "Living_room_3", "Pantry_5", "Attic_6",
+    ]  # fmt: skip
+    assert relays.top(2, "alpha") == ranked[:2]

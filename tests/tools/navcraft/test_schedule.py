@@ -23,7 +23,14 @@ from navloom.scenes.scene import Edge, Link, Scene, Viewpoint
 from navloom.tools.navcraft.optimum import Relays, all_relays
 from navloom.tools.navcraft.relay import check_collab_path_efficient
 from navloom.tools.navcraft.relay_schedule import Wait, schedule_relay, schedule_solo
-from navloom.tools.navcraft.schedule import Overlap, RobotStop, Speeds, overlaps, travel_time
+from navloom.tools.navcraft.schedule import (
+    Overlap,
+    RobotStop,
+    Speeds,
+    Timetable,
+    overlaps,
+    travel_time,
+)
 from navloom.tools.navcraft.task import RelayTask
 from tests.tools.navcraft.test_relay import RELAY, cut_off, row_task
 from tests.tools.navcraft.worlds import item, near, row_house, scenes
@@ -220,3 +227,41 @@ def test_an_item_may_have_the_id_of_a_viewpoint() -> None:
     stops = schedule_solo(task)
     assert stops[-1].arrive == near(task.solo_metres)
     assert "item vHall_2" in [stop.node for stop in stops]
+
+
+def test_a_timetable_without_legs_ends_at_once() -> None:
+    assert Timetable((), {}).makespan_s == 0
+
+
+def test_metres_take_as_many_seconds_where_no_speed_is_said() -> None:
+    assert (travel_time(3.0), travel_time(3.0, 2.0)) == (3.0, 1.5)
+
+
+def stop(node: str, arrive: float, leave: float, region: str | None = None) -> RobotStop:
+    return RobotStop(node, (0.0, 0.0, 0.0), region, arrive, leave)
+
+
+def test_robots_that_meet_for_an_instant_do_not_overlap() -> None:
+    home = row_house()
+    a, b = ("vHall_2", "Hall_2"), ("vLiving_room_3", "Living_room_3")
+    first = (stop(a[0], 0, 1, a[1]), stop(b[0], 5, 5, b[1]))
+    late = (stop(b[0], 0, 5, b[1]), stop(a[0], 9, 9, a[1]))
+    assert overlaps(home, first, late) == ((), 0)
+    # A second of both on the edge, and in the doorway that it leads through.
+    met, seconds = overlaps(home, first, (stop(b[0], 0, 4, b[1]), stop(a[0], 8, 8, a[1])))
+    assert sorted((each.kind, each.seconds) for each in met) == [("doorway", 1), ("edge", 1)]
+    assert seconds == 1
+    # Who stays where it has come to is in the way there, too.
+    waits = (stop(a[0], 0, 0, a[1]), stop(b[0], 2, 7, b[1]))
+    met, seconds = overlaps(home, waits, (stop(b[0], 0, 4, b[1]), stop(a[0], 8, 8, a[1])))
+    assert sorted((each.kind, each.seconds) for each in met) == [("doorway", 3), ("edge", 3)]
+    assert seconds == 3
+
+
+def test_an_edge_into_no_room_leads_through_no_doorway() -> None:
+    home = row_house()
+    first = (stop("vHall_2", 0, 0, None), stop("vLiving_room_3", 4, 4, "Living_room_3"))
+    met, _ = overlaps(home, first, first)
+    assert [each.kind for each in met] == ["edge"]
+    back = (stop("vLiving_room_3", 0, 0, "Living_room_3"), stop("vHall_2", 4, 4, None))
+    assert [each.kind for each in overlaps(home, back, back)[0]] == ["edge"]
