@@ -6,8 +6,9 @@ import json
 from typing import Any
 
 import pytest
+from langchain_core.messages import AIMessage, HumanMessage
 
-from navloom.judges.verdict import last_object, read_verdict, reasoning_schema
+from navloom.judges.verdict import Verdict, last_object, read_verdict, reasoning_schema, replies_in
 from navloom.models.messages import AnswerError
 
 SHOWN = ["a->b", "b->c", "c->d"]
@@ -101,3 +102,26 @@ def test_a_judge_is_held_to_the_barriers_it_was_shown(
 ) -> None:
     named = reasoning_schema(barriers)["properties"]["named"]
     assert (named["items"].get("enum"), named["maxItems"]) == (numbers, most)
+
+
+def test_a_schema_bounds_what_a_judge_says() -> None:
+    fields = reasoning_schema(3)["properties"]
+    assert fields["explanation"]["maxLength"] == 300
+    assert (fields["false"]["maxItems"], fields["false"]["items"]["maxLength"]) == (3, 80)
+    assert (fields["named"]["maxItems"], fields["named"]["items"]["enum"]) == (3, [1, 2, 3])
+    assert (reasoning_schema(0)["properties"]["named"]["maxItems"]) == 1
+
+
+def test_a_reply_is_kept_up_to_4000_characters() -> None:
+    replies = [AIMessage("x" * 4_001), HumanMessage("no"), AIMessage("y")]
+    assert replies_in(replies) == ("x" * 4_000, "y")
+
+
+def test_a_verdict_is_read_back_from_what_is_kept() -> None:
+    found = read_verdict(said(named=[1, 2], false=["x"]), SHOWN)
+    record = found.record()
+    assert Verdict.of(record) == found
+    assert "paid" not in record
+    assert Verdict.of({"correct": None, "strange": 1}, [{"calls": 1}]) == Verdict(
+        None, paid=({"calls": 1},)
+    )
