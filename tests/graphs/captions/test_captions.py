@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,15 +19,25 @@ from PIL import Image
 
 from navloom.errors import SimulatorError, UsageError
 from navloom.graphs.captions import captioner as captions
-from navloom.graphs.captions.captioner import Context, build_graph, write_captions
-from navloom.models.messages import message_text
+from navloom.graphs.captions.captioner import (
+    Context,
+    _marker,
+    build_graph,
+    marker_schema,
+    plan,
+    read_markers,
+    read_summary,
+    summary_schema,
+    write_captions,
+)
+from navloom.models.messages import AnswerError, message_text
 from navloom.models.scripted import ScriptedChatModel
 from navloom.scenes.bodies import Embodiment
 from navloom.scenes.uri import load_scene
 from navloom.sim.captions import CaptionCache, captions_for
 from navloom.sim.composer import composed
 from navloom.sim.graph import GraphSimulator
-from navloom.sim.protocol import Observation, Pose, View
+from navloom.sim.protocol import Candidate, Observation, Pose, View
 from tests.graphs.states import run
 from tests.tools.navcraft.rooms_in_a_row import CORNER, HALL, ISLAND, KITCHEN, STAIRS, home
 
@@ -251,3 +262,68 @@ def test_the_heuristic_tells_ways_apart() -> None:
 
 
 _BODY = Embodiment(name="ROBOT")
+
+
+def test_a_way_is_told_in_degrees_metres_and_the_rooms_type() -> None:
+    scene = home()
+
+    def told(heading: float, metres: float, up: float, region: str | None, words: str) -> Any:
+        return _marker(Candidate("v", heading, up, metres, words, region=region), scene)
+
+    assert told(math.radians(90.4), 2.04, 0.0, "Kitchen_2", " a\ndoor ") == {
+        "heading_deg": 90, "metres": 2.0, "goes": "level", "room": "kitchen", "known": "a door",
+    }  # fmt: skip
+    steep = told(math.radians(89.6), 2.06, 0.7, "Unknown_3", "")
+    assert (steep["heading_deg"], steep["metres"], steep["goes"]) == (90, 2.1, "up")
+    assert (steep["room"], steep["known"]) == (None, None)
+    assert told(0.0, 1.0, -0.7, None, "x")["goes"] == "down"
+
+
+def test_twice_the_bound_of_a_text_is_cut_and_more_is_sent_back() -> None:
+    marker = marker_schema(2)["properties"]["2"]["maxLength"]
+    summary = summary_schema()["properties"]["summary"]["maxLength"]
+    assert list(marker_schema(2)["properties"]) == ["1", "2"]
+    words = "door " * 1_000
+    assert len(read_summary(json.dumps({"summary": words[:summary]}))) <= summary // 2
+    with pytest.raises(AnswerError, match=f"has {summary + 1} characters, at most {summary}"):
+        read_summary(json.dumps({"summary": words[: summary + 1]}))
+    said = read_markers(json.dumps({"1": "ok", "2": words[:marker]}), 2)
+    assert said["1"] == "ok"
+    assert len(said["2"]) <= marker // 2
+    with pytest.raises(AnswerError, match='"2" is empty'):
+        read_markers(json.dumps({"1": "ok", "2": "x"}), 2)
+
+
+def test_faults_of_captions_are_told_up_to_their_bounds() -> None:
+    def fault(answer: Any, markers: int) -> str:
+        with pytest.raises(AnswerError) as caught:
+            read_markers(json.dumps(answer), markers)
+        return str(caught.value)
+
+    missing = fault({}, 21)
+    assert missing.startswith("Missing: 1, 2, 3,")
+    assert "20." in missing
+    assert "21" not in missing
+    strange = fault({"1": "ok", **{f"k{n}": "x" for n in range(6)}}, 1)
+    assert "Not asked for: k0, k1, k2, k3, k4; the keys are 1." in strange
+    assert "x" * 20 in fault({"1": "ok", "x" * 21: "no"}, 1)
+    assert "x" * 21 not in fault({"1": "ok", "x" * 21: "no"}, 1)
+    five = fault({str(n): n for n in range(1, 6)}, 5)
+    assert [f'"{n}" is a int' in five for n in range(1, 6)] == [True] * 4 + [False]
+
+
+def test_sixteen_questions_are_asked_at_once_and_none_twice() -> None:
+    scene = load_scene("demo:house")
+    context = Context(scene=scene, model="builtin/heuristic")
+    runtime: Any = SimpleNamespace(context=context)
+    first = plan({"viewpoints": [v.id for v in scene.viewpoints[:9]]}, runtime)
+    assert len(first["todo"]) == 16
+    assert {item["seed"] for item in first["todo"]} == {0}
+    done = [(item["viewpoint"], item["job"], "x") for item in first["todo"]]
+    again = plan(
+        {"viewpoints": [v.id for v in scene.viewpoints[:9]], "written": done, "seed": 5}, runtime
+    )
+    assert [(item["viewpoint"], item["job"]) for item in again["todo"]] == [
+        (scene.viewpoints[8].id, job) for job in captions.JOBS
+    ]
+    assert {item["seed"] for item in again["todo"]} == {5}
