@@ -8,7 +8,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from navloom.errors import SceneError, UsageError
-from navloom.evals.navcraft.dataset import MOST_BYTES, MOST_FINDINGS, check_file, schema
+from navloom.evals.navcraft.dataset import (
+    MOST_BYTES,
+    MOST_FINDINGS,
+    Finding,
+    Validation,
+    _lines,
+    _parse,
+    check_file,
+    findings_of,
+    schema,
+)
 from navloom.scenes.scene import Box, Item
 from tests.evals import tiny
 
@@ -312,3 +322,51 @@ def test_what_is_made_in_real_homes_is_valid(scheme, n, data_dir, tmp_path):
         if uri not in scenes:
             scenes[uri] = json.loads(load_scene(uri).model_dump_json())
         assert checker.check(row, scenes[uri]) == []
+
+
+@pytest.mark.parametrize(("digits", "read"), [(300, True), (301, False)])
+def test_a_whole_number_has_three_hundred_digits_at_most(digits, read):
+    raw = b"1" * digits
+    if read:
+        assert _parse(raw) == int(raw)
+    else:
+        with pytest.raises(ValueError, match="a whole number of 301 digits"):
+            _parse(raw)
+
+
+@pytest.mark.parametrize(("more", "read"), [(0, True), (1, False)])
+@pytest.mark.parametrize("end", [b"", b"\n"])
+def test_a_line_has_256_kilobytes_at_most(more, read, end, tmp_path):
+    # The end of a line counts as one byte of it.
+    file = tmp_path / "tasks.jsonl"
+    long = b"x" * (256 * 1024 + more) + end
+    file.write_bytes(long + b"\n" * (not end) + b"y")
+    first, *_, (number, last) = _lines(file)
+    assert first == (1, long.rstrip(b"\n") + b"\n" if read or (end and not more) else None)
+    assert (number, last) == (2, b"y")
+
+
+def test_a_summary_counts_what_is_not_valid():
+    finding = Finding(1, "", "x")
+    assert Validation(2, 2, ()).summary == "2 tasks: 2 valid"
+    assert Validation(3, 1, (finding,) * 4, 5, 1).summary == (
+        "3 tasks: 1 valid, 2 not valid (9 findings); 1 of these put a thing where none can be put"
+    )
+
+
+def test_twenty_findings_of_a_line_are_kept(tmp_path, scenes):
+    row = tiny.single()
+    row["phase_1"]["Single robot travel path"]["robot_1"] = ["x"] * 30
+    result = check(tmp_path, scenes, row)
+    assert (len(result.findings), result.left_out) == (20, 0)
+    assert len(findings_of(row, lambda _: tiny.home())) == 20
+
+
+def test_a_list_that_is_too_long_says_how_long_it_is(tmp_path, scenes):
+    row = tiny.relay_a1()
+    steps = row["phase_2"]["Subtask list"]
+    for wrong, bound in ((steps["robot_1"] * 3, "at most"), (steps["robot_1"][:1], "at least")):
+        row["phase_2"]["Subtask list"] = {**steps, "robot_1": wrong}
+        finding, *_ = check(tmp_path, scenes, row).findings
+        assert finding.problem.startswith(f"holds {len(wrong)}, expected {bound} ")
+        assert finding.where == 'phase_2 "Subtask list" robot_1'

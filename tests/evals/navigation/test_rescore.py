@@ -312,3 +312,55 @@ def test_a_run_that_cannot_be_scored(tmp_path: Path, home: Episode) -> None:
             score_run(run)
     with pytest.raises(RunError, match="'y' has not the form"):
         score_run(run_with(tmp_path / "task", [{"id": "y", "result": None}]))
+
+
+@pytest.mark.parametrize(
+    ("trajectory", "found"),
+    [
+        ([[["a", 0, 0]]], ["a"]),
+        ([[[["a"]]]], ["a"]),
+        ([[[[["a"]]]]], "nested beyond reason"),
+        (["a", ["b", None, 0.5]], ["a", "b"]),
+        ([[0, "a"]], "its trajectory holds 0"),
+        (["a", 0], "its trajectory holds 0"),
+        (["a", {"b": 1}], "its trajectory holds"),
+        ("a", "expected a list"),
+    ],
+)
+def test_a_trajectory_is_read_three_lists_deep(trajectory: Any, found: list[str] | str) -> None:
+    read = viewpoints_of(trajectory)
+    if isinstance(found, list):
+        assert read == found
+    else:
+        assert isinstance(read, Invalid)
+        assert found in read.message
+
+
+def test_a_trajectory_has_ten_thousand_positions_and_four_items_each() -> None:
+    assert len(viewpoints_of(["a"] * 10_001)) == 10_001  # type: ignore[arg-type]
+    for long in (["a"] * 10_002, [["a", 0, 0, 0] * 10_001]):
+        read = viewpoints_of(long)
+        assert isinstance(read, Invalid)
+        assert read.reason == "too_long"
+    whole = viewpoints_of([["a", *[0] * 3] for _ in range(10_000)])
+    assert whole == ["a"] * 10_000
+
+
+def test_an_instruction_has_200_letters_and_names_one_object(submit: Submit) -> None:
+    found = read_submission(
+        submit(
+            [
+                {"instr_id": "x" * 200, "trajectory": [], "predObjId": "o" * 201},
+                {"instr_id": "y", "trajectory": [], "predObjId": True},
+                {"instr_id": "z", "trajectory": [], "predObjId": 7},
+                {"instr_id": "", "trajectory": []},
+                {"instr_id": "twice", "trajectory": ["a"]},
+                {"instr_id": "twice", "trajectory": ["b"]},
+            ]
+        )
+    )
+    assert found.pointed == {"x" * 200: "o" * 200, "z": "7"}
+    assert [each.id for each in found.nameless] == ["[3]"]
+    assert found.faults["twice"].what.message == "it stands twice, as entries 4 and 5"
+    assert "twice" not in found.trajectories
+    assert found.entries == 6
