@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from navloom.errors import SceneError, UsageError
+from navloom.errors import RunError, SceneError, UsageError
 from navloom.evals.capnav.collect import (
     Balance,
     Collected,
@@ -18,6 +18,7 @@ from navloom.evals.capnav.collect import (
     candidates,
     collect,
     facts_of,
+    read_balance,
     truth_record,
 )
 from navloom.evals.capnav.data import load_benchmark
@@ -450,3 +451,25 @@ def test_the_rarest_barrier_of_a_route_counts() -> None:
     before = Steer([facts(2, False, "stairs", "clutter")] * 3 + [facts(2, False, "clutter")])
     both = before._worth(facts(6, False, "stairs", "clutter"))
     assert both == pytest.approx(-4 / 5 + 0.5 + 0.5 / 4)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ('{"asked": 1, "accepted": 1, "balance": {}}', None),
+        ('{"asked": 1, "accepted": 1}', "is broken"),
+        ("[1]", "is broken"),
+        ("{", "is broken"),
+        (None, "a session writes it"),
+    ],
+)
+def test_a_balance_is_read_back_or_named(
+    content: str | None, said: str | None, tmp_path: Path
+) -> None:
+    if content is not None:
+        (tmp_path / "balance.json").write_text(content)
+    if said is None:
+        assert read_balance(tmp_path)["asked"] == 1
+    else:
+        with pytest.raises(RunError, match=said):
+            read_balance(tmp_path)

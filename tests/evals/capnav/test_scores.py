@@ -1,5 +1,7 @@
 """What a CapNav run's lines add up to: calls, and groups by the length of the route."""
 
+import pytest
+
 from navloom.evals.capnav.official import OfficialScore
 from navloom.evals.capnav.rules import AnswerScore
 from navloom.evals.capnav.scores import GROUPS, CapnavScores, Measure
@@ -91,3 +93,16 @@ def test_groups_stand_in_the_order_of_tables():
     assert {name: each.answers for name, each in found.by("barrier")} == {
         "stairs": 2, "clutter": 1, "no route": 1,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("answer", "truth", "bucket", "right"),
+    [
+        ("yes", True, "TP", True), ("yes", False, "FP", False), ("no", True, "FN", False),
+        ("no", False, "TN", True), (None, True, "FN", False), (None, False, "FP", False),
+        ("yes", None, None, None), (None, None, None, None),
+    ],
+)  # fmt: skip
+def test_an_answer_is_right_where_it_is_the_truth(answer, truth, bucket, right):
+    found = AnswerScore("q", "S", "HUMAN", answer, truth)
+    assert (found.bucket, found.right) == (bucket, right)
