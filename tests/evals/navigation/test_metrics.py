@@ -507,3 +507,22 @@ def test_a_path_without_reference_in_a_scene_of_one_viewpoint() -> None:
     found = score_paths(alone, ["a"], [[]], ["a"])
     assert found["SPL"].tolist() == [1]
     assert all(math.isnan(found[name][0]) for name in ("SPL_gt", "nDTW", "SDTW", "CLS"))
+
+
+@pytest.mark.parametrize("cells", [1, 7, 16_000])
+def test_references_of_other_lengths_change_nothing(
+    cells: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(path_metrics, "_MOST_CELLS", cells)
+    given = [("abcb", "abcd", "d"), ("aba", "ab", "b"), ("a", "", "b"), ("dcba", "abcdcb", "ad")]
+    together = score_paths(ROW, *zip(*given, strict=True))
+    for k, (walk, reference, goals) in enumerate(given):
+        alone = score_paths(ROW, [walk], [reference], [goals])
+        for name, values in alone.items():
+            np.testing.assert_allclose(together[name][k], values[0], err_msg=name)
+
+
+def test_spl_against_a_reference_counts_successes_alone() -> None:
+    values = score("ab", episode("abcd")).values
+    assert (values["SR"], values["SPL_gt"]) == (0, 0)
+    assert score("abc", episode("abcd")).values["SPL_gt"] == 1

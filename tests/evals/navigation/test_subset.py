@@ -377,3 +377,30 @@ def test_words_are_counted_by_tens(words: int, groups: list[str]) -> None:
     ]
     rows = {axis.name: axis for axis in axes_of(near, near)}["words"].rows
     assert [name for name, *_ in rows] == groups
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_is_left_goes_to_the_larger_remainder(seed: int) -> None:
+    # Exact shares are 2.1 and 0.9, or 2.8 and 1.2.
+    dice = np.random.default_rng(seed)
+    assert proportional(3, np.array([[7, 3]]), dice).tolist() == [[2, 1]]
+    assert proportional(4, np.array([[7, 3]]), dice).tolist() == [[3, 1]]
+    assert proportional(3, np.array([[7], [3]]), dice).tolist() == [[2], [1]]
+    assert proportional(0, np.zeros((1, 2), dtype=np.int64), dice).tolist() == [[0, 0]]
+
+
+def test_equal_remainders_are_drawn() -> None:
+    found = {
+        tuple(proportional(1, np.array([[1, 1]]), np.random.default_rng(seed)).ravel().tolist())
+        for seed in range(20)
+    }
+    assert found == {(1, 0), (0, 1)}
+
+
+@pytest.mark.parametrize(
+    ("n", "sizes", "shares"),
+    [(10, [2, 9, 9], [2, 4, 4]), (11, [2, 9, 9], [2, 5, 4]), (2, [3, 3, 3], [1, 1, 0]),
+     (0, [3], [0]), (9, [3], [3]), (3, [], []), (5, [1, 0, 9], [1, 0, 4])],
+)  # fmt: skip
+def test_balanced_shares_by_hand(n: int, sizes: list[int], shares: list[int]) -> None:
+    assert balanced(n, sizes) == shares
