@@ -334,3 +334,38 @@ def test_what_is_flat_or_high_is_in_nobodys_way(height: float, bottom: float, wa
     viewpoints, _ = place_viewpoints([room(1, 0, 0, 4, 4, y=3.0)], [], [wide])
     inside = [v for v in viewpoints if max(abs(v.position[0] - 2), abs(v.position[2] - 2)) < 1.5]
     assert bool(inside) == walked
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_who_see_each_other_through_a_doorway_are_joined_and_no_others(turned: bool) -> None:
+    # The wall is at 4 m, the doorway from 0.5 to 3.5 m: less a body on either side, 0.7 to 3.3 m.
+    if turned:
+        rooms = [room(1, 0, 0, 4, 4), room(2, 0, 4, 4, 8)]
+        way_through = door(1, 2, (0.5, 4.0), (3.5, 4.0))
+    else:
+        rooms = [room(1, 0, 0, 4, 4), room(2, 4, 0, 8, 4)]
+        way_through = door(1, 2, (4.0, 0.5), (4.0, 3.5))
+    viewpoints, edges = place_viewpoints(rooms, [way_through], [])
+    at = {
+        v.id: (v.position[2], v.position[0]) if turned else (v.position[0], v.position[2])
+        for v in viewpoints
+    }
+    found = {frozenset((e.a, e.b)) for e in edges if e.a[0] != e.b[0]}
+    expected = set()
+    for a, (x, z) in at.items():
+        for b, (u, w) in at.items():
+            if x < 4 < u and math.dist((x, z), (u, w)) <= 3:
+                crossing = z + (w - z) * (4 - x) / (u - x)
+                if 0.7 <= crossing <= 3.3:
+                    expected.add(frozenset((a, b)))
+    assert found == expected
+    assert len(found) > 1
+
+
+def test_an_item_without_size_or_place_takes_no_floor() -> None:
+    plain = place_viewpoints([room(1, 0, 0, 4, 4)], [], [])
+    wide = thing(1, 2.0, 2.0, 3.0, 3.0)
+    for gone in ({"size": None}, {"region": None}):
+        lost = wide.model_copy(update=gone)
+        assert place_viewpoints([room(1, 0, 0, 4, 4)], [], [lost]) == plain
+    assert place_viewpoints([room(1, 0, 0, 4, 4)], [], [wide]) != plain

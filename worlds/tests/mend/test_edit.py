@@ -408,3 +408,51 @@ def test_a_viewpoint_that_is_covered_is_dropped_where_another_way_is_left() -> N
     changed = with_ways(before, before.replace(items=(cube("box", 0.0, 3.2, 0.4),)))
     assert [v.id for v in changed.viewpoints] == ["a", "b", "c"]
     assert [(e.a, e.b) for e in changed.edges] == [("b", "c"), ("c", "a")]
+
+
+def first_in(scene: Scene, thing: Item) -> tuple[float, float]:
+    """Where a thing is put first, from the middle of the hall: along x and along z."""
+    x, _, z = next(_places(scene, thing, [], scene.regions[0], None))
+    return round(abs(x), 3), round(abs(z - 4.0), 3)
+
+
+@pytest.mark.parametrize("along", ["x", "z"])
+def test_a_thing_is_put_clear_of_where_people_walk(along: str) -> None:
+    ends = ((-0.8, 4.0), (0.8, 4.0)) if along == "x" else ((0.0, 3.2), (0.0, 4.8))
+    stands = tuple(
+        Viewpoint(id=f"v{k}", position=(x, 0.0, z), region="Hall_1")
+        for k, (x, z) in enumerate(ends)
+    )
+    scene = rooms().replace(viewpoints=stands, edges=(Edge(a="v0", b="v1"),))
+    # Half a thing and a body of 0.2 m: 0.5 m from the line.
+    x, z = first_in(scene, cube("box", 0.0))
+    off, on = (z, x) if along == "x" else (x, z)
+    assert on == 0
+    assert 0.5 <= off <= 0.55
+    # On a table nobody walks.
+    table = item("table", "table", 0.0, 4.0, (1.6, 0.75, 1.6), region="Hall_1")
+    cup = cube("cup", 0.0, side=0.1)
+    first = next(_places(scene, cup, [table], scene.regions[0], table))
+    assert first == (0.0, 0.8, 4.0)
+
+
+def test_a_thing_stands_90_cm_from_a_doorway_and_out_of_a_doors_swing() -> None:
+    jambs = ((-1.0, 3.5), (-1.0, 4.5))
+    x, z = first_in(rooms(link("Hall_1", "Bath_2", jambs=jambs)), cube("box", 0.0))
+    assert z == 0
+    assert 0.2 <= x <= 0.25
+    assert first_in(rooms(link("Den_3", "Bath_2", jambs=jambs)), cube("box", 0.0)) == (0, 0)
+    swing = ((-0.4, 3.6), (0.4, 3.6), (0.4, 4.4), (-0.4, 4.4))
+    x, z = first_in(rooms(link("Hall_1", "Bath_2", swing=swing)), cube("box", 0.0))
+    assert 0.7 <= max(x, z) <= 0.75
+
+
+def test_the_lowest_thing_on_another_shows_its_surface() -> None:
+    table = item("table", "table", 0.5, 4.5, (1.0, 0.75, 1.0), region="Hall_1")
+    lids = [
+        item(f"lid{k}", "lid", 0.2, 4.2, (0.1, 0.2, 0.1), region="Hall_1", on="table",
+             position=(0.2, bottom + 0.1, 4.2))
+        for k, bottom in enumerate((0.65, 0.55, 0.7))
+    ]  # fmt: skip
+    cup = cube("cup", 0.0, side=0.1)
+    assert places_of(cup, table, *lids, support=table)[0][1] == pytest.approx(0.6)
