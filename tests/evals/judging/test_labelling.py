@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from navloom.errors import DataError, RunError
-from navloom.evals.judging.labelling import read_failed
+from navloom.evals.judging.labelling import count_labels, read_failed
 from navloom.evals.judging.request import JudgeRequest
 from navloom.evals.navigation.failure_account import account
 from navloom.evals.navigation.failure_cause import CAUSES
@@ -20,6 +20,7 @@ from navloom.evals.session import Session
 from navloom.models import scripted
 from navloom.tools.navigation.steps import Walk
 from tests.evals.judging.test_run import written
+from tests.evals.judging.test_scores import run_with
 from tests.evals.navigation.walks import PATH, episode, result, scene
 
 WALKS = {"a/1": ("1_0", "2_0", "2_6", "2_3"), "b": ("1_0", "2_0"), "c": (*PATH, "4_1", "4_0")}
@@ -114,3 +115,24 @@ def test_a_drawn_label_is_one_of_the_causes(walks: Path, tmp_path: Path) -> None
     request = JudgeRequest(kind="judge_failures", of=str(walks), model="builtin/random")
     assert run_kind(request, tmp_path / "r").ok == 3
     assert {each["cause"] for each in labels(tmp_path / "r")} <= {*CAUSES} - {"none"}
+
+
+def test_labels_are_counted_and_how_often_they_are_the_rules_own(tmp_path: Path) -> None:
+    given = [("region", "region"), (None, "region"), ("object", "region"), ("region", "region")]
+    rows = [{"result": {"cause": cause, "rules": rules}} for cause, rules in given]
+    counted, same = count_labels(run_with(tmp_path, rows))
+    assert list(counted.items()) == [("region", 2), ("unscored", 1), ("object", 1)]
+    assert same == 2
+
+
+def test_a_walk_without_an_id_is_called_as_its_episode_and_what_ended_well_is_none(
+    tmp_path: Path,
+) -> None:
+    rows = [json.loads(line(name, *walk)) for name, walk in WALKS.items()]
+    del rows[0]["id"]
+    rows[1]["status"] = "ok"
+    rows[2]["result"]["episode"] = None
+    file = written(tmp_path / "walks.jsonl", *map(json.dumps, rows))
+    failed, faults = read_failed(file)
+    assert [each.id for each in failed] == ["e1"]
+    assert len(faults) == 1
