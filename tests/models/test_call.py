@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 from email.utils import formatdate
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage
 
 from navloom.errors import ModelError, StoppedError
 from navloom.models import call as calls
@@ -331,3 +332,94 @@ async def test_another_attempt_waits_half_a_second_at_a_time(clock: Clock) -> No
 
     assert await with_retries(call, RetryPolicy(attempts=3)) == "so"
     assert clock.slept == [0.5, 0.5, 0.25, 0.5, 0.25]
+
+
+def piece(text: str = "", **call: Any) -> Any:
+    calls_ = [{"type": "tool_call_chunk", "name": None, "id": None, "index": None, **call}]
+    message = SimpleNamespace(text=text, tool_call_chunks=calls_ if call else ())
+    return SimpleNamespace(message=message)
+
+
+@pytest.mark.parametrize(
+    ("told", "came", "streaming", "cut"),
+    [
+        ({"model_provider": "openai"}, True, False, True),
+        ({"model_provider": "openai"}, False, False, False),
+        ({"model_provider": "openai"}, False, True, True),
+        ({"model_provider": "anthropic"}, True, False, True),
+        ({"model_provider": "strange"}, True, False, False),
+        ({"model_provider": "strange"}, True, True, True),
+        ({"model_provider": "openai", "finish_reason": "stop"}, True, True, False),
+        ({"model_provider": "openai", "stop_reason": None, "status": "done"}, True, True, False),
+        (None, True, True, True),
+    ],
+)
+def test_a_streamed_reply_without_an_end_is_cut(
+    told: Any, came: bool, streaming: bool, cut: bool
+) -> None:
+    pieces = calls.Pieces()
+    if came:
+        pieces.on_llm_new_token("x")
+    reply = SimpleNamespace(response_metadata=told)
+    assert pieces.is_cut(reply, streaming=streaming) == cut
+
+
+def test_calls_that_came_in_pieces_are_read_strictly() -> None:
+    pieces = calls.Pieces()
+    for part in (
+        piece(index=0, args='{"a"'), piece(index=1, args='{"b": 2}'), piece(index=0, args=": 1}"),
+        piece(index=2, args='{"c": '), piece(index=3, args=None),
+    ):  # fmt: skip
+        pieces.on_llm_new_token("", chunk=part)
+    made = [
+        {"name": name, "args": {}, "id": name, "type": "tool_call"} for name in ("x", "y", "z", "w")
+    ]
+    found = pieces.whole(AIMessage("", tool_calls=made))  # type: ignore[arg-type]
+    assert [call["name"] for call in found.tool_calls] == ["x", "y", "w"]
+    assert [(call["name"], call["args"]) for call in found.invalid_tool_calls] == [("z", '{"c": ')]
+    # Without as many calls the reply stays as it is.
+    few = AIMessage("", tool_calls=made[:1])  # type: ignore[arg-type]
+    assert pieces.whole(few) is few
+    # A call whose pieces are no object at all was none.
+    listed = calls.Pieces()
+    listed.on_llm_new_token("", chunk=piece(index=0, args="[1]"))
+    one = listed.whole(AIMessage("", tool_calls=made[:1]))  # type: ignore[arg-type]
+    assert [call["name"] for call in one.tool_calls] == ["x"]
+
+
+def test_pieces_without_a_number_are_calls_of_their_own() -> None:
+    pieces = calls.Pieces()
+    for text in ('{"a": 1}', '{"b": '):
+        pieces.on_llm_new_token("", chunk=piece(args=text))
+    made = [{"name": name, "args": {}, "id": name, "type": "tool_call"} for name in "xy"]
+    found = pieces.whole(AIMessage("", tool_calls=made))  # type: ignore[arg-type]
+    assert [call["name"] for call in found.tool_calls] == ["x"]
+    assert [call["name"] for call in found.invalid_tool_calls] == ["y"]
+
+
+def test_twenty_thousand_characters_are_told_while_a_reply_comes() -> None:
+    told: list[str] = []
+    words = calls.Words(told.append)
+    for text in ("a", "", "b", "x" * 20_000, "more"):
+        words.on_llm_new_token("", chunk=piece(text))
+    assert told[:2] == ["a", "ab"]
+    assert told[2:] == ["ab" + "x" * 19_998]
+    assert words.came
+
+    def broken(_: str) -> None:
+        raise ValueError
+
+    calls.Words(broken).on_llm_new_token("", chunk=piece("a"))
+
+
+def test_the_policy_is_the_settings_else_the_models_else_the_usual() -> None:
+    made = SimpleNamespace(metadata={"navloom_attempts": 7, "navloom_attempt_timeout": 5.0})
+    assert (policy_of(made).attempts, policy_of(made).attempt_timeout) == (7, 5.0)
+    assert policy_of(object()) == RetryPolicy()
+    with call_settings(max_retries=0, attempt_timeout=2.0):
+        settings = calls._settings.get()
+        own = policy_of(made, settings)
+    assert (own.attempts, own.attempt_timeout) == (1, 2.0)
+    assert calls.model_name(SimpleNamespace(metadata={"navloom_model": "a/b"})) == "a/b"
+    assert calls.model_name(SimpleNamespace(_llm_type="c")) == "c"
+    assert calls.model_name(object()) == "object"
