@@ -50,6 +50,12 @@ def test_merits_by_hand() -> None:
     assert (found.rooms, found.objects, found.types) == (0, 0, 0)
 
 
+@pytest.mark.parametrize(("plausible", "sensible"), [(0.59, 0), (0.6, 1), (1.0, 1)])
+def test_a_task_is_sensible_from_six_tenths_on(plausible: float, sensible: int) -> None:
+    found = merits([result("cup", "Office_1", plausible=plausible)]).sensible
+    assert (found.hits, found.of) == (sensible, 1)
+
+
 def test_what_is_said_otherwise_is_more_varied() -> None:
     same = merits([result("cup", "Office_1"), result("cup", "Office_1")])
     other = merits([result("cup", "Office_1"), result("towel", "Bathroom_1", "shelf")])

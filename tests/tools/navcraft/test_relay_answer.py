@@ -70,3 +70,21 @@ def test_schema_takes_a_relay_or_null() -> None:
     jsonschema.validate({"phase_2": None}, schema)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(phase_2(**{"Transfer region": "Kitchen_9"}), schema)
+
+
+@pytest.mark.parametrize(
+    ("said", "steps", "is_form"),
+    [
+        ("G", 50, True),
+        ("G" * 1000, 1, True),
+        ("", 1, False),
+        ("G" * 1001, 1, False),
+        ("G", 51, False),
+    ],
+)
+def test_texts_and_lists_have_their_longest(said: str, steps: int, is_form: bool) -> None:
+    for robot, other in (("robot_1", "robot_2"), ("robot_2", "robot_1")):
+        lists = {"Subtask list": {robot: ["G"] * steps, other: ["G"]}}
+        told = {"Subtask instruction": {robot: said, other: "Go."}}
+        _, wrong = read_relay(phase_2(**lists, **told), row_house(), ERRAND, CHOICE)
+        assert ("wrong_form" not in [violation.code for violation in wrong]) is is_form

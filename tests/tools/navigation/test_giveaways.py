@@ -54,6 +54,12 @@ def test_words_that_every_option_has_tell_none() -> None:
     assert len(KINDS) == 6
 
 
+@pytest.mark.parametrize("words", ["bedroom", ""])
+def test_a_word_alone_or_none_is_no_option_quoted(words: str) -> None:
+    options = [Option(1, "v", "Left", words), OPTIONS[1]]
+    assert gives_away("You will see the bedroom.", options, home()) == []
+
+
 @pytest.mark.parametrize(
     ("question", "asked"),
     [
