@@ -20,7 +20,7 @@ import random
 import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypeVar
 
 import networkx as nx
@@ -445,13 +445,7 @@ def likeness_record(
         "homes": [len(homes), len(others)],
         "figures": [
             {
-                "figure": line.figure,
-                "first": line.first,
-                "second": line.second,
-                "measure": line.measure,
-                "value": line.value,
-                "least": line.least,
-                "most": line.most,
+                **asdict(line),
                 "holds": line.holds if (line.least, line.most) != (None, None) else None,
             }
             for line in lines
