@@ -10,7 +10,7 @@ import pytest
 
 from navloom.errors import ModelError, ModelRefusedError, StoppedError
 from navloom.models.call import with_retries
-from navloom.models.failure import Failure, RetryPolicy, model_error, read_failure
+from navloom.models.failure import Failure, RetryPolicy, model_error, read_failure, refused_ability
 
 
 class Answer:
@@ -225,3 +225,79 @@ def test_a_servers_words_are_one_bounded_line() -> None:
     fits = read_failure(StatusError(400, "x" * len(cut.text)))
     assert fits is not None
     assert fits.text == "x" * len(cut.text)
+
+
+@pytest.mark.parametrize(
+    ("status", "says"),
+    [
+        (401, "the key was refused; check the API key"),
+        (402, "the request was refused"),
+        (403, "the key was refused"),
+        (404, "no such model at its server; check the model's name and its base URL"),
+        (405, "the request was refused"),
+    ],
+)
+def test_a_refusal_says_what_to_check_and_a_name_or_key_is_not_asked_again(
+    status: int, says: str
+) -> None:
+    made = model_error(None, "openai/m", Failure("final", "no", status), RetryPolicy(), 1)
+    assert says in str(made)
+    assert isinstance(made, ModelRefusedError) == (status in (401, 403, 404))
+
+
+def test_an_address_behind_the_name_is_what_to_check_and_a_key_stays_a_key() -> None:
+    name = "openai/m,base_url=http://localhost:1/v1"
+    for failure, says in (
+        (Failure("connection", "no"), "check base_url behind the model's name"),
+        (Failure("final", "no", 401), "check the API key"),
+    ):
+        assert says in str(model_error(None, name, failure, RetryPolicy(), 1))
+
+
+@pytest.mark.parametrize(
+    ("status", "images"),
+    [
+        (399, False), (400, True), (401, False), (403, False), (404, True), (405, False),
+        (421, False), (422, True), (423, False), (499, False), (500, True), (501, True),
+        (502, False), (None, False),
+    ],
+)  # fmt: skip
+def test_five_statuses_may_refuse_images(status: int | None, images: bool) -> None:
+    assert (refused_ability(status, "image input is not supported") == "images") is images
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ({"error": {"message": "busy"}}, "busy"),
+        ({"message": "busy"}, "busy"),
+        ({"error": {"message": 7}}, "no"),
+        ({"error": "busy"}, "no"),
+        ({"error": ["busy"]}, "no"),
+        ("busy", "no"),
+    ],
+)
+def test_a_servers_words_are_read_from_its_body(body: Any, said: str) -> None:
+    error = StatusError(500)
+    error.body = body  # type: ignore[attr-defined]
+    failure = read_failure(error)
+    assert failure is not None
+    assert failure.text == said
+
+
+@pytest.mark.parametrize(
+    ("base", "module", "name", "kind"),
+    [
+        (TimeoutError, "mine", "Slow", "timeout"),
+        (Exception, "mine", "SlowTimeoutError", "timeout"),
+        (Exception, "mine", "SlowConnectionError", "connection"),
+        (Exception, "httpx._exceptions", "ReadError", "connection"),
+        (Exception, "openai.errors", "Odd", "garbled"),
+        (Exception, "mine", "Odd", None),
+    ],
+)
+def test_an_error_is_known_by_its_kind_its_name_or_where_it_is_from(
+    base: type[Exception], module: str, name: str, kind: str | None
+) -> None:
+    failure = read_failure(type(name, (base,), {"__module__": module})("no"))
+    assert (failure and failure.kind) == kind

@@ -217,6 +217,18 @@ def test_a_value_of_another_type_is_called_that_and_no_breach_of_the_template(tm
     assert (finding.where, finding.problem) == (SAID, "7 is not of type 'string'")
 
 
+def test_a_long_value_of_another_type_is_cut_and_a_long_key_is_told_as_it_is(tmp_path):
+    row = tiny.single()
+    row["phase_1"]["Task instruction"] = ["x"] * 400
+    (finding,) = check(tmp_path, row)
+    assert finding.problem.startswith("['x', 'x', ")
+    assert finding.problem.endswith("… is not of type string")
+    row = tiny.single()
+    row["phase_1"]["x" * 400] = 1
+    (finding,) = check(tmp_path, row)
+    assert finding.problem.startswith("Additional properties are not allowed ('xxx")
+
+
 @pytest.mark.parametrize(("letters", "end"), [(118, "'"), (119, "…")])
 def test_what_is_longer_than_its_bound_is_cut_and_nothing_else_is(letters, end, tmp_path):
     row = tiny.single()

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from navloom.evals.navigation import failures
 from navloom.evals.navigation.failure_behaviour import BEHAVIOURS, metres_to_goal
 from navloom.evals.navigation.failure_cause import (
     CAUSES,
@@ -16,7 +17,7 @@ from navloom.evals.navigation.failure_cause import (
     things,
     ways_at,
 )
-from navloom.evals.navigation.failures import analyse, read_tags
+from navloom.evals.navigation.failures import analyse, read_tags, tallies_of
 from tests.evals.navigation.walks import PATH, SAID, episode, result, scene
 
 
@@ -346,3 +347,52 @@ def test_words_of_instructions():
 def test_a_long_text_costs_no_more_than_its_bound():
     assert len(clauses("turn left. " * 100_000)) < 400
     assert rooms("bedroom " * 100_000) == {"Bedroom"}
+
+
+def tagged(success, behaviour, cause, **evidence):
+    return read_tags(
+        {"success": success, "behaviour": behaviour, "cause": cause, "evidence": evidence}
+    )
+
+
+def test_episodes_are_counted_by_what_they_did_and_why():
+    tallies = tallies_of(
+        [
+            tagged(False, ["loop", "detour"], "direction", loop={"by": ["revisits", "cycle"]}),
+            tagged(None, ["early_stop"], "premature_stop", early_stop={"where": "short"}),
+            tagged(False, ["loop"], "direction", loop={"by": ["cycle", "magic", 7]}, detour=3),
+            tagged(True, ["none"], "none"),
+        ]
+    )
+    assert tallies.episodes == 4
+    assert [(words, tally.episodes) for words, tally in tallies.parts] == [
+        ("failed", 3),
+        ("succeeded", 1),
+    ]
+    failed, succeeded = tallies.tables()
+    assert failed.header == (
+        "behaviour", "premature stop", "direction", "episodes", "share", "in all",
+    )  # fmt: skip
+    assert failed.rows == (
+        ("loop (cycles 2, revisits 1)", "–", "2", "2", "66.7%", "2"),
+        ("early stop (on the right way 1)", "1", "–", "1", "33.3%", "1"),
+        ("detour", "–", "–", "0", "0.0%", "1"),
+        ("all", "1", "2", "3", "100.0%", ""),
+    )
+    assert succeeded.rows == (("none", "1", "1", "100.0%", "1"), ("all", "1", "1", "100.0%", ""))
+
+
+@pytest.mark.parametrize(("metres", "success"), [(2.99, True), (3.0, False)])
+def test_a_success_ends_strictly_within_three_metres(metres, success, monkeypatch):
+    monkeypatch.setattr(failures, "metres_to_goal", lambda *_: metres)
+    assert told(*PATH).success is success
+    assert not told(*PATH, end="unparsed").success
+
+
+def test_a_success_off_the_way_has_a_cause_only_where_it_did_anything_wrong():
+    beside = told("1_0", "2_0", "2_4", "2_5", "2_2", *PATH[4:])
+    assert beside.deviation is not None
+    assert (beside.cause, "causes" in beside.evidence) == ("none", False)
+    around = told("1_0", "1_1", *PATH)
+    assert around.success
+    assert (around.cause == "none", "causes" in around.evidence) == (False, True)
