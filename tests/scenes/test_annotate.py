@@ -169,8 +169,10 @@ def test_only_the_viewpoints_own_floor_votes() -> None:
     assert annotate(home(upper=True)).voted["up"] == "Unknown_3"
 
 
-def test_a_half_landing_is_of_its_own_regions_storey() -> None:
-    landing = Region(id="Hallway_7", label="hallway", floor=2, center=(0, 1.6, 0))
+@pytest.mark.parametrize("floor", [1, 2])
+@pytest.mark.parametrize("x", [-9.0, 0.0, 1.0, 9.0])
+def test_a_half_landing_is_of_its_own_regions_storey(x: float, floor: int) -> None:
+    landing = Region(id="Hallway_7", label="hallway", floor=floor, center=(x, 1.6, 0))
     lamp = Item(id="l", name="lamp", kind="asset", region="Hallway_7", position=(1, 2.5, 0))
     scene = home(upper=True)
     scene = scene.replace(
