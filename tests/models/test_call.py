@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage, InvalidToolCall
+from langchain_core.runnables import RunnableLambda
 
 from navloom.errors import ModelError, StoppedError
 from navloom.models import call as calls
@@ -250,8 +251,6 @@ async def test_the_waits_double_up_to_the_longest_and_are_jittered() -> None:
 
 
 async def test_what_is_no_message_is_refused() -> None:
-    from langchain_core.runnables import RunnableLambda
-
     with pytest.raises(ModelError, match="gave a str, not a message"):
         await acall(ScriptedChatModel(["x"]) | RunnableLambda(lambda m: str(m.content)), ASK)
 
@@ -423,3 +422,92 @@ def test_the_policy_is_the_settings_else_the_models_else_the_usual() -> None:
     assert calls.model_name(SimpleNamespace(metadata={"navloom_model": "a/b"})) == "a/b"
     assert calls.model_name(SimpleNamespace(_llm_type="c")) == "c"
     assert calls.model_name(object()) == "object"
+
+
+def asked_of(policy: RetryPolicy, **settings: Any) -> Any:
+    """One request to a model that only has a name."""
+    model = SimpleNamespace(metadata={"navloom_model": "openai/m"}, profile=None)
+    with call_settings(**settings):
+        return calls._Ask(model, "judge", policy, calls.current_settings())
+
+
+def failing(*errors: Exception) -> Any:
+    left = iter(errors)
+
+    def fail(_: Any) -> AIMessage:
+        raise next(left)
+
+    return RunnableLambda(fail)
+
+
+async def test_a_call_that_is_lost_is_told_with_its_retries() -> None:
+    lost: list[Any] = []
+    ask = asked_of(RetryPolicy(attempts=3, first_wait=0.001), lost=lost)
+    with pytest.raises(ModelError):
+        await ask.reply(failing(*(StatusError(500, text) for text in "abc")), ASK, None)
+    (one,) = lost
+    assert (one.model, one.role, one.retries) == ("openai/m", "judge", 2)
+    assert 0 < one.seconds < 30
+    once = asked_of(RetryPolicy(attempts=1), lost=lost)
+    with pytest.raises(ModelError):
+        await once.reply(failing(StatusError(500)), ASK, None)
+    assert len(lost) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "profile"), [("image input is not supported", {"image_inputs": False}), ("no", None)]
+)
+async def test_a_model_that_refused_an_image_is_known_to_take_none(text: str, profile: Any) -> None:
+    ask = asked_of(RetryPolicy(attempts=1))
+    with pytest.raises(ModelError):
+        await ask.reply(failing(StatusError(400, text)), ASK, None)
+    assert ask.model.profile == profile
+
+
+@pytest.mark.parametrize(("asked", "longest", "held"), [("7", 9, 7), ("9", 7, 7), (None, 9, 0)])
+async def test_a_model_is_held_as_long_as_it_asks_and_the_policy_lets_it(
+    asked: str | None, longest: float, held: float
+) -> None:
+    holds = calls.Holds()
+    ask = asked_of(RetryPolicy(attempts=1, longest_asked=longest), holds=holds)
+    error = StatusError(429, **({} if asked is None else {"retry_after": asked}))
+    with pytest.raises(ModelError):
+        await ask.reply(failing(error), ASK, None)
+    assert holds.left().get("openai/m", 0) == pytest.approx(held, abs=0.5)
+
+
+async def test_a_whole_reply_stays_as_it_is_and_needed_no_retry() -> None:
+    ask = asked_of(RetryPolicy(attempts=1))
+    reply = await ask.reply(RunnableLambda(lambda _: AIMessage("hi")), ASK, None)
+    assert reply.content == "hi"
+    assert ask.model.metadata == {"navloom_model": "openai/m"}
+    said = await acall(ScriptedChatModel(["x"]), ASK)
+    assert said.response_metadata[STAMP]["retries"] == 0
+
+
+@pytest.mark.parametrize("in_process", [True, False])
+async def test_a_model_in_process_is_kept_in_the_cache_only_where_that_is_asked(
+    in_process: bool,
+) -> None:
+    names: list[str] = []
+
+    async def get(key: str) -> None:
+        names.append(key)
+
+    async def put(key: str, *_: Any) -> None:
+        names.append(key)
+
+    cache: Any = SimpleNamespace(aget=get, aput=put)
+    with call_settings(cache=cache, cache_in_process=in_process):
+        await acall(ScriptedChatModel(["x"]), ASK)
+    assert len(names) == 2 * in_process
+    assert len(set(names)) == in_process
+
+
+def test_broken_arguments_go_back_to_a_server_as_an_empty_object() -> None:
+    broken = InvalidToolCall(name="x", args="{", id="1", error=None, type="invalid_tool_call")
+    message = AIMessage("", invalid_tool_calls=[broken])
+    (sent,) = calls._replayable(message).invalid_tool_calls  # type: ignore[attr-defined]
+    assert (sent["name"], sent["args"], sent["id"]) == ("x", "{}", "1")
+    assert message.invalid_tool_calls == [broken]
+    assert calls._replayable(ASK[0]) is ASK[0]
