@@ -28,6 +28,7 @@ from navloom.tools.navcraft.schedule import (
     RobotStop,
     Speeds,
     Timetable,
+    _covered,
     overlaps,
     travel_time,
 )
@@ -265,3 +266,20 @@ def test_an_edge_into_no_room_leads_through_no_doorway() -> None:
     assert [each.kind for each in met] == ["edge"]
     back = (stop("vLiving_room_3", 0, 0, "Living_room_3"), stop("vHall_2", 4, 4, None))
     assert [each.kind for each in overlaps(home, back, back)[0]] == ["edge"]
+
+
+@pytest.mark.parametrize(
+    ("spells", "seconds"),
+    [
+        ([], 0.0),
+        ([(2.0, 5.0)], 3.0),
+        ([(3.0, 4.0), (0.0, 1.0)], 2.0),
+        ([(0.0, 2.0), (1.0, 4.0)], 4.0),
+        ([(0.0, 10.0), (2.0, 9.5)], 10.0),
+        ([(0.0, 10.0), (2.0, 3.0), (9.0, 12.0)], 12.0),
+    ],
+)
+def test_a_second_that_two_spells_cover_counts_once(
+    spells: list[tuple[float, float]], seconds: float
+) -> None:
+    assert _covered(spells) == seconds
