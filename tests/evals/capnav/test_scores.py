@@ -1,10 +1,11 @@
 """What a CapNav run's lines add up to: calls, and groups by the length of the route."""
 
+import numpy as np
 import pytest
 
 from navloom.evals.capnav.official import OfficialScore
 from navloom.evals.capnav.rules import AnswerScore
-from navloom.evals.capnav.scores import GROUPS, CapnavScores, Measure
+from navloom.evals.capnav.scores import GROUPS, METRICS, CapnavScores, Measure, _rates
 from navloom.scenes.bodies import body_names
 
 
@@ -106,3 +107,20 @@ def test_groups_stand_in_the_order_of_tables():
 def test_an_answer_is_right_where_it_is_the_truth(answer, truth, bucket, right):
     found = AnswerScore("q", "S", "HUMAN", answer, truth)
     assert (found.bucket, found.right) == (bucket, right)
+
+
+def test_rates_and_what_they_are_of_by_hand():
+    # 3 and 4 of ten answers right, 1 feasible by mistake and 2 not; then 5/8, 1/4 and 3/6.
+    rates, of = _rates(np.array([[3.0, 1, 2, 4, 5, 8, 1, 4, 3, 6]]), ("F1", "accuracy"))
+    told = {name: (rates[0, k], of[0, k]) for k, name in enumerate(METRICS)}
+    assert told == {
+        "precision": (3 / 4, 4),
+        "recall": (3 / 5, 5),
+        "F1": (pytest.approx(6 / 9), 10),
+        "accuracy": (7 / 10, 10),
+        "balanced": (pytest.approx((3 / 5 + 4 / 5) / 2), 10),
+        "PV": (5 / 8, 8),
+        "RTA": (1 / 4, 4),
+        "RV": (3 / 6, 6),
+        "composite": (pytest.approx((6 / 9 + 7 / 10) / 2), 10),
+    }
