@@ -26,7 +26,7 @@ from navloom.models.registry import get_model
 from navloom.models.scripted import register, unregister
 from navloom.scenes.uri import load_scene
 from navloom.sim.captions import captions_for
-from navloom.sim.views import PANEL
+from navloom.sim.views import GAP, PANEL
 from navloom.testing.server import ModelServer
 from navloom.testing.wire import Call, brain
 
@@ -104,7 +104,7 @@ def test_who_has_eyes_is_sent_the_strip_with_markers(
     assert ("A green circle" in str(system["content"])) == eyes
     for url in sent:
         picture = Image.open(BytesIO(b64decode(url.partition("base64,")[2])))
-        assert picture.width == 4 * PANEL
+        assert picture.width == 4 * PANEL + 3 * GAP
         assert (0, 150, 0) in {colour for _, colour in picture.convert("RGB").getcolors(1 << 24)}
 
 

@@ -11,7 +11,6 @@ import pytest
 
 from navloom.cli.main import main
 from navloom.errors import RunError, UnfinishedError, UsageError
-from navloom.evals.navcraft import direct_study
 from navloom.evals.navcraft.direct_request import DirectRequest
 from navloom.evals.navcraft.direct_results import direct_tables, score_direct
 from navloom.evals.navcraft.direct_study import ARMS, DirectStudy, published_table, study_direct
@@ -90,7 +89,7 @@ def test_a_study_that_was_stopped_goes_on_with_what_is_there(
         return run_kind(request, folder, session)
 
     with monkeypatch.context() as patch:
-        patch.setattr(direct_study, "run_kind", stopped)
+        patch.setattr("navloom.evals.study.run_kind", stopped)
         with pytest.raises(UnfinishedError, match="the same command on the same folder goes on"):
             study_direct(study, tmp_path / "cut")
     assert ran == ["V1", "V2"]

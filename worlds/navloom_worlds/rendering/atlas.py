@@ -139,7 +139,7 @@ def _ball() -> Floats:
     return np.asarray(ball[order] * 0.9, dtype=np.float32)
 
 
-RAYS = 32
+RAYS = 28
 """Rays from each spot: pictures are within 45 dB of those of a thousand."""
 BOUNCES = 3
 _ASKED = 12
