@@ -277,6 +277,15 @@ def test_of_several_names_within_one_the_longest_is_meant(scenes: dict[str, Offi
     assert scene.path(("Hall",)) == ("hall",)
 
 
+def test_of_a_path_longer_than_any_scene_the_first_thousand_names_are_read(
+    scenes: dict[str, OfficialScene],
+) -> None:
+    found = named(scenes, "hall", "yard").path(["hall"] * 1001)
+    assert len(found) == 1001
+    assert found[999] == "hall"
+    assert found[1000] is None
+
+
 def small(**labels: bool | None) -> OfficialScene:
     """Rooms a, b and c in a row, with labels such as ``ab`` for HUMAN."""
     cells = {

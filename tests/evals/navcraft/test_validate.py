@@ -111,6 +111,7 @@ def test_the_number_of_findings_is_bounded_and_all_lines_are_counted(tmp_path, s
     result = check_file(file, scenes)
     assert (result.tasks, result.valid) == (MOST_FINDINGS + 50, 0)
     assert (len(result.findings), result.left_out) == (MOST_FINDINGS, 50)
+    assert len(result.findings) == 1000
 
 
 def test_an_id_that_stands_twice_is_found(tmp_path, scenes):
