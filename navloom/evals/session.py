@@ -394,7 +394,10 @@ class Job(ABC):
 
     @property
     def graph(self) -> Any:
-        """The agent's module, with ``build_graph`` and ``Context``; unless a job has its own."""
+        """The agent's module, with ``build_graph`` and ``Context``.
+
+        A job without one has its own :meth:`build` and :meth:`context`.
+        """
         raise NotImplementedError
 
     def build(self, checkpointer: Any) -> Any:

@@ -92,7 +92,8 @@ class Sensor:
             side = getattr(self, name)
             if isinstance(side, bool) or not isinstance(side, int) or not 1 <= side <= MOST_SIDE:
                 raise self._wrong(name, f"1 to {MOST_SIDE:,} pixels")
-        if isinstance(self.samples, bool) or self.samples not in range(1, MOST_SAMPLES + 1):
+        whole = isinstance(self.samples, int) and not isinstance(self.samples, bool)
+        if not whole or not 1 <= self.samples <= MOST_SAMPLES:
             raise self._wrong("samples", f"1 to {MOST_SAMPLES}")
         if self.width * self.height > MOST_PIXELS:
             raise SimulatorError(

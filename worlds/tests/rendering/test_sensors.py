@@ -53,6 +53,7 @@ def on_the_hub(rig: Any, heading: float = 0.0) -> Observation:
         ({"projection": "lidar"}, "projection is 'lidar': expected lidar for a lidar"),
         ({"samples": 5}, "samples is 5: expected 1 to 4"),
         ({"samples": True}, "samples is True: expected 1 to 4"),
+        ({"samples": 2.0}, "samples is 2.0: expected 1 to 4"),
         ({"projection": "fisheye"}, "projection is 'fisheye': expected one of pinhole"),
     ],
 )
