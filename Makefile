@@ -60,6 +60,7 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/codespell README.md CONTRIBUTING.md CHANGELOG.md docs navloom worlds/navloom_worlds benchmarks
 
 # With numba, and what claims are held against.
 bench: $(BENCH)
