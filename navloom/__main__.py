@@ -1,4 +1,7 @@
-"""The first that runs, of ``navloom`` as of ``python -m navloom``: from here on a stop is one line.
+"""Entry point of ``navloom`` and ``python -m navloom``: it turns a signal into one line on stderr.
+
+Importing the commands takes part of a second. A signal in that time ends the process at once, since
+no work has begun.
 
 Reading the commands takes a part of a second, in which nothing is begun that could be left half.
 """
@@ -22,9 +25,8 @@ def main() -> int:
 
     code = door()
     if code == INTERRUPTED:
-        # Where an interrupt passed through code made from text (dataclasses are), Python ends as if
-        # nobody had caught it, by the signal and without this code: so what it does at its end is
-        # done here.
+        # After an interrupt has passed through generated code (dataclasses), Python ends by the
+        # signal, as if nobody had caught it, and loses this exit code. So its exit steps run here.
         atexit._run_exitfuncs()
         sys.stdout.flush()
         os._exit(code)

@@ -1,9 +1,9 @@
 """Content-addressed cache on disk, in the user's cache folder, shared by any number of processes.
 
-An entry is a file or a folder, named by a hash of all that it depends on. It is moved into place
-whole, so a kill leaves no half entry, and of two processes that make one entry the later one's
-stands. Nothing in an entry names code to be run. A broken entry is deleted and made again. A store
-that grows over its bound drops its least recently used entries. (diskcache would do the rest, but
+An entry is a file or a folder, named by a hash of everything it depends on. It is moved into place
+whole, so a killed process leaves no partial entry. If two processes make the same entry, the later
+one stays. No entry names code to run. A broken entry is deleted and made again. A store that grows
+over its size limit drops its least recently used entries. (diskcache would do the rest, but it
 unpickles what it reads.)
 """
 
@@ -37,7 +37,7 @@ _DAY_S = 86_400.0
 _OURS = re.compile(r"\.?[\w-]+(\.npz|\.json)?(\.[\w-]+\.tmp)?")
 _HALF = ".tmp"
 _SWEEPS = 50
-"""A process looks through a store again when it has written this fraction of the store's bound."""
+"""A process checks a store's size again after writing this fraction (1/50) of its limit."""
 _BROKEN = (
     OSError,
     ArithmeticError,
@@ -51,15 +51,15 @@ _BROKEN = (
 _counter = count()
 _warned: set[str] = set()
 _written: dict[Path, int] = {}
-"""Bytes that this process has put into each store since it last looked through it."""
+"""Bytes that this process has written to each store since it last checked its size."""
 
 
 class BrokenEntryError(NavloomError):
-    """An entry was not what was written. It is deleted."""
+    """An entry that could not be read. It is deleted."""
 
 
 def cache_folder(given: Path | str | None = None) -> Path:
-    """Return the cache's folder: ``given``, else ``NAVLOOM_CACHE``, else the user's own."""
+    """Return the cache folder: ``given``, else ``NAVLOOM_CACHE``, else the user's own."""
     named = given or os.environ.get("NAVLOOM_CACHE", "").strip()
     if named:
         return Path(named).expanduser()
@@ -71,15 +71,15 @@ def cache_folder(given: Path | str | None = None) -> Path:
 
 
 def read_entry(path: Path, load: Callable[[IO[bytes]], T]) -> T | None:
-    """Load an entry; None where there is none that can be opened.
+    """Load an entry; return None if its file cannot be opened.
 
     Args:
         path: of the file.
-        load: reads it. Whatever a file may hold, it returns something sound or fails with an
-            OSError, ValueError, LookupError, TypeError, EOFError or RecursionError.
+        load: parses the file. For any content it returns a valid value or raises an OSError,
+            ValueError, LookupError, TypeError, EOFError or RecursionError.
 
     Raises:
-        BrokenEntryError: ``load`` failed; the message says how.
+        BrokenEntryError: ``load`` failed; the message says why.
     """
     try:
         file = path.open("rb")
@@ -95,14 +95,14 @@ def read_entry(path: Path, load: Callable[[IO[bytes]], T]) -> T | None:
 
 
 def write_entry(path: Path, save: Callable[[IO[bytes]], object]) -> None:
-    """Move an entry into place whole, over what stood there.
+    """Write an entry under a temporary name, then move it into place.
 
     Args:
         path: of the file; its folder is made.
-        save: writes it.
+        save: writes the content.
 
     Raises:
-        OSError: it cannot be written; nothing is left behind.
+        OSError: it cannot be written; no temporary file is left.
     """
     half = _half(path)
     try:
@@ -118,13 +118,13 @@ def write_entry(path: Path, save: Callable[[IO[bytes]], object]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is kept under one name.
+    """One entry of a store.
 
     Attributes:
         path: of the file or the folder.
         bytes: its size.
-        used: when it was last used, in seconds since the epoch; in an unbounded store when it was
-            made.
+        used: when it was last used, in seconds since the epoch; in a store without a size limit,
+            when it was made.
     """
 
     path: Path
@@ -134,13 +134,13 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """A folder of the cache.
+    """A folder of the cache, with an optional size limit.
 
     Attributes:
         name: of the folder.
-        what: what an entry is called in messages.
-        most_bytes: its bound; None where it has none.
-        spread: whether entries lie in subfolders named by their first two characters.
+        what: the noun for an entry in messages.
+        most_bytes: its size limit; None for no limit.
+        spread: whether entries lie in subfolders named after their first two characters.
     """
 
     name: str
@@ -149,11 +149,11 @@ class Store:
     spread: bool = False
 
     def root(self, given: Path | str | None = None) -> Path:
-        """Return where it is, in the cache at ``given`` (see :func:`cache_folder`)."""
+        """Return the store's folder, in the cache at ``given`` (:func:`cache_folder`)."""
         return cache_folder(given) / self.name
 
     def path(self, name: str, given: Path | str | None = None) -> Path:
-        """Return where the entry of a name is or will be."""
+        """Return the path of an entry, whether it exists or not."""
         return self.root(given) / (name[:2] if self.spread else "") / name
 
     def kept(
@@ -163,12 +163,12 @@ class Store:
         save: Callable[[IO[bytes], T], object],
         load: Callable[[IO[bytes]], T],
     ) -> T:
-        """Return what an entry holds, or make it and put it there.
+        """Return the content of an entry; make and store it if it is missing or broken.
 
         Args:
             name: of the file: a hash and ``.npz`` or ``.json``.
-            make: makes it, where there is no file that can be read.
-            save: writes it.
+            make: computes the content if no file can be read.
+            save: writes the content.
             load: as for :func:`read_entry`.
         """
         path = self.path(name)
@@ -185,7 +185,7 @@ class Store:
         return made
 
     def put(self, name: str, save: Callable[[IO[bytes]], object]) -> None:
-        """Put a file there; a store that takes no more is reported once and no reason to stop.
+        """Store a file; if it cannot be written, log that once and go on.
 
         Args:
             name: of the file: a hash and ``.npz`` or ``.json``.
@@ -201,12 +201,12 @@ class Store:
     def folder(
         self, name: str, fill: Callable[[Path], None], whole: Callable[[Path], bool]
     ) -> Path:
-        """Return a folder of files, filled where it is not there.
+        """Return a folder of files; fill it if it is missing or incomplete.
 
         Args:
             name: of the folder: a hash.
             fill: writes the files into an empty folder.
-            whole: whether a folder is one that was filled.
+            whole: checks whether a folder was filled completely.
 
         Raises:
             OSError: it cannot be written.
@@ -219,7 +219,7 @@ class Store:
         try:
             half.mkdir(mode=0o700, parents=True)
             fill(half)
-            # What stands there and is not whole is what other hands have left.
+            # An incomplete folder can only come from outside this cache.
             shutil.rmtree(path, ignore_errors=True)
             with contextlib.suppress(OSError):
                 half.rename(path)
@@ -229,7 +229,7 @@ class Store:
         return path
 
     def entries(self, given: Path | str | None = None) -> Iterator[Entry]:
-        """List what is kept, by name; files that are not the cache's own are left out."""
+        """List the store's entries by name; other files in its folder are left out."""
         root = self.root(given)
         for path in sorted(root.glob("??/*" if self.spread else "*")):
             with contextlib.suppress(OSError):
@@ -246,12 +246,12 @@ class Store:
         """Delete entries.
 
         Args:
-            older_than: only those not used (see `Entry.used`) for so many seconds; None deletes
-                all.
+            older_than: delete only entries not used (see `Entry.used`) for this many seconds; None
+                deletes all.
             given: the cache's folder.
 
         Returns:
-            How many, and their bytes.
+            The number of deleted entries and their total size in bytes.
         """
         before, number, size = time.time() - (older_than or 0.0), 0, 0
         for each in list(self.entries(given)):
@@ -260,7 +260,7 @@ class Store:
         return number, size
 
     def _bound(self, newest: Path) -> None:
-        """Drop the least recently used entries, until the store keeps to its bound."""
+        """Drop the least recently used entries until the store is within its size limit."""
         if self.most_bytes is None:
             return
         root = self.root()
@@ -273,7 +273,7 @@ class Store:
         size = sum(each.bytes for each in there)
         for each in there:
             half = each.path.name.endswith(_HALF)
-            # Another process may be writing what is young and half made.
+            # Another process may still be writing a young temporary entry.
             young = half and time.time() - each.used < _DAY_S
             if each.path != newest and not young and (half or size > self.most_bytes):
                 size -= each.bytes if _dropped(each.path) else 0
@@ -285,31 +285,31 @@ class Store:
 
 
 REPLIES = Store("replies", "a reply", spread=True)
-"""Replies of models (:mod:`navloom.models.cache`): each was paid for, so none is dropped."""
+"""Replies of models (:mod:`navloom.models.cache`): calls cost money, so none is dropped."""
 HOMES = Store("homes", "a home", 500_000_000)
 """Generated homes, as scenes."""
 MESHES = Store("meshes", "a mesh", 1_000_000_000)
-"""Triangles of scenes that are drawn from their boxes and walls."""
+"""Triangles of scenes whose mesh is built from boxes and walls."""
 SIGHTS = Store("sights", "what is in sight", 200_000_000)
-"""What is in sight of viewpoints."""
+"""The objects visible from viewpoints."""
 LIGHT = Store("light", "light", 1_000_000_000)
-"""The light of homes, which pictures are drawn by."""
+"""Baked light of homes, for rendering."""
 HABITAT = Store("habitat", "a scene for habitat", 4_000_000_000)
-"""Scenes as habitat opens them, with their navmeshes."""
+"""Scenes in Habitat's format, with their navmeshes."""
 BODIES = Store("bodies", "where a body can be", 1_000_000_000)
 """Fields and navigation graphs of bodies."""
 TABLES = Store("tables", "which links bodies pass", 100_000_000)
 """Which bodies pass which links of a scene, by rule."""
 VIEWS = Store("views", "an index of a run", 500_000_000)
-"""Columns of runs' lines, and where each line stands, for the pages that show them."""
+"""Indexes of runs (columns and position of each line), for the pages that show them."""
 STORES = (HOMES, MESHES, SIGHTS, LIGHT, HABITAT, BODIES, TABLES, VIEWS)
-"""All but the replies."""
+"""All stores except the replies."""
 TOKEN_FILE = "view-token"  # noqa: S105 - a name, no password
-"""The other file of ours in the cache's folder: see :mod:`navloom.web.serving`."""
+"""The token of the page server, also in the cache folder: see :mod:`navloom.web.serving`."""
 
 
 def content_key(*parts: str | bytes | NDArray[np.generic]) -> str:
-    """Return a name for what depends on some texts and arrays, and on nothing else."""
+    """Return a hash of texts and arrays, which names an entry made from them alone."""
     whole = sha256()
     for part in parts:
         if isinstance(part, (str, bytes)):
@@ -323,7 +323,7 @@ def content_key(*parts: str | bytes | NDArray[np.generic]) -> str:
 
 @lru_cache(maxsize=16)
 def code_key(*paths: str, libraries: tuple[str, ...] = ()) -> str:
-    """Return a name for the code that makes something: it changes with every change of the code.
+    """Return a hash of source files and library versions: any change of code changes it.
 
     Args:
         paths: files, and folders of Python and YAML files with all folders within.
@@ -340,13 +340,13 @@ def code_key(*paths: str, libraries: tuple[str, ...] = ()) -> str:
 
 
 def reason_of(error: BaseException) -> str:
-    """Return why something failed, on one line."""
+    """Return the reason of an error on one line of at most 200 characters."""
     told = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return " ".join(str(told).split())[:200]
 
 
 def _half(path: Path) -> Path:
-    # The stamp of this process: two that write one entry must not share a file.
+    # Process id and counter: two writers of one entry must not share a temporary file.
     return path.with_name(f"{path.name}.{os.getpid()}-{next(_counter)}{_HALF}")
 
 

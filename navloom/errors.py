@@ -1,22 +1,22 @@
-"""Every error Navloom raises on purpose, as one small tree.
+"""Errors that Navloom raises on purpose, as one small tree.
 
-    NavloomError            base: the message is one clear line for a person
+    NavloomError            base: the message is one clear line for the user
     ├── SceneError          a scene that is missing, broken or unknown
     ├── ModelError          a model that cannot be named, reached or used
     │   ├── ModelRefusedError   every call would be refused alike: key, name or credit
-    │   └── ScriptError     a scripted test model was asked something it was not told of
+    │   └── ScriptError     a scripted test model received an unexpected call
     ├── SimulatorError      a simulator asked for what it cannot do
     ├── DataError           a dataset's file that is missing or broken
-    ├── LimitReachedError   a limit of the session is reached; nothing is broken
-    ├── StoppedError        a call that failed while the session ends: the next one makes it
+    ├── LimitReachedError   a limit of the session is reached
+    ├── StoppedError        a call that failed as the session ends; made again later
     ├── PromptError         a prompt that is missing, or filled with the wrong variables
     ├── RunError            a run folder that cannot be used
-    │   └── UnfinishedError   a run that was stopped or has errors, where a whole one is needed
+    │   └── UnfinishedError   a complete run is needed, this one was stopped or has errors
     └── UsageError          arguments that make no sense together
 
 The command line prints the message of a ``NavloomError`` and exits with its code, which is 1 unless
-the class says otherwise; anything else that escapes is a defect of Navloom. A message says what was
-wrong, where, what was expected, and what to do.
+the class says otherwise. Any other exception that escapes is a defect of Navloom. A message says
+what was wrong, where, what was expected, and what to do.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from difflib import get_close_matches
 
 
 class NavloomError(RuntimeError):
-    """Base of all errors meant for a person; ``str(error)`` is one line.
+    """Base of all errors meant for the user; ``str(error)`` is one line.
 
-    A ``RuntimeError``, since LangGraph's server hands on the words of those and of few others.
+    A ``RuntimeError``, since LangGraph's server passes on the message of those and of few others.
 
     Attributes:
-        exit_code: what the command line ends with.
+        exit_code: exit code of the command line.
     """
 
     exit_code: int = 1
@@ -46,15 +46,15 @@ class ModelError(NavloomError):
 
 
 class ModelRefusedError(ModelError):
-    """The key, the model's name or the account is refused, so every further call would be too."""
+    """The server refuses the key, the model's name or the account, so every call would fail."""
 
 
 class ScriptError(ModelError):
-    """A scripted model met a call it was not told of, or was left with replies unused."""
+    """A scripted model received an unexpected call, or was left with unused replies."""
 
 
 class SimulatorError(NavloomError):
-    """A simulator that is not there, or was asked for what it cannot do."""
+    """A simulator is missing, or was asked for something it cannot do."""
 
 
 class DataError(NavloomError):
@@ -62,13 +62,13 @@ class DataError(NavloomError):
 
 
 class LimitReachedError(NavloomError):
-    """A limit of the session is reached; nothing is broken, and more may be allowed."""
+    """A limit of the session is reached; the run can go on with a higher one."""
 
     exit_code = 2
 
 
 class StoppedError(NavloomError):
-    """A call failed while the session ends; nothing is broken, the next one makes it again."""
+    """A call failed while the session ends; the next session makes it again."""
 
     exit_code = 2
 
@@ -82,7 +82,7 @@ class RunError(NavloomError):
 
 
 class UnfinishedError(RunError):
-    """A run was stopped, or some of its samples ended in an error, where a whole one is needed."""
+    """A complete run is needed, but this one was stopped or has samples with errors."""
 
     def __init__(self, message: str, exit_code: int) -> None:
         super().__init__(message)
@@ -90,19 +90,19 @@ class UnfinishedError(RunError):
 
 
 class UsageError(NavloomError):
-    """Arguments that make no sense, alone or together."""
+    """Arguments that are invalid, alone or together."""
 
 
 def did_you_mean(name: str, known: Iterable[str], *, most: int = 3) -> str:
-    """Say which known names are near ``name``, as the tail of an error message.
+    """Suggest known names similar to ``name``, as the tail of an error message.
 
     Args:
         name: what was asked for.
-        known: the names there are.
+        known: the valid names.
         most: how many near names to give at most.
 
     Returns:
-        ``" Did you mean 'a' or 'b'?"`` with a leading space, or ``""`` where nothing is near.
+        ``" Did you mean 'a' or 'b'?"`` with a leading space, or ``""`` if no name is similar.
     """
     options = list(known)
     folded = {option.casefold(): option for option in reversed(options)}

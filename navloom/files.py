@@ -1,14 +1,14 @@
-"""Files that survive whatever kills the process: whole or not at all, or grown by whole lines.
+"""Atomic file writes and append-only JSON lines files that survive a killed process.
 
-A line of JSON is written whole by one ``write`` and is on disk when ``append`` returns. A process
-killed in the middle of a write leaves at most one torn line, at the end; the next ``LineFile``
-moves its bytes aside to ``torn.txt`` beside the file and cuts it off. A torn line is never parsed,
-even where it happens to read as JSON: what it reports is done again from its checkpoint.
+`LineFile` writes a line with one ``write`` and syncs it before ``append`` returns. A process killed
+in the middle of a write leaves at most one torn line, at the end. The next ``LineFile`` moves its
+bytes to ``torn.txt`` beside the file and cuts it off. A torn line is never parsed, even if it reads
+as JSON: its sample is run again from its checkpoint.
 
-A line may end with a check of what stands before it (`LineForm`), so that one which other hands
-changed is seen, and one of another file: neither is parsed.
+A line may end with a checksum of what stands before it (`LineForm`). Lines that were edited, or
+copied from another file, are then detected and refused.
 
-Lists and texts that messages and files hold are cut to a length here, too.
+The module also has helpers that shorten lists and texts for messages.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from navloom.errors import RunError
 
 
 def cannot_write(path: Path, error: Exception) -> RunError:
-    """Say that something could not be written, why, and that what was written before is safe."""
+    """Return the error of a failed write; it says why, and that earlier results are kept."""
     why = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return RunError(
         f"cannot write to {path}: {why}. What was finished before is kept: free space or give a"
@@ -45,14 +45,14 @@ _STUMBLES = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeE
 
 @contextlib.contextmanager
 def formed(where: str, what: str) -> Iterator[None]:
-    """Say of what this block cannot use that it has not the form: other hands may write anything.
+    """Turn errors of a block that reads malformed data into a RunError.
 
     Args:
-        where: what is read, as the message begins.
-        what: what it should be, such as "an episode".
+        where: the file or record that is read; the message begins with it.
+        what: the expected form, such as "an episode".
 
     Raises:
-        RunError: the block stumbled over a value.
+        RunError: a value in the block has a wrong form.
     """
     try:
         yield
@@ -64,14 +64,14 @@ def formed(where: str, what: str) -> Iterator[None]:
 
 
 def check_place(path: Path, *, folder: bool) -> None:
-    """Refuse a file or a folder that cannot be written, before any work is done for it.
+    """Refuse an output path that cannot be written, before any work is done for it.
 
     Args:
-        path: what will be written, and made where it is missing; nothing is made now.
+        path: the output path; it need not exist, and nothing is made now.
         folder: whether it is to be a folder.
 
     Raises:
-        RunError: it cannot be; the message says why.
+        RunError: it cannot be written; the message says why.
     """
     kind = "folder" if folder else "file"
     there = next(each for each in (path, *path.absolute().parents) if each.exists())
@@ -84,7 +84,7 @@ def check_place(path: Path, *, folder: bool) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder, parents too, where there is none.
+    """Make a folder and its parents if they do not exist.
 
     Raises:
         RunError: it cannot be made; the message says why.
@@ -98,17 +98,17 @@ def make_folder(path: Path) -> None:
 
 
 def write_whole(target: Path, data: bytes) -> Path:
-    """:func:`replace_file` for what a run writes.
+    """Write a file of a run with :func:`replace_file`.
 
     Args:
-        target: the file; its folder must be there.
-        data: what it shall hold.
+        target: the file; its folder must exist.
+        data: the new content.
 
     Returns:
         ``target``.
 
     Raises:
-        RunError: it cannot be written; what was there stays.
+        RunError: it cannot be written; the old content stays.
     """
     try:
         replace_file(target, data)
@@ -118,14 +118,14 @@ def write_whole(target: Path, data: bytes) -> Path:
 
 
 def replace_file(path: Path, data: bytes) -> None:
-    """Write a file so that at every instant, and after a power cut, it is the old or the new one.
+    """Write a file atomically: even after a power cut it is the old or the new version.
 
     Args:
-        path: the file; its folder must be there.
-        data: what it shall hold.
+        path: the file; its folder must exist.
+        data: the new content.
 
     Raises:
-        OSError: it cannot be written; what was there stays, and nothing else is left behind.
+        OSError: it cannot be written; the old content stays, and no temporary file is left.
     """
     handle, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
@@ -133,7 +133,7 @@ def replace_file(path: Path, data: bytes) -> None:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-        # mkstemp's file is its owner's alone; a file that was just written is everyone's.
+        # mkstemp makes a file that only its owner can read; use the umask's permissions instead.
         mask = os.umask(0)
         os.umask(mask)
         Path(part).chmod(0o666 & ~mask)
@@ -150,11 +150,11 @@ def replace_file(path: Path, data: bytes) -> None:
 
 @cache
 def packaged(package: str, name: str) -> Any:
-    """What a YAML file of a package of ours says; it is read once, and nobody changes it.
+    """Return the parsed content of a YAML file in one of our packages; cached, do not modify.
 
     Args:
-        package: the package that holds it.
-        name: the file's.
+        package: the package that holds the file.
+        name: the file's name.
     """
     import yaml
 
@@ -162,7 +162,7 @@ def packaged(package: str, name: str) -> Any:
 
 
 def open_file(path: Path) -> BinaryIO:
-    """Open a file for reading; a device, which may have no end, is none.
+    """Open a file for reading; refuse a device, since it may have no end.
 
     Raises:
         OSError: it cannot be opened, or is a device.
@@ -174,16 +174,16 @@ def open_file(path: Path) -> BinaryIO:
 
 
 def _at_once(path: str, flags: int) -> int:
-    """Open without waiting for somebody who writes into a pipe; what is read is waited for."""
+    """Open without waiting for a writer of a pipe; reads still block."""
     opened = os.open(path, flags | os.O_NONBLOCK)
     os.set_blocking(opened, True)
     return opened
 
 
 MAX_LINE = 64 * 1024 * 1024
-"""Bytes a line may have: more is no file of ours, and is not read into memory."""
+"""Limit of a line in bytes; a longer line is not read into memory."""
 _MOST_DEEP = 150
-"""Levels of objects and lists within each other: beyond that, whatever walks them gives up."""
+"""Limit of nested objects and lists; recursive code fails far beyond it."""
 _MOST = 1 << 63
 _LEAVES = frozenset((str, int, float, bool, type(None)))
 
@@ -199,22 +199,21 @@ _COLUMNS: dict[str, tuple[type, ...]] = {
     "cost_usd": (*_NUMBER, type(None)),
     "seconds": _NUMBER,
 }
-"""What a column is where a record has it; a record may have others, and may lack some."""
+"""Types of known columns; a record may have other columns, and may lack some of these."""
 
 
 def encode_line(record: dict[str, Any]) -> bytes:
-    """A record as one line of UTF-8 JSON, newline included.
+    """Return a record as one line of UTF-8 JSON, newline included.
 
     Raises:
         TypeError: it holds something that is not JSON.
-        ValueError: it holds a NaN or an infinity, which JSON does not have, or is nested beyond
-            reason.
+        ValueError: it holds a NaN or an infinity, which JSON lacks, or is nested too deeply.
     """
     text = json.dumps(record, ensure_ascii=False, allow_nan=False)
     try:
         line = text.encode() + b"\n"
     except UnicodeEncodeError:
-        # Half of a surrogate pair, as a model may well write it, has no UTF-8: escape the line.
+        # A lone surrogate, as a model may write it, has no UTF-8 form: escape the line.
         line = json.dumps(record, allow_nan=False).encode() + b"\n"
     if _is_deep(line, record):
         raise ValueError("it is nested beyond reason")
@@ -222,7 +221,7 @@ def encode_line(record: dict[str, Any]) -> bytes:
 
 
 def _is_deep(line: bytes, record: dict[str, Any]) -> bool:
-    """Whether a record is nested beyond reason; most have too few brackets to be looked at."""
+    """Check whether a record is nested too deeply; few brackets settle it at once."""
     if line.count(b"[") + line.count(b"{") <= _MOST_DEEP:
         return False
     level: list[Any] = [record]
@@ -231,7 +230,7 @@ def _is_deep(line: bytes, record: dict[str, Any]) -> bool:
             value
             for each in level
             for value in (each.values() if isinstance(each, dict) else each)
-            # Asked first of all, since most values are leaves.
+            # Checked first, since most values are leaves.
             if value.__class__ not in _LEAVES and isinstance(value, (dict, list))
         ]
         if not level:
@@ -245,27 +244,27 @@ _CHECK, _CHECKED, _END = b', "check": "', 16, b'"}\n'
 
 @dataclass(frozen=True)
 class LineForm:
-    """What the lines of a file keep to.
+    """Format of the lines of a file: checksum key and statuses.
 
     Attributes:
-        key: of the file's own; the last key of each line, ``check``, is a hash of this and of all
-            that stands before it. It is no secret, and no column: readers are given the rest. Lines
-            of a file without a key have none.
-        statuses: those that a line may have; any unless given.
+        key: key of the file's checksums. The last key of each line, ``check``, is a keyed hash of
+            the text before it. It is no secret, and readers do not get it as a column. Without a
+            key lines have no checksum.
+        statuses: the statuses that a line may have; any if empty.
     """
 
     key: bytes = b""
     statuses: tuple[str, ...] = ()
 
     def closed(self, line: bytes) -> bytes:
-        """A line of an object with its check."""
+        """Return an encoded line with its checksum added."""
         if not self.key:
             return line
         body = line.removesuffix(b"}\n")
         return body + _CHECK + self._hash(body) + _END
 
     def opened(self, line: bytes) -> bytes | None:
-        """A line without its check; None where that is not there, or of other bytes."""
+        """Return a line without its checksum; None if the checksum is missing or wrong."""
         if not self.key:
             return line
         at = len(line) - len(_CHECK) - _CHECKED - len(_END)
@@ -280,13 +279,13 @@ ANY = LineForm()
 
 
 def read_lines(path: Path, form: LineForm = ANY) -> Iterator[dict[str, Any]]:
-    """The records of a file of JSON lines, in order; a torn last line is left out.
+    """Read the records of a JSON lines file, in order; a torn last line is left out.
 
-    Safe while another process appends. A missing file has no records.
+    Another process may append meanwhile. A missing file has no records.
 
     Raises:
-        RunError: the file cannot be read, or a whole line is not a JSON object with an ``id``, or
-            not of the form; the message names the file and the line.
+        RunError: the file cannot be read, or a complete line is not a JSON object with an ``id``
+            or does not match the form; the message names the file and the line.
     """
     for place, line in _lines(path):
         yield parse_line(line, path, place.number, form)
@@ -294,7 +293,7 @@ def read_lines(path: Path, form: LineForm = ANY) -> Iterator[dict[str, Any]]:
 
 @dataclass(frozen=True, slots=True)
 class LinePosition:
-    """Where a line stands in its file: bytes from ``begin`` on, the ``number``-th line from 1."""
+    """Position of a line in its file: first byte, size in bytes, and line number from 1."""
 
     begin: int
     bytes: int
@@ -302,19 +301,19 @@ class LinePosition:
 
     @property
     def end(self) -> int:
-        """The offset of the byte after it."""
+        """The offset of the byte after the line."""
         return self.begin + self.bytes
 
 
 def whole_lines(
     path: Path, after: LinePosition | None = None, most: int = MAX_LINE
 ) -> Iterator[tuple[LinePosition, bytes | None]]:
-    """The whole lines of a file as they are, each with its place; what is torn is left out.
+    """Read the complete lines of a file as bytes, with their positions, without a torn one.
 
     Args:
-        path: the file; one that is missing has none.
-        after: the last one that is known; from the first unless given.
-        most: bytes that a line may have; of a longer one no more than its place is given.
+        path: the file; a missing one has no lines.
+        after: the last known line; None starts at the first.
+        most: limit of a line in bytes; a longer line is given as its position and None.
 
     Raises:
         RunError: the file cannot be read.
@@ -327,7 +326,7 @@ def whole_lines(
                 line = file.readline(most)
                 size, number = len(line), number + 1
                 while line and not line.endswith(b"\n") and len(line) == most:
-                    # Read to its end, and kept nowhere.
+                    # Skip the rest of a line that is too long.
                     line = file.readline(most)
                     size += len(line)
                 place = LinePosition(begin, size, number)
@@ -344,7 +343,7 @@ def whole_lines(
 
 
 def line_at(path: Path, place: LinePosition, form: LineForm = ANY) -> dict[str, Any]:
-    """The record of the line at a place.
+    """Return the record of the line at a position.
 
     Raises:
         RunError: as `read_lines`.
@@ -359,17 +358,17 @@ def line_at(path: Path, place: LinePosition, form: LineForm = ANY) -> dict[str, 
 
 
 def read_by_id(path: Path, form: LineForm = ANY) -> Iterator[dict[str, Any]]:
-    """The records of a file of JSON lines, sorted by id, one at a time in memory.
+    """Read the records of a JSON lines file sorted by id, one at a time in memory.
 
-    What counts or draws goes by this order: that in which samples ended says how busy a machine
-    was.
+    Statistics and random draws use this order, since the order in which samples ended depends on
+    the machine's load.
 
     Raises:
         RunError: as `read_lines`.
     """
     places = []
     for place, line in _lines(path):
-        # Most lines are parsed once: ours begin with their id.
+        # Our lines begin with their id, so most are parsed only once.
         told = _ID.match(line)
         name = told[1].decode() if told else parse_line(line, path, place.number, form)["id"]
         places.append((name, place.begin, place.number))
@@ -390,17 +389,17 @@ def _lines(path: Path) -> Iterator[tuple[LinePosition, bytes]]:
 def parse_line(
     line: bytes, path: Path, number: int, form: LineForm = ANY, *, walked: bool = True
 ) -> dict[str, Any]:
-    """The record of a line.
+    """Parse a line into its record and validate it.
 
     Args:
-        line: as it stands in the file.
+        line: its bytes.
         path: of the file, for the message.
         number: of the line, from 1, for the message.
-        form: what it keeps to.
-        walked: whether all of it may be walked through; how deep it is nested matters then alone.
+        form: the expected format.
+        walked: whether callers traverse the whole record, so that its depth must be checked.
 
     Raises:
-        RunError: it is not a JSON object with an ``id``, or not of the form.
+        RunError: it is not a JSON object with an ``id``, or does not match the form.
     """
     body, record = form.opened(line), None
     with contextlib.suppress(ValueError, RecursionError):
@@ -423,7 +422,7 @@ def parse_line(
 
 
 def _misfit(record: dict[str, Any], form: LineForm) -> str:
-    """What is wrong with a record's columns; empty where nothing is."""
+    """Return what is wrong with a record's columns; empty if nothing is."""
     for key, kinds in _COLUMNS.items():
         if key in record and not isinstance(record[key], kinds):
             return f"its {key} is a {type(record[key]).__name__}"
@@ -437,12 +436,12 @@ def _misfit(record: dict[str, Any], form: LineForm) -> str:
 
 
 class LineFile:
-    """An append-only file of records with unique ids, held open by the one process that writes it.
+    """An append-only file of records with unique ids, open in the one process that writes it.
 
     Args:
-        path: the file; made where there is none.
+        path: the file; created if it is missing.
         seen: called with each record already in it.
-        form: what its lines keep to.
+        form: the format of its lines.
 
     Attributes:
         ids: the ids of all records in it.
@@ -476,7 +475,7 @@ class LineFile:
             raise cannot_write(path, error) from error
 
     def _cut(self, end: int) -> None:
-        """Move what follows the last whole line to ``torn.txt`` and cut it off."""
+        """Move the bytes after the last complete line to ``torn.txt`` and cut them off."""
         torn = os.fstat(self._fd).st_size - end
         if torn <= 0:
             return
@@ -493,10 +492,10 @@ class LineFile:
         self.ids.add(name)
 
     def append(self, record: dict[str, Any]) -> None:
-        """Write one record; it is on disk when this returns.
+        """Write one record and sync it to disk.
 
         Raises:
-            RunError: its id is there already, or it cannot be written (nothing of it stays).
+            RunError: its id exists already, or it cannot be written (no part of it stays).
             TypeError: it holds something that is not JSON.
             ValueError: it holds a NaN or an infinity.
         """
@@ -505,7 +504,7 @@ class LineFile:
         before = os.fstat(self._fd).st_size
         try:
             written = os.write(self._fd, data)
-            while written < len(data):  # a full disk takes a part, then says so
+            while written < len(data):  # a full disk takes a part, then fails
                 written += os.write(self._fd, data[written:])
             os.fsync(self._fd)
         except OSError as error:
@@ -528,11 +527,11 @@ class LineFile:
 
 
 def and_more(names: Sequence[str], most: int) -> str:
-    """List at most so many names, and say how many more there are."""
+    """Join the first ``most`` names, and say how many more there are."""
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def shortened(text: str, most: int) -> str:
-    """Return a text of at most so many characters; one that was cut ends in ``…``."""
+    """Truncate a text to at most ``most`` characters; a cut text ends in ``…``."""
     return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -1,18 +1,17 @@
-"""What other packages add to Navloom, found by their entry points.
+"""Plugins: extensions that other packages register as entry points.
 
-A package names what it adds in its own pyproject.toml:
+A package registers an extension in its own pyproject.toml:
 
     [project.entry-points."navloom.simulators"]
     mine = "my_package.navloom:make"
 
-Groups: ``navloom.scene_formats`` (a scheme's reader), ``navloom.scans`` (a reader of meshes of
-scans), ``navloom.simulators``, ``navloom.traversability`` (:mod:`navloom.scenes.bodies`),
+Groups: ``navloom.scene_formats`` (a reader of a URI scheme), ``navloom.scans`` (a reader of scanned
+meshes), ``navloom.simulators``, ``navloom.traversability`` (:mod:`navloom.scenes.bodies`),
 ``navloom.viewers`` (:mod:`navloom.sim.viewer`), ``navloom.exporters``, ``navloom.commands``,
 ``navloom.walks``, ``navloom.relays`` (``drive``), ``navloom.tools`` (``library``),
 ``navloom.kinds`` (of runs), ``navloom.prompts`` (a package with prompt files),
-``navloom.policies`` (what ``builtin`` models answer), ``navloom.rules`` (what is wrong with a key
-of a dataset's line) and ``navloom.models``. Most of them are filled by one package,
-``navloom-worlds``.
+``navloom.policies`` (answers of ``builtin`` models), ``navloom.rules`` (validation of a key of a
+dataset's line) and ``navloom.models``. Most entry points come from the package ``navloom-worlds``.
 """
 
 from __future__ import annotations
@@ -33,11 +32,11 @@ _INSTALL = (
 
 @cache
 def plugins(group: str) -> Mapping[str, EntryPoint]:
-    """The entry points of a group by name, sorted; nothing is imported."""
+    """Return the entry points of a group by name, sorted, without importing them."""
     try:
         found = list(entry_points(group=group))
     except Exception:
-        # One package with a broken list makes importlib give up on all of them.
+        # importlib fails for all packages if one has a broken list.
         found = [each for one in distributions() for each in _of(one) if each.group == group]
     return {each.name: each for each in sorted(found, key=lambda each: each.name)}
 
@@ -48,13 +47,13 @@ def _of(one: Distribution) -> Iterator[EntryPoint]:
 
 
 def plugin(group: str, name: str, what: str, error: type[NavloomError] = NavloomError) -> Any:
-    """Import what an entry point names.
+    """Import the object that an entry point names.
 
     Args:
         group: of the entry point.
         name: of the entry point.
-        what: needs it, in words, for the error's message.
-        error: is raised.
+        what: the feature that needs it, for the error's message.
+        error: the class to raise.
 
     Raises:
         NavloomError: no package has such an entry point, or it cannot be imported.
