@@ -1,1 +1,1 @@
-"""The face in a browser: runs, samples, datasets and homes, served or bundled. Floor 6."""
+"""Browser interface: runs, samples, datasets and homes, served or bundled. Layer 6."""

@@ -1,10 +1,10 @@
-"""The server: our own page, documents as JSON, a stream that says what has grown, and rooms.
+"""The web application: static page, JSON documents, a stream of changes, and interactive rooms.
 
-Everything but the page itself asks for a token, also on loopback, where any program of any user
-could ask: it is handed over in the address's fragment, which no log sees, kept by the page for this
-origin, and sent as a header; a cookie would go to every port. A ``Host`` that is not ours (a name
-rebound to 127.0.0.1) or a foreign ``Origin`` is refused. Only rooms (`navloom.web.room`) are told
-anything, as JSON from a page of our own origin.
+Everything but the static page requires a token, even on loopback, where any user's program could
+connect. The token comes in the address's fragment, which no log records. The page stores it for
+this origin and sends it as a header; a cookie would go to every port. Requests with a foreign
+``Host`` (a name rebound to 127.0.0.1) or a foreign ``Origin`` are refused. Only rooms
+(`navloom.web.room`) accept input, as JSON from a page of this origin.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
 def page_files() -> dict[str, bytes]:
-    """The page: every file of it, by its path."""
+    """Return the static files of the page, by path."""
     files = sorted(STATIC.iterdir())
     return {
         ("" if file.name == "index.html" else "static/") + file.name: file.read_bytes()
@@ -69,17 +69,17 @@ def make_app(
     hosts: Iterable[str] = (),
     rooms: Sequence[WebRoom] = (),
 ) -> ASGIApp:
-    """The application over some documents, and rooms.
+    """Return the application that serves documents and rooms.
 
     Args:
-        documents: what it answers.
-        token: what every request for them must bring.
-        port: where it listens.
-        hosts: further names, or ``name:port``, that it may be asked by.
-        rooms: what can be told something, too.
+        documents: the documents to serve.
+        token: required in every request for them.
+        port: the port that the server listens on.
+        hosts: further accepted ``Host`` names, or ``name:port``.
+        rooms: the interactive rooms.
     """
     SPARING.meshes = 1
-    # One thread answers, since one document is made at a time: many would each keep memory apart.
+    # Documents are made one at a time; more threads would only hold more memory.
     worker = ThreadPoolExecutor(1)
     names = {f"{name}:{port}" for name in _LOOPBACK} | set(hosts)
     names |= {f"{host}:{port}" for host in hosts if ":" not in host}
@@ -102,7 +102,7 @@ def make_app(
         except NavloomError as error:
             return _said(422, str(error))
         except Exception as error:
-            # A page goes on with its others; what went wrong is for us to mend.
+            # The page can go on with other documents.
             return _defect(request, error)
         return JSONResponse(found)
 
@@ -154,7 +154,7 @@ _HANDLERS: Any = {
 
 
 async def _grown(documents: Documents, request: Request) -> AsyncIterator[str]:
-    """A line for each source that is another than it was, and a beat while none is."""
+    """Yield an event for each source that has changed, and a beat in every round."""
     before: dict[int, Any] = {}
     while not await request.is_disconnected():
         for n, source in enumerate(documents.sources):
@@ -167,7 +167,7 @@ async def _grown(documents: Documents, request: Request) -> AsyncIterator[str]:
 
 
 class _Guard:
-    """Who may ask, and what every answer says to the browser."""
+    """Middleware that checks host, origin and token, and adds security headers to each answer."""
 
     def __init__(
         self, app: ASGIApp, token: str, hosts: set[str], origins: set[str], rooms: Sequence[WebRoom]
@@ -221,7 +221,7 @@ class _Guard:
 
 
 def _fault_of(request: Request, origin: str | None) -> tuple[int, str] | None:
-    """What is wrong with something that is told."""
+    """Return the status and message for an invalid POST request; None if it is valid."""
     if origin is None:
         return 403, "only a page of this server may tell anything here"
     kind = request.headers.get("content-type", "").partition(";")[0].strip().casefold()

@@ -1,7 +1,7 @@
-"""The same pages without a server: a folder for any static host and for file://, or one file.
+"""Write the pages without a server: a folder for any static host and for file://, or one file.
 
-Documents lie in packs, deflated, each document in the pack that its path's hash says, so that a
-page finds one without a list; a pack is a script, since pages at file:// may load nothing else.
+Documents are stored deflated in packs. The hash of a document's path gives its pack, so a page
+needs no list. A pack is a script, since pages at file:// can load nothing else.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from navloom.web.app import page_files
 from navloom.web.documents import MOST_COMPARED, Documents, NotGivenError
 
 _PACK = 400_000
-"""Bytes of JSON in a pack, about: what one click inflates."""
+"""Approximate size of a pack in bytes of JSON; one click inflates one pack."""
 _MARK = ".navloom-bundle"
 _SAME = "same"
 _SAID_EVERY_S = 10.0
@@ -29,7 +29,7 @@ _MOST_NAMED = 5
 
 
 def pack_of(path: str, packs: int) -> int:
-    """In which pack a document lies: FNV-1a of its path; the page counts the same."""
+    """Return the number of a document's pack: FNV-1a of its path, as the page computes it."""
     number = 0x811C9DC5
     for byte in path.encode():
         number = ((number ^ byte) * 0x01000193) & 0xFFFFFFFF
@@ -41,7 +41,7 @@ def _documents(documents: Documents, note: Callable[[str], None]) -> dict[str, b
     whole = sum(len(source.rows()) for source in documents.sources)
     told, samples = monotonic(), 0
     same = _Same()
-    # Plans are known when all samples are made: `paths` gives them last.
+    # The needed plans are known only after all samples: `paths` gives them last.
     for path in documents.paths():
         try:
             found = documents.get(path)
@@ -49,7 +49,7 @@ def _documents(documents: Documents, note: Callable[[str], None]) -> dict[str, b
             found = {"error": str(error)}
         except NavloomError as error:
             found = {"error": documents.without_places(str(error))}
-            # That two runs cannot be compared is no fault: nobody asked for it.
+            # Runs that cannot be compared are no fault: nobody asked for the comparison.
             if not path.startswith("compare/"):
                 note(f"{path}: {error}")
         made[path] = _encoded(same.taken_out(found))
@@ -67,10 +67,10 @@ def _encoded(value: Any) -> bytes:
 
 
 class _Same:
-    """Tables on a lid that many samples have, such as what scores mean: kept once.
+    """Folded tables that many samples share, such as definitions of scores; stored once.
 
-    From its second sample on a document says which it is, ``{"same": 0}``, and the page puts it
-    there: deflate looks back 32 kB alone, less than a sample is long.
+    From its second sample on, a document refers to the table by ``{"same": 0}``, and the page puts it
+    in. Deflate would not remove such copies: its window is 32 kB, and a sample is longer.
     """
 
     def __init__(self) -> None:
@@ -78,7 +78,7 @@ class _Same:
         self._numbers: dict[bytes, int | None] = {}
 
     def taken_out(self, found: Any) -> Any:
-        """A document without what one before it had already."""
+        """Return a document with each repeated folded table replaced by a reference."""
         if not isinstance(found, dict) or not isinstance(found.get("blocks"), list):
             return found
         return {**found, "blocks": [self._block(each) for each in found["blocks"]]}
@@ -121,17 +121,17 @@ def _packs(made: dict[str, bytes]) -> Iterator[str]:
 def write_bundle(
     documents: Documents, target: Path, note: Callable[[str], None], first: str = ""
 ) -> int:
-    """Write the pages and all documents.
+    """Write the pages and all documents to a folder or to one file.
 
     Args:
-        documents: what they show.
-        target: a folder, new, empty or of a bundle before; or one file, ``NAME.html``.
-        note: told of each document that could not be made, of what is left out for a licence, and
-            how far it is where that takes long.
-        first: the address that it opens on, such as ``#/source/0/scores``; empty: the list.
+        documents: the documents to write.
+        target: a folder (new, empty, or an earlier bundle), or one file, ``NAME.html``.
+        note: called with lines about documents that could not be made, about data left out for a
+            licence, and about progress.
+        first: the address to open first, such as ``#/source/0/scores``; empty: the list.
 
     Returns:
-        How many bytes were written.
+        The number of bytes written.
 
     Raises:
         RunError: it cannot be written, or the folder holds other files.
@@ -162,12 +162,12 @@ def write_bundle(
 
 
 def one_file(documents: Mapping[str, Any], first: str, **more: Any) -> bytes:
-    """The page with some documents, by their paths, as one file.
+    """Return the page with some documents as one HTML file.
 
     Args:
-        documents: as JSON.
-        first: the address that it opens on.
-        more: what else the page is told of itself.
+        documents: JSON values by their paths.
+        first: the address to open first.
+        more: further settings for the page.
     """
     packs = list(_packs({path: _encoded(made) for path, made in documents.items()}))
     return _one_file(packs, _told_offline(packs, first, **more))
@@ -193,7 +193,7 @@ def _offline(page: str) -> str:
 
 
 def _one_file(packs: list[str], offline: str) -> bytes:
-    """Everything inline, allowed by its hash and by nothing else."""
+    """Return the page with everything inline; the policy allows it by its hash alone."""
     files = {name: data.decode() for name, data in page_files().items()}
     page = files["index.html"]
     scripts = [line.split('"')[1] for line in page.splitlines() if line.startswith("<script")]

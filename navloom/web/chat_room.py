@@ -1,4 +1,4 @@
-"""The chat in a browser: conversations of one home, their list, what is saved and seen of them."""
+"""Routes of the web chat: conversations in one home, their list, saved files and views."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ from navloom.web.chat_sitting import Sitting, pose_of
 from navloom.web.room import WebRoom, told
 
 _LINGER_S = 15.0
-"""Seconds for which a thread that nobody looks at stays open: a page is loaded again in less."""
+"""Seconds that an unwatched thread stays open; reloading a page takes less."""
 _ENDED = "The server has ended: start it again to go on."
 _VIEW = 320
-"""Pixels that each view is wide and high."""
+"""Width and height of each view in pixels."""
 
 
 class _Of(BaseModel):
@@ -74,13 +74,13 @@ class ChatRoom(WebRoom):
     """Conversations in one home.
 
     Args:
-        make: a conversation's context, with a simulator of its own; called once here, so that what
-            is wrong with it is said at once.
-        folder: where threads are kept.
-        first: the thread that a page opens on; None: a new one.
-        start: the chat graph's input, for new ones.
+        make: makes a conversation's context, with a simulator of its own; called once here, so that
+            errors show at once.
+        folder: folder of the threads.
+        first: the thread that a page opens first; None: a new one.
+        start: the chat graph's input for new threads.
         pace: seconds that a hop is shown.
-        seed: of new ones.
+        seed: seed of new threads.
     """
 
     name = "chat"
@@ -102,7 +102,7 @@ class ChatRoom(WebRoom):
         assert isinstance(simulator, Simulator)  # noqa: S101  the command makes one
         self._scene: Scene = simulator.scene
         self._body = self._spare[0].embodiment.name
-        # A backend's own pictures are drawn apart from those who walk in it.
+        # Views from a backend come from a separate simulator, not from a conversation's own.
         self._sees = "rgb" in simulator.capabilities and not can_look(self._scene)
         self._eye: Simulator | None = None
         self._settings = copy_context()
@@ -113,7 +113,7 @@ class ChatRoom(WebRoom):
         self._ended = False
 
     def routes(self) -> Sequence[Route]:
-        """What is told: words, stop, undo, model, threads. What is asked: events, lists, files."""
+        """Return the routes: POST for words, stop, undo, model, threads; GET for the rest."""
         posts = {
             "say": self._say, "stop": self._stop, "undo": self._undo, "model": self._model,
             "new": self._new, "rename": self._rename, "delete": self._delete,
@@ -130,7 +130,7 @@ class ChatRoom(WebRoom):
         ]
 
     async def end(self) -> None:
-        """Stop every walk where it is; each thread comes back there."""
+        """Stop every robot where it is and close its thread, which can be resumed there."""
         self._ended = True
         for each in self._leaving:
             each.cancel()
@@ -141,7 +141,7 @@ class ChatRoom(WebRoom):
             self._eye.close()
             self._eye = None
 
-    # Threads that are open.
+    # Open threads.
 
     async def _of(self, name: str, *, new: bool = False) -> Sitting:
         file = thread_file(name, self._folder)
@@ -163,11 +163,11 @@ class ChatRoom(WebRoom):
     async def _close(self, name: str, why: Mapping[str, Any]) -> None:
         sitting = self._sittings.pop(name, None)
         if sitting is not None and not await sitting.close(why):
-            # Nothing was said in it: there is nothing to come back to.
+            # An empty conversation is not worth keeping.
             await asyncio.to_thread(delete_thread, self._folder, name)
 
     def _leave_later(self, name: str) -> None:
-        """Let go of a thread that nobody looks at, so that a terminal can have it."""
+        """Schedule to close a thread that nobody watches, so that a terminal can open it."""
         task = asyncio.create_task(self._leave(name, self._sittings[name]))
         self._leaving.add(task)
         task.add_done_callback(self._leaving.discard)
@@ -185,11 +185,11 @@ class ChatRoom(WebRoom):
         for each in self._sittings.values():
             each.tell_threads()
 
-    # What it is told.
+    # POST handlers.
 
     async def _say(self, request: Request) -> Response:
         said = await told(request, _Say)
-        # Words that cannot be taken stay with whoever wrote them.
+        # Refuse invalid words before a thread is opened, so that the page keeps them.
         if fault := fault_of(said.words):
             raise UsageError(fault)
         (await self._of(said.thread, new=True)).hear(said.words)
@@ -222,7 +222,7 @@ class ChatRoom(WebRoom):
             mine = asked.thread in self._sittings
             if mine and not to.exists() and asked.name not in self._sittings:
                 await self._close(asked.thread, {"to": asked.name})
-            # One in which nothing was said is gone now, and begins anew under its name.
+            # Closing deleted an empty thread; it starts again under its new name.
             if file.exists() or not mine:
                 await asyncio.to_thread(rename_thread, self._folder, asked.thread, asked.name)
         self._tell_threads()
@@ -246,7 +246,7 @@ class ChatRoom(WebRoom):
         poses = [pose_of(self._scene, pose) for pose in saved.trail]
         return JSONResponse({"lines": lines, "poses": poses})
 
-    # What it is asked.
+    # GET handlers.
 
     async def _events(self, request: Request) -> Response:
         sitting = await self._of(request.path_params["thread"], new=True)
@@ -254,7 +254,7 @@ class ChatRoom(WebRoom):
         return StreamingResponse(events, media_type="text/event-stream")
 
     async def _threads(self, request: Request) -> Response:  # noqa: ARG002
-        # One that is just being made is no broken one.
+        # The lock keeps a thread that is just being created from looking broken.
         async with self._opening:
             found, notes = await threads_of(self._folder)
         first = self._first or self._free_name()
@@ -289,12 +289,12 @@ class ChatRoom(WebRoom):
         return JSONResponse(self._plan)
 
     async def _name(self, request: Request) -> Response:
-        """What a room or a thing is called, so that nobody takes it for another."""
+        """Return the unambiguous name of a room or an item."""
         place = request.path_params["place"]
         return JSONResponse({"name": await asyncio.to_thread(name_of, self._scene, place)})
 
     async def _view(self, request: Request) -> Response:
-        """What the robot sees; nothing where it has gone on meanwhile."""
+        """Return an image of what the robot sees; empty if it has moved on meanwhile."""
         sitting = await self._of(request.path_params["thread"])
         asked = len(sitting.talk.trail)
         async with self._drawing:
@@ -323,7 +323,7 @@ class _Empty(BaseModel):
 
 
 def _seen(sitting: Sitting, eye: Simulator | None) -> bytes:
-    """The views of where it stands, as a PNG file; of a place that is seen already the same."""
+    """Return the views at the robot's pose as a PNG file; cached for the last pose."""
     talk = sitting.talk
     viewpoint, heading = talk.trail[-1][:2]
     off = talk.state["pose"]["position"] if talk.state["pose"].get("beside") else None
@@ -345,14 +345,14 @@ def _drawn(scene: Scene, viewpoint: str, heading: float, off: Any, eye: Simulato
 
 
 def home_of(scene: Scene) -> dict[str, Any]:
-    """A home as the page shows it: its plan, what rooms and things are called, whether it is seen.
+    """Return a home as JSON for the page: plan, names of rooms and items, whether it has views.
 
     ``rooms`` are ``{"id", "name", "things": [{"id", "name"}, ...]}``.
     """
     from navloom.scenes.plan_data import plan_data
     from navloom.scenes.plan_svg import plan_drawing
 
-    # The first of each name: what one of a dozen chairs is called is asked for it alone.
+    # Only the first item of each name; `_name` gives the exact name of one of a dozen chairs.
     things: dict[str | None, dict[str, str]] = {}
     for item in scene.items:
         things.setdefault(item.region, {}).setdefault(readable(item.name), item.id)

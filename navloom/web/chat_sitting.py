@@ -1,7 +1,8 @@
-"""One conversation that pages look at: what happens in it as numbered events.
+"""One open conversation of the web chat: its events are numbered and streamed to all its pages.
 
-A page that comes back says the last number it has and is told what came after it; one that knows
-none, or a number that is too old, is told all there is. What is told is the same for every page.
+A page that reconnects sends the number of its last event and receives the events after it. A page
+without a number, or with one that is too old, receives the whole state. All pages receive the same
+events.
 """
 
 from __future__ import annotations
@@ -29,20 +30,20 @@ from navloom.scenes.scene import Scene
 from navloom.tools.chat.places import room_name
 
 _KEPT = 2_000
-"""Events that a page may have missed and is still told one by one."""
+"""Number of past events that a page can still catch up on one by one."""
 _BEAT_S, _BREATH_S = 10.0, 0.03
-"""Seconds between beats where nothing happens, and between two things that are told."""
+"""Seconds between two beats of an idle stream, and between two events."""
 _LATEST = ("writing", "now", "threads")
-"""Of which only the last counts."""
+"""Kinds of events of which only the latest matters."""
 
 
 class Sitting(Listener):
-    """A thread that is open, and who looks at it.
+    """An open thread of the chat, and the pages that watch it.
 
     Args:
-        name: the thread's.
-        settings: in which models are called: limits, keys, retries.
-        changed: called when a list of threads is another one.
+        name: the thread's name.
+        settings: context of model calls: limits, keys, retries.
+        changed: called when the list of threads has changed.
     """
 
     def __init__(self, name: str, settings: Settings, changed: Callable[[], None]) -> None:
@@ -66,16 +67,16 @@ class Sitting(Listener):
     async def open(
         self, file: Path, make: Callable[[], Context], start: Mapping[str, Any], **how: Any
     ) -> None:
-        """Begin the conversation, or come back to it.
+        """Begin the conversation, or resume it.
 
         Args:
-            file: where it is kept.
-            make: its context, with a simulator of its own.
-            start: the chat graph's input, for a new one.
+            file: the thread's file.
+            make: makes its context, with a simulator of its own.
+            start: the chat graph's input for a new conversation.
             how: pace and seed.
 
         Raises:
-            UsageError: another process has it open, or it cannot be gone on with.
+            UsageError: another process has it open, or it cannot be resumed.
         """
         async with AsyncExitStack() as stack:
             saver = await stack.enter_async_context(open_thread(file))
@@ -86,17 +87,17 @@ class Sitting(Listener):
         self._anew()
 
     async def close(self, why: Mapping[str, Any]) -> bool:
-        """Stop what is under way, which is kept, and let go of the file.
+        """Stop and save what is in progress, and close the thread's file.
 
         Args:
-            why: what pages that still look are told.
+            why: sent to the pages that still watch.
 
         Returns:
-            Whether anything was ever said in it.
+            True if the conversation has any lines.
         """
         self.gone = dict(why)
         while self._tasks:
-            # What waits for its turn begins when this is broken off, and is broken off, too.
+            # The next waiting task starts when this one is broken off; break it off as well.
             self.talk.break_off()
             await asyncio.wait(self._tasks, timeout=_BREATH_S)
         await self.talk.close()
@@ -106,13 +107,13 @@ class Sitting(Listener):
 
     @property
     def busy(self) -> bool:
-        """Whether anything is under way."""
+        """True while the robot is working on something."""
         return self.talk.busy or bool(self._tasks)
 
-    # What it is told.
+    # Input from pages.
 
     def do(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """Do something whether or not the page that asked for it waits."""
+        """Run a coroutine as a task, whether or not the page that asked for it waits."""
         task = asyncio.create_task(self._done(work), context=self._settings.copy())
         self._tasks.add(task)
         task.add_done_callback(self._over)
@@ -128,24 +129,24 @@ class Sitting(Listener):
         except (NavloomError, sqlite3.Error) as error:
             self.said("error", one_line(error))
         except Exception as error:
-            # The conversation goes on; what went wrong is for us to mend.
+            # The conversation can go on.
             logging.getLogger("navloom").exception("a defect of Navloom")
             self.said("error", f"a defect of Navloom: {one_line(error)}")
         finally:
             self.tell_now()
 
     def hear(self, words: str | None) -> None:
-        """Take the person's words; None: stop, and say nothing else."""
+        """Process the user's words; None stops the robot."""
         first = not self.talk.transcript
         self.do(self.talk.hear(words))
         if first:
             self._on_change()
 
     async def undo(self, to: int | None) -> str | None:
-        """Go back to before a line of the person's, by its place in the transcript.
+        """Go back to before a line of the user's, by its place in the transcript.
 
         Returns:
-            Those words; None where there is nothing to take back.
+            The words of that line; None if there is nothing to undo.
         """
         words: str | None = await self.do(self._undone(to))
         return words
@@ -157,18 +158,18 @@ class Sitting(Listener):
         return words
 
     def use_model(self, name: str) -> None:
-        """Let another model think from now on.
+        """Use another model from now on.
 
         Raises:
-            NavloomError: there is none, or a limit could not be kept with it.
+            NavloomError: there is no such model, or a limit cannot be enforced with it.
         """
         self._settings.copy().run(self.talk.use_model, name)
         self.tell_now()
 
-    # What it tells.
+    # Events to pages.
 
     def said(self, who: str, text: str) -> None:
-        """A line came."""
+        """Add a new line of the conversation and send it to the pages."""
         line = {"who": who, "text": redact(text), "line": None, "at": len(self.talk.trail)}
         if who != "error":
             line |= _line(len(self.talk.transcript) - 1, self.talk.transcript[-1])
@@ -177,16 +178,16 @@ class Sitting(Listener):
         self.tell_now()
 
     def writing(self, text: str) -> None:
-        """A line is on its way."""
+        """Send the part of a line that the model has written so far."""
         self._written = redact(text)
         self._tell("writing", self._written)
 
     def called(self, call: Mapping[str, Any]) -> None:
-        """A tool was called, or answered."""
+        """Send a tool call, or its result."""
         self._tell("call", dict(call))
 
     def moved(self, pose: Mapping[str, Any]) -> None:  # noqa: ARG002  the trail has it
-        """It stands, or looks, somewhere else."""
+        """Send the robot's new poses."""
         trail = self.talk.trail
         if len(trail) > self._shown:
             self._tell("poses", self.poses(trail[self._shown :]))
@@ -194,18 +195,18 @@ class Sitting(Listener):
         self.tell_now()
 
     def tell_threads(self) -> None:
-        """The list of threads is another one."""
+        """Tell the pages that the list of threads has changed."""
         self._tell("threads", None)
 
     def tell_now(self) -> None:
-        """Tell what is so now, where it is anything else than before."""
+        """Send the current state if it has changed."""
         now = self.now()
         if now != self._now:
             self._now = now
             self._tell("now", now)
 
     def _anew(self) -> None:
-        """The conversation is another one: tell all of it."""
+        """Reset the state after an undo or a resume, and send all of it."""
         self._lines = [_line(n, each) for n, each in enumerate(self.talk.transcript)]
         self._shown, self._now, self._written = len(self.talk.trail), self.now(), ""
         self._tell("whole", None)
@@ -224,10 +225,10 @@ class Sitting(Listener):
         changed.set()
 
     async def events(self, after: str) -> AsyncIterator[str]:
-        """What happens from now on, as server-sent events.
+        """Yield the conversation's events from now on, as server-sent events.
 
         Args:
-            after: the last one that the page has, ``EPOCH-NUMBER``; empty: none.
+            after: the last event that the page has, ``EPOCH-NUMBER``; empty: none.
         """
         seen = self._known(after)
         if seen is None:
@@ -240,7 +241,7 @@ class Sitting(Listener):
                 for number, kind, what in [each for each in self._log if each[0] > seen]:
                     seen = number
                     if kind == "whole":
-                        # Whatever came after it is in it.
+                        # It includes all later events.
                         what, seen = self.whole(), self._number
                     yield self._event(seen, kind, what)
                     if kind == "whole":
@@ -250,7 +251,7 @@ class Sitting(Listener):
                     return
                 if seen == self._number and not await _within(changed, _BEAT_S):
                     yield ": beat\n\n"
-                # Words come faster than they are read.
+                # A model writes faster than a person reads.
                 await asyncio.sleep(_BREATH_S)
         finally:
             self.watchers -= 1
@@ -265,10 +266,10 @@ class Sitting(Listener):
         told = json.dumps({"kind": kind, "what": what}, ensure_ascii=False, default=str)
         return f"id: {self.epoch}-{number}\ndata: {told}\n\n"
 
-    # What there is.
+    # State.
 
     def whole(self) -> dict[str, Any]:
-        """All that a page shows."""
+        """Return the whole state that a page shows."""
         return {
             "thread": self.name,
             "scene": self.scene.uri,
@@ -281,15 +282,15 @@ class Sitting(Listener):
 
     @property
     def scene(self) -> Scene:
-        """The home."""
+        """The home of the conversation."""
         return self.talk.scene
 
     def poses(self, trail: Sequence[Sequence[Any]]) -> list[list[Any]]:
-        """Poses as a page draws them: floor, x, z, heading, and the room's name."""
+        """Return poses as a page draws them: floor, x, z, heading, and the room's name."""
         return [pose_of(self.scene, pose) for pose in trail]
 
     def now(self) -> dict[str, Any]:
-        """What is so now."""
+        """Return the current state: activity, destination, question, model, usage, limits."""
         talk = self.talk
         question = None if talk.busy else talk.state.get("question")
         doing = "listening"
@@ -320,7 +321,7 @@ def _line(number: int, said: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def pose_of(scene: Scene, pose: Sequence[Any]) -> list[Any]:
-    """A pose of a trail as a page draws it."""
+    """Return a pose of a trail as a page draws it: floor, x, z, heading, room name."""
     stands = scene.viewpoint_by_id[pose[0]]
     x, _, z = pose[3:6] if len(pose) >= 6 else stands.position
     where = scene.floor_of(stands), round(x, 3), round(z, 3), round(pose[1], 4)
@@ -328,7 +329,7 @@ def pose_of(scene: Scene, pose: Sequence[Any]) -> list[Any]:
 
 
 def _limits() -> list[str]:
-    """What of the limits of this sitting is used, a line each."""
+    """Return one line for each limit of this session with its current usage."""
     gate = current_settings().gate
     if not isinstance(gate, Budget):
         return []

@@ -1,16 +1,16 @@
-"""Everything that a page can ask for: one list, path to JSON document, served or bundled.
+"""JSON documents of the pages, by path; the server and bundles use the same ones.
 
     list                     the sources: runs, datasets, homes
-    source/N                 one of them: what it is, its columns, tabs, how many rows
+    source/N                 one source: its kind, columns, tabs, number of rows
     source/N/rows/K          its K-th thousand rows
     source/N/tab/NAME        its scores, cost, request
     source/N/sample/ID       one row: title, blocks
-    source/N/calls/ID        the model's calls of it
+    source/N/calls/ID        its model calls
     plan/KEY                 a scene from above
-    compare/A/B              two sources that pair: differences
-    compare/A/B/ID           one pair
+    compare/A/B              differences of two comparable sources
+    compare/A/B/ID           one pair of samples
 
-A path is taken apart into numbers and ids and looked up; no part of it ever names a file.
+A path is split into numbers and ids, which are looked up; no part of it ever names a file.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from navloom.web.run_source import CHUNK, LICENSED, LIST_COLUMNS, Source
 _MOST_PLANS = 12
 _HOLDS = (dict, list)
 MOST_COMPARED, _MOST_PAIRS = 40, 500
-"""Comparisons of two runs that a bundle has, and pairs of samples in all of them."""
+"""Limits of a bundle: comparisons of two runs, and pairs of samples in all of them."""
 _NOT_GIVEN = (
     "Left out: the licence of this scene keeps its plan, captions, prompts and pictures from being"
     " given on. Whoever may have them makes the bundle with --with-licensed."
@@ -44,24 +44,24 @@ _NOT_GIVEN = (
 
 
 class NotThereError(NavloomError):
-    """No document of this path: a link to what is gone, or to what never was."""
+    """No document exists at this path, or not any more."""
 
 
 class NotGivenError(NavloomError):
-    """A plan that a licence keeps from being given on."""
+    """A plan that is withheld because of its scene's licence."""
 
 
 class Documents:
-    """The documents of some sources.
+    """The JSON documents of a list of sources.
 
     Args:
-        sources: what is looked at.
-        given: whether they are to be given to others, who are not told where files lay here.
-        licensed: whether what scenes' licences keep is shown; on one's own machine it is.
-        details: what is shown of some samples in place of their source's detail, by folder and id.
+        sources: the sources.
+        given: whether the documents go to others; local paths are then removed.
+        licensed: whether to show data that scene licences restrict, as on the owner's machine.
+        details: details of some samples that replace those of their source, by folder and id.
 
     Attributes:
-        kept_back: scenes of which something was not shown, for their licence.
+        kept_back: scenes of which some data was withheld because of the licence.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class Documents:
         self._places = sorted(self._named_places(), key=len, reverse=True) if given else []
         self._drawn = lru_cache(maxsize=_MOST_PLANS)(_drawn)
         self._scenes: dict[str, tuple[Source, str]] = {}
-        # Sources and scenes are read in worker threads; one at a time is quick enough.
+        # Worker threads read sources and scenes; one at a time is fast enough.
         self._lock = threading.RLock()
 
     def _named_places(self) -> Iterator[str]:
@@ -90,11 +90,11 @@ class Documents:
             yield from found - {"/"}
 
     def get(self, path: str) -> Any:
-        """The document of a path, as JSON.
+        """Return the document of a path, as JSON.
 
         Raises:
-            NotThereError: there is none; the message says what is not there.
-            NavloomError: what it is about cannot be read; in one line.
+            NotThereError: there is no such document; the message says what is missing.
+            NavloomError: its source cannot be read; the message is one line.
         """
         with self._lock:
             found = redacted(self._made(path))
@@ -105,7 +105,7 @@ class Documents:
         return self.without_places(found) if lies else found
 
     def without_places(self, made: Any) -> Any:
-        """JSON without the folders in which sources lie: what is below them is said from there."""
+        """Return JSON in which paths are relative to the sources' folders."""
         if isinstance(made, str):
             for place in self._places:
                 made = made.replace(f"{place}/", "").replace(place, "…")
@@ -139,7 +139,7 @@ class Documents:
         raise NotThereError(f"there is no page of '{path[:80]}': go back to the list of runs")
 
     def paths(self) -> Iterator[str]:
-        """All paths of a bundle, scenes' plans last, when it is known which are needed."""
+        """Yield all paths of a bundle; plans come last, when it is known which are needed."""
         yield "list"
         for n, source in enumerate(self.sources):
             yield f"source/{n}"
@@ -164,13 +164,13 @@ class Documents:
             yield f"plan/{key}"
 
     def pairs(self) -> list[tuple[int, int]]:
-        """Which two sources can be held against each other: the first with each, and so on."""
+        """Return all pairs of sources, by number, whose kinds can be compared."""
         kinds = [source.header().pairs for source in self.sources]
         every = combinations(range(len(kinds)), 2)
         return [(a, b) for a, b in every if kinds[a] and kinds[a] == kinds[b]]
 
     def comparable(self, a: int, b: int) -> bool:
-        """Whether samples of one id are one thing in both, so that there is something to say."""
+        """Check whether the comparison of two sources can be made."""
         try:
             self._compare(str(a), str(b))
         except NavloomError:
@@ -209,7 +209,7 @@ class Documents:
         if not (k.isascii() and k.isdigit() and len(k) < 9):
             raise NotThereError(f"there are no rows '{k[:20]}'")
         begin = int(k) * CHUNK
-        # Lines were redacted as they were written.
+        # Lines were redacted when they were written.
         return [[row.id, row.cells] for row in rows[begin : begin + CHUNK]]
 
     def _tab(self, n: str, name: str) -> Any:
@@ -262,12 +262,12 @@ class Documents:
         return first, second
 
     def _scene_of(self, source: Source, detail: Any) -> str:
-        """Whose licence what is shown may be under: a map's scene, or any that the source names."""
+        """Return the scene whose licence may cover some blocks; empty if none can."""
         if self.licensed or not detail:
             return ""
         for block in _maps(detail):
             return block.scene
-        # Of ten thousand samples with calls each would look through the scenes of all.
+        # Cached: else each of ten thousand samples would search the scenes of all.
         now = source.state()
         if self._licences.get(source, (None,))[0] != now:
             found = (scene for scene in source.scenes() if scene.startswith(LICENSED))
@@ -275,7 +275,7 @@ class Documents:
         return str(self._licences[source][1])
 
     def _shown(self, source: Source, value: Any, scene: str) -> Any:
-        """Blocks as JSON, scenes by their keys; without what may not be given on."""
+        """Return blocks as JSON, with plan keys for scenes and without restricted data."""
         made = record_of(value)
         if not self.licensed and scene.startswith(LICENSED):
             self.kept_back.add(scene)
@@ -285,7 +285,7 @@ class Documents:
         return made
 
     def _keyed(self, made: Any, runs: Mapping[str, int | None], source: Source) -> None:
-        """Put plans' keys into maps, and where runs are into addresses, in place."""
+        """Insert plan keys into maps and run addresses into links, in place."""
         inside = made.items() if made.__class__ is dict else enumerate(made)
         for key, each in inside:
             if key == "to" and runs:
@@ -297,7 +297,7 @@ class Documents:
             self._scenes[made["plan"]] = source, made["scene"]
 
     def _number(self, path: Path) -> int | None:
-        """Which source a run is."""
+        """Return the number of the source that shows a run's folder; None if none does."""
         there = path.resolve()
         return next(
             (n for n, each in enumerate(self.sources) if each.path.resolve() == there), None
@@ -305,7 +305,7 @@ class Documents:
 
     @staticmethod
     def key(scene: str) -> str:
-        """What a scene's plan is called in paths."""
+        """Return the key of a scene's plan in paths."""
         return content_key(scene)[:16]
 
     def _plan(self, key: str) -> Any:
@@ -318,7 +318,7 @@ class Documents:
         return self._drawn(source, uri)
 
     def _find(self, key: str) -> None:
-        """After a restart a link asks for a plan before the sample that named its scene."""
+        """Register the plans of all scenes; needed when a link asks for a plan after a restart."""
         for source in self.sources:
             for uri in source.scenes():
                 self._scenes[self.key(uri)] = source, uri
@@ -338,7 +338,7 @@ def _column(column: Any) -> dict[str, Any]:
 
 
 def _led(to: Any, runs: Mapping[str, int | None]) -> Any:
-    """Addresses ``run/NAME/...`` from the page's root; empty where that run is not open."""
+    """Resolve addresses ``run/NAME/...`` to the page's root; empty if that run is not open."""
     if isinstance(to, list):
         return [_led(each, runs) for each in to]
     if not str(to).startswith("run/"):
@@ -349,7 +349,7 @@ def _led(to: Any, runs: Mapping[str, int | None]) -> Any:
 
 
 def _maps(value: Any) -> Iterator[SceneMap]:
-    """All maps within blocks."""
+    """Yield all maps within blocks."""
     if isinstance(value, SceneMap):
         yield value
     if isinstance(value, (list, tuple)):
@@ -374,7 +374,7 @@ def _without_private(made: Any) -> Any:
 
 
 def _steps_alone(made: dict[str, Any]) -> dict[str, Any]:
-    """A map without its scene: what is on no plan, no picture and no caption of it."""
+    """Return a map without its scene's plan, pictures and captions."""
     shown = ("block", "title", "scene", "lanes", "unit")
     kept: dict[str, Any] = {key: made[key] for key in shown if key in made}
     frames = [

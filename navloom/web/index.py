@@ -1,9 +1,9 @@
-"""The table of a run's lines: what each is by its columns, and where it stands in its file.
+"""Incremental index of a JSON lines file: the columns of each line and its position.
 
-A run is read line by line once and carried on from the last whole line, so that one that grows is
-followed as it grows; a sample is read again at its place when it is looked at. What was read is
-kept in the user's cache folder, never in the run. A line that cannot be read is a row all the
-same, which says so.
+The file is read once and later only from the last complete line on, so a growing run can be
+followed. A sample's full line is read again by its position when a page shows it. The index is
+cached in the user's cache folder, never in the run. A line that cannot be read becomes a row that
+says so.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from navloom.evals.report.blocks import Cell, Column
 from navloom.files import ANY, LineForm, LinePosition, line_at, parse_line, shortened, whole_lines
 
 MOST_BYTES = 16 * 1024 * 1024
-"""Bytes of a line that a page shows."""
+"""Limit of a line in bytes; a page shows no longer ones."""
 _MOST_TEXT = 300
 _KEPT_FROM = 400
-"""Lines read from which on it is worth keeping what was read."""
+"""Number of lines from which an index is worth caching."""
 _FORM = 2
 _PLAIN = frozenset({int, bool, type(None)})
 _STUMBLES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
 class IndexRow:
-    """A line of a file: its id, its cells, its place.
+    """A line of a file: its id, cells and position.
 
-    Cells are kept packed, in a quarter of the memory that so many small values take.
+    Cells are stored packed, in a quarter of the memory that many small values take.
     """
 
     __slots__ = ("_packed", "id", "place")
@@ -46,7 +46,7 @@ class IndexRow:
 
     @property
     def cells(self) -> list[Any]:
-        """Its value in each column; another list each time."""
+        """The line's value in each column; a new list at each access."""
         found: list[Any] = marshal.loads(self._packed)  # noqa: S302 - packed below, never read
         return found
 
@@ -57,14 +57,14 @@ class IndexRow:
 
 @dataclass
 class LineIndex:
-    """The lines of one file, by columns.
+    """Index of the lines of one file, by columns.
 
     Attributes:
         path: the file.
-        columns: what of a line is kept.
-        form: what lines keep to.
-        key: what else the rows depend on, such as the version that made the columns.
-        kept: whether what was read is kept in the user's cache folder.
+        columns: the columns to index.
+        form: the format of the lines.
+        key: further cache key of the rows, such as the version that made the columns.
+        kept: whether to cache the index in the user's cache folder.
     """
 
     path: Path
@@ -82,9 +82,9 @@ class LineIndex:
             self._load()
 
     def update(self) -> int:
-        """Read what was written since; how many rows there are now."""
+        """Read new lines; return the number of rows."""
         if self.rows and self._size() < self.rows[-1].place.end:
-            # Cut off by other hands: what was read is no more.
+            # The file was truncated from outside.
             self._clear()
         last = self.rows[-1].place if self.rows else None
         with _without_collector():
@@ -99,11 +99,11 @@ class LineIndex:
         return name in self._by_id
 
     def line(self, name: str) -> dict[str, Any]:
-        """The line of an id, read at its place.
+        """Return the full line of an id, read from the file.
 
         Raises:
-            RunError: it cannot be read, or was changed since it was written.
-            KeyError: there is none.
+            RunError: it cannot be read, or was changed since it was indexed.
+            KeyError: there is no such id.
         """
         row = self.rows[self._by_id[name]]
         if row.place.bytes > MOST_BYTES:
@@ -160,7 +160,7 @@ class LineIndex:
         return content_key(told, self.form.key) + ".json"
 
     def _load(self) -> None:
-        """Take what is kept, where it is of this very file."""
+        """Load the cached index if it belongs to this file."""
         try:
             with VIEWS.path(self._name).open("rb") as file:
                 for line in file:
@@ -180,7 +180,7 @@ class LineIndex:
 
     def _save(self) -> None:
         if self.broken:
-            # What is wrong is said each time anew.
+            # Faults are reported at each start, so they are not cached.
             return
 
         def write(file: Any) -> None:
@@ -195,7 +195,7 @@ class LineIndex:
 
 @contextlib.contextmanager
 def _without_collector() -> Iterator[None]:
-    """Lines hold no circles: looking for some is a tenth of the time."""
+    """Pause garbage collection: lines hold no cycles, and it costs a tenth of the time."""
     was = gc.isenabled()
     gc.disable()
     try:
@@ -206,14 +206,14 @@ def _without_collector() -> Iterator[None]:
 
 
 def cells_of(columns: Sequence[Column], line: Mapping[str, Any]) -> list[Any]:
-    """What a line is by its columns; None where it has nothing that a column could be."""
+    """Return a line's value in each column; None if the line lacks it or its form is wrong."""
     cells: list[Any] = []
     for column in columns:
         try:
             value = column.of(line)
         except _STUMBLES:
             value = None
-        # Whole numbers and None, most of all cells, are as they are.
+        # Most cells are whole numbers or None, which need no conversion.
         cells.append(value if value.__class__ in _PLAIN else _sound(value))
     return cells
 
@@ -222,7 +222,7 @@ def _sound(value: Any) -> Cell:
     if isinstance(value, str):
         return shortened(value, _MOST_TEXT)
     if isinstance(value, float):
-        # Six digits behind the point are more than a table shows, and half of the bytes.
+        # Six decimals are more than a table shows, and halve the bytes.
         return round(value, 6) if abs(value) < 1e300 else None
     if isinstance(value, (list, tuple)):
         return [str(each)[:_MOST_TEXT] for each in value[:20]]

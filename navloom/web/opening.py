@@ -1,4 +1,4 @@
-"""What was named on the command line: runs, folders of runs, datasets, homes, as sources."""
+"""Open what the command line names as sources: runs, folders of runs, datasets and homes."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ _DEPTH, _MOST = 3, 500
 def open_sources(
     named: Sequence[str], note: Callable[[str], None], scenes: Sequence[str] = ()
 ) -> list[Source]:
-    """The sources of some names.
+    """Open the sources that some names stand for.
 
     Args:
-        named: folders of runs, of studies, of mends, of many; dataset files; scenes' URIs.
-        note: told of each that is passed over, in a line.
-        scenes: where datasets' homes are.
+        named: folders of runs, studies or mends, or folders that hold these; dataset files; scene
+            URIs.
+        note: called with a line for each source that is skipped.
+        scenes: specs of the scenes that datasets refer to.
 
     Raises:
-        UsageError: nothing is there that can be looked at; NavloomError: the only one is broken.
+        UsageError: no source is found; NavloomError: the only source is broken.
     """
     found: list[Source] = []
     folders = [each for name in named if Path(name).is_dir() for each in _folders_in(Path(name))]
@@ -58,7 +59,7 @@ def _is_run(folder: Path) -> bool:
 
 
 def _folders_in(folder: Path, depth: int = _DEPTH) -> Iterator[Path]:
-    """Runs, and the studies that they are of, in this folder and below."""
+    """Yield the folders of runs, and of the studies that hold them, up to ``depth`` levels down."""
     if _is_run(folder):
         yield folder
         return
@@ -67,7 +68,7 @@ def _folders_in(folder: Path, depth: int = _DEPTH) -> Iterator[Path]:
     if depth:
         inside = sorted(each for each in folder.iterdir() if not each.name.startswith("."))
         for each in inside:
-            # A link may lead out of the folder that was named.
+            # A symbolic link may lead out of the named folder.
             if each.is_dir() and not each.is_symlink():
                 yield from _folders_in(each, depth - 1)
 

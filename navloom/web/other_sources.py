@@ -1,4 +1,4 @@
-"""A dataset, a report of several runs and a home as a page looks at them."""
+"""Sources other than runs: a dataset, a report of several runs, a home."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _NOWHERE = LinePosition(0, 0, 0)
 
 
 class DatasetSource(Source):
-    """A file of tasks, anyone's, with what ``navloom validate`` finds.
+    """A dataset file, with the findings of ``navloom validate``.
 
     Args:
         path: the file.
-        scenes: where its homes are; the package and ``$NAVLOOM_DATA`` unless given.
+        scenes: specs of its homes; the package and ``$NAVLOOM_DATA`` unless given.
 
     Raises:
-        UsageError: it cannot be read; SceneError: ``scenes`` names none.
+        UsageError: it cannot be read; SceneError: ``scenes`` names no home.
     """
 
     def __init__(self, path: Path, scenes: Sequence[str] = ()) -> None:
@@ -47,11 +47,11 @@ class DatasetSource(Source):
 
     @property
     def columns(self) -> Sequence[Column]:
-        """A task's, as a run of NavCraft has them, and its faults."""
+        """Columns of a task, as in a run of NavCraft, and its findings."""
         return self._columns
 
     def rows(self) -> Sequence[IndexRow]:
-        """All lines; read anew when the file is another."""
+        """Return all lines; read the file again if it has changed."""
         now = size_and_time(self.path)
         if now != self._read:
             self._lines = {row["id"]: row for row in dataset_rows(self.path, self._where)}
@@ -61,11 +61,11 @@ class DatasetSource(Source):
         return self._rows
 
     def state(self) -> tuple[Any, ...]:
-        """The file's size and time."""
+        """Return the file's size and modification time."""
         return size_and_time(self.path)
 
     def header(self) -> Header:
-        """How many tasks, how many of them valid."""
+        """Return the number of tasks, and how many are valid."""
         rows = self.rows()
         wrong = sum(bool(line["findings"]) for line in self._lines.values())
         score = f"valid {len(rows) - wrong} of {len(rows)}" if rows else None
@@ -74,21 +74,21 @@ class DatasetSource(Source):
         return Header(name=self.path.name, kind="dataset", cells=cells, tabs=tabs, things="tasks")
 
     def tab(self, name: str) -> Sequence[Block]:
-        """What is wrong with it, and what its tasks are worth."""
+        """Return tables of the dataset's findings and task quality."""
         del name
         self.rows()
         return dataset_tables(self.path, list(self._lines.values()))
 
     def detail(self, name: str) -> Detail:
-        """One task."""
+        """Return the detail of one task."""
         return dataset_detail(self.path, self._lines[name], self._where)
 
     def scenes(self) -> Iterable[str]:
-        """Those that its lines name."""
+        """Return the scenes that the lines name."""
         return dict.fromkeys(line["scene"] for line in self._lines.values() if line["scene"])
 
     def load(self, uri: str) -> Scene:
-        """A scene by its name in the file."""
+        """Load a scene by its name in the file."""
         return self._homes.load(uri)
 
     @cached_property
@@ -97,11 +97,11 @@ class DatasetSource(Source):
 
 
 class ReportSource(Source):
-    """What is said of several runs together, or of a home's mends.
+    """A report of several runs together, or of a home's mends.
 
     Args:
-        path: the folder that it is of.
-        said: what is said; None where the folder's ``report.json`` says it.
+        path: the report's folder.
+        said: the report; None reads it from the folder's ``report.json``.
         runs: folders of the runs, by name; those in the folder unless given.
 
     Raises:
@@ -117,11 +117,11 @@ class ReportSource(Source):
         self._was = self.state()
 
     def state(self) -> tuple[Any, ...]:
-        """The size and time of its file."""
+        """Return the size and time of ``report.json``; empty for a given report."""
         return () if self._given else size_and_time(self.path / NAME)
 
     def header(self) -> Header:
-        """Its title."""
+        """Return the title of the report."""
         said, kind = self._now(), "report" if self._given else self._said.what
         name = said.title if self._given else self.path.resolve().name
         cells = {"name": name, "kind": kind, "task": said.title}
@@ -129,32 +129,32 @@ class ReportSource(Source):
         return Header(name=name, kind=kind, cells=cells, tabs=tabs)
 
     def tab(self, name: str) -> Sequence[Block]:
-        """What it says."""
+        """Return the blocks of the report."""
         del name
         return self._now().blocks
 
     def scenes(self) -> Iterable[str]:
-        """Whose licence its private blocks are under."""
+        """Return the scenes whose licences cover private blocks of the report."""
         return self._now().scenes
 
     def runs(self) -> Mapping[str, Path]:
-        """The runs that it is of."""
+        """Return the folders of the report's runs, by name."""
         if self._runs is not None:
             return self._runs
         return {each.name: each for each in self.path.iterdir() if (each / "run.json").is_file()}
 
     def _now(self) -> KeptReport:
-        """As the file is now: a study that goes on writes it anew."""
+        """Return the current report; a study that is still running rewrites its file."""
         if self.state() != self._was:
             self._said, self._was = read_report(self.path), self.state()
         return self._said
 
 
 class HomeSource(Source):
-    """A scene, by its URI.
+    """A scene, given by its URI.
 
     Raises:
-        SceneError: there is none.
+        SceneError: there is no such scene.
     """
 
     def __init__(self, uri: str) -> None:
@@ -163,20 +163,20 @@ class HomeSource(Source):
         load_scene(uri)
 
     def header(self) -> Header:
-        """Its name."""
+        """Return the home's URI as its name."""
         cells = {"name": self.uri, "kind": "home"}
         return Header(name=self.uri, kind="home", cells=cells, tabs=(("home", "Home"),))
 
     def tab(self, name: str) -> Sequence[Block]:
-        """Its plan, its rooms and what is in them."""
+        """Return the home's plan, rooms and items."""
         del name
         return scene_blocks(scene_of(self.uri), self.uri)
 
     def scenes(self) -> Iterable[str]:
-        """Itself."""
+        """Return the home's own URI."""
         return (self.uri,)
 
 
 def homes_of(spec: str) -> list[Source]:
-    """The homes of a spec, at most fifty."""
+    """Return the homes of a spec as sources, at most fifty."""
     return [HomeSource(uri) for uri in list_scenes(spec)[:50]]

@@ -1,6 +1,6 @@
-"""A rater's form as one HTML file: it needs no server, keeps answers in the browser, saves a file.
+"""A rater's form as one HTML file: it needs no server, stores answers in the browser, saves a file.
 
-The file has no token. What it saves is read by ``navloom study people ... --answers FILE``.
+The file contains no token. ``navloom study people ... --answers FILE`` reads the saved answers.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ def write_forms(people: People, *, licensed: bool = False) -> Iterator[Path]:
 
     Args:
         people: the study.
-        licensed: whether plans may be given on that a scene's licence keeps.
+        licensed: whether to include plans that scene licences restrict.
 
     Yields:
         Each file as it is written.
 
     Raises:
-        UsageError: the form is no page to read, or a licence keeps its plans.
+        UsageError: the form needs the server, or a licence restricts its plans.
     """
     if strange := next((each for each in people.items.values() if each.page != "read"), None):
         raise UsageError(
@@ -53,7 +53,7 @@ def write_forms(people: People, *, licensed: bool = False) -> Iterator[Path]:
 def _pages(
     people: People, rater: Rater, documents: Documents, plans: dict[str, Any]
 ) -> dict[str, Any]:
-    """All documents of a rater's form."""
+    """Return all documents of a rater's form, by path."""
     made: dict[str, Any] = {"people/me": {**form_record(people, rater.name), "ids": rater.items}}
     for place, name in enumerate(rater.items):
         made[f"people/item/{place}"] = shown_record(people.items[name])

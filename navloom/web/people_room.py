@@ -1,13 +1,13 @@
-"""The room of a people's study: a rater's token opens the rater's own form and nothing else.
+"""Routes for the raters of a human study: a rater's token opens that rater's form and nothing else.
 
-    GET  /people/me          the form, how far the rater is, whether they take part
-    GET  /people/item/K      the K-th of the rater's items, from 0, with what they said of it
-    GET  /people/plan/KEY    a scene of theirs from above
-    POST /people/say         what they say of an item, or whether they take part
+    GET  /people/me          the form, the rater's progress, whether they take part
+    GET  /people/item/K      the K-th of the rater's items, from 0, with their answer
+    GET  /people/plan/KEY    the plan of one of their scenes
+    POST /people/say         an answer to an item, or consent or withdrawal
     GET  /people/links       every rater's link; for the owner alone
 
-What is known of an item never leaves the server, and nothing is kept of who asks: no address, no
-browser, no time of day.
+An item's tags and reference answers never leave the server. Nothing is stored about who connects:
+no address, no browser, no time of day.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ from navloom.web.people_source import PeopleSource, form_record, plan_keys, show
 from navloom.web.room import WebRoom, told
 
 _OPEN = re.compile(r"/people/(?:me|say|item/\d{1,5}|plan/[0-9a-f]{16})")
-"""What a rater's token opens."""
+"""Paths that a rater's token opens."""
 
 
 @dataclass(frozen=True)
 class Seat:
-    """A rater of a study, as a token says.
+    """A rater and a study, as a token opens them.
 
     Attributes:
-        ratings: the study's.
-        rater: who.
+        ratings: the study's answers.
+        rater: the rater.
     """
 
     ratings: RatingsFile
@@ -52,14 +52,14 @@ class Seat:
 
     @property
     def people(self) -> People:
-        """The study as it is now."""
+        """The current state of the study."""
         return self.ratings.people
 
     def item(self, place: int) -> Item:
-        """The rater's item of a place, from 0.
+        """Return the rater's item at a place, counted from 0.
 
         Raises:
-            NotThereError: there is none.
+            NotThereError: there is no such item.
         """
         if not 0 <= place < len(self.rater.items):
             raise NotThereError(f"there is no item {place + 1} of {len(self.rater.items)}")
@@ -67,7 +67,7 @@ class Seat:
 
 
 class _Told(BaseModel):
-    """What a rater's page says: of no item whether they take part."""
+    """An answer from a rater's page; without an item it says whether they take part."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -81,16 +81,16 @@ class _Told(BaseModel):
 
 
 class PeopleRoom(WebRoom):
-    """Studies of people, open for their raters.
+    """Human studies, open for their raters.
 
     Args:
         folders: of the studies.
 
     Attributes:
-        when_withdrawn: told of a rater who takes back all that they said.
+        when_withdrawn: called with a rater who withdraws all answers.
 
     Raises:
-        RunError: another process takes the answers of one, or it is broken.
+        RunError: another process has a study open, or a study is broken.
     """
 
     name: ClassVar[str] = "people"
@@ -117,23 +117,23 @@ class PeopleRoom(WebRoom):
                 self._seats[token] = Seat(ratings, raters[name])
 
     def admits(self, token: str, path: str) -> bool:
-        """A rater's token opens the rater's form."""
+        """Check whether a token is a rater's and the path belongs to the rater's form."""
         return bool(_OPEN.fullmatch(path)) and self.seat(token) is not None
 
     def seat(self, token: str) -> Seat | None:
-        """Whose token it is; None: no rater's."""
+        """Return the seat that a token opens; None if it is no rater's token."""
         given, found = token.encode(errors="replace"), None
         for known, seat in self._seats.items():
-            # Each is compared, so that time says nothing of which fits.
+            # All tokens are compared, so that the time taken reveals nothing.
             if hmac.compare_digest(known.encode(), given):
                 found = seat
         return found
 
     def seat_of(self, request: Request) -> Seat:
-        """Whose page asks.
+        """Return the seat of a request.
 
         Raises:
-            UsageError: the owner's, which is no rater's.
+            UsageError: the token is the owner's and not a rater's.
         """
         seat = self.seat(request.headers.get("x-navloom-token", ""))
         if seat is None:
@@ -141,7 +141,7 @@ class PeopleRoom(WebRoom):
         return seat
 
     def routes(self) -> Sequence[Route]:
-        """See the module."""
+        """Return the routes listed in the module's docstring."""
         return [
             Route("/people/me", self._me),
             Route("/people/item/{place:int}", self._item),
@@ -182,7 +182,7 @@ class PeopleRoom(WebRoom):
         return JSONResponse({"new": new, **progress_record(seat)})
 
     async def _links(self, _: Request) -> Response:
-        # Only the server's own token comes here: `admits` lets no rater in.
+        # Only the server's own token gets here: `admits` refuses raters.
         return JSONResponse([
             {"study": str(ratings.people.path.name), "title": ratings.people.form.title,
              "links": [{"rater": seat.rater.name, "token": token, **progress_record(seat)}
@@ -191,7 +191,7 @@ class PeopleRoom(WebRoom):
         ])  # fmt: skip
 
     async def end(self) -> None:
-        """Let go of the studies."""
+        """Close the studies."""
         self._close()
 
     def _close(self) -> None:
@@ -208,7 +208,7 @@ def _first(error: Exception) -> str:
 
 
 def progress_record(seat: Seat) -> dict[str, Any]:
-    """What a rater has said of which of their items, and whether they take part."""
+    """Return the status of each of a rater's items, and whether they take part."""
     last = seat.people.last(seat.rater.name)
     part = last.get("")
     return {
@@ -218,10 +218,10 @@ def progress_record(seat: Seat) -> dict[str, Any]:
 
 
 def item_record(seat: Seat, place: int) -> dict[str, Any]:
-    """An item as a rater is shown it, with what they said of it.
+    """Return an item as JSON for its rater, with their latest answer.
 
     Raises:
-        NotThereError: there is none of the place.
+        NotThereError: there is no item at this place.
     """
     item = seat.item(place)
     said = seat.people.last(seat.rater.name).get(item.id)

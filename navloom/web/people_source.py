@@ -1,4 +1,4 @@
-"""A people's study as its owner looks at it: who has said how much, and what was said."""
+"""A human study as its owner sees it: progress of the raters, and results."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ COLUMNS: tuple[Column, ...] = (
 
 
 def shown_blocks(item: Item) -> list[dict[str, Any]]:
-    """An item's blocks as a page draws them, plans by their keys."""
+    """Return an item's blocks as a page draws them, with plan keys in maps."""
     return [
         {**block, "plan": Documents.key(str(block.get("scene")))}
         if block.get("block") == "SceneMap"
@@ -55,14 +55,14 @@ def shown_blocks(item: Item) -> list[dict[str, Any]]:
 
 
 def form_record(people: People, rater: str) -> dict[str, Any]:
-    """The form as a rater's page is given it."""
+    """Return the form as JSON for a rater's page."""
     kept = {"title", "consent", "thanks", "questions"}
     told = people.form.model_dump(mode="json", include=kept)
     return {"study": people.file.study, "rater": rater, **told}
 
 
 def shown_record(item: Item) -> dict[str, Any]:
-    """An item as a rater is shown it: nothing of what is known of it."""
+    """Return an item as JSON for a rater, without its tags and reference answers."""
     return {
         "id": item.id,
         "page": item.page,
@@ -72,13 +72,13 @@ def shown_record(item: Item) -> dict[str, Any]:
 
 
 def plan_keys(people: People, rater: Rater) -> dict[str, str]:
-    """The scenes of a rater's items, by their plans' keys."""
+    """Return the scenes of a rater's items, by plan key."""
     scenes = (people.items[name].scene for name in rater.items)
     return {Documents.key(scene): scene for scene in scenes if scene}
 
 
 class PeopleSource(Source):
-    """A study of people.
+    """A human study as a source of pages.
 
     Raises:
         RunError: its folder is broken.
@@ -90,22 +90,22 @@ class PeopleSource(Source):
         self.people = self._now()
 
     def _now(self) -> People:
-        """As the folder is now."""
+        """Return the study; read its folder again if it has changed."""
         if self.state() != self._was:
             self._was, self.people = self.state(), read_people(self.path)
         return self.people
 
     def state(self) -> tuple[Any, ...]:
-        """The sizes and times of its files."""
+        """Return the sizes and times of the study's files."""
         return *size_and_time(self.path / PEOPLE), *size_and_time(self.path / RATINGS)
 
     @property
     def columns(self) -> Sequence[Column]:
-        """Of an item."""
+        """Columns of an item."""
         return COLUMNS
 
     def rows(self) -> Sequence[IndexRow]:
-        """The items, each with how much was said of it."""
+        """Return the items with their numbers of answers."""
         people = self._now()
         said: defaultdict[str, list[Rating]] = defaultdict(list)
         for each in people.counted().values():
@@ -119,7 +119,7 @@ class PeopleSource(Source):
         ]
 
     def header(self) -> Header:
-        """Its title, and how far it is."""
+        """Return the study's title and progress."""
         people = self._now()
         whole = sum(len(each.items) for each in people.file.raters)
         said = sum(map(len, people.counted().values()))
@@ -137,13 +137,13 @@ class PeopleSource(Source):
         return Header(name=name, kind="people", cells=cells, tabs=tabs, things="items")
 
     def tab(self, name: str) -> Sequence[Block]:
-        """How far each rater is, or what came out."""
+        """Return the progress of the raters, or one of the result tabs."""
         if name == "progress":
             return progress_blocks(self._now())
         return RESULTS[name](results_of(self.path))
 
     def detail(self, name: str) -> Detail:
-        """An item: what raters are shown, what is known of it, what each said."""
+        """Return an item: its tags, each rater's answers, and the blocks that raters see."""
         people = self._now()
         item = people.items[name]
         shown = Prose(text="What raters are shown stands below, as they see it.")
@@ -151,7 +151,7 @@ class PeopleSource(Source):
         return Detail(title=name, headline=item.tags.get("of", ""), blocks=tuple(blocks))
 
     def scenes(self) -> Iterable[str]:
-        """Those of its items."""
+        """Return the scenes of its items."""
         return dict.fromkeys(each.scene for each in self._now().items.values() if each.scene)
 
 
@@ -167,7 +167,7 @@ def _line(item: Item, said: Sequence[Rating], skipped: int) -> Line:
 
 
 def progress_blocks(people: People) -> list[Block]:
-    """How far each rater is, and how they go about it."""
+    """Return the progress and answering habits of each rater."""
     links = Fact("links", "give out the links", to="#/people/links")
     form = people.form
     facts = (
@@ -180,7 +180,7 @@ def progress_blocks(people: People) -> list[Block]:
 
 
 def _known(item: Item) -> Facts:
-    """What no rater is shown."""
+    """Return an item's tags and reference answers, which no rater sees."""
     found = [Fact(name, value) for name, value in item.tags.items()]
     for who, answers in item.references.items():
         said = "; ".join(f"{name}: {_words(answer)}" for name, answer in answers.items())

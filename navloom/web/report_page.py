@@ -1,4 +1,4 @@
-"""``report.html``: the pages of runs, of a study or of mends, as one file."""
+"""Write ``report.html``: the pages of runs, of a study or of mends, as one file."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ def write_report_page(
 ) -> Path:
     """Write ``report.html``.
 
-    It opens on what a reader of a report asks first: a study's or several runs' own report, the
-    scores of one run, or how two runs compare.
+    It opens on the report of a study or of several runs, on the scores of one run, or on the
+    comparison of two runs.
 
     Args:
-        folders: runs; or a study with its runs; or mends.
-        out: the folder to write to, which is there.
-        note: told a line about what is left out, and how far it is.
-        shown: what the runs' kind says of them together, and of some samples.
-        licensed: whether what scenes' licences keep is in it.
+        folders: folders of runs, of a study with its runs, or of mends.
+        out: the existing folder to write to.
+        note: called with lines about progress and about what is left out.
+        shown: joint report of the runs by their kind, and details of some samples.
+        licensed: whether to include data that scene licences restrict.
 
     Raises:
         RunError: a folder cannot be read, or nothing can be written.
@@ -52,7 +52,7 @@ def write_report_page(
 
 
 def _first(sources: Sequence[Source], documents: Documents) -> str:
-    """The address that it opens on; the list of all where none is before the others."""
+    """Return the address of the first page; empty for the list of sources."""
     if isinstance(sources[0], ReportSource):
         return "#/source/0"
     if len(sources) == 1:

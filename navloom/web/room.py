@@ -1,7 +1,8 @@
-"""What pages can also tell something: a conversation, a form. Documents are only ever read.
+"""Interactive part of the web interface: routes that accept input, such as a chat or a form.
 
-A room answers below ``/NAME/`` and nowhere else. Whoever has the server's own token may ask it all;
-it may know further tokens, each of which opens what `Room.admits` says, and nothing beside.
+Documents are read-only. A room answers below ``/NAME/`` and nowhere else. The server's own token
+opens every room. A room may accept further tokens, each only for the paths that `WebRoom.admits`
+allows.
 """
 
 from __future__ import annotations
@@ -18,47 +19,47 @@ from navloom.errors import UsageError
 from navloom.scenes.checked_files import first_problem
 
 MOST_TOLD = 256 * 1024
-"""Bytes of what is told at once."""
+"""Limit of a request body in bytes."""
 Told = TypeVar("Told", bound=BaseModel)
 
 
 class WebRoom(ABC):
-    """Something that is looked at and told things."""
+    """Base class of a group of routes that can be read and written."""
 
     name: ClassVar[str]
-    """The first part of its addresses, and of its pages': ``/chat/...`` and ``#/chat/...``."""
+    """First part of its paths and of its pages' addresses: ``/chat/...`` and ``#/chat/...``."""
 
     @abstractmethod
     def routes(self) -> Sequence[Route]:
-        """What it answers; each path begins with ``/NAME``.
+        """Return the room's routes; each path begins with ``/NAME``.
 
-        What is wrong with a request is raised as a NavloomError of one line.
+        For an invalid request a handler raises a NavloomError with a one-line message.
         """
 
     def admits(self, token: str, path: str) -> bool:
-        """Whether a token that is not the server's own may ask for a path of this room.
+        """Check whether a token other than the server's may request a path of this room.
 
         Args:
-            token: what was sent; compare it in constant time.
+            token: the token sent; compare it in constant time.
             path: the whole path of the request.
         """
         del token, path
         return False
 
     async def begin(self) -> None:
-        """Called in the server's event loop, before the first request."""
+        """Start the room; called in the server's event loop, before the first request."""
         return
 
     async def end(self) -> None:
-        """Called when the server ends, and once more after the last one: let go of what is held."""
+        """Release resources; called when the server ends, and again after the last request."""
         return
 
 
 async def told(request: Request, model: type[Told]) -> Told:
-    """What was told, as it has to be.
+    """Parse and validate the JSON body of a request.
 
     Raises:
-        UsageError: it is something else; in one line.
+        UsageError: the body does not match the model; the message is one line.
     """
     try:
         return model.model_validate_json(await request.body())

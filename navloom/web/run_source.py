@@ -1,6 +1,6 @@
-"""Sources of pages: what a run, a dataset or a home is asked, and a run as one of them.
+"""Sources of pages: the interface of a run, dataset or home, and its implementation for a run.
 
-Rows of a run are its lines, errors among them; its header has scores, cost and request.
+The rows of a run are its lines, errors included. Its tabs show scores, failures, cost and request.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ from navloom.scenes.uri import scene_of
 from navloom.web.index import IndexRow, LineIndex
 
 CHUNK = 1000
-"""Rows of a document of rows."""
+"""Number of rows in one document."""
 LICENSED = ("hm3d:", "mp3d:", "capnav:", "r2r:")
-"""Scenes whose licence keeps their plans, captions and pictures from being given on."""
+"""Schemes of scenes whose licence forbids passing on plans, captions and pictures."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Header:
-    """What a list of sources says of one, as cells; what it has not is None.
+    """Summary of a source in the list of sources; a missing value is None.
 
     Attributes:
         name: the folder's or file's.
         kind: ``run``, ``dataset``, ``home``, ``study``, ``mends``, ``report``.
-        cells: of :data:`LIST_COLUMNS`, by name.
+        cells: values of :data:`LIST_COLUMNS`, by name.
         state: of a run: running, done, stopped, limit, left.
-        notes: what is wrong with it, a line each.
-        pairs: what it can be held against: sources of one text can; empty: none.
-        tabs: which tabs it has, each with its name.
-        things: what its rows are called.
+        notes: faults of the source, a line each.
+        pairs: sources with the same value can be compared; empty: it cannot be compared.
+        tabs: its tabs, each as key and title.
+        things: plural noun for its rows.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Header:
 
 
 def cell(name: str) -> Any:
-    """What a line has under a name."""
+    """Return a function that reads a field of a line."""
     return lambda line: line.get(name)
 
 
@@ -83,59 +83,59 @@ LIST_COLUMNS: tuple[Column, ...] = (
 
 
 class Source(ABC):
-    """Something that is looked at; whatever is wrong with it is a NavloomError of one line."""
+    """Something to look at on pages; errors are NavloomErrors with a one-line message."""
 
     path: Path
 
     @abstractmethod
     def header(self) -> Header:
-        """What a list says of it, as it is now."""
+        """Return the current summary for the list of sources."""
 
     @property
     def columns(self) -> Sequence[Column]:
-        """What its rows have."""
+        """Columns of its rows."""
         return ()
 
     def rows(self) -> Sequence[IndexRow]:
-        """All of its rows as they are now, in their order; some sources have none."""
+        """Return all current rows in order; empty for sources without rows."""
         return ()
 
     @abstractmethod
     def tab(self, name: str) -> Sequence[Block]:
-        """What one of its tabs shows."""
+        """Return the blocks of one of its tabs."""
 
     def detail(self, name: str) -> Detail:
-        """What is seen of one row; KeyError where there is none of the id."""
+        """Return the detail of one row; raise KeyError if there is no such id."""
         raise KeyError(name)
 
     def line(self, name: str) -> Line:
-        """The line behind a finished row; KeyError where there is none."""
+        """Return the full line of a finished row; raise KeyError if there is none."""
         raise KeyError(name)
 
     def calls(self, name: str) -> Sequence[Block]:
-        """The model's calls of one row."""
+        """Return the model calls of one row."""
         del name
         return ()
 
     def scenes(self) -> Iterable[str]:
-        """URIs of the scenes that its maps may ask for."""
+        """Return the URIs of the scenes that its maps may refer to."""
         return ()
 
     def runs(self) -> Mapping[str, Path]:
-        """Of a report of several runs, their folders, by the names in its addresses."""
+        """Return the folders of a report's runs, by the names in its addresses."""
         return {}
 
     def load(self, uri: str) -> Scene:
-        """A scene that its maps stand on; SceneError where it is gone."""
+        """Load a scene of its maps; raise SceneError if it is gone."""
         return scene_of(uri)
 
     def state(self) -> tuple[Any, ...]:
-        """What is another as soon as it has grown: sizes of files."""
+        """Return a value that changes when the source changes: sizes and times of its files."""
         return ()
 
 
 def size_and_time(path: Path) -> tuple[int, int]:
-    """A file's size and when it was written; zeros where there is none."""
+    """Return a file's size and modification time in ns; zeros if there is no file."""
     try:
         found = path.stat()
     except OSError:
@@ -172,14 +172,14 @@ LAST: tuple[Column, ...] = (
 
 
 class RunSource(Source):
-    """A run's folder; nothing is ever written there.
+    """A run's folder; nothing is ever written to it.
 
     Args:
         path: the folder.
-        kept: whether its index is kept in the user's cache folder.
+        kept: whether its index is cached in the user's cache folder.
 
     Raises:
-        RunError: it is no run, or of a kind that this version does not know.
+        RunError: the folder holds no run, or a run of an unknown kind.
     """
 
     def __init__(self, path: Path, *, kept: bool = True) -> None:
@@ -206,26 +206,26 @@ class RunSource(Source):
 
     @property
     def columns(self) -> Sequence[Column]:
-        """What every line has, around what this kind of run has of its own."""
+        """Columns of every line, with those of this kind of run between them."""
         return self._columns
 
     def rows(self) -> Sequence[IndexRow]:
-        """Finished samples in the order in which they ended, then those that broke."""
+        """Return finished samples in the order in which they ended, then those with errors."""
         self._index.update()
         now = size_and_time(self._errors.path)
         if now != self._errors_were:
-            # Retried errors are taken out of this file: it is short, and read anew.
+            # A retry removes errors from this file; it is short, so all of it is read again.
             self._errors, self._errors_were = self._errors_index(), now
             self._errors.update()
         return [*self._index.rows, *self._errors.rows]
 
     def state(self) -> tuple[Any, ...]:
-        """Sizes and times of what grows."""
+        """Return the sizes and times of the growing files, and whether the run is running."""
         names = ("samples.jsonl", "errors.jsonl", "summary.json")
         return (*(size_and_time(self.path / each) for each in names), self._running())
 
     def header(self) -> Header:
-        """What a list says of the run as it is now."""
+        """Return the current summary of the run for the list of sources."""
         rows, summary, asked = self.rows(), self.summary(), self.said["request"]
         done, errors = len(self._index.rows), len(self._errors.rows)
         state = self._state(summary, len(rows))
@@ -264,12 +264,12 @@ class RunSource(Source):
         )
 
     def tab(self, name: str) -> Sequence[Block]:
-        """Scores as the report says them, what went wrong, what it cost, or what was asked."""
+        """Return the blocks of the tab for scores, failures, cost or request."""
         made = {"scores": self.kind.tables, "failures": self.kind.failures}.get(name)
         if made is not None:
             now, (then, blocks) = self.state(), self._made.get(name, (None, ()))
             if now != then:
-                # All lines are read for these: once for as long as none is added.
+                # These read all lines, so they are cached until a line is added.
                 with formed(f"a sample of {self.path}", f"one of `navloom {self.kind.command}`"):
                     blocks = made(self.path)
                 self._made[name] = now, blocks
@@ -281,8 +281,8 @@ class RunSource(Source):
             return self._request()
 
     def detail(self, name: str) -> Detail:
-        """What is seen of a sample; of one that broke, why."""
-        # A link may lead here before anybody has asked for the rows.
+        """Return the detail of a sample; for one with an error, its message."""
+        # A link may lead here before the rows were read.
         self.rows()
         index = self._index if name in self._index else self._errors
         line = index.line(name)
@@ -294,16 +294,16 @@ class RunSource(Source):
         return replace(detail, blocks=(*detail.blocks[:1], *people, *detail.blocks[1:]))
 
     def line(self, name: str) -> Line:
-        """The line of a finished sample."""
+        """Return the line of a finished sample."""
         self.rows()
         return self._index.line(name)
 
     def calls(self, name: str) -> Sequence[Block]:
-        """Prompts, tools, schemas and replies of a sample, where they are kept."""
+        """Return the stored prompts, tools, schemas and replies of a sample."""
         return call_blocks(calls_of(self.path, name))
 
     def scenes(self) -> Iterable[str]:
-        """The scenes that its lines name."""
+        """Return the scenes that its lines name."""
         rows, now = self.rows(), (len(self._index.rows), self._errors_were)
         if now != self._scenes_at:
             at = next(i for i, column in enumerate(self._columns) if column.name == "scene")
@@ -312,11 +312,11 @@ class RunSource(Source):
         return self._scenes
 
     def load(self, uri: str) -> Scene:
-        """A scene by its portable name, found where the run had it."""
+        """Load a scene by its portable name, from where the run had it."""
         return run_scene(self.path, uri)
 
     def summary(self) -> dict[str, Any]:
-        """What ``summary.json`` says; nothing where there is none that can be read."""
+        """Return the content of ``summary.json``; empty if it cannot be read."""
         return read_summary(self.path)
 
     def _score(self, summary: Mapping[str, Any]) -> str | None:
@@ -373,7 +373,7 @@ class RunSource(Source):
         return (whole, *self._latency())
 
     def _latency(self) -> Sequence[Block]:
-        """How long calls took, where they are kept."""
+        """Return a table of call durations, if calls were stored."""
         rows = []
         for (model, role), seconds in latencies(self.path).items():
             places = [seconds[int(share * (len(seconds) - 1))] for share in (0.5, 0.9, 1.0)]
@@ -409,7 +409,7 @@ def _named(title: str, values: Mapping[str, Any]) -> Facts:
 
 
 def _plain_detail(line: Mapping[str, Any]) -> Detail:
-    """A line whose kind has no more to say of it, or that broke."""
+    """Return the detail of a line with an error, or of a kind without its own details."""
     left = {key: line.get(key) for key in ("status", "reason", "message", "scene", "attempt")}
     blocks: list[Block] = [_named("", {key: value for key, value in left.items() if value})]
     if line.get("result"):
@@ -419,7 +419,7 @@ def _plain_detail(line: Mapping[str, Any]) -> Detail:
 
 
 def _number(value: Any) -> float | None:
-    """A number where it is one: others may have written the file."""
+    """Return a value if it is a number, else None: the file may have been edited."""
     fits = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e18
     return value if fits else None
 
@@ -429,9 +429,9 @@ def _text(value: Any, most: int = 200) -> str:
 
 
 def _locked(path: Path) -> bool:
-    """Whether a process holds a file's lock; asked of the kernel where it tells, without taking it.
+    """Check whether a process holds a file's lock; read from ``/proc/locks`` where it exists.
 
-    Elsewhere it is taken for an instant, shared, which a writer that begins then would meet.
+    Elsewhere a shared lock is taken for an instant, which could block a writer that starts then.
     """
     try:
         there = path.stat()

@@ -1,6 +1,6 @@
-"""Where pages are served, until Ctrl-C.
+"""Serve the pages until Ctrl-C.
 
-What a page must know to be answered: one of this user's, so that links work after a restart.
+The access token belongs to the user and is stored, so that links still work after a restart.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ _SOUND = re.compile(r"[A-Za-z0-9_-]{16,200}")
 
 
 def sound_token(token: str) -> str:
-    """A token that was given, where it can stand in an address.
+    """Check that a given token can stand in an address, and return it.
 
     Raises:
-        UsageError: it is short, long, or holds other characters; it is not repeated.
+        UsageError: it is too short or too long, or holds other characters; the message does not
+            repeat it.
     """
     if not _SOUND.fullmatch(token):
         raise UsageError("--token: expected 16 to 200 letters, digits, - and _")
@@ -39,11 +40,11 @@ def sound_token(token: str) -> str:
 
 
 def kept_token() -> str:
-    """This user's token, made where there is none; one for this process where it cannot be kept."""
+    """Return this user's stored token; make one if there is none or it is readable by others."""
     path = cache_folder() / TOKEN_FILE
     with contextlib.suppress(OSError, UnicodeDecodeError):
         kept = path.read_text(encoding="ascii").strip()
-        # What others could read is no secret any more.
+        # A token that others can read is no secret.
         if _SOUND.fullmatch(kept) and not path.stat().st_mode & 0o077:
             return sound_token(kept)
     made = secrets.token_urlsafe(24)
@@ -61,16 +62,16 @@ _NEAR = ("127.0.0.1", "localhost", "::1")
 
 @dataclass(frozen=True)
 class ServerAddress:
-    """Where a server listens, and who may ask it.
+    """Address that a server listens on, and the names and token to reach it by.
 
     Attributes:
-        host: the address; any but this machine's own needs a token and names.
-        port: the first that is tried; 0: any that is free.
-        token: what the page must know; None: one of this user's, kept.
-        names: by which the server may be asked beside those of this machine.
+        host: the address; any but a loopback address needs a token and names.
+        port: the first port to try; 0: any free port.
+        token: the access token; None: this user's stored one.
+        names: accepted host names besides the loopback names.
 
     Raises:
-        UsageError: it could be asked from elsewhere by whoever likes.
+        UsageError: the host is reachable from elsewhere, but token or names are missing.
     """
 
     host: str = "127.0.0.1"
@@ -86,7 +87,7 @@ class ServerAddress:
             )
 
     def named(self, port: int) -> str:
-        """The first part of an address that leads here."""
+        """Return the base URL of this server."""
         host = self.names[0] if self.names and self.host not in _NEAR else self.host
         host = f"[{host}]" if ":" in host else host
         return f"http://{host}:{port}"
@@ -101,18 +102,18 @@ def serve_pages(
     first: str = "",
     said: str = "",
 ) -> None:
-    """Serve until Ctrl-C.
+    """Serve documents and rooms until Ctrl-C.
 
     Args:
-        documents: what can be looked at.
-        place: where.
-        rooms: what can be told something, too.
-        opens: whether a browser is opened.
-        first: the page that the printed address leads to, such as ``/chat``; else the first.
-        said: what stands before the printed address.
+        documents: the documents to serve.
+        place: the address to listen on.
+        rooms: the interactive rooms.
+        opens: whether to open a browser.
+        first: the page that the printed address leads to, such as ``/chat``; empty: the list.
+        said: text before the printed address.
 
     Raises:
-        UsageError: no port is free, or the token is none.
+        UsageError: no port is free, or the token is malformed.
     """
     known = sound_token(place.token) if place.token else kept_token()
     listening = _listen(place.host, place.port)
@@ -125,18 +126,18 @@ def serve_pages(
     if opens:
         webbrowser.open(address)
     app = make_app(documents, token=known, port=at, hosts=place.names, rooms=rooms)
-    # What goes wrong is told by the app; streams that are cut off at the end went right.
+    # The app reports errors itself; streams cut off by the shutdown are no errors.
     config = uvicorn.Config(
         app, log_level="critical", access_log=False, server_header=False, date_header=False
     )
     config.timeout_graceful_shutdown = 1
-    # Ctrl-C is how it ends: what was going on is kept by whoever does it.
+    # Ctrl-C is the normal end: rooms save what is in progress.
     with contextlib.suppress(KeyboardInterrupt):
         _Server(config, rooms).run(sockets=[listening])
 
 
 class _Server(uvicorn.Server):
-    """Lets rooms end first: their streams would hold it up."""
+    """Server that ends its rooms first, since their streams would delay the shutdown."""
 
     def __init__(self, config: uvicorn.Config, rooms: Sequence[WebRoom]) -> None:
         super().__init__(config)
@@ -149,7 +150,7 @@ class _Server(uvicorn.Server):
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """A socket at the port, or at one of the next twenty."""
+    """Open a socket at the port, or at one of the next 19."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     for each in range(port, port + (20 if port else 1)):
         made = socket.socket(family, socket.SOCK_STREAM)
