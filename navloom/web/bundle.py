@@ -69,8 +69,8 @@ def _encoded(value: Any) -> bytes:
 class _Same:
     """Folded tables that many samples share, such as definitions of scores; stored once.
 
-    From its second sample on, a document refers to the table by ``{"same": 0}``, and the page puts it
-    in. Deflate would not remove such copies: its window is 32 kB, and a sample is longer.
+    From the second sample on, a document refers to the table by ``{"same": 0}``, and the page fills
+    it in. Deflate would not remove such copies: its window is 32 kB, and a sample is longer.
     """
 
     def __init__(self) -> None:

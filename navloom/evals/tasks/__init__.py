@@ -1,1 +1,1 @@
-"""Datasets: one file each, with ``SPLITS`` and ``load(data, split, ...)``; see ``registry``."""
+"""Datasets, one module each, with ``SPLITS`` and ``load(data, split, ...)``; see ``registry``."""

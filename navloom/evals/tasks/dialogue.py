@@ -1,6 +1,6 @@
-"""REVERIE's episodes for agents that may ask (VLNVerse 5.4): the same words, places and ids.
+"""REVERIE's episodes for agents that may ask (VLNVerse 5.4), with the same instructions and ids.
 
-What differs is the run: there is an oracle to answer. Scores compare with REVERIE's one to one.
+Only the run differs: an oracle answers questions. Scores compare directly with REVERIE's.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ def load(data: Path, split: str, *, goals: Goals = "path") -> TaskData:
     """Load a split; see :func:`navloom.evals.tasks.reverie.load`.
 
     Args:
-        data: the folder REVERIE lies in.
+        data: the folder of REVERIE's files.
         split: one of ``SPLITS``.
         goals: ``"path"`` or ``"visible"``.
 
     Raises:
-        DataError: a file is missing or broken, or no episode of it can be used.
-        UsageError: ``goals`` is something else.
+        DataError: a file is missing or broken, or has no usable episode.
+        UsageError: ``goals`` is another value.
     """
     return load_as("dialogue", data, split, goals)

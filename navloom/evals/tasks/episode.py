@@ -1,4 +1,4 @@
-"""One thing to do, with its ground truth, whatever dataset it came from."""
+"""Episodes with their ground truth, in one form for all datasets."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _Id = Annotated[str, Field(min_length=1, max_length=200)]
 Place = _Id | tuple[float, float, float]
 """A viewpoint, or a point on the floor in metres (JSON: three numbers)."""
 MOST_OFF_M = 3.0
-"""A point so far from every viewpoint is on no navigation graph; R2R's hops are about 2 m long."""
+"""Largest distance from a point to its nearest viewpoint; R2R's hops are about 2 m long."""
 
 
 class PlacedEpisode(BaseModel):
-    """An instruction, where it starts, and what counts as having followed it.
+    """A navigation episode: instruction, start, goals and ground-truth path.
 
-    Its places may be points: of simulators without a navigation graph, and of datasets for them.
+    Its places may be points, for simulators and datasets without a navigation graph.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -38,40 +38,42 @@ class PlacedEpisode(BaseModel):
     scene: _Id
     """The scene's portable name, such as ``mp3d:2azQ1b91cZZ``."""
     start: Place
-    """Where it starts."""
+    """The start position."""
     heading: Annotated[float, Field(ge=-7, le=7, allow_inf_nan=False)] = 0.0
     """Heading at the start, radians clockwise from -z."""
     instruction: Annotated[str, Field(min_length=1, max_length=20_000)]
     goals: Annotated[tuple[Place, ...], Field(min_length=1)]
-    """What counts as the goal; distances are to the nearest."""
+    """Positions that count as the goal; distances are to the nearest."""
     path: tuple[Place, ...] = ()
-    """The ground-truth path, start and goal included; empty where there is none."""
+    """The ground-truth path, start and goal included; empty if unknown."""
     visible_from: tuple[_Id, ...] = ()
-    """Viewpoints that see the target, where the dataset says so (REVERIE)."""
+    """Viewpoints that see the target, if the dataset gives them (REVERIE)."""
     category: str | None = None
     """The target's category, of object navigation."""
     derived: bool = False
-    """True where the episode was worked out from another dataset and is not the published one."""
+    """True if the episode was derived from another dataset and is not a published one."""
     columns: Mapping[str, Any] = Field(default_factory=dict)
-    """Whatever else the dataset says, for records (``path_id``, ``instruction_index``, ...)."""
+    """Further fields of the dataset, for records (``path_id``, ``instruction_index``, ...)."""
 
 
 class Episode(PlacedEpisode):
-    """An episode on a navigation graph: every place is a viewpoint, as metrics take it."""
+    """An episode on a navigation graph: all places are viewpoints, as metrics need them."""
 
     start: _Id
-    """The viewpoint it starts on."""
+    """The start viewpoint."""
     goals: Annotated[tuple[_Id, ...], Field(min_length=1)]
     """Viewpoints that count as the goal; distances are to the nearest."""
     path: tuple[_Id, ...] = ()
-    """The ground-truth path, start and goal included; empty where there is none."""
+    """The ground-truth path, start and goal included; empty if unknown."""
 
 
 def on_graph(episode: PlacedEpisode, scene: Scene) -> Episode:
-    """An episode with the nearest viewpoint for every point; ``columns["points"]`` keeps those.
+    """Replace every point of an episode by the nearest viewpoint.
+
+    The original points are kept in ``columns["points"]``.
 
     Raises:
-        DataError: a point is over ``MOST_OFF_M`` from every viewpoint, or there is none.
+        DataError: a point is over ``MOST_OFF_M`` from every viewpoint, or there are none.
     """
     if isinstance(episode, Episode):
         return episode
@@ -84,7 +86,7 @@ def on_graph(episode: PlacedEpisode, scene: Scene) -> Episode:
     way = [_viewpoint(place, episode, scene) for place in episode.path]
     fields["start"] = _viewpoint(episode.start, episode, scene)
     fields["goals"] = tuple(goals)
-    # Points lie closer than viewpoints: several may have one.
+    # Points are denser than viewpoints: several may map to the same one.
     fields["path"] = tuple(place for place, _ in groupby(way))
     return Episode(**fields)
 
@@ -104,9 +106,9 @@ def _viewpoint(place: Place, episode: PlacedEpisode, scene: Scene) -> str:
 
 
 Walked: TypeAlias = Callable[[Scene], Scene]
-"""Gives a scene the viewpoints and edges that are walked on: a copy of it, or itself."""
+"""Returns a scene with the viewpoints and edges to navigate on: a copy of it, or itself."""
 Stands: TypeAlias = Callable[[Scene, str, float], bool]
-"""Whether who walks can stand on or beside a scene's viewpoint, facing so (radians)."""
+"""Checks whether the body fits on or beside a scene's viewpoint at a heading (radians)."""
 
 
 @dataclass(frozen=True)
@@ -115,12 +117,12 @@ class TaskData:
 
     Attributes:
         task: its name.
-        split: which part.
+        split: the split's name.
         episodes: in the dataset's order.
-        scenes: the URI each scene is loaded by, by its portable name.
+        scenes: the URI to load each scene by, by its portable name.
         notes: what a reader must know: derived, left out, inferred.
-        things: by scene and viewpoint, what is seen from there, where the dataset asks at the end
-            which thing is meant; ``columns["object"]`` of an episode is its id.
+        things: the objects visible from each viewpoint, by scene and viewpoint, if the dataset asks
+            at the end which object is meant; ``columns["object"]`` of an episode is its id.
     """
 
     task: str

@@ -1,14 +1,14 @@
-"""Episodes in any homes: home:, demo:, hm3d:, mp3d:, a scene.json. All of it is generated.
+"""Generated episodes in any homes: home:, demo:, hm3d:, mp3d:, a scene.json.
 
 Three kinds, the grains of VLN-MME A.1; ``mixed`` takes them in turn:
 
     fine      step by step, from the geometry of a path (:mod:`navloom.evals.tasks.instruct`)
-    goal      a thing in a room, as REVERIE: "Go to the kitchen and find the fridge."
-    object    any thing of one of 21 categories: "Find a chair."
+    goal      an object in a room, as REVERIE: "Go to the kitchen and find the fridge."
+    object    any object of one of 21 categories: "Find a chair."
 
-The path is the shortest from the start to the nearest goal, 5 to 30 m long; in a home too small for
-that, longer than 3 m, so that nobody succeeds by standing still. Everything follows from the seed,
-and the first episodes stay the same when more are asked for.
+The path is the shortest from the start to the nearest goal, 5 to 30 m long. In a home too small for
+that it is longer than 3 m, so that standing still is no success. Everything follows from the seed,
+and the first episodes stay the same if more are asked for.
 """
 
 from __future__ import annotations
@@ -56,17 +56,17 @@ def load(
     walked: Walked | None = None,
     stands: Stands | None = None,
 ) -> TaskData:
-    """Make episodes.
+    """Generate episodes.
 
     Args:
-        data: not read; homes are named by ``spec``.
+        data: ignored; ``spec`` names the homes.
         split: ``generated``.
-        spec: which homes: ``home:0-9``, ``hm3d:DIR``, a scene.json, ...
+        spec: the homes: ``home:0-9``, ``hm3d:DIR``, a scene.json, ...
         kind: one of ``KINDS``, or ``mixed``.
-        n: how many episodes in all, shared among homes and kinds in turn.
-        seed: of everything random.
-        walked: gives each home the viewpoints and edges that are walked on; its own unless given.
-        stands: says where an episode may start; anywhere unless given.
+        n: the total number of episodes, taken from homes and kinds in turn.
+        seed: of all random choices.
+        walked: returns each home with the viewpoints and edges to navigate on; default: its own.
+        stands: checks where an episode may start; default: anywhere.
 
     Returns:
         Episodes by home: ``SCENE.KIND.K``. ``columns`` has ``item``, ``kind``, ``path_metres`` and
@@ -74,8 +74,8 @@ def load(
 
     Raises:
         SceneError: ``spec`` names no home.
-        UsageError: a kind that is not there, or n is not positive.
-        DataError: no episode can be made in any of them.
+        UsageError: unknown kind, or n is out of range.
+        DataError: no episode can be made in any of the homes.
     """
     del data
     _check(kind, n)
@@ -107,7 +107,7 @@ def _check(kind: str, n: int) -> None:
 
 
 def _homes(spec: str, walked: Walked) -> tuple[list[Scene], list[str]]:
-    """The homes of a spec, and a note on each that is left out."""
+    """Load the homes of a spec; return them with notes about those that are left out."""
     homes: dict[str, Scene] = {}
     notes = ["Generated: instructions and goals follow from the homes' geometry and labels."]
     uris = list_scenes(spec)
@@ -126,7 +126,7 @@ def _homes(spec: str, walked: Walked) -> tuple[list[Scene], list[str]]:
 
 
 def _in_turn(makers: Sequence[_Maker], n: int) -> list[Episode]:
-    """One episode of each maker in turn until there are n, or nobody has another."""
+    """Take one episode of each maker in turn until there are n, or none has another."""
     episodes: list[Episode] = []
     left = [maker.episodes() for maker in makers]
     while left and len(episodes) < n:
@@ -155,7 +155,7 @@ def _left_out(makers: Sequence[_Maker], episodes: Sequence[Episode], n: int) -> 
 
 @dataclass
 class _Maker:
-    """Makes the episodes of one kind in one home, one after the other."""
+    """Generator of the episodes of one kind in one home."""
 
     scene: Scene
     kind: str
@@ -165,12 +165,12 @@ class _Maker:
     _seen: set[tuple[str, ...]] = field(default_factory=set)
 
     def episodes(self) -> Iterator[Episode]:
-        """Different episodes, until a number of draws in a row gives nothing new."""
+        """Yield different episodes until ``_TRIES`` draws in a row give nothing new."""
         self.tried = True
         k, failed = 0, 0
         while failed < _TRIES:
             name = f"{self._stem}.{self.kind}.{k}"
-            # The draw, not the count, seeds: an episode is the same however many failed before.
+            # Each episode and attempt has its own seed, so earlier failures do not change it.
             rng = Random(sample_seed(self.seed, f"{name}.{failed}"))
             episode = self._draw(name, rng)
             if episode is None:

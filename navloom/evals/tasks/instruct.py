@@ -1,19 +1,19 @@
-"""Step-by-step instructions from a path's geometry: a small grammar and a seeded choice of words.
+"""Step-by-step instructions from a path's geometry: a small grammar with seeded choice of words.
 
-What is said is true of the path: turns come from headings, rooms from the regions it comes into,
-doors and stairs from the links it takes, landmarks from the things beside it. Turns below 30
-degrees are not said; below 60 one bears, above 135 one turns around. The grammar, one sentence or
-half of one a leg:
+Every statement is true of the path: turns come from headings, rooms from the regions it enters,
+doors and stairs from the links it uses, landmarks from the items beside it. Turns below 30 degrees
+are not mentioned; below 60 degrees the text says "bear", above 135 "turn around". Each leg gives a
+sentence or half of one, by this grammar:
 
     instruction  ->  leg+ stop
     leg          ->  [turn] [motion]
     motion       ->  stairs | [past a landmark] into a room | past a landmark | straight on
     stop         ->  beside a landmark | in a room | there
 
-The path comes as legs: straight stretches, the turn before each, what they pass and what they
-enter. Viewpoints zigzag where a person walks straight on, so a path's corners are those of its
-outline on the ground plane, simplified (Douglas-Peucker). Headings are radians clockwise from -z.
-A scene's names are said as somebody would say them.
+The path is split into legs: straight stretches with the turn before each, the landmarks passed and
+the rooms entered. Viewpoints zigzag along straight walks, so corners are those of the path on the
+ground plane, simplified (Douglas-Peucker). Headings are radians clockwise from -z. Names of items
+and rooms are turned into plain words.
 """
 
 from __future__ import annotations
@@ -39,22 +39,22 @@ from navloom.scenes.scene import (
 
 _SAID, _TURN, _AROUND = map(math.radians, (30, 60, 135))
 _STAIRS = 0.8
-"""A leg that rises more than this, in metres, goes up the stairs."""
+"""Height difference in metres from which a leg goes up or down stairs."""
 _BESIDE = 2.0
-"""Metres from the goal within which a thing says where to stop."""
+"""Metres from the goal within which an item can mark where to stop."""
 _SHORT = 2.0
 _ASIDE = 0.4
-"""Metres beside a leg from which a thing is on one side of it."""
+"""Metres beside a leg from which an item is on its left or right."""
 _KINDS = ("asset", "object")
 
 
 def instruct(scene: Scene, path: Sequence[str], heading: float, rng: Random) -> str:
-    """Say how to walk a path.
+    """Return an instruction to follow a path.
 
     Args:
-        scene: where.
-        path: viewpoints from start to goal, two at least.
-        heading: where the walker looks at first, radians clockwise from -z.
+        scene: the scene.
+        path: viewpoints from start to goal, at least two.
+        heading: the heading at the start, radians clockwise from -z.
         rng: chooses the words, never the facts.
 
     Returns:
@@ -68,7 +68,7 @@ def instruct(scene: Scene, path: Sequence[str], heading: float, rng: Random) -> 
 
 
 def _joined(sentences: Sequence[str], rng: Random) -> list[str]:
-    """Some neighbours as one sentence with ``then``."""
+    """Join some pairs of neighbouring sentences with ``then``."""
     joined: list[str] = []
     for sentence in sentences:
         short = bool(joined) and ", then " not in joined[-1] and len(joined[-1]) < 60
@@ -81,14 +81,14 @@ def _joined(sentences: Sequence[str], rng: Random) -> list[str]:
 
 @dataclass
 class _Writer:
-    """Writes one instruction, and remembers which landmarks it has used."""
+    """Writer of one instruction; it remembers which landmarks it has used."""
 
     scene: Scene
     rng: Random
     used: set[str] = field(default_factory=set)
 
     def leg(self, leg: Leg, *, first: bool, last: bool) -> str:
-        """One sentence; empty where there is nothing worth saying."""
+        """Return one sentence for a leg; empty if there is nothing worth saying."""
         parts = [self._turn(leg, first=first), *self._motion(leg, last=last)]
         said = [part for part in parts if part]
         if not said:
@@ -127,7 +127,7 @@ class _Writer:
         return f"{plain} for about {metres} metres" if metres >= 2 * _SHORT else plain
 
     def _into(self, leg: Leg) -> str:
-        """Coming into rooms: the last of them, by the door one takes, and one on the way."""
+        """Return the phrase for the rooms that a leg enters: the last one, and one before it."""
         if not leg.entered:
             return ""
         here = leg.viewpoints[0].region
@@ -154,7 +154,7 @@ class _Writer:
         return f"the next {words}" if words == before else f"the {words}"
 
     def _past(self, leg: Leg) -> str:
-        """A thing beside the leg, well before its end and on one side."""
+        """Return the phrase for a landmark beside the leg, well before its end."""
         seen = [p for p in leg.passed if 0.15 <= p.along <= 0.85 and self._fit(p.item)]
         if not seen or leg.metres < _SHORT:
             return ""
@@ -167,7 +167,7 @@ class _Writer:
         return f"{self._one('walk past', 'go past', 'pass')} {words}{where}"
 
     def stop(self, viewpoint: str) -> str:
-        """The last sentence: where to stop."""
+        """Return the last sentence, which says where to stop."""
         here = self.scene.viewpoint_by_id[viewpoint]
         near = [
             Passed(item, 1.0, 0.0)
@@ -183,7 +183,7 @@ class _Writer:
         return f"{verb} in the {room}." if room else "Stop there."
 
     def _best(self, seen: Sequence[Passed]) -> Passed:
-        """The easiest to tell: the only one of its name in its room, furniture first."""
+        """Choose the best landmark: the only one of its name in its room, then furniture."""
         return min(
             enumerate(seen),
             key=lambda pair: (not self._only(pair[1].item), pair[1].item.kind != "asset", pair[0]),
@@ -219,7 +219,7 @@ _MOST_CHARACTERS = 40
 
 
 def item_words(item: Item) -> str | None:
-    """A thing's name in words; None where the name says nothing or is too long to be one.
+    """Return an item's name in words; None if it says nothing or is too long.
 
     >>> from navloom.scenes.scene import Item
     >>> item_words(Item(id="1", name="coffee#table", kind="asset", position=(0, 0, 0)))
@@ -229,9 +229,9 @@ def item_words(item: Item) -> str | None:
 
 
 def room_words(region: Region) -> str | None:
-    """A region's type in words, such as ``living room``; None where nobody knows it.
+    """Return a region's type in words, such as ``living room``; None if it is unknown.
 
-    Of a compound label two types are said: ``kitchen/living room/hallway`` is
+    Of a compound label two types are used: ``kitchen/living room/hallway`` is
     ``kitchen and living room``.
     """
     return _words(" and ".join(region.label.split("/")[:2]))
@@ -245,7 +245,7 @@ def _words(name: str) -> str | None:
 
 
 def article(words: str, *, only: bool) -> str:
-    """A name with its article: ``the`` for the only one there is, else ``a``, ``an`` or ``some``.
+    """Add an article to a name: ``the`` for the only one there is, else ``a``, ``an`` or ``some``.
 
     >>> article("fridge", only=True), article("oven", only=False), article("keys", only=False)
     ('the fridge', 'an oven', 'some keys')
@@ -254,28 +254,28 @@ def article(words: str, *, only: bool) -> str:
 
 
 def some(words: str) -> str:
-    """A name with ``a``, ``an`` or ``some``."""
+    """Add ``a``, ``an`` or ``some`` to a name."""
     if words.endswith("s") and not words.endswith(("ss", "us")):
         return f"some {words}"
     return f"{'an' if words[0] in 'aeiou' else 'a'} {words}"
 
 
 STRAIGHT = 0.75
-"""Metres a viewpoint may lie beside the straight line between two corners."""
+"""Largest distance of a viewpoint from the line between two corners, in metres."""
 FLIGHT = 1.0
-"""A step of the path that rises more than this share of its length on the ground is on stairs."""
+"""A step of the path is on stairs if its slope (rise over run) is above a third of this."""
 NEAR = 1.8
-"""Metres from a leg within which a thing is passed."""
+"""Metres from a leg within which an item is passed."""
 _LEAST_RISE = 0.4
 
 
 @dataclass(frozen=True)
 class Passed:
-    """A thing beside a leg.
+    """An item beside a leg, as a possible landmark.
 
     Attributes:
-        item: the thing.
-        along: how far along the leg it is, as a share of its length, 0 to 1.
+        item: the item.
+        along: its position along the leg, as a share of the length, 0 to 1.
         side: metres to the right of the leg, negative to the left.
     """
 
@@ -286,17 +286,17 @@ class Passed:
 
 @dataclass(frozen=True)
 class Leg:
-    """A straight stretch.
+    """A straight stretch of a path.
 
     Attributes:
-        viewpoints: those it goes through, both ends included.
-        heading: of the stretch.
+        viewpoints: its viewpoints, both ends included.
+        heading: its heading, radians.
         turn: from the heading before, clockwise positive, in (-pi, pi].
         metres: its length on the ground plane.
-        rise: how much higher it ends, in metres.
-        entered: the regions it comes into, in order.
-        through: the link used to come into each, where the scene has one.
-        passed: the things beside it, nearest to it first.
+        rise: height difference from its start to its end, in metres.
+        entered: the regions it enters, in order.
+        through: the link by which it enters each; None if the scene has none.
+        passed: the items beside it, nearest first.
     """
 
     viewpoints: tuple[Viewpoint, ...]
@@ -310,15 +310,15 @@ class Leg:
 
 
 def legs_of(scene: Scene, path: Sequence[str], heading: float) -> list[Leg]:
-    """The legs of a path.
+    """Split a path into its legs.
 
     Args:
         scene: the scene.
         path: viewpoints, at least one.
-        heading: where the walker looks at first.
+        heading: the heading at the start, radians.
 
     Returns:
-        One leg or more; none for a path of one viewpoint.
+        The legs in order; none for a path of one viewpoint.
     """
     points = [scene.viewpoint_by_id[viewpoint] for viewpoint in path]
     legs: list[Leg] = []
@@ -330,7 +330,7 @@ def legs_of(scene: Scene, path: Sequence[str], heading: float) -> list[Leg]:
 
 
 def _corners(points: Sequence[Viewpoint]) -> list[int]:
-    """Indices of the ends and the corners; where stairs begin or end is a corner, too."""
+    """Return the indices of the ends and corners; stairs begin and end at corners as well."""
     on_stairs = [_climbs(a, b) for a, b in pairwise(points)]
     fixed = [i for i in range(1, len(on_stairs)) if on_stairs[i - 1] != on_stairs[i]]
     ends = sorted({0, *fixed, len(points) - 1})
@@ -343,7 +343,7 @@ def _climbs(a: Viewpoint, b: Viewpoint) -> bool:
 
 
 def _simplified(points: Sequence[Viewpoint], first: int, last: int) -> list[int]:
-    """Douglas-Peucker, without recursion: paths come from files and may be long."""
+    """Simplify by Douglas-Peucker, without recursion: paths from files may be long."""
     kept, todo = [first, last], [(first, last)]
     while todo:
         a, b = todo.pop()
@@ -364,7 +364,7 @@ def _beside(a: Viewpoint, b: Viewpoint, point: Viewpoint) -> float:
 def _seen_from(
     a: Viewpoint, b: Viewpoint, point: tuple[float, float, float]
 ) -> tuple[float, float, float]:
-    """Metres along the line from a to b, metres to its right, and its length, on the ground."""
+    """Return metres along the line from a to b, metres to its right, and its length (2-D)."""
     dx, dz = b.position[0] - a.position[0], b.position[2] - a.position[2]
     metres = math.hypot(dx, dz)
     px, pz = point[0] - a.position[0], point[2] - a.position[2]
@@ -412,6 +412,6 @@ def _passed(scene: Scene, points: Sequence[Viewpoint]) -> tuple[Passed, ...]:
 
 
 def _same_height(item: Item, first: Viewpoint, last: Viewpoint) -> bool:
-    """Whether a thing is on the storey of a leg: not under it and not above it."""
+    """Check whether an item is on the storey of a leg: not below it and not above it."""
     low, high = sorted((first.ground[1], last.ground[1]))
     return not item.height_known or low - 0.5 <= item.position[1] <= high + 2.2

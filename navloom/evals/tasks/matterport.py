@@ -1,18 +1,16 @@
-"""The scans a dataset walks in, each loaded once, and what of the dataset they do not bear out.
+"""Matterport scans and records of datasets: load, validate, and note what is left out.
 
-Nothing is dropped unseen: what is left out, and what is kept but odd, is counted and named in the
-notes of the task.
+Records that are left out, and records that are kept but odd, are counted and named in the notes of
+the task. A file that is missing, too large or invalid is refused in one line that names its source.
 
-Files of datasets are found, bounded, checked, and refused in one line that names their source.
-
-REVERIE's boxes say which viewpoints see which object (Qi et al. 2020):
+REVERIE's boxes give the objects that each viewpoint sees (Qi et al. 2020):
 
     DATA/reverie/BBox/SCAN.json              one file a scan, or as published
     DATA/reverie/BBox/SCAN_VIEWPOINT.json    one file a viewpoint
 
 Both hold viewpoint -> object number -> ``name``, ``visible_pos`` (which of the 36 views show it)
-and ``bbox2d``. An object is listed where it is within 3 m; it is seen where ``visible_pos`` is not
-empty, which is REVERIE's own rule of success.
+and ``bbox2d``. An object is listed within 3 m; it is seen if ``visible_pos`` is not empty, which is
+REVERIE's own criterion of success.
 """
 
 from __future__ import annotations
@@ -40,13 +38,13 @@ _SHOWN = 5
 
 
 class Scans:
-    """The Matterport scans of a folder, loaded when they are first asked for.
+    """The Matterport scans of a folder, each loaded on first use.
 
     Args:
-        data: the folder; see :mod:`navloom.scenes.formats.mp3d` for what lies in it.
+        data: the folder; :mod:`navloom.scenes.formats.mp3d` describes its files.
 
     Attributes:
-        missing: why a scan could not be loaded, by its name.
+        missing: the reason why a scan could not be loaded, by its name.
     """
 
     def __init__(self, data: Path) -> None:
@@ -55,7 +53,7 @@ class Scans:
         self._scenes: dict[str, Scene] = {}
 
     def get(self, scan: str) -> Scene | None:
-        """A scan; None where it cannot be loaded, and ``missing`` says why."""
+        """Return a scan; None if it cannot be loaded, with the reason in ``missing``."""
         if scan not in self._scenes and scan not in self.missing:
             try:
                 self._scenes[scan] = load(self.data, scan)
@@ -65,31 +63,31 @@ class Scans:
 
     @property
     def without_rooms(self) -> list[str]:
-        """Those of the loaded ones of which nobody says which rooms they have."""
+        """The loaded scans whose rooms are unknown."""
         return [name for name, scene in self._scenes.items() if not scene.regions]
 
     def uris(self, names: Sequence[str]) -> Mapping[str, str]:
-        """Portable name -> the URI it is loaded by, of some of the scans."""
+        """Return the URIs of some scans, by portable name."""
         return {f"mp3d:{name}": f"mp3d:{self.data}/{name}" for name in names}
 
 
 class Sieve:
-    """What was left out of a dataset, what is odd about the rest, and the notes that say so."""
+    """Counts of a dataset's records that are left out or odd, and the notes about them."""
 
     def __init__(self) -> None:
         self._left: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
         self._odd: dict[str, list[str]] = defaultdict(list)
 
     def leave_out(self, why: str, name: str, episodes: int) -> None:
-        """Say that ``episodes`` episodes of the record ``name`` are left out, and why."""
+        """Count ``episodes`` episodes of the record ``name`` as left out, and why."""
         self._left[why][name] += episodes
 
     def remark(self, what: str, name: str) -> None:
-        """Say that the record ``name`` is kept, and what is odd about it."""
+        """Note that the record ``name`` is kept but odd, and why."""
         self._odd[what].append(name)
 
     def notes(self) -> tuple[str, ...]:
-        """A line a reason, each with its count and its first names."""
+        """Return a line for each reason, with its count and its first names."""
         left = [
             f"{sum(names.values())} episodes are left out: {why}: {and_more([*names], _SHOWN)}."
             for why, names in self._left.items()
@@ -101,7 +99,7 @@ class Sieve:
         return (*left, *odd)
 
     def finish(self, data: TaskData, where: Path) -> TaskData:
-        """The task with what is noted here added to its notes.
+        """Return the task with these notes added to its own.
 
         Raises:
             DataError: no episode is left.
@@ -127,7 +125,7 @@ class Sieve:
             self.leave_out(why, scan, episodes)
 
     def unique(self, episodes: Sequence[Episode]) -> tuple[Episode, ...]:
-        """The episodes without those whose id was there before, which are noted."""
+        """Return the episodes without those that repeat an id; repeats are noted."""
         kept: dict[str, Episode] = {}
         for episode in episodes:
             if episode.id in kept:
@@ -136,19 +134,19 @@ class Sieve:
         return tuple(kept.values())
 
     def way(self, scene: Scene, path: Sequence[str], name: str, episodes: int) -> float | None:
-        """Check a published path against its scan.
+        """Check a published path against its scan; return its length if it is kept.
 
-        A path with a step between viewpoints that no edge joins is kept, and remarked on. One with
-        a viewpoint that is not there, or whose goal no way leads to, is left out.
+        A path with a step between viewpoints that no edge joins is kept and noted. A path with an
+        unknown viewpoint, or whose goal is not reachable, is left out.
 
         Args:
             scene: the scan.
             path: viewpoints.
             name: the record's name, for the notes.
-            episodes: how many episodes hang on it.
+            episodes: the number of its episodes.
 
         Returns:
-            Its length in metres, between cameras as R2R measures; None where it is left out.
+            Its length in metres, between cameras as R2R measures; None if it is left out.
         """
         unknown = [viewpoint for viewpoint in path if viewpoint not in scene.viewpoint_by_id]
         if unknown:
@@ -169,7 +167,7 @@ class Sieve:
 
 
 def path_metres(scene: Scene, path: Sequence[str]) -> float:
-    """The length of a path of viewpoints, in metres between their positions (3-D)."""
+    """Return the length of a path of viewpoints, in metres between their positions (3-D)."""
     at = scene.viewpoint_by_id
     return sum(distance_3d(at[a].position, at[b].position) for a, b in pairwise(path))
 
@@ -179,7 +177,7 @@ T = TypeVar("T")
 MOST_BYTES = 200_000_000
 """R2R's train split has 10 MB, its augmented form 110 MB."""
 MATTERPORT_ID = r"^[A-Za-z0-9]{1,40}$"
-"""A scan or a viewpoint: certain to name a file in the folder it is looked up in."""
+"""Pattern of a scan or viewpoint id: safe as a file name."""
 
 Scan = Annotated[str, Field(pattern=MATTERPORT_ID)]
 ViewpointId = Annotated[str, Field(pattern=MATTERPORT_ID)]
@@ -188,9 +186,9 @@ Instruction = Annotated[str, Field(max_length=20_000)]
 
 
 class PathItem(BaseModel):
-    """What R2R and REVERIE records share; what a record says beyond its fields is not read.
+    """Fields that R2R and REVERIE records share; other fields are ignored.
 
-    R2R's ``distance`` is not: it is wrong by up to 3.7 m.
+    R2R's ``distance`` is ignored as well: it is wrong by up to 3.7 m.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
@@ -199,17 +197,17 @@ class PathItem(BaseModel):
     path_id: Number
     path: Annotated[list[ViewpointId], Field(min_length=1, max_length=1000)]
     heading: Annotated[float, Field(ge=-7, le=7, allow_inf_nan=False)]
-    """Radians, clockwise from where our -z points: R2R's frame and ours agree."""
+    """Radians, clockwise from our -z: R2R's frame and ours agree."""
     instructions: Annotated[list[Instruction], Field(min_length=1, max_length=1000)]
 
     @property
     def name(self) -> str:
-        """What episodes are called by, unique in a split: here ``PATHID``."""
+        """The name of the record's episodes, unique in a split: here ``PATHID``."""
         return str(self.path_id)
 
 
 def is_blank(instruction: str) -> bool:
-    r"""Whether nothing of it can be read: blanks and control characters, no letter or sign.
+    r"""Check whether an instruction has no visible character.
 
     >>> is_blank(" \u200b\n"), is_blank("Go.")
     (True, False)
@@ -218,18 +216,18 @@ def is_blank(instruction: str) -> bool:
 
 
 def find(data: Path, folder: str, name: str) -> Path:
-    """A dataset's file in its sub-folder, else in the folder itself (where it need not exist)."""
+    """Return the path of a dataset's file: in the sub-folder, else in the folder itself."""
     inside = data / folder / name
     return inside if inside.is_file() or not (data / name).is_file() else data / name
 
 
 def read_records(path: Path, adapter: TypeAdapter[T], *, source: str) -> T:
-    """What a dataset's JSON file says.
+    """Read and validate a dataset's JSON file.
 
     Args:
         path: the file.
-        adapter: what is expected of it.
-        source: where it comes from, for the message where it is missing.
+        adapter: validates its content.
+        source: the file's origin, for the message if it is missing.
 
     Raises:
         DataError: the file is missing (the message says where it comes from), too large or not
@@ -259,20 +257,20 @@ def walks(
     what: str = "path",
     more: Callable[[P, Scene, Sieve], Mapping[str, Any]] | None = None,
 ) -> TaskData:
-    """A split of records with a path each: an episode an instruction, in the file's order.
+    """Build a split from records with a path each: one episode for each instruction, in order.
 
     Args:
         task: the dataset's name.
-        split: which part.
-        scans: where the paths lead.
-        records: what the file holds.
+        split: the split's name.
+        scans: the scans of the paths.
+        records: the records of the file.
         where: the file, for a message.
-        what: what notes call a record.
+        what: the noun for a record in notes.
         more: further fields of a record's episodes; its ``columns`` go between ``path_id`` and
             ``instruction_index``.
 
     Raises:
-        DataError: no episode can be used.
+        DataError: no episode is usable.
     """
     sieve, lost = Sieve(), Counter[str]()
     episodes: list[Episode] = []
@@ -337,12 +335,12 @@ _BOXES = TypeAdapter(dict[ViewpointId, dict[_ObjectNumber, _Seen]])
 
 @dataclass(frozen=True)
 class Target:
-    """An object that somebody can see.
+    """An object of a scan, with the viewpoints that see it.
 
     Attributes:
-        name: in words, as the source has it but for ``#`` between words; untrusted.
-        headings: of each viewpoint that sees it, in the file's order, where it lies from there:
-            the mean of the views that show it, radians clockwise from -z.
+        name: as in the source, with spaces instead of ``#``; untrusted.
+        headings: the heading from each viewpoint that sees it, in the file's order: the mean of the
+            views that show it, radians clockwise from -z.
     """
 
     name: str
@@ -350,20 +348,20 @@ class Target:
 
     @property
     def viewpoints(self) -> tuple[str, ...]:
-        """Those that see it."""
+        """The viewpoints that see it."""
         return tuple(self.headings)
 
 
 def read_visible(data: Path, scan: str, among: Collection[str]) -> dict[int, Target] | None:
-    """The objects of a scan that some viewpoint sees.
+    """Read the objects of a scan that some viewpoint sees, from REVERIE's BBox files.
 
     Args:
         data: the dataset's folder.
         scan: the scan.
-        among: the viewpoints that count: those of the scan's graph.
+        among: the viewpoints to consider: those of the scan's graph.
 
     Returns:
-        Targets by object number; None where there is no file for the scan.
+        Targets by object number; None if there is no file for the scan.
 
     Raises:
         DataError: a file is broken.
@@ -384,7 +382,7 @@ def read_visible(data: Path, scan: str, among: Collection[str]) -> dict[int, Tar
 
 
 def _heading(views: Sequence[int]) -> float:
-    """The middle of some of the 36 views: twelve a round, 30 degrees apart, in three rows."""
+    """Return the mean heading of some of the 36 views: three rows of twelve, 30 degrees apart."""
     angles = [math.tau * (view % 12) / 12 for view in views]
     return math.atan2(sum(map(math.sin, angles)), sum(map(math.cos, angles))) % math.tau
 

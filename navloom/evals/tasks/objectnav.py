@@ -1,16 +1,16 @@
-"""Object navigation derived from REVERIE: find any thing of a category (VLN-MME A.1, zero-grained).
+"""Object navigation from REVERIE's data: find any object of a category (VLN-MME A.1, zero-grained).
 
-The published episodes (Habitat's, continuous, in meshes) do not stand on R2R's viewpoints. These
-do, and are ours, not the published ones: every episode says ``derived``. Read are
+The published episodes (Habitat's, continuous, in meshes) are not on R2R's viewpoints. These are,
+but they are not the published ones: every episode says ``derived``. The files read are
 
-    DATA/reverie/REVERIE_SPLIT.json   for which scans the split has
-    DATA/reverie/BBox                 what each viewpoint sees within 3 m
+    DATA/reverie/REVERIE_SPLIT.json   for the scans of the split
+    DATA/reverie/BBox                 the objects that each viewpoint sees within 3 m
     DATA/connectivity, DATA/regions   the scans
 
-The goals are all viewpoints that see a thing of the category, so to stop within 3 m of one is to
-succeed; the path is the shortest to the nearest of them. Starts are drawn where the nearest goal is
-5 to 30 m away, so that none succeeds at once. The number of episodes is as equal over the
-categories as they allow, and within a category over the scans that have it.
+The goals are all viewpoints that see an object of the category: stopping within 3 m of one is a
+success. The path is the shortest to the nearest goal. Starts are drawn at 5 to 30 m from the
+nearest goal, so that no episode succeeds at once. Episodes are spread as evenly as possible over
+the categories, and within a category over the scans that have it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ NEAREST, FARTHEST = 5.0, 30.0
 
 @dataclass(frozen=True)
 class _Place:
-    """A category in a scan: where it is seen from, and where one can start."""
+    """A category in a scan, with the viewpoints that see it and the possible starts."""
 
     scene: Scene
     category: str
@@ -51,12 +51,12 @@ class _Place:
 
 
 def load(data: Path, split: str, *, n: int = 400, seed: int = 0) -> TaskData:
-    """Derive a split.
+    """Derive a split from REVERIE's files.
 
     Args:
         data: the folder; see the module's docstring.
         split: one of ``SPLITS``: the scans REVERIE has in it.
-        n: how many episodes; fewer where there are not so many starts.
+        n: the number of episodes; fewer if there are not enough starts.
         seed: of the starts and their headings.
 
     Returns:
@@ -82,7 +82,7 @@ def load(data: Path, split: str, *, n: int = 400, seed: int = 0) -> TaskData:
 
 
 def sentence(category: str) -> str:
-    """The instruction of a category: its name and nothing that helps to find it.
+    """Return the instruction of a category: its name, without hints where to find it.
 
     >>> sentence("chest_of_drawers")
     'Find a chest of drawers.'
@@ -119,7 +119,7 @@ def _places(data: Path, scan: str, scans: Scans, sieve: Sieve, names: Counter[st
 
 
 def _starts(scene: Scene, goals: Sequence[str]) -> tuple[str, ...]:
-    """Viewpoints from which the nearest goal is neither too near nor too far, in a fixed order."""
+    """Return the viewpoints with the nearest goal 5 to 30 m away, in a fixed order."""
     if not goals:
         return ()
     table = metre_table(scene, "3d")
@@ -133,7 +133,7 @@ def _drawn(places: Mapping[str, Sequence[_Place]], n: int, seed: int) -> list[Ep
     room = [sum(len(place.starts) for place in places[category]) for category in categories]
     episodes: list[Episode] = []
     for category, share in zip(categories, balanced(n, room), strict=True):
-        # Which scans get one more must not be the same for every category.
+        # The order differs by category, so that not always the same scans get one more.
         order = sorted(
             places[category],
             key=lambda place: sample_seed(seed, f"{place.category}.{place.scene.id}"),

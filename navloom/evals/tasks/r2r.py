@@ -1,4 +1,4 @@
-"""R2R: three step-by-step instructions a path (Anderson et al. 2018; VLN-MME A.1, fine-grained).
+"""R2R: step-by-step instructions, three per path (Anderson et al. 2018; VLN-MME A.1, fine-grained).
 
     DATA/r2r/R2R_SPLIT.json           a list of paths; also read from DATA itself
     DATA/connectivity, DATA/regions   the scans, as :mod:`navloom.scenes.formats.mp3d` reads them
@@ -35,14 +35,14 @@ def load(data: Path, split: str) -> TaskData:
         ``instruction_index`` and ``path_metres``.
 
     Raises:
-        DataError: a file is missing or broken, or no episode of it can be used.
+        DataError: a file is missing or broken, or has no usable episode.
     """
     path, records = read_items(data, split)
     return walks("r2r", split, Scans(data), records, path)
 
 
 def read_items(data: Path, split: str) -> tuple[Path, list[PathItem]]:
-    """The records of a split, and the file they are from.
+    """Return the path of a split's file, and its records.
 
     Raises:
         DataError: the file is missing or broken.

@@ -1,15 +1,14 @@
-"""R4R: two paths of R2R joined to one (Jain et al. 2019, "Stay on the Path").
+"""R4R: pairs of R2R paths joined to one (Jain et al. 2019, "Stay on the Path").
 
-    DATA/r2r/R2R_SPLIT.json   R2R's own file: R4R has none, it is made each time, by its rule
+    DATA/r2r/R2R_SPLIT.json   R2R's own file: R4R has none and is generated from it
     DATA/connectivity         the scans, as :mod:`navloom.scenes.formats.mp3d` reads them
 
-The rule is that of google-research's ``r4r_generate_data.py``, with which the published figures
-were made. Of each scan, in the order in which scans first come up, every ordered pair of paths is
-joined where at most ``REACH_M`` lead from the end of the first to the start of the second, over
-edges that weigh their length in space. Between them goes the shortest way; the heading is the
+The rule is that of google-research's ``r4r_generate_data.py``, which gave the published figures.
+Scans come in the order of their first record. In each scan every ordered pair of paths is joined if the shortest path from the end of the first to the start of the second is at most
+``REACH_M`` long (3-D edge lengths). This shortest path goes between them, and the heading is the
 first path's. Each instruction of the first is put before each of the second, with nothing between.
-Joined paths are numbered from 0 in this order, so that an id is the published one where the file
-is whole and every scan is there.
+Joined paths are numbered from 0 in this order. Ids equal the published ones if the file is complete
+and every scan is there.
 """
 
 from __future__ import annotations
@@ -28,19 +27,19 @@ from navloom.scenes.scene import Scene
 
 SPLITS, DEFAULT_SPLIT, SOURCE = r2r.SPLITS, r2r.DEFAULT_SPLIT, r2r.SOURCE
 REACH_M = 3.0
-"""So far the start of the second path may be from the end of the first, at most."""
+"""Largest path length, in metres, from the end of the first path to the start of the second."""
 
 
 class JoinedPath(PathItem):
-    """Two paths of R2R as one; ``path_id`` is its own number."""
+    """Two R2R paths joined to one; ``path_id`` is its own number."""
 
     first: int
     second: int
-    """R2R's numbers of both."""
+    """R2R's numbers of both paths."""
 
 
 def load(data: Path, split: str) -> TaskData:
-    """Make a split.
+    """Build a split from R2R's file.
 
     Args:
         data: the folder; see the module's docstring.
@@ -51,7 +50,7 @@ def load(data: Path, split: str) -> TaskData:
         ``path_id``, ``first_path_id``, ``second_path_id``, ``instruction_index``, ``path_metres``.
 
     Raises:
-        DataError: a file is missing or broken, or no two paths of it can be joined.
+        DataError: a file is missing or broken, or has no two paths that can be joined.
     """
     path, records = r2r.read_items(data, split)
     scans = Scans(data)
@@ -69,10 +68,10 @@ def load(data: Path, split: str) -> TaskData:
 
 
 def join(records: Sequence[PathItem], scans: Scans) -> Iterator[JoinedPath]:
-    """The joined paths of R2R's records, scan after scan; see the module's docstring.
+    """Yield the joined paths of R2R's records, scan after scan; see the module's docstring.
 
-    A scan that cannot be loaded gives none, and stands in ``scans.missing``; a path that ends, or
-    starts, at a viewpoint that its scan has not is joined to none there.
+    A scan that cannot be loaded gives no paths and is listed in ``scans.missing``. A path whose end
+    or start is no viewpoint of its scan is not joined there.
     """
     by_scan: dict[str, list[PathItem]] = {}
     for record in records:
@@ -96,7 +95,7 @@ def join(records: Sequence[PathItem], scans: Scans) -> Iterator[JoinedPath]:
 def _ways(
     paths: Sequence[PathItem], scene: Scene
 ) -> Iterator[tuple[PathItem, PathItem, Sequence[str]]]:
-    """Pairs of paths with the shortest way from the end of one to the start of the other."""
+    """Yield pairs of paths with the shortest path from the end of one to the start of the other."""
     table = metre_table(scene, "3d")
     starts = [(each, each.path[0]) for each in paths if each.path[0] in table.index]
     for first in paths:

@@ -1,8 +1,8 @@
-"""Datasets by name: one registry, and the one way in, ``load_task``.
+"""Registry of datasets by name, and ``load_task``, which loads any of them.
 
 A dataset is one module with ``SPLITS``, ``DEFAULT_SPLIT``, ``SOURCE`` (where its files come from)
 and ``load(data, split, ...) -> TaskData``, whose further keywords are the dataset's options. To add
-one is to write that file and its line in ``TASKS``; ``docs/datasets.md`` walks through it.
+a dataset, write that file and its line in ``TASKS``; ``docs/datasets.md`` explains the steps.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _NO_OPTIONS = ("data", "split", _WALKED, _STANDS)
 
 @dataclass(frozen=True)
 class Task:
-    """One line of the registry.
+    """One entry of the registry.
 
     Attributes:
-        module: where its ``load`` lives.
-        what: in a few words.
-        data: its folder under ``$NAVLOOM_DATA``; None where it needs none.
+        module: the module of its ``load``.
+        what: a short description.
+        data: its folder under ``$NAVLOOM_DATA``; None if it needs none.
     """
 
     module: str
@@ -64,13 +64,13 @@ def load_task(
         name: one of ``TASKS``.
         data: its folder; ``$NAVLOOM_DATA/mp3d`` unless given.
         split: one of the dataset's splits; its default unless given.
-        walked: gives each scene the viewpoints that are walked on, where those are not its own. A
-            dataset that makes its episodes makes them there; of others, episodes stay as they are.
-        stands: says where an episode may start, to a dataset that makes its episodes.
-        options: the dataset's own; one that is None is not given.
+        walked: returns each scene with the viewpoints to navigate on, if those are not its own.
+            Only datasets that generate their episodes use it; other episodes stay as they are.
+        stands: checks where an episode may start, for datasets that generate their episodes.
+        options: the dataset's own options; None values are ignored.
 
     Raises:
-        UsageError: a name, a split or an option that is not there, or no folder is known.
+        UsageError: unknown name, split or option, or no folder is known.
         DataError: a file is missing or broken.
     """
     module = import_module(_task(name).module)
@@ -94,7 +94,7 @@ def load_task(
 
 
 def makes_episodes(name: str) -> bool:
-    """Whether a dataset makes its episodes on the graph that is walked on.
+    """Check whether a dataset generates its episodes on the graph to navigate on.
 
     Raises:
         UsageError: there is no such dataset.
@@ -103,7 +103,7 @@ def makes_episodes(name: str) -> bool:
 
 
 def options_of(name: str) -> tuple[str, ...]:
-    """The names of a dataset's own options.
+    """Return the names of a dataset's own options.
 
     Raises:
         UsageError: there is no such dataset.

@@ -1,15 +1,15 @@
-"""REVERIE v1 and v2: go to a thing named from afar (Qi et al. 2020; VLN-MME A.1, coarse-grained).
+"""REVERIE v1 and v2: find a remote object (Qi et al. 2020; VLN-MME A.1, coarse-grained).
 
     DATA/reverie/REVERIE_SPLIT.json   a list of targets, each with a path and 1 to 3 instructions
-    DATA/reverie/BBox                 what each viewpoint sees; see :func:`read_visible`
+    DATA/reverie/BBox                 objects seen from each viewpoint; see :func:`read_visible`
     DATA/connectivity, DATA/regions   the scans, as :mod:`navloom.scenes.formats.mp3d` reads them
 
-v1 says ``distance``, ``ix`` and ``instructions_l`` besides; what both share is all that is read. An
-episode is one instruction of one record: ``PATHID_OBJID_K``, the id that submissions use.
+v1 also has ``distance``, ``ix`` and ``instructions_l``; only the fields that both versions share are
+read. An episode is one instruction of one record: ``PATHID_OBJID_K``, the id that submissions use.
 
-Two things count as success and are kept apart. ``goals`` is where the published path ends:
-REVERIE's navigation error and VLN-MME's 3 m are measured to it. ``visible_from`` is every viewpoint
-that sees the target: REVERIE's own success is to stop on one of them.
+There are two criteria of success. ``goals`` is the end of the published path: REVERIE's navigation
+error and VLN-MME's 3 m are measured to it. ``visible_from`` holds every viewpoint that sees the
+target: REVERIE's own success is to stop at one of them.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ Goals = Literal["path", "visible"]
 
 
 class ReverieItem(PathItem):
-    """One target, the path to it and what is said of it."""
+    """One target, its path and its instructions."""
 
     objId: Number  # noqa: N815 - the file's own word
 
@@ -60,7 +60,7 @@ _RECORDS = TypeAdapter(Annotated[list[ReverieItem], Field(min_length=1, max_leng
 
 
 def read_items(data: Path, split: str) -> tuple[Path, list[ReverieItem]]:
-    """The records of a split, and the file they are from.
+    """Return the path of a split's file, and its records.
 
     Raises:
         DataError: the file is missing or broken.
@@ -77,16 +77,16 @@ def load(data: Path, split: str, *, goals: Goals = "path", grounding: bool = Tru
         split: one of ``SPLITS``.
         goals: ``"path"`` takes the end of the published path as the goal; ``"visible"`` every
             viewpoint that sees the target.
-        grounding: whether to give what each viewpoint sees, so that an agent is asked at the end
-            which thing is meant.
+        grounding: whether to add the objects that each viewpoint sees, so that the agent is asked
+            at the end which object is meant.
 
     Returns:
         The episodes in the file's order; ``columns`` has ``item``, ``path_id``, ``object``,
         ``object_name``, ``instruction_index`` and ``path_metres``.
 
     Raises:
-        DataError: a file is missing or broken, or no episode of it can be used.
-        UsageError: ``goals`` is something else.
+        DataError: a file is missing or broken, or has no usable episode.
+        UsageError: ``goals`` is another value.
     """
     return load_as("reverie", data, split, goals, grounding=grounding)
 
@@ -94,7 +94,7 @@ def load(data: Path, split: str, *, goals: Goals = "path", grounding: bool = Tru
 def load_as(
     task: str, data: Path, split: str, goals: Goals, *, grounding: bool = False
 ) -> TaskData:
-    """REVERIE's episodes under the name of a task; see :func:`load`."""
+    """Load REVERIE's episodes under the name of a task; see :func:`load`."""
     if goals not in ("path", "visible"):
         raise UsageError(
             f"goals is '{goals}': expected 'path' or 'visible'."
@@ -107,7 +107,7 @@ def load_as(
 
 
 class _Seen:
-    """Who sees what, each scan's files read once; what is not known is noted."""
+    """Lookup of the viewpoints that see a record's target; unknown ones are noted."""
 
     def __init__(self, data: Path, goals: Goals) -> None:
         self._data = data
@@ -115,7 +115,7 @@ class _Seen:
         self._scans: dict[str, dict[int, Target] | None] = {}
 
     def fields(self, record: ReverieItem, scene: Scene, sieve: Sieve) -> dict[str, Any]:
-        """What a record's episodes say of its target."""
+        """Return the target fields of a record's episodes."""
         target = self._target(record, scene, sieve)
         return {
             "goals": (self._goals == "visible" and target.viewpoints) or (record.path[-1],),
@@ -124,7 +124,7 @@ class _Seen:
         }
 
     def things(self) -> dict[str, dict[str, list[Thing]]]:
-        """By scene and viewpoint, what is seen from there; scans without a file are not there."""
+        """Return the visible objects by scene and viewpoint, of scans that have a BBox file."""
         found: dict[str, dict[str, list[Thing]]] = {}
         for scan, objects in self._scans.items():
             if objects is None:
@@ -137,7 +137,7 @@ class _Seen:
         return found
 
     def _target(self, record: ReverieItem, scene: Scene, sieve: Sieve) -> Target:
-        """A record's target, seen from where a way leads to."""
+        """Return a record's target with the viewpoints that are reachable from the start."""
         scan = record.scan
         if scan not in self._scans:
             self._scans[scan] = read_visible(self._data, scan, scene.viewpoint_by_id)

@@ -1,13 +1,13 @@
-"""Things to find in a home of ours: which words name them, and where one stands at them.
+"""Search targets in our homes: names of objects, and the viewpoints that count as their goals.
 
-What counts as the goal follows from the words: every viewpoint from which a thing that the words
-fit is at hand. So "a chair in the bedroom" is any chair of any bedroom, and no instruction is
-ambiguous. Being seen is taken as being within 3 m in the same room; furniture hides nothing.
+The goals follow from the instruction: the viewpoint nearest to each object that fits it. So "a
+chair in the bedroom" is any chair of any bedroom, and no instruction is ambiguous. An object counts
+as seen within 3 m in the same room; occlusion by furniture is ignored.
 
-What a thing's name falls under are the 21 goal categories of object navigation in Matterport homes,
-which are Habitat's (Batra et al. 2020; VLN-MME A.1). Names come from files: they are cut to a
-bounded length and only ever looked up, first as a whole and then by their longest ending ("old oak
-dining table" by "dining table").
+Categories are the 21 goal categories of object navigation in Matterport homes, as in Habitat (Batra
+et al. 2020; VLN-MME A.1). Names come from files: they are cut to a bounded length and only ever
+looked up, first as a whole and then by their longest ending ("old oak dining table" by "dining
+table").
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from navloom.scenes.lexicon import word_table
 from navloom.scenes.scene import Item, Scene, distance_2d
 
 SIGHT = 3.0
-"""Metres within which a thing in the same room is seen; REVERIE lists objects within 3 m."""
+"""Metres within which an object in the same room is seen; REVERIE lists objects within 3 m."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """What is to be found.
+    """Objects to find, given by a name or a category.
 
     Attributes:
-        words: the thing's name, or the category.
-        room: the room type's words, where it is known.
-        items: the things that the words fit, sorted by id.
-        goals: for each thing the viewpoint of its room that is nearest to it.
-        visible_from: the viewpoints that see one of the things; goals are among them.
+        words: the object's name, or the category.
+        room: the room type in words; None if it is unknown or does not matter.
+        items: ids of the matching objects, sorted.
+        goals: for each object the viewpoint of its room that is nearest to it.
+        visible_from: the viewpoints that see one of the objects; goals are among them.
     """
 
     words: str
@@ -47,7 +47,7 @@ class Target:
 
 
 def by_words(scene: Scene) -> list[Target]:
-    """A target for each pair of a thing's name and a room type, in order of both."""
+    """Return a target for each pair of an object name and a room type, sorted by both."""
     groups: dict[tuple[str, str], list[Item]] = defaultdict(list)
     for item in scene.items:
         words = item_words(item)
@@ -58,7 +58,7 @@ def by_words(scene: Scene) -> list[Target]:
 
 
 def by_category(scene: Scene) -> dict[str, Target]:
-    """A target for each of the 21 categories that the scene has a thing of."""
+    """Return a target for each of the 21 categories that the scene has an object of."""
     groups: dict[tuple[str, str], list[Item]] = defaultdict(list)
     for item in scene.items:
         category = category_of(item.name)
@@ -68,10 +68,10 @@ def by_category(scene: Scene) -> dict[str, Target]:
 
 
 def say(target: Target, rng: Random) -> str:
-    """One sentence about a target, as REVERIE's annotators write them.
+    """Return one sentence about a target, in the style of REVERIE's annotators.
 
     Args:
-        target: what is to be found.
+        target: the objects to find.
         rng: chooses among sentences that mean the same.
     """
     thing = article(target.words, only=len(target.items) == 1)
@@ -103,7 +103,7 @@ def _targets(scene: Scene, groups: Mapping[tuple[str, str], Sequence[Item]]) -> 
 
 
 def _standing(scene: Scene, item: Item) -> tuple[str | None, list[str]]:
-    """The viewpoint nearest to a thing in its room, and those that see it."""
+    """Return the viewpoint nearest to an item in its room, and the viewpoints that see it."""
     apart = {
         viewpoint.id: distance_2d(viewpoint.position, item.position)
         for viewpoint in scene.viewpoints_by_region[item.region or ""]
@@ -122,22 +122,22 @@ def _in_order(names: Iterable[str]) -> tuple[str, ...]:
 CATEGORIES: dict[str, tuple[str, ...]] = {
     category: tuple(names.split(", ")) for category, names in word_table("goal_categories").items()
 }
-"""Category -> names, singular and in lower case."""
+"""Category -> object names, singular and in lower case."""
 
 _NONE = tuple(word_table("goal_none")["names"].split(", "))
-"""Endings that mean something else, or nothing that a person would call so."""
+"""Endings that name no object of a category."""
 _WHOLE_ONLY = frozenset(word_table("goal_none")["whole_only"].split(", "))
-"""Names that say too little at the end of a longer one ("back seat", "over shower")."""
+"""Names that count only alone, not as the end of a longer name ("back seat", "over shower")."""
 _MOST_CHARACTERS = 120
 _MOST_WORDS = 3
 _WITH = re.compile(r"\s/?w/\s?|\s/w\s|\s/\s|/otherroom|/other room|\s(?:with|behind)\b")
 
 
 def clean_name(name: str) -> str:
-    """A thing's name in plain words.
+    """Return an object's name in plain words.
 
     Args:
-        name: as a file has it, such as ``"table#/w#books"``; untrusted.
+        name: as in a file, such as ``"table#/w#books"``; untrusted.
 
     >>> clean_name("coffee#table"), clean_name("table#/w#books"), clean_name("l#shape#sofa")
     ('coffee table', 'table', 'l shape sofa')
@@ -156,7 +156,7 @@ def _names() -> dict[str, str | None]:
 
 
 def category_of(name: str) -> str | None:
-    """The category a thing's name falls under; None where it falls under none.
+    """Return the category of an object's name; None if it has none.
 
     >>> category_of("throw#pillow"), category_of("toilet#brush"), category_of("tv")
     ('cushion', None, 'tv_monitor')
