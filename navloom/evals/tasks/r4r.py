@@ -4,11 +4,12 @@
     DATA/connectivity         the scans, as :mod:`navloom.scenes.formats.mp3d` reads them
 
 The rule is that of google-research's ``r4r_generate_data.py``, which gave the published figures.
-Scans come in the order of their first record. In each scan every ordered pair of paths is joined if the shortest path from the end of the first to the start of the second is at most
-``REACH_M`` long (3-D edge lengths). This shortest path goes between them, and the heading is the
-first path's. Each instruction of the first is put before each of the second, with nothing between.
-Joined paths are numbered from 0 in this order. Ids equal the published ones if the file is complete
-and every scan is there.
+Scans come in the order of their first record. In each scan every ordered pair of paths is joined if
+the shortest path from the end of the first to the start of the second is at most ``REACH_M`` long
+(3-D edge lengths). This shortest path goes between them; the heading is the first path's. Each
+instruction of the first is put before each of the second, with nothing between. Joined paths are
+numbered from 0 in this order. Ids equal the published ones if the file is complete and every scan
+is there.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@
     DATA/reverie/BBox                 objects seen from each viewpoint; see :func:`read_visible`
     DATA/connectivity, DATA/regions   the scans, as :mod:`navloom.scenes.formats.mp3d` reads them
 
-v1 also has ``distance``, ``ix`` and ``instructions_l``; only the fields that both versions share are
-read. An episode is one instruction of one record: ``PATHID_OBJID_K``, the id that submissions use.
+v1 also has ``distance``, ``ix`` and ``instructions_l``; only fields of both versions are read. An
+episode is one instruction of one record: ``PATHID_OBJID_K``, the id that submissions use.
 
 There are two criteria of success. ``goals`` is the end of the published path: REVERIE's navigation
 error and VLN-MME's 3 m are measured to it. ``visible_from`` holds every viewpoint that sees the

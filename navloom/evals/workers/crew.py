@@ -1,9 +1,8 @@
-"""The crew: the driver's side of its workers, each at a place that is filled again when it is lost.
+"""The driver's side of the workers: start them, assign samples, and replace those that are lost.
 
-Everything that must be kept is kept here, in the one process that holds the run's folder: what is
-left of the limits, the calls, the cache, how long a model asked not to be called. A worker that is
-gone takes nothing with it but the steps under way; whoever asked for a sample is told, and asks
-again.
+All lasting state is here, in the process that holds the run's folder: the remaining limits, the
+calls, the cache, how long a model asked to wait. A lost worker loses only the steps in progress.
+The caller that waits for its sample gets an error and runs the sample again.
 """
 
 from __future__ import annotations
@@ -34,9 +33,9 @@ from navloom.models.spans import END_S, carried
 from navloom.models.spec import origins_in
 
 _MOST_FAILED = 3
-"""Workers in a row of one place that may be gone before they are ready."""
+"""Number of starts in a row that may fail at one place."""
 GIVEN = ("*.json", "samples.jsonl")
-"""Patterns of the files of a run's folder that a worker which does not see it may ask for."""
+"""Patterns of the run's files that a worker without access to its folder may ask for."""
 _MOST_FILE = 32 * 1024 * 1024
 _ENDED: dict[str, Callable[[str], NavloomError]] = {
     "limit": LimitReachedError,
@@ -49,7 +48,7 @@ Keep = Callable[[PlainCall], None]
 
 
 class WorkerLostError(RunError):
-    """The worker that carried a sample out is gone."""
+    """The worker that ran a sample is gone."""
 
 
 @dataclass(eq=False)
@@ -71,15 +70,15 @@ class Crew:
     """The workers of one session.
 
     Args:
-        pool: where they are.
-        places: how many.
-        folder: the run's.
-        scope: what stands around the session's calls.
-        session: as it was asked for.
-        models: whom the run may call.
+        pool: starts the workers.
+        places: the number of workers.
+        folder: the run's folder.
+        scope: budget, cache and display of the session's calls.
+        session: the session's settings.
+        models: the models that the run may call.
 
     Attributes:
-        places: how many there are.
+        places: the number of workers.
     """
 
     def __init__(
@@ -108,21 +107,21 @@ class Crew:
     async def run(
         self, place: int, sample: Sample, *, alone: bool, keep: Keep | None, resumed: bool
     ) -> dict[str, Any]:
-        """Have a sample carried out.
+        """Run a sample on a worker.
 
         Args:
-            place: whose turn it is.
-            sample: which.
-            alone: whether a worker is started for this one.
-            keep: is told of each of its calls.
-            resumed: whether the run's checkpoints hold it.
+            place: the place of the worker to use.
+            sample: the sample.
+            alone: whether to start a worker for this sample alone.
+            keep: called with each of its model calls.
+            resumed: whether the run has checkpoints of it.
 
         Returns:
             Its line, unwritten.
 
         Raises:
             WorkerLostError: its worker is gone.
-            RunError: there are no workers any more; else as
+            RunError: no worker is left; else as
                 :func:`navloom.evals.one_sample.run_sample`.
         """
         own = await self._alone() if alone else None
@@ -131,7 +130,7 @@ class Crew:
             line = member.lines[sample.id] = asyncio.get_running_loop().create_future()
             if keep is not None:
                 member.keep[sample.id] = keep
-            # Elsewhere nobody has its steps.
+            # Other workers do not have its checkpoints.
             await member.say("sample", id=sample.id, resumed=resumed and member.shares)
             found: dict[str, Any] = await line
             if own is None and member.shares:
@@ -145,7 +144,7 @@ class Crew:
                 await own.peer.end()
 
     async def written(self, sample: str) -> bool:
-        """Have whoever carried a sample out let go of its steps; False where nobody will."""
+        """Have a sample's worker delete its checkpoints; return False if no worker will."""
         member = self._carriers.pop(sample, None)
         if member is None or member not in self._members.values():
             return False
@@ -153,7 +152,7 @@ class Crew:
         return True
 
     def drain(self) -> None:
-        """Have all samples stop at their next step."""
+        """Stop all samples at their next step."""
         self._over = True
         for member in self._members.values():
             self._soon(member.say("drain"))
@@ -167,19 +166,19 @@ class Crew:
             with suppress(TimeoutError):
                 await asyncio.wait_for(member.say("end"), 1.0)
         if self._listening:
-            # They end by themselves when what is written is forgotten, and a collector told.
+            # Workers end by themselves once checkpoints are deleted and traces are sent.
             await asyncio.wait([*self._listening], timeout=END_S)
         for task in [*self._listening]:
             task.cancel()
         await asyncio.gather(*self._filling.values(), *self._listening, return_exceptions=True)
 
-    # --- places and who is there -----------------------------------------------------------------
+    # --- places and their workers ----------------------------------------------------------------
 
     async def _at(self, place: int) -> _Member:
-        """Who is at a place; where nobody will be any more, whoever is ready.
+        """Return the worker at a place, or any ready worker if the place stays empty.
 
         Raises:
-            RunError: nobody is, and nobody will be.
+            RunError: no worker is ready, and none will be.
         """
         await asyncio.wait([self._filling[place]])
         if (member := self._members.get(place)) is not None:
@@ -193,10 +192,10 @@ class Crew:
         return min(self._members.values(), key=lambda each: len(each.lines))
 
     async def _fill(self, place: int) -> None:
-        """Have somebody ready at a place.
+        """Start a worker at a place; try again if it is lost before it is ready.
 
         Raises:
-            RunError: nobody can be.
+            RunError: no worker can be started.
         """
         for tried in range(1, _MOST_FAILED + 1):
             try:
@@ -211,17 +210,17 @@ class Crew:
                 raise
 
     async def _alone(self) -> _Member | None:
-        """A worker of no place; None where none becomes ready, which is no sample's fault."""
+        """Start a worker without a place; return None if none becomes ready."""
         for _ in range(_MOST_FAILED):
             with suppress(WorkerLostError):
                 return await self._started()
         return None
 
     async def _started(self, place: int | None = None) -> _Member:
-        """A worker that is ready.
+        """Start a worker and wait until it is ready.
 
         Raises:
-            WorkerLostError: it was gone before.
+            WorkerLostError: it was gone before it was ready.
             RunError: it cannot do this run.
         """
         peer = await self._pool.spawn(next(self._numbers))
@@ -270,7 +269,7 @@ class Crew:
             "origins": origins_in(self._models),
             "trace": carried(),
             "settings": {
-                # Whatever else keeps replies is asked, and need not be a folder.
+                # Other kinds of cache have no folder.
                 "cache": str(cache.folder) if isinstance(cache, ResponseCache) else None,
                 **{name: getattr(settings, name) for name in SETTINGS},
                 "connections": self._share,
@@ -280,7 +279,7 @@ class Crew:
         }
 
     def _risk(self, name: str) -> str:
-        """What a loss of a worker costs that keeps no steps."""
+        """Return a note on what is lost with a worker that shares no checkpoints."""
         said = f"{name} does not see the run's folder: samples keep no steps on such a machine"
         if self._scope.settings.cache is None:
             return (
@@ -294,10 +293,10 @@ class Crew:
             self._said.add(line)
             self._scope.display.note(line)
 
-    # --- what they say ---------------------------------------------------------------------------
+    # --- messages from workers -------------------------------------------------------------------
 
     async def _listen(self, member: _Member, place: int | None) -> None:
-        """Do what a worker asks until it is gone."""
+        """Handle a worker's messages until it is gone."""
         try:
             while (text := await member.peer.hear()) is not None:
                 await self._heard(member, decode(text))
@@ -305,7 +304,7 @@ class Crew:
         except asyncio.CancelledError:
             raise
         except Exception as error:
-            # It speaks otherwise than ours do: no more is heard from it.
+            # It sent an invalid message: stop listening to it.
             why = f"said what cannot be read ({type(error).__name__})"
             await member.peer.end()
         self._lost(member, place, why)
@@ -390,7 +389,7 @@ class Crew:
         return cache
 
     def _given(self, pattern: str) -> dict[str, str]:
-        """The files of the run's folder that a plan is made from."""
+        """Return the files of the run's folder that match a pattern, by name."""
         if pattern not in GIVEN:
             raise ValueError("no file that is given")
         found = {}
@@ -414,10 +413,10 @@ def _without(words: Mapping[str, Any], name: str) -> Words:
 
 
 def _check_memory(models: Sequence[str], places: int, note: Callable[[str], None]) -> None:
-    """Say what models that run in each worker take together.
+    """Note the memory that local models need in all workers together.
 
     Raises:
-        UsageError: it is more than there is.
+        UsageError: they need more memory than is free.
     """
     for name in dict.fromkeys(models):
         engine = getattr(model_of(name), "engine", None)
@@ -438,14 +437,14 @@ def _check_memory(models: Sequence[str], places: int, note: Callable[[str], None
 async def hired(
     folder: RunFolder, job: Job, session: Session, scope: CallScope, most: int
 ) -> AsyncIterator[Crew | None]:
-    """The workers that a session asks for, for as long as the block lasts; None: this process.
+    """Provide the workers that a session asks for; None means this process.
 
     Args:
-        folder: the run's.
-        job: the run's.
-        session: what is asked for.
-        scope: what stands around the session's calls.
-        most: how many samples there are: more workers have nothing to do.
+        folder: the run's folder.
+        job: the run's job.
+        session: the session's settings.
+        scope: budget, cache and display of the session's calls.
+        most: the number of samples, which limits the number of workers.
 
     Raises:
         RunError: there is no cluster, or it cannot be used.

@@ -1,12 +1,12 @@
-"""Pools: where workers are, and text to and from each.
+"""Worker pools: start workers, and exchange messages with each.
 
 A pool is processes of this machine (:class:`LocalPool`: a line of JSON each way over pipes, and no
 port) or actors of Ray, on this machine or a cluster (:class:`RayPool`, extra ``ray``).
 
-Ray listens on every interface, also where it is told to be at 127.0.0.1, and takes work, which is
-code, from whoever reaches it. So a cluster that is started here has a token that nobody else knows
-(Ray's token authentication), no dashboard and no report of usage; one that takes work without a
-token is refused unless it is asked for by name.
+Ray listens on every interface, even if told to use 127.0.0.1, and runs code from anyone who reaches
+it. So a cluster that is started here gets a secret token (Ray's token authentication), no dashboard
+and no usage reports. A cluster that accepts work without a token is refused unless the user allows
+it (``--open-cluster``).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from navloom.errors import RunError
 from navloom.models.secrets import remember
 
 MOST_TEXT = 64 * 1024 * 1024
-"""Characters of one text at most."""
+"""Limit of one message in characters."""
 _LAST_LINES, _MOST_LINE = 20, 500
 _END_S = 5.0
 _CHECK_S, _START_S, _TRIES = 20.0, 120.0, 5
@@ -43,7 +43,7 @@ _QUIET = {
 
 
 class Peer(Protocol):
-    """One worker, seen from the driver.
+    """One worker, as the driver sees it.
 
     Attributes:
         name: for messages, such as ``worker 2 (process 4711)``.
@@ -52,50 +52,50 @@ class Peer(Protocol):
     name: str
 
     async def tell(self, text: str) -> None:
-        """Send a text; one that is gone gets none, and nothing is raised."""
+        """Send a message; do nothing if the worker is gone."""
 
     async def hear(self) -> str | None:
-        """The next text; None once it is gone and all it said is heard."""
+        """Return the next message; None once the worker is gone and all messages are read."""
 
     def why(self) -> str:
-        """Why it is gone, in a few words."""
+        """Return the reason why it is gone, in a few words."""
 
     async def end(self) -> None:
-        """End it at once, however busy; one that is gone already is fine."""
+        """End it at once, even if it is busy; do nothing if it is gone."""
 
 
 class Pool(Protocol):
-    """Where workers are. Closing it ends all of them.
+    """Starts workers. Closing it ends all of them.
 
     Attributes:
-        apart: whether workers are to take it that they do not see the run's folder; else they look.
+        apart: whether workers assume that they cannot see the run's folder; else they check.
     """
 
     apart: bool
 
     async def spawn(self, number: int) -> Peer:
-        """Start one more.
+        """Start one more worker.
 
         Args:
-            number: which of the crew, from 1.
+            number: the worker's number, from 1.
 
         Raises:
-            RunError: it cannot be started; the line says what to do.
+            RunError: it cannot be started; the message says what to do.
         """
 
     async def close(self) -> None:
-        """End all of them, and let go of what they run on."""
+        """End all workers and release their resources."""
 
 
 async def open_pool(cluster: str | None, *, open_cluster: bool) -> Pool:
-    """The pool that a session asks for.
+    """Open the pool that a session asks for.
 
     Args:
-        cluster: ``ray`` or ``ray:ADDRESS``; None for processes of this machine.
-        open_cluster: whether it may take work from anybody.
+        cluster: ``ray`` or ``ray:ADDRESS``; None for processes on this machine.
+        open_cluster: whether a cluster without a token is allowed.
 
     Raises:
-        RunError: it cannot be reached, or what it needs is not installed.
+        RunError: it cannot be reached, or a package it needs is not installed.
     """
     if cluster is None:
         return LocalPool()
@@ -103,7 +103,7 @@ async def open_pool(cluster: str | None, *, open_cluster: bool) -> Pool:
 
 
 class LocalPool:
-    """Processes that this Python starts, each with a Python of its own."""
+    """Pool of local processes, each with its own Python interpreter."""
 
     apart = False
 
@@ -111,12 +111,12 @@ class LocalPool:
         self._peers: list[_ProcessPeer] = []
 
     async def spawn(self, number: int) -> Peer:
-        """Start one.
+        """Start a process.
 
         Raises:
             RunError: no process can be started.
         """
-        # What can be imported here can be there; a folder that was only stood in is no part of it.
+        # Workers import from the same paths, but not from the current folder.
         path = os.pathsep.join(each for each in sys.path if each)
         try:
             process = await asyncio.create_subprocess_exec(
@@ -126,7 +126,7 @@ class LocalPool:
                 stderr=PIPE,
                 limit=MOST_TEXT,
                 env={**os.environ, "PYTHONPATH": path},
-                # Ctrl-C is for the driver, which says when to stop.
+                # Ctrl-C goes to the driver, which tells workers when to stop.
                 start_new_session=True,
             )
         except OSError as error:
@@ -136,7 +136,7 @@ class LocalPool:
         return peer
 
     async def close(self) -> None:
-        """End all, and wait until they have."""
+        """End all processes and wait for them."""
         await asyncio.gather(*(peer.end() for peer in self._peers))
 
 
@@ -159,7 +159,7 @@ class _ProcessPeer:
         try:
             line = await self._stdout.readline()
         except ValueError:
-            # Longer than any text of ours: what follows cannot be told apart from it.
+            # The line is longer than any message, and its end cannot be found.
             self._said.append(f"a line of more than {MOST_TEXT} bytes")
             await self.end()
             line = b""
@@ -186,7 +186,7 @@ class _ProcessPeer:
             await asyncio.wait_for(self._process.wait(), _END_S)
 
     async def _listen(self) -> None:
-        """Keep the last lines of what it says beside."""
+        """Store the last lines of the process's stderr."""
         with suppress(ValueError):
             while line := await self._stderr.read(4096):
                 for part in line.decode(errors="replace").splitlines():
@@ -194,14 +194,14 @@ class _ProcessPeer:
 
 
 async def open_ray(address: str | None, *, open_cluster: bool) -> RayPool:
-    """Workers on a cluster.
+    """Connect to a Ray cluster, or start one on this machine.
 
     Args:
-        address: of its head, ``host:port``; None starts one on this machine alone.
-        open_cluster: whether it may take work without a token.
+        address: of its head, ``host:port``; None starts a cluster on this machine.
+        open_cluster: whether a cluster without a token is allowed.
 
     Raises:
-        RunError: Ray is not installed, or the cluster cannot be used; the line says what to do.
+        RunError: Ray is not installed, or the cluster cannot be used; the message says what to do.
     """
     if find_spec("ray") is None:
         raise RunError("--cluster ray needs Ray: pip install 'navloom[ray]'")
@@ -209,7 +209,7 @@ async def open_ray(address: str | None, *, open_cluster: bool) -> RayPool:
     if address is not None:
         await _check(address, open_cluster=open_cluster)
     elif "RAY_AUTH_TOKEN" not in os.environ:
-        # Ray reads it when it is imported, and each process that it starts is given it.
+        # Ray reads the token at import and passes it to each process that it starts.
         if "ray" in sys.modules and not sys.modules["ray"].is_initialized():
             raise RunError(
                 "ray was imported before it had a token: set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN"
@@ -217,17 +217,17 @@ async def open_ray(address: str | None, *, open_cluster: bool) -> RayPool:
             )
         os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
     remember(os.environ.get("RAY_AUTH_TOKEN", ""))
-    # Not in the main thread: there Ray would answer the signals that end a session.
+    # Not in the main thread: there Ray would handle the signals that end a session.
     ray = await asyncio.to_thread(import_module, "ray")
     logging.getLogger("ray").setLevel(logging.ERROR)
     if ray.is_initialized():
-        # Whoever calls from Python has said which cluster by then.
+        # A Python caller has connected to a cluster already.
         return RayPool(ray, ours=False)
     asked: dict[str, Any] = {"log_to_driver": False, "configure_logging": False}
     if address is None:
         path = os.pathsep.join(each for each in sys.path if each)
         asked |= {"include_dashboard": False, "runtime_env": {"env_vars": {"PYTHONPATH": path}}}
-        # Its workers are as many as are asked for, whatever cores there are.
+        # The number of workers does not depend on the number of cores.
         asked |= {"num_cpus": 0, "address": "local"}
     else:
         asked["address"] = address
@@ -246,10 +246,10 @@ def _at(address: str | None) -> str:
 
 
 async def _check(address: str, *, open_cluster: bool) -> None:
-    """See that a cluster answers, and whether it answers those that have no token.
+    """Check that a cluster answers, and whether it requires a token.
 
     Raises:
-        RunError: it does not, or it does and nobody said that it may.
+        RunError: it does not answer, or it requires no token and the user has not allowed that.
     """
     said = await _answers(address, {"RAY_AUTH_MODE": "disabled"})
     if said is None:
@@ -269,7 +269,7 @@ async def _check(address: str, *, open_cluster: bool) -> None:
 
 
 async def _answers(address: str, more: dict[str, str]) -> str | None:
-    """Why a cluster does not answer; None where it does."""
+    """Return the reason why a cluster does not answer; None if it does."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-c", _ASK, address),
         stdin=DEVNULL,
@@ -292,25 +292,25 @@ async def _answers(address: str, more: dict[str, str]) -> str | None:
 
 
 class RayPool:
-    """Actors on the nodes of a cluster.
+    """Pool of Ray actors on the nodes of a cluster.
 
     Args:
-        ray: the module, connected.
-        ours: whether the connection ends with this pool.
-        apart: take it that no node sees the run's folder, as in tests.
+        ray: the module, connected to a cluster.
+        ours: whether closing the pool shuts down the connection.
+        apart: assume that no node can see the run's folder, as in tests.
     """
 
     def __init__(self, ray: Any, *, ours: bool = True, apart: bool = False) -> None:
         self.apart = apart
         self._ray, self._ours = ray, ours
         self._peers: list[_ActorPeer] = []
-        # Spread, since each computes; no cores of Ray's count, which may be all taken by others.
+        # Spread over nodes, since workers compute. They claim no cores, as others may hold all.
         self._kind = ray.remote(_Actor).options(
             num_cpus=0, max_restarts=0, max_concurrency=1000, scheduling_strategy="SPREAD"
         )
 
     async def spawn(self, number: int) -> Peer:
-        """Start one.
+        """Start an actor.
 
         Raises:
             RunError: no node takes it.
@@ -321,7 +321,7 @@ class RayPool:
                 where = await asyncio.wait_for(actor.where.remote(), _START_S)
                 break
             except (self._ray.exceptions.RayError, TimeoutError) as error:
-                # A node that has just gone is still offered for some seconds.
+                # Ray still offers a lost node for some seconds.
                 if tried == _TRIES:
                     said = " ".join(str(error).split())[:200] or f"nothing for {_START_S:g} s"
                     raise RunError(f"worker {number} cannot be started: {said}") from error
@@ -331,7 +331,7 @@ class RayPool:
         return peer
 
     async def close(self) -> None:
-        """End all, and the cluster where it is ours."""
+        """End all actors, and the cluster if this pool started it."""
         for peer in self._peers:
             await peer.end()
         if self._ours:
@@ -339,7 +339,7 @@ class RayPool:
 
 
 class _Actor:
-    """The worker, as Ray runs it: texts wait on either side until they are fetched."""
+    """The worker as a Ray actor; messages wait in queues until they are fetched."""
 
     def __init__(self) -> None:
         self._come: asyncio.Queue[str] = asyncio.Queue()
@@ -347,7 +347,7 @@ class _Actor:
         self._serving: asyncio.Task[None] | None = None
 
     async def where(self) -> str:
-        """Which process of which machine this is; from here on it works."""
+        """Start the worker, and return its process and machine."""
         self._serving = asyncio.create_task(self._serve())
         return f"process {os.getpid()} on {os.uname().nodename}"
 
@@ -360,12 +360,12 @@ class _Actor:
             self._go.put_nowait(None)
 
     async def tell(self, texts: list[str]) -> None:
-        """Take texts."""
+        """Queue messages for the worker."""
         for text in texts:
             self._come.put_nowait(text)
 
     async def hear(self) -> list[str | None]:
-        """All texts that wait, one at least; None is the end."""
+        """Return all waiting messages, at least one; None marks the end."""
         texts = [await self._go.get()]
         while not self._go.empty():
             texts.append(self._go.get_nowait())
@@ -387,13 +387,13 @@ class _ActorPeer:
             self._telling = asyncio.create_task(self._tell())
 
     async def _tell(self) -> None:
-        """Send what waits; what comes meanwhile goes together."""
+        """Send the waiting messages; those that come meanwhile go together."""
         while self._waiting:
             texts, self._waiting = self._waiting, []
             try:
                 await self._actor.tell.remote(texts)
             except Exception:
-                # Whoever listens hears of it.
+                # `hear` gets the error as well.
                 return
 
     async def hear(self) -> str | None:

@@ -1,7 +1,7 @@
-"""What driver and worker say to each other, as JSON objects: samples, calls and replies as text.
+"""Messages between driver and worker: samples, model calls and replies as JSON text.
 
-Both ends are ours and of one version, which the first text makes sure of. What a model said is in
-it, so each text is bounded, and nothing in it names anything to be imported or made.
+Both ends have the same version; the first message checks this. Messages contain output of models,
+so their size is limited, and nothing in them is imported or executed.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ _AS_IT_IS = tuple(
     if each.name not in ("messages", "tools", "schema", "reply")
 )
 SETTINGS = ("cache_in_process", "epoch", "role", "max_retries", "attempt_timeout")
-"""Settings of calls that a worker has as its driver has them."""
+"""Call settings that a worker takes over from its driver."""
 _MOST_KNOWN = 256
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
 def encode(words: Words) -> str:
-    """One text.
+    """Encode a message as JSON text.
 
     Raises:
-        ValueError: it holds what is no JSON; likewise TypeError.
+        ValueError: a value is not JSON; likewise TypeError.
     """
     return json.dumps(words, separators=(",", ":"), allow_nan=False)
 
 
 def decode(text: str) -> Words:
-    """The object of a text.
+    """Decode a message and check that it has a ``say`` field.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the text is not such an object.
     """
     words = json.loads(text)
     if not isinstance(words, dict) or not isinstance(words.get("say"), str):
@@ -54,13 +54,13 @@ def decode(text: str) -> Words:
 
 @dataclass
 class CallsTold:
-    """Calls as JSON, of one worker: what was told before is not told again."""
+    """Encoder of a worker's model calls; parts sent before are not sent again."""
 
     _talks: dict[tuple[str, str], Sequence[Any]] = field(default_factory=dict)
     _known: dict[bytes, int] = field(default_factory=dict)
 
     def words(self, sample: str, call: EndedCall) -> Words:
-        """A call of a sample; of its conversation what came since the node's last call."""
+        """Encode a call of a sample, with only the new messages of its conversation."""
         key, said = (sample, call.node), PlainCall.of(call)
         pairs = zip(self._talks.get(key, ()), said.messages, strict=False)
         same = sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], pairs))
@@ -77,12 +77,12 @@ class CallsTold:
         }
 
     def forget(self, sample: str) -> None:
-        """Let go of a sample that has ended."""
+        """Drop the state of a sample that has ended."""
         for key in [each for each in self._talks if each[0] == sample]:
             del self._talks[key]
 
     def _once(self, value: Any) -> Any:
-        """A value the first time, later its number."""
+        """Encode a value in full the first time, later as its number."""
         if value is None:
             return None
         text = text_of(value)
@@ -97,16 +97,16 @@ class CallsTold:
 
 @dataclass
 class CallsHeard:
-    """The other end of :class:`CallsTold`."""
+    """Decoder of model calls from a :class:`CallsTold`."""
 
     _talks: dict[tuple[str, str], tuple[Text, ...]] = field(default_factory=dict)
     _known: dict[int, Text] = field(default_factory=dict)
 
     def call(self, words: Mapping[str, Any]) -> PlainCall:
-        """The call that was told.
+        """Rebuild a call from its message.
 
         Raises:
-            ValueError: it was not told by :class:`CallsTold`; likewise LookupError and TypeError.
+            ValueError: the message is malformed; likewise LookupError and TypeError.
         """
         said, reply = words["said"], words["reply"]
         key = (words["sample"], said["node"])
@@ -121,7 +121,7 @@ class CallsHeard:
         )
 
     def forget(self, sample: str) -> None:
-        """Let go of a sample that has ended."""
+        """Drop the state of a sample that has ended."""
         for key in [each for each in self._talks if each[0] == sample]:
             del self._talks[key]
 
@@ -146,7 +146,7 @@ def _text(words: Sequence[str]) -> Text:
 
 
 def this_machine() -> str:
-    """A name of this machine that no other has while it is up."""
+    """Return an identifier of this machine: its boot id, else its host name."""
     try:
         return _BOOT.read_text().strip()
     except OSError:

@@ -1,11 +1,11 @@
-"""The worker: makes the job anew from ``run.json``, carries samples out, and gives back lines.
+"""The worker: rebuilds the job from ``run.json``, runs samples and sends their lines to the driver.
 
-It writes nothing of the run but the steps of its samples, and those only where it shares the
-folder: on the driver's own machine, for SQLite's locks hold on no other. Elsewhere it keeps them in
-memory, and a sample of a worker that is lost there starts over.
+Of the run it writes only the checkpoints of its samples, and only on the driver's own machine,
+since SQLite's locks hold on one machine alone. Elsewhere it keeps checkpoints in memory, and if
+such a worker is lost, its samples start over.
 
-As a process (``python -m navloom.evals.workers.worker``) it has texts by stdin and gives them by
-stdout, a line each. It ends with its driver: when stdin ends, at once, however busy.
+As a process (``python -m navloom.evals.workers.worker``) it reads messages from stdin and writes
+them to stdout, one per line. When stdin ends, it exits at once, however busy.
 """
 
 from __future__ import annotations
@@ -56,19 +56,19 @@ _TOLD = {ModelRefusedError: "refused", LimitReachedError: "limit", RunError: "ru
 
 
 async def serve(hear: Callable[[], Awaitable[str]], tell: Callable[[str], None]) -> None:
-    """Serve a driver until it says that this is the end.
+    """Run a worker until its driver ends it.
 
     Args:
-        hear: waits for its next text.
-        tell: sends it one.
+        hear: waits for the driver's next message.
+        tell: sends a message to the driver.
     """
     driver = _Driver(tell)
     try:
         async with AsyncExitStack() as opened:
             begin = decode(await hear())
             if begin["trace"]:
-                # Where traces do not get to, the driver's own do not either, and it says so.
-                # After it the driver waits for its own.
+                # The driver reports it if traces cannot be sent. The wait is short, since the
+                # driver waits for its own traces afterwards.
                 opened.enter_context(tracing(lambda _: None, joining=begin["trace"], within=0.5))
             listening = asyncio.create_task(driver.listen(hear))
             opened.callback(listening.cancel)
@@ -87,7 +87,7 @@ async def serve(hear: Callable[[], Awaitable[str]], tell: Callable[[str], None])
 
 
 class _Driver:
-    """The driver, seen from the worker."""
+    """The driver, as the worker sees it."""
 
     def __init__(self, tell: Callable[[str], None]) -> None:
         self._tell = tell
@@ -99,7 +99,7 @@ class _Driver:
         self._tell(encode({"say": say, **words}))
 
     async def ask(self, say: str, **words: Any) -> Words:
-        """Say something that is answered."""
+        """Send a message and return its answer."""
         number = next(self._numbers)
         self._asked[number] = asyncio.get_running_loop().create_future()
         try:
@@ -119,10 +119,10 @@ class _Driver:
 
 @asynccontextmanager
 async def _made(begin: Words, driver: _Driver) -> AsyncIterator[_Worker]:
-    """The worker that the driver's first text means.
+    """Build the worker that the driver's first message describes.
 
     Raises:
-        NavloomError: it cannot do this run; the line says why.
+        NavloomError: it cannot do this run; the message says why.
     """
     ours = package_version("navloom")
     if begin["navloom"] != ours:
@@ -145,7 +145,7 @@ async def _made(begin: Words, driver: _Driver) -> AsyncIterator[_Worker]:
             await _fetch(driver, path, "samples.jsonl")
         request = kind.request.read(path)
         for name in dict.fromkeys(request.models):
-            # A key or a file that is not here would be the error of every sample.
+            # A missing key or file would fail every sample.
             model_of(name)
         plan = kind.plan(request, path, lambda _: None)
         there = request_hash(kind.name, {**plan.request.record(), **plan.record}, request.seed)
@@ -167,7 +167,7 @@ async def _made(begin: Words, driver: _Driver) -> AsyncIterator[_Worker]:
 
 
 async def _fetch(driver: _Driver, folder: Path, pattern: str) -> None:
-    """Have files of the run's folder, as they are there."""
+    """Copy files of the run's folder from the driver."""
     for name, text in (await driver.ask("files", pattern=pattern))["files"].items():
         (folder / Path(name).name).write_text(text, encoding="utf-8")
 
@@ -179,10 +179,10 @@ def _text(path: Path) -> str | None:
 
 
 class _Worker:
-    """Carries out what it is told.
+    """A worker that runs samples as the driver asks.
 
     Attributes:
-        shares: whether its steps are in the run's own folder.
+        shares: whether its checkpoints are in the run's own folder.
     """
 
     def __init__(
@@ -222,7 +222,7 @@ class _Worker:
         return ResponseCache(folder) if self.shares else _DriversCache(self._driver)
 
     async def work(self) -> None:
-        """Do as the driver says, until it says that this is the end."""
+        """Process the driver's messages until it sends the end."""
         while (words := await self._driver.said.get())["say"] != "end":
             match words["say"]:
                 case "sample":
@@ -245,7 +245,7 @@ class _Worker:
         task.add_done_callback(self._tasks.discard)
 
     async def _carry(self, name: str, *, resumed: bool) -> None:
-        """Carry a sample out, and say how it ended."""
+        """Run a sample, and report how it ended."""
         control = RunControl()
         self._controls.add(control)
         if self._over:
@@ -278,10 +278,10 @@ class _Worker:
         return {"how": "line", "line": redacted(line)}
 
     def _sample(self, name: str) -> Sample:
-        """A sample of the plan; a later round is planned from what the folder holds, as elsewhere.
+        """Return a sample of the plan; plan later rounds from the run's folder if needed.
 
         Raises:
-            RunError: the run has none of that name.
+            RunError: the run has no sample of that name.
         """
         while name not in self._samples:
             more = self._kind.more
@@ -291,8 +291,8 @@ class _Worker:
         return self._samples[name]
 
     async def _forget(self, name: str) -> None:
-        """Let go of the steps of a sample whose line is written."""
-        # What stays is swept away when the run goes on.
+        """Delete the checkpoints of a sample whose line is written."""
+        # A later session removes leftovers.
         with suppress(sqlite3.Error):
             await self._saver.adelete_thread(name)
 
@@ -309,7 +309,7 @@ class _Worker:
 
 
 class _Gate:
-    """Asks the driver before each call whether anything is left."""
+    """Budget gate that asks the driver before each model call."""
 
     def __init__(self, driver: _Driver) -> None:
         self._driver = driver
@@ -331,7 +331,7 @@ class _Gate:
 
 
 class _DriversCache:
-    """The driver's cache, where this machine has none of it."""
+    """Client of the driver's reply cache, for machines without it."""
 
     def __init__(self, driver: _Driver) -> None:
         self._driver = driver
@@ -348,7 +348,7 @@ class _DriversCache:
 
 def main() -> None:
     """Serve the driver that started this process."""
-    # Whatever prints in here must not be taken for a text.
+    # Output of other code in this process must not mix with the messages.
     come, go = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
@@ -360,7 +360,7 @@ def main() -> None:
         def listen() -> None:
             for line in come:
                 loop.call_soon_threadsafe(queue.put_nowait, line.decode(errors="replace"))
-            # The driver is gone: nothing that is done from here on is ever written down.
+            # The driver is gone: no further result could be written.
             os._exit(0)
 
         def tell(text: str) -> None:
