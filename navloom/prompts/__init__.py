@@ -1,1 +1,1 @@
-"""What models are told: text files and one loader. Floor 0: knows no other room."""
+"""Prompt templates: text files and one loader. Layer 0: uses no other layer."""

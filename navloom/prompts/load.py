@@ -1,11 +1,11 @@
-"""The one way to a prompt: a named YAML file with declared variables, filled strictly.
+"""Load and fill prompt templates: named YAML files with declared variables, checked strictly.
 
 A prompt is ``navloom/prompts/SUBJECT/NAME.yaml`` with exactly the keys ``name`` (the file's own
 name), ``version`` (a whole number from 1, raised with every change of wording), ``description``,
-``variables`` (the names its two texts use), ``system`` and ``human`` (Jinja2 texts); and, where a
-model is shown how, ``turns``: pairs of a question and its answer, pasted as they are. What a
-variable holds is pasted as it is, too: texts from a scene are data and never become template code.
-Another package names the package that its prompts lie in as an entry point of ``navloom.prompts``.
+``variables`` (the names its two texts use), ``system`` and ``human`` (Jinja2 texts). Optional
+``turns`` are worked examples: pairs of a question and its answer, inserted as they are. Values of
+variables are inserted as they are as well: texts from a scene are data and never template code.
+Another package registers the package of its prompts as an entry point of ``navloom.prompts``.
 
 >>> load_prompt("room_typing").name
 'room_typing'
@@ -33,7 +33,7 @@ _KEYS = ("name", "version", "description", "variables", "system", "human")
 _TURNS = "turns"
 GROUP = "navloom.prompts"
 _NOT_PROMPTS = frozenset({"profiles"})
-"""YAML files of the folder that prompts are filled from; see
+"""YAML files of the folders that are no prompts; see
 :mod:`navloom.prompts.navcraft.profiles`."""
 _JINJA = ImmutableSandboxedEnvironment(
     undefined=StrictUndefined,
@@ -45,12 +45,12 @@ _JINJA = ImmutableSandboxedEnvironment(
 
 
 class Rendered(NamedTuple):
-    """The texts of a filled prompt; a graph makes the messages of them.
+    """The texts of a filled prompt; graphs build messages from them.
 
     Attributes:
         system: the system message.
         human: the question.
-        turns: worked turns that stand between them: a question and its answer, each.
+        turns: worked examples between them: a question and its answer, each.
     """
 
     system: str
@@ -60,16 +60,16 @@ class Rendered(NamedTuple):
 
 @dataclass(frozen=True)
 class Prompt:
-    """One prompt with its declared variables.
+    """A prompt template with its declared variables.
 
     Attributes:
         name: its file's name without ``.yaml``.
-        version: a whole number from 1; goes into the records of runs.
-        description: what the prompt is for, for people.
+        version: a whole number from 1; stored in the records of runs.
+        description: the prompt's purpose, for people.
         variables: every variable its texts use.
         system: the Jinja2 text of the system message.
         human: the Jinja2 text of the first human message.
-        turns: worked turns: a question and its answer, each.
+        turns: worked examples: a question and its answer, each.
     """
 
     name: str
@@ -82,14 +82,14 @@ class Prompt:
 
     @cached_property
     def hash(self) -> str:
-        """The first 12 hex digits of the SHA-256 of what a model may read: shows a silent edit."""
+        """The first 12 hex digits of the SHA-256 of the template's texts: shows a silent edit."""
         read = [self.system, self.human, *([self.turns] if self.turns else [])]
         text = json.dumps(read).encode()
         return hashlib.sha256(text).hexdigest()[:12]
 
     @property
     def record(self) -> dict[str, Any]:
-        """What a run writes down of it: ``{"name", "version", "hash"}``."""
+        """The prompt's entry in a run's record: ``{"name", "version", "hash"}``."""
         return {"name": self.name, "version": self.version, "hash": self.hash}
 
     def render(self, **variables: object) -> Rendered:
@@ -99,10 +99,11 @@ class Prompt:
             variables: a value for each declared variable, and nothing else.
 
         Returns:
-            The system and the human text, without white space at either end, and the worked turns.
+            The system and the human text, without white space at either end, and the worked
+            examples.
 
         Raises:
-            PromptError: where a variable is missing, unknown, or lacks a field the text uses.
+            PromptError: a variable is missing, unknown, or lacks a field the text uses.
         """
         missing = sorted(set(self.variables) - set(variables))
         if missing:
@@ -127,19 +128,19 @@ class Prompt:
 
 
 def prompt_names() -> tuple[str, ...]:
-    """The names of all prompts, those of other packages among them, sorted."""
+    """Return the sorted names of all prompts, including those of other packages."""
     return tuple(sorted({*_lent(), *_files()}))
 
 
 @lru_cache(maxsize=64)
 def load_prompt(name: str) -> Prompt:
-    """Read a prompt; read once, kept ever after.
+    """Load a prompt; the result is cached.
 
     Args:
         name: for example ``"room_typing"``.
 
     Raises:
-        PromptError: where there is no such prompt, or its file breaks a rule of this module.
+        PromptError: there is no such prompt, or its file breaks a rule of this module.
     """
     known = _files()
     if name not in known:
@@ -155,13 +156,13 @@ def load_prompt(name: str) -> Prompt:
 
 @lru_cache(maxsize=1)
 def _files() -> dict[str, Traversable]:
-    """Every prompt's file by name, in whichever subject's folder it lies."""
+    """Return the file of every prompt by name, from all subject folders."""
     return _in(folder for folder in files("navloom.prompts").iterdir() if folder.is_dir())
 
 
 @lru_cache(maxsize=1)
 def _lent() -> dict[str, Traversable]:
-    """Every file of other packages' prompts by name."""
+    """Return the files of other packages' prompts by name."""
     named = (
         plugin(GROUP, name, f"The prompts of '{name}'", PromptError) for name in plugins(GROUP)
     )
@@ -175,15 +176,15 @@ def _in(folders: Iterable[Traversable]) -> dict[str, Traversable]:
 
 
 def parse_prompt(text: str, *, where: str) -> Prompt:
-    """Read a prompt's YAML text.
+    """Parse and check a prompt's YAML text.
 
     Args:
         text: the content of a prompt file.
-        where: what to call the file in an error.
+        where: the file's name in errors.
 
     Raises:
-        PromptError: where the text is no YAML mapping, a key is missing, unknown or of the wrong
-            kind, a template cannot be parsed, or declared and used variables differ.
+        PromptError: the text is no YAML mapping, a key is missing, unknown or of the wrong type, a
+            template cannot be parsed, or declared and used variables differ.
     """
     try:
         data = yaml.safe_load(text)

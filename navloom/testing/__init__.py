@@ -1,9 +1,9 @@
-"""For tests: a loopback server that speaks OpenAI's and Anthropic's protocols and can misbehave.
+"""Loopback server for tests that speaks OpenAI's and Anthropic's protocols and can inject faults.
 
     with ModelServer(brain(get_model("builtin/heuristic"))) as server:
         model = get_model("openai/any", base_url=server.openai_url, api_key="test")
 
-It listens on 127.0.0.1 alone, at a port that the system picks, and calls nobody.
+It listens only on 127.0.0.1, at a port that the system picks, and makes no connections itself.
 """
 
 from navloom.testing.faults import (

@@ -1,8 +1,8 @@
-"""Ways for the loopback server to misbehave, one class each.
+"""Faults that the loopback server can inject, one class each.
 
-A fault may act at five moments: before the request is answered (`before`), on the message that is
-to be said (`message`), on the JSON of a whole reply (`reply`) and its bytes (`body`), and while
-bytes are sent (`pieces`). The plan of a server says which fault, if any, each call meets.
+A fault can act at five moments: before the request is answered (`before`), on the message to send
+(`message`), on the JSON of a complete reply (`reply`) and its bytes (`body`), and while bytes are
+sent (`pieces`). The plan of a server gives the fault, if any, of each call.
 """
 
 from __future__ import annotations
@@ -19,49 +19,49 @@ from langchain_core.messages import AIMessage
 from navloom.testing.wire import Call, Wire
 
 HUGE = 300_000
-"""Characters of a huge argument: more than anything in Navloom reads."""
+"""Length of a huge argument in characters: over every limit in Navloom."""
 
 
 class HungUpError(Exception):
-    """The server closes the connection before the reply is whole."""
+    """Raised to close the connection before the reply is complete."""
 
 
 class Exchange(Protocol):
-    """One request and its reply, as far as a fault may act on them.
+    """One request and its reply, with the actions that a fault can take.
 
     Attributes:
-        wire: the protocol that is spoken.
-        content_type: what the reply claims to be.
+        wire: the protocol of the request.
+        content_type: the content type of the reply.
     """
 
     wire: Wire
     content_type: str
 
     def send(self, status: int, body: bytes, headers: Mapping[str, str]) -> None:
-        """Send a whole reply."""
+        """Send a complete reply."""
 
     def send_json(self, status: int, body: Mapping[str, Any], headers: Mapping[str, str]) -> None:
-        """Send a whole JSON reply."""
+        """Send a complete JSON reply."""
 
     def drop(self) -> None:
-        """Close the connection without a word."""
+        """Close the connection without a reply."""
 
     def wait(self, seconds: float) -> None:
-        """Wait, but not longer than the server lives."""
+        """Wait, but at most until the server stops."""
 
     def outage(self, seconds: float) -> None:
         """Drop this call and refuse every new connection for some seconds."""
 
 
 class Fault:
-    """One way to misbehave; this one behaves."""
+    """Base class of faults; this one changes nothing."""
 
     def before(self, exchange: Exchange) -> bool:  # noqa: ARG002
-        """Act before the answer is made; True where the exchange is over with that."""
+        """Act before the reply is made; return True to end the exchange."""
         return False
 
     def message(self, message: AIMessage) -> AIMessage:
-        """Change what is said."""
+        """Change the message to send."""
         return message
 
     def reply(self, reply: dict[str, Any]) -> dict[str, Any]:
@@ -73,17 +73,17 @@ class Fault:
         return body
 
     def pieces(self, exchange: Exchange, pieces: Sequence[bytes]) -> Iterator[bytes]:  # noqa: ARG002
-        """Send a reply piece by piece: the events of a stream, or the halves of a whole reply.
+        """Yield the pieces of a reply: the events of a stream, or the halves of a whole reply.
 
         Raises:
-            HungUpError: to close the connection at this place.
+            HungUpError: to close the connection at this point.
         """
         yield from pieces
 
 
 @dataclass(frozen=True)
 class Status(Fault):
-    """An HTTP error.
+    """An HTTP error status.
 
     Attributes:
         status: the status code.
@@ -100,7 +100,7 @@ class Status(Fault):
     headers: Mapping[str, str] = field(default_factory=dict)
 
     def before(self, exchange: Exchange) -> bool:
-        """Answer with the error, in the form of the protocol that was spoken."""
+        """Reply with the error, in the form of the request's protocol."""
         headers = dict(self.headers)
         if self.retry_after is not None:
             headers["Retry-After"] = f"{self.retry_after}"
@@ -110,18 +110,18 @@ class Status(Fault):
 
 @dataclass(frozen=True)
 class Delay(Fault):
-    """A wait of some seconds before the answer."""
+    """A delay of some seconds before the reply."""
 
     seconds: float
 
     def before(self, exchange: Exchange) -> bool:  # noqa: ARG002
-        """Wait, then let the answer be made."""
+        """Wait, then let the reply be made."""
         time.sleep(self.seconds)
         return False
 
 
 class Drop(Fault):
-    """The connection is closed without a word."""
+    """The connection is closed without a reply."""
 
     def before(self, exchange: Exchange) -> bool:
         """Close the connection."""
@@ -131,7 +131,7 @@ class Drop(Fault):
 
 @dataclass(frozen=True)
 class Silence(Fault):
-    """No answer for some seconds, then none at all: what a client's read time-out is for."""
+    """No reply for some seconds, then a closed connection; triggers a client's read timeout."""
 
     seconds: float
 
@@ -144,12 +144,12 @@ class Silence(Fault):
 
 @dataclass(frozen=True)
 class Outage(Fault):
-    """The server goes away with this call: for some seconds every new connection is refused."""
+    """The server goes down with this call and refuses connections for some seconds."""
 
     seconds: float
 
     def before(self, exchange: Exchange) -> bool:
-        """Stop listening, drop this call, listen again after a while."""
+        """Stop listening, drop this call, and listen again after some seconds."""
         exchange.outage(self.seconds)
         return True
 
@@ -159,8 +159,8 @@ class Cut(Fault):
     """The reply ends in the middle.
 
     Attributes:
-        politely: a stream is closed as if that had been all of it, as some proxies do.
-        after: so many pieces are sent; None: half of them.
+        politely: whether to close a stream as if it were complete, as some proxies do.
+        after: the number of pieces to send; None: half of them.
     """
 
     politely: bool = False
@@ -176,7 +176,7 @@ class Cut(Fault):
 
 @dataclass(frozen=True)
 class Stall(Fault):
-    """The reply stops in the middle for some seconds, and never goes on."""
+    """The reply stops in the middle for some seconds and is never completed."""
 
     seconds: float
 
@@ -188,10 +188,10 @@ class Stall(Fault):
 
 
 class Empty(Fault):
-    """A reply without choices; in Anthropic's protocol, without content."""
+    """A reply without choices, or without content in Anthropic's protocol."""
 
     def reply(self, reply: dict[str, Any]) -> dict[str, Any]:
-        """Take out what was said."""
+        """Remove the choices or the content."""
         return {**reply, ("choices" if "choices" in reply else "content"): []}
 
 
@@ -202,14 +202,14 @@ class UnknownTool(Fault):
     name: str = "teleport"
 
     def message(self, message: AIMessage) -> AIMessage:
-        """Put the call in the place of what was said."""
+        """Replace the message by a call of the unknown tool."""
         call = {"name": self.name, "args": {"to": "Kitchen_1"}, "id": "call_unknown"}
         return message.model_copy(update={"content": "", "tool_calls": [call]})
 
 
 @dataclass(frozen=True)
 class BadArguments(Fault):
-    """Tool calls with arguments that mean nothing; an answer in JSON is spoiled likewise.
+    """Tool calls with invalid arguments; a JSON answer is damaged in the same way.
 
     Attributes:
         how: "broken" (JSON that is cut off), "wrong" (other keys and types) or "huge".
@@ -218,7 +218,7 @@ class BadArguments(Fault):
     how: str = "broken"
 
     def message(self, message: AIMessage) -> AIMessage:
-        """Spoil what was said."""
+        """Damage the arguments or the text."""
         if not message.tool_calls:
             text = str(message.content)
             said = {"broken": text[: len(text) // 2], "wrong": "[1, 2]", "huge": "x" * HUGE}
@@ -235,10 +235,10 @@ class BadArguments(Fault):
 
 
 class Filtered(Fault):
-    """The model stops for a content filter: a whole reply that says nothing."""
+    """The model stops at a content filter: a complete reply without content."""
 
     def message(self, message: AIMessage) -> AIMessage:
-        """Say nothing, and why."""
+        """Remove the content and set the stop reason."""
         stop = {"finish_reason": "content_filter", "stop_reason": "refusal"}
         return message.model_copy(
             update={"content": "", "tool_calls": [], "response_metadata": stop}
@@ -247,18 +247,18 @@ class Filtered(Fault):
 
 @dataclass(frozen=True)
 class Garble(Fault):
-    """A reply that cannot be read.
+    """A reply that cannot be parsed.
 
     Attributes:
         raw: the bytes to send in place of the reply; None sends its first half.
-        content_type: what the reply claims to be.
+        content_type: the content type of the reply.
     """
 
     raw: bytes | None = None
     content_type: str = "application/json"
 
     def before(self, exchange: Exchange) -> bool:
-        """Set the content type; where the bytes are given, send them."""
+        """Set the content type; if raw bytes are given, send them."""
         exchange.content_type = self.content_type
         if self.raw is None:
             return False
@@ -271,18 +271,18 @@ class Garble(Fault):
 
 
 Plan: TypeAlias = Callable[[int], Fault | None]
-"""Says which fault a call meets, by its number from 0; safe to ask from several threads."""
+"""Returns the fault for a call by its number from 0; must be thread-safe."""
 
 
 class CallPlan(Protocol):
-    """Says which fault a call meets by what is in the call; safe to ask from several threads."""
+    """Chooses the fault of a call by its content; must be thread-safe."""
 
     def meet(self, call: Call) -> Fault | None:
-        """The fault that a call meets."""
+        """Return the fault for a call, or None."""
 
 
 def plan_of(faults: Plan | Sequence[Fault | None]) -> Plan:
-    """A plan, of a list of faults for the first calls or a plan as it is."""
+    """Make a plan from a list of faults for the first calls; return a plan unchanged."""
     if callable(faults):
         return faults
     listed = tuple(faults)
@@ -290,12 +290,12 @@ def plan_of(faults: Plan | Sequence[Fault | None]) -> Plan:
 
 
 def seeded_plan(faults: Sequence[Fault], *, share: float, seed: int = 0) -> Plan:
-    """A plan in which each call meets one of the faults with some probability.
+    """Make a plan in which each call gets one of the faults with some probability.
 
     Args:
         faults: the faults to draw from.
-        share: how many of the calls meet one, 0 to 1.
-        seed: the same seed gives the same fault to the same call number.
+        share: the probability of a fault, 0 to 1.
+        seed: the same seed gives the same fault for the same call number.
     """
 
     def plan(number: int) -> Fault | None:

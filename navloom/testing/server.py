@@ -1,4 +1,4 @@
-"""A model server on the loopback, for tests: two protocols, a script, a plan of faults."""
+"""Mock model server on the loopback, for tests: two protocols, scripted replies, planned faults."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ Replier: TypeAlias = Callable[[Call], Said]
 
 
 class ModelServer:
-    """A server that answers as it is told and remembers what it was asked.
+    """A model server with scripted replies that records its requests.
 
         with ModelServer(["hello"]) as server:
             get_model("openai/any", base_url=server.openai_url, api_key="test").invoke("hi")
         assert server.calls[0].body["messages"] == [{"role": "user", "content": "hi"}]
 
     Attributes:
-        errors: what went wrong while answering, as one line each; such a call gets a 500.
+        errors: errors while answering, one line each; such a call gets status 500.
     """
 
     def __init__(
@@ -43,15 +43,15 @@ class ModelServer:
         faults: Plan | CallPlan | Sequence[Fault | None] = (),
         key: str | None = None,
     ) -> None:
-        """Set the server up; it listens from `start` or ``with`` on.
+        """Set up the server; it listens from `start` or ``with`` on.
 
         Args:
-            replies: what to say to each call that meets no final fault, in order: texts, tool
-                calls, messages (see `navloom.models.scripted.as_message`); or a function of the
-                call, such as `navloom.testing.wire.brain` makes.
-            faults: the fault that each call meets, in order, or a plan by the call's number, or
-                one by what is in the call (`navloom.testing.faults.CallPlan`).
-            key: the key that a request must bear; None takes any.
+            replies: the replies, in order, to calls that no fault has answered: texts, tool calls,
+                messages (see `navloom.models.scripted.as_message`); or a function of the call,
+                such as `navloom.testing.wire.brain` makes.
+            faults: the fault of each call, in order, or a plan by the call's number, or a plan by
+                its content (`navloom.testing.faults.CallPlan`).
+            key: the key that a request must have; None accepts any.
         """
         self.errors: list[str] = []
         self._replies = replies if callable(replies) else list(replies)
@@ -89,7 +89,7 @@ class ModelServer:
 
     @property
     def calls(self) -> list[Call]:
-        """The requests so far, those that met a fault included."""
+        """The requests so far, including those with a fault."""
         with self._lock:
             return list(self._calls)
 
@@ -115,16 +115,16 @@ class ModelServer:
                 self._http.server_close()
 
     def wait(self, seconds: float) -> None:
-        """Wait, but not longer than the server lives."""
+        """Wait, but at most until the server stops."""
         self._over.wait(seconds)
 
     def outage(self, seconds: float, meanwhile: Callable[[], None]) -> None:
-        """Refuse every new connection for some seconds; kept ones go on.
+        """Refuse every new connection for some seconds; open connections go on.
 
         Args:
-            seconds: how long. Nothing goes down within half a second of the last time, so that
-                outages which come together do not add up.
-            meanwhile: done once the port is closed, or at once where it stays open.
+            seconds: the duration. Within half a second of the last outage there is no new one, so
+                that simultaneous outages do not add up.
+            meanwhile: called once the port is closed, or at once if it stays open.
         """
         with self._turn:
             rested = time.monotonic() - self._up_since > _BETWEEN_OUTAGES_S
@@ -146,26 +146,26 @@ class ModelServer:
         self.stop()
 
     def admit(self, wire: Wire, body: dict[str, Any], headers: dict[str, str], path: str) -> Call:
-        """Number a request and remember it."""
+        """Record a request and return it as a numbered call."""
         with self._lock:
             call = Call(len(self._calls), wire, body, headers, path)
             self._calls.append(call)
         return call
 
     def refuses(self, headers: Mapping[str, str]) -> bool:
-        """Whether a request bears the wrong key."""
+        """Check whether a request has the wrong key."""
         borne = headers.get("x-api-key") or headers.get("authorization", "").removeprefix("Bearer ")
         return self._key is not None and borne != self._key
 
     def fault(self, call: Call) -> Fault:
-        """The fault that a call meets."""
+        """Return the fault for a call."""
         return self._plan(call) or Fault()
 
     def answer(self, call: Call) -> AIMessage:
-        """What is said to a call.
+        """Return the reply to a call.
 
         Raises:
-            ScriptError: where the script has no reply left.
+            ScriptError: no scripted reply is left.
         """
         if callable(self._replies):
             return as_message(self._replies(call))
@@ -177,7 +177,7 @@ class ModelServer:
 
 
 class _Connections:
-    """The connections that are open, whichever listener took them."""
+    """The open connections of all listeners."""
 
     def __init__(self) -> None:
         self._open: set[socket.socket] = set()
@@ -192,7 +192,7 @@ class _Connections:
             self._open.discard(connection)
 
     def hang_up(self) -> None:
-        """Wake the threads that wait on connections kept alive; they close them."""
+        """Wake the threads that wait on kept-alive connections, so that they close them."""
         with self._guard:
             left = list(self._open)
         for connection in left:
@@ -215,11 +215,11 @@ class _Http(ThreadingHTTPServer):
         super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing: a client that hangs up in the middle is part of what is tested."""
+        """Ignore errors: clients that hang up are part of the tests."""
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """One request and its reply; what a fault acts on as an `Exchange`."""
+    """Handler of one request and its reply; faults act on it as an `Exchange`."""
 
     _HEALTH: ClassVar = {"/health": {}, "/v1/models": {"object": "list", "data": []}}
 
@@ -231,17 +231,17 @@ class _Handler(BaseHTTPRequestHandler):
     content_type: str
 
     def send_json(self, status: int, body: Mapping[str, Any], headers: Mapping[str, str]) -> None:
-        """Send a whole JSON reply."""
+        """Send a complete JSON reply."""
         self.send(status, json.dumps(body).encode(), headers)
 
     def send(self, status: int, body: bytes, headers: Mapping[str, str]) -> None:
-        """Send a whole reply."""
+        """Send a complete reply."""
         self.send_pieces(status, len(body), [body], headers)
 
     def send_pieces(
         self, status: int, length: int, pieces: Iterable[bytes], headers: Mapping[str, str]
     ) -> None:
-        """Send a reply of a known length as its pieces come."""
+        """Send a reply of known length, piece by piece."""
         self.send_response(status)
         self.send_header("Content-Type", self.content_type)
         self.send_header("Content-Length", str(length))
@@ -252,7 +252,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(piece)
 
     def send_stream(self, events: Iterable[bytes]) -> None:
-        """Send server-sent events, each as a chunk of its own."""
+        """Send server-sent events, one chunk each."""
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Transfer-Encoding", "chunked")
@@ -262,13 +262,13 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(b"0\r\n\r\n")
 
     def drop(self) -> None:
-        """Close the connection without a word."""
+        """Close the connection without a reply."""
         self.close_connection = True
         with contextlib.suppress(OSError):
             self.connection.shutdown(socket.SHUT_RDWR)
 
     def wait(self, seconds: float) -> None:
-        """Wait, but not longer than the server lives."""
+        """Wait, but at most until the server stops."""
         self.server.model_server.wait(seconds)
 
     def outage(self, seconds: float) -> None:

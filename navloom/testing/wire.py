@@ -1,6 +1,6 @@
-"""The two protocols, as JSON: what a request asks, what a reply looks like, whole and streamed.
+"""OpenAI's and Anthropic's protocols as JSON: parse requests; write replies, complete or streamed.
 
-With :func:`brain` a chat model answers what comes over the wire, so that any graph can be run so.
+With :func:`brain` a chat model answers the requests, so that any graph can run over the protocol.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from navloom.models.messages import AnswerError, message_text, read_json_object
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a request asks, whichever protocol it came by.
+    """The content of a request, in one form for both protocols.
 
     Attributes:
         messages: the conversation.
         tools: the tools, in OpenAI's form.
         schema: the JSON schema of the final answer, with its title, if one was sent.
-        answer_tool: the tool that has to carry the final answer, if one was offered.
+        answer_tool: the tool that must carry the final answer, if one was offered.
     """
 
     messages: list[BaseMessage]
@@ -51,22 +51,22 @@ class Wire(ABC):
 
     @abstractmethod
     def asked(self, body: Mapping[str, Any]) -> Asked:
-        """Read a request."""
+        """Parse a request."""
 
     @abstractmethod
     def reply(self, body: Mapping[str, Any], said: AIMessage, number: int) -> dict[str, Any]:
-        """Write a whole reply."""
+        """Build a complete reply."""
 
     @abstractmethod
     def stream(self, body: Mapping[str, Any], said: AIMessage, number: int) -> Iterator[bytes]:
-        """Write a reply as server-sent events."""
+        """Build a reply as server-sent events."""
 
     @abstractmethod
     def error(self, text: str, code: str | None = None) -> dict[str, Any]:
-        """Write an error."""
+        """Build an error reply."""
 
     def usage(self, body: Mapping[str, Any], said: AIMessage) -> tuple[int, int]:
-        """Tokens read and written: what the message says, else an estimate."""
+        """Return input and output tokens: those of the message, else an estimate."""
         if said.usage_metadata is not None:
             return said.usage_metadata["input_tokens"], said.usage_metadata["output_tokens"]
         asked = self.asked(body)
@@ -75,14 +75,14 @@ class Wire(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request as it came.
+    """One request as it was received.
 
     Attributes:
         number: its number, from 0, in the order of arrival.
-        wire: the protocol it spoke.
-        body: its JSON.
+        wire: its protocol.
+        body: its JSON body.
         headers: its headers, by name in lower case.
-        path: the path asked for.
+        path: the requested path.
     """
 
     number: int
@@ -93,12 +93,12 @@ class Call:
 
 
 class OpenAI(Wire):
-    """OpenAI's chat completions."""
+    """OpenAI's chat completions protocol."""
 
     name = "openai"
 
     def asked(self, body: Mapping[str, Any]) -> Asked:
-        """Read a request, vLLM's with an answer tool too."""
+        """Parse a request, including vLLM's requests with an answer tool."""
         tools = [t for t in body.get("tools") or [] if not _is_answer(t["function"]["name"])]
         turns: list[Any] = [_readable(turn) for turn in body["messages"]]
         messages = convert_to_messages(turns)
@@ -113,7 +113,7 @@ class OpenAI(Wire):
         return Asked(messages, tools, shape)
 
     def reply(self, body: Mapping[str, Any], said: AIMessage, number: int) -> dict[str, Any]:
-        """Write a whole reply."""
+        """Build a complete reply."""
         calls = [
             {"id": id_, "type": "function", "function": {"name": name, "arguments": args}}
             for id_, name, args in _calls(said, number)
@@ -133,7 +133,7 @@ class OpenAI(Wire):
         }
 
     def stream(self, body: Mapping[str, Any], said: AIMessage, number: int) -> Iterator[bytes]:
-        """Write a reply as chunks: the text by words, then each call, then the usage if asked."""
+        """Build a reply as chunks: the text by parts, then each call, then usage if requested."""
         head = self._head(body, number, "chat.completion.chunk")
 
         def chunk(delta: dict[str, Any], finish: str | None = None) -> bytes:
@@ -155,7 +155,7 @@ class OpenAI(Wire):
         yield b"data: [DONE]\n\n"
 
     def error(self, text: str, code: str | None = None) -> dict[str, Any]:
-        """Write an error."""
+        """Build an error reply."""
         return {"error": {"message": text, "type": "planned", "param": None, "code": code}}
 
     def _head(self, body: Mapping[str, Any], number: int, kind: str) -> dict[str, Any]:
@@ -172,12 +172,12 @@ class OpenAI(Wire):
 
 
 class Anthropic(Wire):
-    """Anthropic's messages."""
+    """Anthropic's messages protocol."""
 
     name = "anthropic"
 
     def asked(self, body: Mapping[str, Any]) -> Asked:
-        """Read a request."""
+        """Parse a request."""
         messages: list[BaseMessage] = []
         if body.get("system"):
             messages.append(SystemMessage(content=message_text(body["system"])))
@@ -198,7 +198,7 @@ class Anthropic(Wire):
         return Asked(messages, tools, shape.get("schema"))
 
     def reply(self, body: Mapping[str, Any], said: AIMessage, number: int) -> dict[str, Any]:
-        """Write a whole reply."""
+        """Build a complete reply."""
         read, written = self.usage(body, said)
         return {
             **self._head(body, number),
@@ -208,7 +208,7 @@ class Anthropic(Wire):
         }
 
     def stream(self, body: Mapping[str, Any], said: AIMessage, number: int) -> Iterator[bytes]:
-        """Write a reply as Anthropic's events."""
+        """Build a reply as Anthropic's events."""
         read, written = self.usage(body, said)
         start = {**self._head(body, number), "content": [], "stop_reason": None}
         start["usage"] = {"input_tokens": read, "output_tokens": 0}
@@ -234,7 +234,7 @@ class Anthropic(Wire):
         yield _named_event("message_stop", {})
 
     def error(self, text: str, code: str | None = None) -> dict[str, Any]:
-        """Write an error."""
+        """Build an error reply."""
         return {"type": "error", "error": {"type": code or "planned", "message": text}}
 
     def _head(self, body: Mapping[str, Any], number: int) -> dict[str, Any]:
@@ -259,7 +259,7 @@ WIRES: dict[str, Wire] = {
     "/chat/completions": OpenAI(),
     "/v1/messages": Anthropic(),
 }
-"""The protocol spoken at each path."""
+"""The protocol at each path."""
 
 _OPENAI_FINISH = ("tool_calls", "stop")
 _ANTHROPIC_FINISH = ("tool_use", "end_turn")
@@ -284,7 +284,7 @@ def _is_answer(name: str) -> bool:
 
 
 def _readable(turn: Mapping[str, Any]) -> Mapping[str, Any] | AIMessage:
-    """A turn as it is; one whose tool calls cannot be read, as a message that says so."""
+    """Return a turn as it is, or as a message with invalid tool calls if they cannot be parsed."""
     calls = turn.get("tool_calls") or []
     good, bad = [], []
     for call in calls:
@@ -335,22 +335,22 @@ def _named_event(name: str, data: dict[str, Any]) -> bytes:
 
 _SEED = re.compile(r"^[ \t]*Random seed:[ \t]*(-?\d{1,20})[ \t]*$", re.MULTILINE)
 _JOBS = {"navigator": "navigator", "oracle": "oracle", "dialogue_oracle": "oracle", "chat": "chat"}
-"""Prompts that name no job, and what rule-based models know theirs by."""
+"""Prompts without a job line, and the job names that rule-based models know."""
 _JOB = re.compile(r"^[ \t]*Job:[ \t]*([A-Za-z][\w-]{0,59})[ \t]*$", re.MULTILINE)
 
 
 def brain(model: BaseChatModel, *, job: str | None = None) -> Callable[[Call], AIMessage]:
-    """Let a chat model answer what comes over the wire.
+    """Make a reply function that answers requests with a chat model.
 
     Args:
         model: the model, such as ``get_model("builtin/heuristic")``.
-        job: what every request asks a rule-based model to do. None: what the title of the
-            request's schema says, else the line ``Job: NAME`` of its first human message, else
-            that of the prompt of ours that its system message is; what it draws by is the line
-            ``Random seed: N``, and 0 where there is none.
+        job: the job of a rule-based model in every request. None: the title of the request's
+            schema, else the line ``Job: NAME`` of its first human message, else the job of our
+            prompt that its system message begins with. The seed is that of the line
+            ``Random seed: N``, and 0 if there is none.
 
     Returns:
-        What a `ModelServer` takes for its replies.
+        A function for the ``replies`` of a `ModelServer`.
     """
 
     def answer(call: Call) -> AIMessage:
@@ -369,7 +369,7 @@ def brain(model: BaseChatModel, *, job: str | None = None) -> Callable[[Call], A
 
 
 def _told(asked: Asked, job: str | None) -> dict[str, Any]:
-    """What a caller in this process would have bound, as far as the words of a request say it."""
+    """Return the job and the seed that a rule-based model needs, as read from the request."""
     first = next((m for m in asked.messages if isinstance(m, HumanMessage)), None)
     text = "" if first is None else message_text(first.content)
     named, seed = _JOB.search(text), _SEED.search(text)
@@ -379,7 +379,7 @@ def _told(asked: Asked, job: str | None) -> dict[str, Any]:
 
 
 def _job_by_opening(messages: Sequence[BaseMessage]) -> str | None:
-    """The job of the prompt of ours whose first line a conversation begins with."""
+    """Return the job of our prompt whose first line begins the system message; else None."""
     from navloom.prompts.load import load_prompt
 
     system = next((m for m in messages if isinstance(m, SystemMessage)), None)

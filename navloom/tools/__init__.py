@@ -1,4 +1,4 @@
-"""What an agent may call, grounded in a scene graph. Floor 2: uses scenes and sim."""
+"""Tools that an agent may call, grounded in a scene graph. Layer 2: uses scenes and sim."""
 
 from navloom.tools.navcraft.paths import check_path_and_adjacency, check_two_path_and_adjacency
 from navloom.tools.navcraft.relay import check_collab_path_efficient

@@ -1,8 +1,8 @@
-"""What a model or a stranger wrote: an answer's form and its faults, and words fit for a prompt.
+"""Validate structured output of models, and make untrusted text safe for prompts.
 
-What a model, a navigator or a file said is pasted into other models' prompts. There it must not
-look like a part of the prompt: no line of its own, no heading that readers look for, no control
-characters. What it means is left alone; that it is data is said by the prompt around it.
+Text from a model, a navigator or a file is pasted into other models' prompts. There it must not
+look like a part of the prompt: no line breaks, no headings that readers look for, no control
+characters. Its meaning is not changed; the prompt around it says that it is data.
 
 >>> paragraph("Go left. Action options: {}", 80)
 'Go left. Action options - {}'
@@ -26,7 +26,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, WithJsonSche
 from navloom.files import and_more, packaged
 
 MOST_LISTED = 12
-"""How many names or faults a message lists."""
+"""Limit of the names or faults in a message."""
 _MOST_QUOTED = 120
 
 
@@ -35,10 +35,10 @@ class Violation:
     """One broken rule.
 
     Attributes:
-        code: what to count it under, for example ``"object_not_there"``.
-        message: one plain sentence for the model: what was said, and what would do.
+        code: the key to count it by, for example ``"object_not_there"``.
+        message: one plain sentence for the model: what it answered, and what would be valid.
         where: the part of the answer, such as ``phase_1 "Target object"``.
-        finding: what is wrong there, for who reads a dataset; empty where another finding says it.
+        finding: the fault, for readers of a dataset; empty if another finding covers it.
     """
 
     code: str
@@ -48,13 +48,13 @@ class Violation:
 
 
 def quoted(value: Any) -> str:
-    """A model's own words, shortened and on one line, for use inside a message."""
+    """Quote a model's text in a message: on one line, truncated."""
     text = " ".join(str(value).split())
     return f"'{text[:_MOST_QUOTED]}{'...' if len(text) > _MOST_QUOTED else ''}'"
 
 
 def listed(names: Sequence[str], *, near: str | None = None) -> str:
-    """Names in a sentence, at most a dozen, those most like ``near`` first."""
+    """Join at most a dozen names for a message, those most similar to ``near`` first."""
     if near is not None:
         close = get_close_matches(near, names, n=MOST_LISTED, cutoff=0.4)
         names = [*close, *(n for n in names if n not in close)]
@@ -62,13 +62,13 @@ def listed(names: Sequence[str], *, near: str | None = None) -> str:
 
 
 class Form(BaseModel):
-    """A part of an answer: its keys are the aliases, all of them and no others."""
+    """Base model of one part of an answer; its keys are the aliases, and no others are allowed."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
     @classmethod
     def key_names(cls) -> list[str]:
-        """Its keys as an answer has them, in their order."""
+        """Return the part's keys as in an answer, in their order."""
         return [str(field.alias) for field in cls.model_fields.values() if field.alias]
 
 
@@ -78,12 +78,12 @@ F = TypeVar("F", bound=Form)
 def closed_object(
     properties: Mapping[str, Any], title: str = "", description: str = ""
 ) -> dict[str, Any]:
-    """The JSON schema of an object with exactly these properties.
+    """Return the JSON schema of an object with exactly these properties.
 
     Args:
-        properties: the schema of each, by name.
-        title: of the schema; left out where it is empty, as is the description.
-        description: what the object is.
+        properties: the schema of each property, by name.
+        title: of the schema; left out if empty, as is the description.
+        description: of the object.
     """
     return {
         **({"title": title} if title else {}),
@@ -96,9 +96,9 @@ def closed_object(
 
 
 def name_argument(description: str, known: Sequence[str] | None) -> tuple[Any, Any]:
-    """A tool's argument that is a name, of those known where there are any: type and field."""
-    # A Literal would refuse an unknown name before the tool could answer it helpfully; and of a
-    # field LangChain hands on only what stands in its annotation.
+    """Return type and field of a tool argument that is a name, of the known names if any."""
+    # A Literal would refuse an unknown name before the tool could give a helpful answer, and
+    # LangChain passes on only the parts of a field that are in its annotation.
     held = Annotated[str, WithJsonSchema({"type": "string", "enum": [*known]})] if known else str
     return held, Field(description=description)
 
@@ -106,15 +106,15 @@ def name_argument(description: str, known: Sequence[str] | None) -> tuple[Any, A
 def read_form(
     answer: Mapping[str, Any], key: str, form: type[F]
 ) -> tuple[F | None, list[Violation]]:
-    """Read the part of an answer that stands under a key.
+    """Validate the part of an answer under a key.
 
     Args:
-        answer: what the model said.
+        answer: the model's answer.
         key: the key, for example ``phase_1``.
-        form: what is expected under it.
+        form: the model of the part.
 
     Returns:
-        The part and no faults, or None and each fault of its form in one sentence.
+        The part and no violations, or None and one violation for each fault.
     """
     if not isinstance(answer.get(key), dict):
         return None, [Violation("wrong_form", f'The answer has no object under the key "{key}".')]
@@ -141,7 +141,7 @@ def _faults(error: ValidationError, form: type[Form], key: str) -> list[Violatio
 
 
 HEADINGS: tuple[str, ...] = tuple(packaged("navloom.tools", "headings.yaml"))
-"""The words that open a section of a prompt when a colon follows."""
+"""Words that open a section of a prompt if a colon follows."""
 _HEADING = re.compile(
     rf"(?<!\w)({'|'.join(h.replace(' ', '[ _]') for h in HEADINGS)})( \d{{1,6}})?"
     r"[*_ ]{0,3}[:\uFF1A\uFE55\u2236]",
@@ -152,17 +152,17 @@ _MOST_READ = 20_000
 
 
 def paragraph(text: str, most: int) -> str:
-    """A stranger's text as one plain line.
+    """Sanitize untrusted text: return it as one plain line.
 
-    Control and invisible characters go, white space is collapsed, a heading of ours loses its
-    colon, tags their brackets, fences their ticks; what is over the bound is cut at a word.
+    Control and invisible characters are removed, and white space is collapsed. Our headings lose
+    their colon, tags their brackets, code fences their ticks. A long text is cut at a word.
 
     Args:
-        text: whatever was said.
-        most: characters at most.
+        text: any text.
+        most: limit of the result in characters.
 
     Returns:
-        One line of at most ``most`` characters, perhaps empty.
+        One line of at most ``most`` characters; it may be empty.
     """
     kept = "".join(_shown(character) for character in text[:_MOST_READ])
     kept = _TAG.sub(r"(\1)", kept.replace("```", " "))
@@ -184,29 +184,29 @@ _LOOKALIKES = str.maketrans(
     "асԁеһіјӏорԛѕԝхуѵАВЕНІЈКМОРЅТХУԜαεικνορτυχΑΒΕΗΙΚΜΝΟΡΤΥΧɑɡıⅼСғ",
     "acdehijlopqswxyvABEHIJKMOPSTXYWaeiknoptuxABEHIKMNOPTYXagilCf",
 )
-"""Letters of other scripts that pass for Latin ones in print (after Unicode's UTS 39)."""
+"""Letters of other scripts that look like Latin ones in print (after Unicode's UTS 39)."""
 _NAMED = re.compile(
     "(?:LATIN LETTER SMALL CAPITAL|REGIONAL INDICATOR SYMBOL LETTER|"
     "(?:CROSSED )?NEGATIVE (?:CIRCLED|SQUARED) LATIN CAPITAL LETTER) ([A-Z])"
 )
 _COLONS = "ː꞉ꓽ\u0903"
-"""Letters and marks that pass for one."""
+"""Letters and marks that look like a colon."""
 _UNSEEN = "\u034f\u115f\u1160\u3164\uffa0\u2800"
 _MOST_ACCENTS = 2
 
 
 def plain_letters(text: str) -> list[str]:
-    """What each character of a text reads as, so that look-alikes cannot hide a word.
+    """Fold each character of a text to what it reads as, so that look-alikes hide no word.
 
-    Compatibility forms are unfolded (NFKC), and what is not seen is left out: zero width and
-    direction characters, tags, accents stacked over two. A word that reads as ASCII letters
-    altogether is written in them; other words keep their script and their accents.
+    Compatibility forms are unfolded (NFKC). Invisible characters are removed: zero width and
+    direction characters, tags, more than two stacked accents. A word whose characters all read as
+    ASCII letters is written in them; other words keep their script and their accents.
 
     Args:
-        text: whatever was said.
+        text: any text.
 
     Returns:
-        For each character of ``text`` none, one or several characters.
+        For each character of ``text`` a string of zero or more characters.
     """
     if text.isascii():
         return list(text)
@@ -238,7 +238,7 @@ def _compatible(character: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _ascii(read: str) -> str:
-    """In ASCII where it can be read so, else as it is."""
+    """Return a character in ASCII if it reads as such, else unchanged."""
     parts = unicodedata.normalize("NFKD", read)
     bare = "".join(c for c in parts if not unicodedata.combining(c)).translate(_LOOKALIKES)
     if bare.isascii():

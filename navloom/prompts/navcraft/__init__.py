@@ -1,1 +1,1 @@
-"""What the agents of NavCraft are told, and for whom their tasks are made."""
+"""Prompt templates of NavCraft's agents, and the profiles that tasks are made for."""

@@ -1,7 +1,7 @@
-"""Who a task is made for: role profiles (CoNavBench 3.1.2, A.8).
+"""Role profiles: the person a task is made for (CoNavBench 3.1.2, A.8).
 
-A profile is a light preference when a generator picks an object; it never overrides feasibility.
-Five come with the package; any other is a YAML or JSON file with the same five keys.
+A profile is a weak preference when a generator picks an object; it never overrides feasibility.
+Five come with the package. Any other is a YAML or JSON file with the same five keys.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from navloom.errors import PromptError, did_you_mean
 from navloom.files import open_file
 
 NO_PROFILE = "none"
-"""The name that means: no profile."""
+"""The name for no profile."""
 _MOST_BYTES = 20_000
 
 
@@ -34,10 +34,10 @@ class Profile(BaseModel):
 
     @classmethod
     def read(cls, data: Any, where: str) -> Self:
-        """Validate what a file or a caller gave.
+        """Validate the data of a file or a caller as a profile.
 
         Raises:
-            PromptError: naming the key that is missing, unknown or out of bounds.
+            PromptError: a key is missing, unknown or out of bounds; the message names it.
         """
         try:
             return cls.model_validate(data)
@@ -52,19 +52,19 @@ class Profile(BaseModel):
 
 
 def profile_names() -> tuple[str, ...]:
-    """The profiles that come with the package."""
+    """Return the names of the profiles in the package."""
     return tuple(_packaged())
 
 
 def load_profile(name: str | None) -> Profile | None:
-    """Get a profile by name or from a file.
+    """Load a profile by name or from a file.
 
     Args:
         name: one of :func:`profile_names`, ``"none"`` or None for no profile, or the path of a
             YAML or JSON file.
 
     Raises:
-        PromptError: where there is no such profile, or the file is not one.
+        PromptError: there is no such profile, or the file is not a valid one.
     """
     if name is None or name == NO_PROFILE:
         return None
