@@ -1,1 +1,1 @@
-"""The command line. Floor 7: the door."""
+"""Command line of Navloom. Layer 7: uses everything below."""

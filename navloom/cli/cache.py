@@ -1,4 +1,4 @@
-"""``navloom cache``: the replies of models, and what is made of homes, kept on disk."""
+"""``navloom cache``: show and prune the caches of model replies and of data made from homes."""
 
 from __future__ import annotations
 

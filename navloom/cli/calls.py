@@ -1,4 +1,4 @@
-"""``navloom calls``: what a run asked its models, and what they said."""
+"""``navloom calls``: show the model calls of a run."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 app = Commands()
 
 _HEAD, _TAIL, _LEAST = 1200, 400, 600
-"""Characters of a long text that are shown, and that are left out at least, where it is folded."""
+"""Characters that a folded text keeps at its start and end, and those it must save at least."""
 _NAMED = 200
-"""A longer message that an earlier call had is named."""
+"""Messages longer than this are not repeated if an earlier call had them."""
 
 
 @app.command()
@@ -98,19 +98,19 @@ def _cells(record: dict[str, Any]) -> list[str]:
 
 
 class _Shown:
-    """Calls for a person, one after another.
+    """Calls as text for a person, one after another.
 
     Args:
-        whole: fold nothing.
+        whole: whether to show long texts in full.
     """
 
     def __init__(self, *, whole: bool) -> None:
         self.whole = whole
         self._first: dict[str, int] = {}
-        """A text that was shown, and in which call."""
+        """The first call that each text was shown in."""
 
     def lines(self, call: KeptCall, of: int) -> Iterator[str]:
-        """A call."""
+        """Yield the lines of a call."""
         from navloom.evals.calls import about, as_json_text, names_in, text_of
 
         yield f"=== call {call.number} of {of}: {', '.join(about(call))}"
@@ -138,7 +138,7 @@ class _Shown:
 
 
 def _folded(text: str, number: int) -> str:
-    """A text as it is, or its beginning and end."""
+    """Return a text unchanged, or only its beginning and end if it is long."""
     left = len(text) - _HEAD - _TAIL
     if left < _LEAST:
         return text

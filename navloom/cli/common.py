@@ -1,4 +1,4 @@
-"""What the commands share: ways to print and to end. Only light imports at the top."""
+"""Helpers shared by the commands: print results and end. Heavy imports are inside functions."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ _MOST_ERRORS = 3
 
 
 def print_json(value: Any) -> None:
-    """Write a result for a program, on stdout."""
+    """Print a result as JSON on stdout, for programs."""
     tell(json.dumps(value, ensure_ascii=False, indent=2))
 
 
 def print_table(table: Table, *, of_words: bool = False) -> None:
-    """Write a table on stdout, as wide as the terminal, without its note; nothing in it is cut.
+    """Print a table on stdout, as wide as the terminal, without its note and without cutting cells.
 
     Args:
-        table: any; the names of its rows, in the first column, stay on one line.
-        of_words: keep to 80 columns, or what COLUMNS says, also where there is no terminal. Else a
-            line stays a line there, for programs that read lines.
+        table: the table; its first column, with the names of the rows, is not wrapped.
+        of_words: wrap at 80 columns, or at COLUMNS, even without a terminal. Else rows stay on one
+            line there, for programs that read lines.
     """
     from rich.console import Console
     from rich.markup import escape
@@ -65,7 +65,7 @@ def print_table(table: Table, *, of_words: bool = False) -> None:
 
 
 def loaded(uris: Iterable[str]) -> Iterator[Scene]:
-    """The homes that can be loaded; of the others it is said why not."""
+    """Yield the homes that can be loaded; report the others on stderr."""
     from navloom.errors import SceneError
     from navloom.scenes.uri import load_scene
 
@@ -77,10 +77,10 @@ def loaded(uris: Iterable[str]) -> Iterator[Scene]:
 
 
 def save_picture(data: bytes, path: Path) -> None:
-    """Write a picture's file, its folder too.
+    """Write PNG data to a file, and make its folder.
 
     Raises:
-        UsageError: it cannot be written there, or the name says another form.
+        UsageError: it cannot be written, or the name does not end in .png.
     """
     from navloom.errors import UsageError
     from navloom.files import replace_file
@@ -96,10 +96,10 @@ def save_picture(data: bytes, path: Path) -> None:
 
 
 def save_figure(figure: Figure | Sheet, path: Path) -> None:
-    """Write a picture, its folder too.
+    """Write a figure to a file, and make its folder.
 
     Raises:
-        UsageError: it cannot be written there, or not in that form.
+        UsageError: it cannot be written there or in that format.
     """
     from navloom.errors import UsageError
 
@@ -112,12 +112,12 @@ def save_figure(figure: Figure | Sheet, path: Path) -> None:
 
 
 def run_folder(out: Path | None, name: str, request: Request) -> Path:
-    """The folder that was named, else one of its own for each request, the same for the same one.
+    """Return the named folder, else one derived from the request: the same for the same one.
 
     Args:
-        out: what ``--out`` says.
-        name: what the folder's name begins with.
-        request: what is asked; what of it is no JSON counts by its text.
+        out: the value of ``--out``.
+        name: prefix of the folder's name.
+        request: hashed into the name; values that are not JSON count by their text.
     """
     if out is not None:
         return out
@@ -128,7 +128,7 @@ def run_folder(out: Path | None, name: str, request: Request) -> Path:
 
 
 def end_session(summary: Summary, out: Path, *, as_json: bool = False) -> NoReturn:
-    """Say how a batch ended and leave with its exit code: 0, 2 some errors or a limit, 130.
+    """Print how a session ended, and leave with its exit code: 0, 2 some errors or a limit, 130.
 
     Args:
         summary: its totals.
@@ -180,14 +180,14 @@ def carry_out(
     *,
     ended: Callable[[Path, Summary], Shown] | None = None,
 ) -> None:
-    """Make the run that was asked for, show it, and leave with its exit code; or say what it'd be.
+    """Run a request, print its results and leave with its exit code; or show a dry run.
 
     Args:
-        request: what was asked for.
+        request: the request.
         out: the run's folder.
-        session: how to go through it.
-        how: whether anybody is called, and what is printed.
-        ended: shows what came out, in place of what the kind of run says.
+        session: the execution settings.
+        how: dry run and output format.
+        ended: returns the results to show, in place of the kind's own function.
     """
     from navloom.evals.kinds import get_kind
     from navloom.evals.runner import run_kind
@@ -206,7 +206,7 @@ def carry_out(
 
 
 def show(shown: Shown) -> None:
-    """Print blocks on stdout, and what belongs to them on stderr."""
+    """Print report blocks on stdout, and their notes on stderr."""
     from navloom.evals.report.writers import markdown, screen
 
     for part in [markdown(shown.blocks)] if shown.whole else screen(shown.blocks):
@@ -221,13 +221,13 @@ def show(shown: Shown) -> None:
 def write_page(
     folders: Sequence[Path], out: Path, *, shown: Shown | None = None, licensed: bool = False
 ) -> Path:
-    """Write ``report.html`` of runs, of a study or of mends; what is left out is said on stderr.
+    """Write ``report.html`` of runs, a study or mends; say on stderr what is left out.
 
     Args:
-        folders: what it is of.
+        folders: folders of the runs, the study or the mends.
         out: the folder to write to.
-        shown: what the runs' kind says of them.
-        licensed: whether what scenes' licences keep is in it.
+        shown: the report of the runs by their kind.
+        licensed: whether to include data that scene licences restrict.
 
     Raises:
         RunError: a folder cannot be read, or nothing can be written.
@@ -241,11 +241,11 @@ def write_page(
 
 
 def show_dry_run(request: Request, session: Session, *, as_json: bool = False) -> None:
-    """Print what a run would do: prompts on stdout, calls and cost on stderr.
+    """Print prompts of a dry run on stdout, and its calls and cost on stderr.
 
     Args:
-        request: what was asked for.
-        session: whose picks say of which samples.
+        request: the request.
+        session: selects the samples.
         as_json: print everything on stdout as JSON.
     """
     from dataclasses import asdict
@@ -275,11 +275,11 @@ def show_dry_run(request: Request, session: Session, *, as_json: bool = False) -
 def show_dry_runs(
     requests: Mapping[str, Request], session: Session, *, as_json: bool = False
 ) -> None:
-    """Print what each run of a study would do, under its arm's name.
+    """Print the dry run of each arm of a study, under the arm's name.
 
     Args:
-        requests: what each arm asks for.
-        session: how to go through the runs.
+        requests: the request of each arm.
+        session: the execution settings.
         as_json: print everything on stdout as JSON, by arm.
     """
     from dataclasses import asdict
@@ -295,12 +295,12 @@ def show_dry_runs(
 
 
 def counted(count: int, things: str) -> str:
-    """A number of things in words: 1 home, 2 homes."""
+    """Return a count with its noun: 1 home, 2 homes."""
     return f"{count} {things if count != 1 else things.removesuffix('s')}"
 
 
 def _say_errors(out: Path) -> None:
-    """What broke most often, so that nobody has to open a file to learn of a wrong key."""
+    """Print the most frequent errors, so that a wrong key shows without opening a file."""
     from collections import Counter
 
     from navloom.evals.run_folder import read_errors

@@ -1,4 +1,4 @@
-"""``navloom demo``: the whole way, in homes made from seeds, without a key."""
+"""``navloom demo``: the whole workflow in generated homes, without an API key."""
 
 from __future__ import annotations
 

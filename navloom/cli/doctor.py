@@ -1,4 +1,4 @@
-"""``navloom doctor``: is everything here that Navloom needs? One line a finding, and what to do."""
+"""``navloom doctor``: check the installation; one line for each finding, with what to do."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _LEAST_FREE_GB = 1.0
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at.
+    """Result of one check.
 
     Attributes:
-        what: its name.
-        state: ``ok``; ``missing`` where something optional is not there; ``broken`` where
-            Navloom cannot work.
-        found: what was found.
-        todo: what to do about it, empty where it is ok.
+        what: the name of the checked part.
+        state: ``ok``; ``missing`` if an optional part is not available; ``broken`` if Navloom
+            cannot work.
+        found: the result in words.
+        todo: what to do about it; empty if it is ok.
     """
 
     what: str
@@ -64,10 +64,10 @@ def doctor(as_json: Json = False) -> None:
 
 
 def findings(folder: Path) -> Iterator[Finding]:
-    """Look at everything.
+    """Run all checks.
 
     Args:
-        folder: where runs would be written.
+        folder: the folder that runs would be written to.
     """
     # An older Python cannot install Navloom at all.
     yield Finding("python", "ok", f"{platform.python_version()} at {sys.executable}")
@@ -96,7 +96,7 @@ def findings(folder: Path) -> Iterator[Finding]:
 
 
 def _habitat() -> Finding:
-    """Whether habitat_sim is here, and draws."""
+    """Check whether habitat_sim is installed and renders."""
     from navloom.errors import SimulatorError
     from navloom.sim.registry import backend_module
 
@@ -116,7 +116,7 @@ def _habitat() -> Finding:
 
 
 def _packages() -> Iterator[Finding]:
-    """Navloom and what it needs, by its own metadata; then each extra."""
+    """Check Navloom and its requirements, by its metadata, then each extra."""
     from packaging.requirements import Requirement
 
     lines = [Requirement(line) for line in requires("navloom") or ()]
@@ -211,7 +211,7 @@ def _providers() -> Iterator[Finding]:
 
 
 def _server(prefix: str) -> Finding:
-    """What the server is that an address of the environment leads to."""
+    """Check the model server at an address from the environment."""
     from navloom.models.asked_server import HOLDS, ask_server
 
     variable, key = f"{prefix}_BASE_URL", os.environ.get(f"{prefix}_API_KEY", "").strip()

@@ -1,4 +1,4 @@
-"""Which flags of vLLM's agents need, by the family of a model (``families.yaml``)."""
+"""Flags of ``vllm serve`` that agents need, by model family (``families.yaml``)."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from navloom.errors import UsageError
 from navloom.files import packaged
 
 _SCHEMAS = json.dumps({"backend": "xgrammar", "disable_any_whitespace": True})
-"""Held to a schema that leaves white space free, small models end a reply in thousands of newlines.
-vLLM knows the flag since 0.11, and takes it with a grammar engine that is named."""
+"""Without this, small models under a schema may end a reply in thousands of newlines. vLLM has the
+flag since 0.11, and accepts it only with a named grammar engine."""
 TEMPLATE_FOLDERS = (Path("/vllm-workspace/examples"), Path("examples"))
-"""Where vLLM's own chat templates lie: in its container, or in a checkout of its sources."""
+"""Folders of vLLM's own chat templates: in its container, or in a checkout of its sources."""
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Models that are served alike.
+    """Models that are served with the same flags.
 
     Attributes:
-        name: what people call it.
+        name: its common name.
         pattern: matches the last part of a model's name, in lower case.
-        parser: vLLM's tool-call parser; None where there is none that fits.
-        reasoning: vLLM's reasoning parser, for models that think aloud first.
+        parser: vLLM's tool-call parser; None if none fits.
+        reasoning: vLLM's reasoning parser, for reasoning models.
         template: the chat template in vLLM's ``examples`` that makes tools work better.
-        images: whether it takes images.
-        note: what to know about it.
+        images: whether it accepts images.
+        note: a note for the user.
     """
 
     name: str
@@ -44,12 +44,12 @@ class Family:
 
 @cache
 def families() -> tuple[Family, ...]:
-    """All that are known; the first that matches counts."""
+    """Return all known families; the first match counts."""
     return tuple(Family(**each) for each in packaged("navloom.cli", "families.yaml"))
 
 
 def family_of(model: str) -> Family | None:
-    """The family that a model belongs to by its name, such as ``Qwen/Qwen2.5-7B-Instruct``."""
+    """Return the family of a model by its name, such as ``Qwen/Qwen2.5-7B-Instruct``."""
     last = model.rstrip("/").rpartition("/")[2].casefold()
     return next((family for family in families() if re.search(family.pattern, last)), None)
 
@@ -57,19 +57,19 @@ def family_of(model: str) -> Family | None:
 def serve_flags(
     model: str, *, images: int = 16, chat_template: str | None = None, given: Sequence[str] = ()
 ) -> tuple[list[str], list[str]]:
-    """The flags after ``vllm serve MODEL`` that agents need.
+    """Return the flags for ``vllm serve MODEL`` that agents need, and notes.
 
     Args:
         model: the model's name or folder.
-        images: the most images in one prompt, where the model takes any; 0 turns them off.
-        chat_template: a chat template, before the family's own.
-        given: flags of the user's, which come last; one that is given here is not set twice.
+        images: limit of images in one prompt, if the model accepts any; 0 turns them off.
+        chat_template: a chat template that replaces the family's.
+        given: the user's flags, which come last; a flag given here is not set twice.
 
     Returns:
-        The flags, and one line for each thing to know.
+        The flags, and one line for each note.
 
     Raises:
-        UsageError: for a chat template that is not there.
+        UsageError: the chat template does not exist.
     """
     family, notes, flags = family_of(model), [], list[tuple[str, ...]]()
     if family is None:
@@ -105,7 +105,7 @@ def _template(
     family: Family | None, wanted: str | None, given: Sequence[str], notes: list[str]
 ) -> str | None:
     if wanted is not None:
-        # A name without a folder or an ending is one of the model's own templates, "tool_use".
+        # A name without folder or suffix is one of the model's own templates, such as "tool_use".
         if ("/" in wanted or "." in wanted) and not Path(wanted).is_file():
             raise UsageError(f"There is no chat template {wanted}: give a file.")
         return wanted

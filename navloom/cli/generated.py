@@ -1,4 +1,4 @@
-"""A command made from a request: what another package's kind of run gets from its one entry."""
+"""Commands generated from the request of another package's kind of run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from navloom.evals.session import Session
 
 
 def command_of(kind: Kind) -> Callable[..., None]:
-    """The command that makes runs of a kind: its request's options, and those of all runs."""
+    """Make the command of a kind of run, with its request's options and those of all runs."""
 
     def command(request: Any, out: Out, session: Session, how: How) -> None:
         carry_out(request, out, session, how)

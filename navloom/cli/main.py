@@ -1,8 +1,8 @@
-"""The door: ``navloom``, its commands, and what becomes of an error.
+"""Entry point of the command line: load the command asked for, and report errors.
 
 Exit codes: 0 done, 1 a user's mistake (one line on stderr), 2 some samples ended in error or a
 limit was reached, 130 interrupted, 70 a defect of Navloom (one line, and a file with the
-traceback). No secret is in any of these lines.
+traceback). All these lines are redacted.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from navloom.plugins import plugins
 MISTAKE, INTERRUPTED, DEFECT = 1, 130, 70
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG}
 _NO_FILE = {errno.ENAMETOOLONG, errno.ELOOP}
-"""What no file can be called: only ever something that somebody typed."""
+"""Errors of an invalid file name, which only a user can have typed."""
 
 
 _COMMANDS = {
@@ -70,11 +70,11 @@ _COMMANDS = {
     "cache": "cache",
     "doctor": "doctor",
 }
-"""Each command, or word before commands, and the file that it stands in."""
+"""Each command or command group, and its module."""
 
 
 class _Late(UserDict[str, Any]):
-    """Commands by name, each imported and made when it is first asked for."""
+    """Commands by name, each imported on first use."""
 
     def __getitem__(self, name: str) -> Any:
         if isinstance(self.data[name], str):
@@ -90,14 +90,14 @@ class _Late(UserDict[str, Any]):
 
 
 class _Door(Group):
-    """Our commands, and one for each kind of run that others add (`navloom.evals.kinds`)."""
+    """The commands of Navloom, and one for each kind of run of other packages."""
 
     def __init__(self, **more: Any) -> None:
         super().__init__(**more)
         self.commands = _Late(_COMMANDS)
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """All names, for the help; a package whose kind cannot be imported spoils it for nobody."""
+        """List all command names for the help; skip kinds that cannot be imported."""
         others = []
         for name in plugins("navloom.kinds"):
             with contextlib.suppress(NavloomError):
@@ -105,12 +105,12 @@ class _Door(Group):
         return [*self.commands, *others]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of a name; one of another's kind of run is made when it is called."""
+        """Return a command; build that of another package's kind of run."""
         return super().get_command(ctx, cmd_name) or _made(cmd_name)
 
 
 def _made(name: str) -> Any:
-    """The command of a kind of run that is not ours, from the fields of its request."""
+    """Build the command of another package's kind of run from its request's fields."""
     from navloom.cli.generated import command_of
     from navloom.evals.kinds import OURS, get_kind, known_kinds
 
@@ -153,7 +153,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # A terminal or a pipe that has no "·" gets its code, not a traceback.
+            # An encoding without "·" gets an escape, not a traceback.
             stream.reconfigure(errors="backslashreplace")
     redact_logs()
     redact_warnings()
@@ -177,7 +177,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except typer.Abort:
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output has enough.
+        # The reader of our output has closed the pipe.
         return _hang_up()
     except OSError as error:
         if error.errno in _NO_FILE:
@@ -189,9 +189,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _hang_up()
     except Exception as error:
         if str(error) == "Could not determine home directory.":
-            # Of Path.expanduser, and of nothing else: `~nobody/runs`.
+            # Only Path.expanduser raises this: `~nobody/runs`.
             return _fail("there is no user of the name after '~': write the whole path.")
-        # What is cut short in the middle of an import may say so in words of its own.
+        # An interrupted import may raise an error of its own.
         return _stopped() if isinstance(error.__context__, KeyboardInterrupt) else _defect(error)
     if told and code == INTERRUPTED:
         return _stopped()
@@ -200,9 +200,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 @contextlib.contextmanager
 def _stoppable() -> Iterator[list[int]]:
-    """Let SIGTERM end what goes on as Ctrl-C does; a run has its own way once it is under way.
+    """Let SIGTERM interrupt like Ctrl-C; a run installs its own handler once it starts.
 
-    What is yielded holds the signals that came meanwhile.
+    Yields a list that collects the signals received meanwhile.
     """
     before: dict[int, Any] = {}
     told: list[int] = []
@@ -228,7 +228,7 @@ def _stopped() -> int:
 
 
 def _carried_out(words: list[str]) -> Any:
-    """Carry out a command; a person at a terminal is asked about addresses that files name."""
+    """Run a command; at a terminal, ask whether to allow addresses that files name."""
     while True:
         try:
             return app(words, prog_name="navloom", standalone_mode=False)
@@ -239,12 +239,12 @@ def _carried_out(words: list[str]) -> Any:
             say(f"Send to {error.origin}, now and later? [y/N]", end=" ")
             if sys.stdin.readline().strip().casefold() not in ("y", "yes"):
                 raise
-            # Nothing was begun: it is refused before a folder is made.
+            # Run it again: addresses are refused before anything is written.
             allow([error.origin])
 
 
 def _hang_up() -> int:
-    """Let go of stdout: Python must not complain at exit that it cannot be written."""
+    """Redirect stdout to nowhere, so that Python does not complain at exit."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return MISTAKE
@@ -266,7 +266,7 @@ def _usage(error: TyperException) -> int:
 
 
 def _named_by_its_source(error: TyperException, context: Any) -> str:
-    """What is wrong with a value, and where it was said: typed, in a variable or in a file."""
+    """Return an invalid value's error with its source: flag, variable or file."""
     parameter = getattr(error, "param", None)
     if type(error).__name__ != "BadParameter" or parameter is None or context is None:
         return error.format_message()

@@ -1,4 +1,4 @@
-"""``navloom models``: who can think, and what each needs. No key is ever printed."""
+"""``navloom models``: list the model providers and what each needs. No key is printed."""
 
 from __future__ import annotations
 

@@ -1,15 +1,15 @@
-"""Options of commands, from their parameters and the fields of requests, and their pages of help.
+"""Options of commands, made from their parameters and the fields of requests, and help pages.
 
     @app.command()
     @takes(kind="single")
     def single(request: SynthRequest, out: Out, session: Session) -> None: ...
 
 The fields of ``request`` and ``session`` are options (`navloom.evals.option.Opt`). The command is
-called with both, made of what was typed, of ``NAVLOOM_`` variables and of a file of
-``--run-config``. Typer reads a signature that is made here; nothing heavy is imported.
+called with both, filled from typed options, ``NAVLOOM_`` variables and the file of
+``--run-config``. Typer reads a signature that is generated here; no heavy module is imported.
 
-A page of help has a command's own options first. ``--help`` is one screen: the first sentence of
-each option, with its default. ``--help-all`` has every word, bounds and variables too.
+A help page lists a command's own options first. ``--help`` is one screen: the first sentence of
+each option, with its default. ``--help-all`` has the full texts, bounds and variables.
 """
 
 from __future__ import annotations
@@ -46,34 +46,34 @@ class Command(TyperCommand):
     """A command whose help is one screen, with ``--help-all`` for the rest."""
 
     def get_help_option(self, ctx: Any) -> Any:
-        """Beside ``--help-all``."""
+        """Return ``--help``, listed beside ``--help-all``."""
         option = super().get_help_option(ctx)
         if option is not None:
             option.rich_help_panel = ANYWHERE
         return option
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """The short page."""
+        """Write the short help page."""
         formatter.write(page(self, ctx))
 
 
 class Group(TyperGroup):
-    """Commands under one word, a line each."""
+    """A command group; its help has one line for each command."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """What its commands are, and its own few options."""
+        """Write the group's help page with its commands and options."""
         formatter.write(page(self, ctx))
 
 
 class Commands(typer.Typer):
-    """A `typer.Typer` whose pages of help are these."""
+    """A `typer.Typer` app that uses these help pages."""
 
     def __init__(self, help: str | None = None, **more: Any) -> None:  # noqa: A002
         more = {"cls": Group, "no_args_is_help": True, "rich_markup_mode": None, **more}
         super().__init__(help=help, pretty_exceptions_enable=False, **more)
 
     def command(self, name: str | None = None, **more: Any) -> Callable[[F], F]:
-        """As typer's."""
+        """Register a command, as typer does, with our command class."""
         return super().command(name, cls=Command, **more)
 
 
@@ -81,9 +81,9 @@ def add_plugged(app: Commands, word: str, *names: str) -> None:
     """Add commands that other packages have, as entry points ``WORD.NAME`` of ``navloom.commands``.
 
     Args:
-        app: what they are added to.
-        word: what stands before them.
-        names: which. One that is not installed says what to install.
+        app: the app to add them to.
+        word: the command group before them.
+        names: their names. A command that is not installed says what to install.
     """
     for name in names:
         if f"{word}.{name}" in plugins(COMMANDS):
@@ -100,12 +100,12 @@ def add_plugged(app: Commands, word: str, *names: str) -> None:
 
 
 def page(command: Any, context: typer.Context, *, whole: bool = False) -> str:
-    """The help of a command or of a group.
+    """Return the help page of a command or a group.
 
     Args:
-        command: of which.
-        context: it is called in.
-        whole: say all there is to say.
+        command: the command or group.
+        context: its context.
+        whole: show the full page of ``--help-all``.
     """
     width = min(max(shutil.get_terminal_size().columns, _LEAST_WIDTH), _MOST_WIDTH)
     lines = [*_wrapped(f"Usage: {context.command_path} {_usage(command)}", width, 0, 7), ""]
@@ -152,14 +152,14 @@ def _section(name: str, rows: list[tuple[str, str]], left: int, width: int) -> I
 
 
 def _in_few_words(shared: dict[str, list[Any]], width: int) -> Iterator[str]:
-    """What most commands share, and what few need: flags alone."""
+    """Yield the section of shared and rarely used options: flags alone."""
     if not shared:
         return
     yield ""
     yield "In few words (--help-all has more; NAVLOOM_FLAG is a flag's variable, [...] a default):"
     left = max(map(len, shared)) + 4
     for name, listed in shared.items():
-        # A flag and what follows it stay on one line.
+        # Keep a flag and its value on one line.
         said = [f"{_left(each)}{_default(each)}".replace(" ", "\0") for each in listed]
         text = ", ".join(said)
         for line in _wrapped(text, width, 0, left, f"  {name}".ljust(left)):
@@ -178,7 +178,7 @@ def _wrapped(text: str, width: int, first: int, rest: int, begin: str = "") -> l
 
 
 def _left(each: Any) -> str:
-    """The flag and what follows it."""
+    """Return the flag and its value's placeholder."""
     if isinstance(each, TyperArgument):
         return each.metavar or each.name.upper()
     flag = max(each.opts, key=len)
@@ -218,7 +218,7 @@ def _bounds(each: Any) -> str:
 
 
 def _first(text: str) -> str:
-    """The first sentence."""
+    """Return the first sentence."""
     return re.split(r"(?<=[a-z)`])\. |\n\n", text, maxsplit=1)[0]
 
 
@@ -243,21 +243,21 @@ HelpAll = Annotated[
 _MOST_CONFIG = 64 * 1024
 _NO_KEYS = (
     *("help", "help-all", "run-config", "show-completion", "install-completion"),
-    # A file may name an address; that it may is not for the file to say.
+    # A file may name an address, but only the user may allow it.
     "allow-address",
     *("cluster", "open-cluster"),
 )
 
 
 def session_of(typed: Mapping[str, Any], *, calls: bool = True) -> Session:
-    """How to go through runs. Unless told, progress is shown, and replies are kept.
+    """Make the session from typed options; by default it shows progress and caches replies.
 
     Args:
         typed: its fields; the display by name.
-        calls: whether anybody will be called; else no cache is read or made.
+        calls: whether models will be called; else no cache is used.
 
     Raises:
-        ModelError: the folder that was named cannot be used as a cache.
+        ModelError: the named folder cannot be used as a cache.
     """
     display = make_display(typed.get("display"))
     fields = {**typed, "display": display, "no_cache": bool(typed.get("no_cache")) or not calls}
@@ -274,13 +274,13 @@ def _users_cache(note: Callable[[str], None]) -> Path | None:
     try:
         return ResponseCache(cache_folder()).folder
     except ModelError as error:
-        # Nobody asked for the user's folder by name: a home that is read-only stops no run.
+        # The default cache folder is optional: a read-only home must not stop a run.
         note(f"no replies are kept: {error}")
         return None
 
 
 def _read_config(context: typer.Context, path: Path | None) -> Path | None:
-    """Take the file's values as this command's defaults: what is typed goes before them."""
+    """Take a file's values as this command's defaults; typed options override them."""
     if path is not None:
         context.default_map = {**(context.default_map or {}), **_config_values(context, path)}
     return path
@@ -379,7 +379,7 @@ _CONTEXT = "typer_context"
 
 @dataclass(frozen=True, kw_only=True)
 class How:
-    """How a command that makes a run goes about it."""
+    """Options of every command that makes a run: dry run and output format."""
 
     dry_run: Annotated[
         bool,
@@ -391,11 +391,11 @@ class How:
 def takes(
     *without: str, usual: Mapping[str, Any] | None = None, **settled: Any
 ) -> Callable[[Handler], Handler]:
-    """Give a command its options, in the order of its parameters.
+    """Decorate a command so that typer sees its options, in the order of its parameters.
 
     Args:
-        without: fields of its dataclasses that are no options here.
-        usual: the defaults of some, where they are not the fields' own.
+        without: fields of its dataclasses that are not options here.
+        usual: defaults that differ from the fields' own.
         settled: fields that this command sets itself, and their values.
     """
 
@@ -409,7 +409,7 @@ def takes(
         if any(part.kind is Session for part in parts) and "run_config" not in without:
             signature.append(_parameter("run_config", RunConfig, None))
         signature.append(_parameter("help_all", HelpAll, False))
-        # Typer knows one such parameter; a command may have its own.
+        # Typer allows one context parameter; a command may have its own.
         context = next((part.name for part in parts if part.kind is typer.Context), _CONTEXT)
         if context is _CONTEXT:
             signature.append(_parameter(_CONTEXT, typer.Context, MISSING))
@@ -420,7 +420,7 @@ def takes(
             values = {part.name: part.value(given, settled) for part in parts}
             made.__wrapped__(**values)
 
-        # Typer reads a command's options from here.
+        # Typer reads a command's options from its signature.
         made.__signature__ = inspect.Signature(signature)  # type: ignore[attr-defined]
         made.__annotations__ = {}
         return made
@@ -429,7 +429,7 @@ def takes(
 
 
 def _trust(context: typer.Context, options: list[Option], given: Mapping[str, Any]) -> None:
-    """Take the addresses in models' names that were typed as the user's; a file's are not."""
+    """Trust addresses in models' names that the user typed, but not those of a file."""
     from navloom.models.spec import trust
 
     for name in [*(each.name for each in options if each.is_model), "model_role"]:
@@ -441,12 +441,12 @@ def _trust(context: typer.Context, options: list[Option], given: Mapping[str, An
 
 @dataclass(frozen=True)
 class _Part:
-    """A parameter of a command.
+    """One parameter of a command.
 
     Attributes:
         name: its name.
-        kind: a dataclass whose fields are options, or what else it is.
-        options: those fields; the parameter itself where it is one option.
+        kind: its type; a dataclass if its fields are options.
+        options: those fields, or the parameter itself if it is one option.
     """
 
     name: str
@@ -455,16 +455,16 @@ class _Part:
 
     @property
     def fields(self) -> set[str]:
-        """All fields of its dataclass, options or not."""
+        """All fields of its dataclass, whether they are options or not."""
         return {each.name for each in fields(self.kind)} if is_dataclass(self.kind) else set()
 
     @property
     def roles(self) -> dict[str, str]:
-        """The field that names the model of each role."""
+        """The model field of each role."""
         return {each.opt.role: each.name for each in self.options if each.opt.role}
 
     def signature(self) -> Iterator[inspect.Parameter]:
-        """What typer is to ask for."""
+        """Yield the parameters that typer reads."""
         if self.kind is typer.Context:
             yield _parameter(self.name, typer.Context, MISSING)
         for option in self.options:
@@ -474,7 +474,7 @@ class _Part:
                 yield _asked(_model_role(list(self.roles)))
 
     def value(self, given: Mapping[str, Any], settled: Mapping[str, Any]) -> Any:
-        """What the command is called with."""
+        """Return the argument to call the command with."""
         if not is_dataclass(self.kind):
             value = given.get(self.name)
             if not self.options:
@@ -520,13 +520,13 @@ def _parameter(name: str, kind: Any, default: Any) -> inspect.Parameter:
 
 
 def _asked(option: Option) -> inspect.Parameter:
-    """An option as typer has it; a default that is said in words is left to the field."""
+    """Return an option as a typer parameter; a default shown in words is not passed on."""
     opt, default = option.opt, option.default
     if option.many or opt.shown is not None or default is None:
         default = MISSING if default is MISSING else None
     kind = opt.kind or option.bare
     if option.many:
-        # Typer has no list of choices: they are checked with the request.
+        # Typer has no lists of choices; the request validates them.
         kind = list[str] if option.choices else list[get_args(kind)[0]]  # type: ignore[misc]
     metavar = opt.metavar or ("|".join(option.choices) if option.many else None)
     more: dict[str, Any] = {"help": opt.help, "metavar": metavar, "rich_help_panel": opt.panel}
@@ -542,7 +542,7 @@ def _asked(option: Option) -> inspect.Parameter:
 
 
 def _as_field(option: Option, value: Any) -> Any:
-    """What typer gives, as the field has it: places are text, and several are a tuple."""
+    """Convert typer's value to the field's type: paths to text, lists to tuples."""
     if isinstance(value, list):
         return tuple(value)
     return str(value) if isinstance(value, Path) and option.bare is str else value
@@ -555,10 +555,10 @@ def _model_role(roles: list[str]) -> Option:
 
 
 def _models(said: list[str] | tuple[()], roles: Mapping[str, str]) -> dict[str, str]:
-    """The fields of models that ``ROLE=PROVIDER/NAME`` set.
+    """Return the model fields that ``ROLE=PROVIDER/NAME`` values set.
 
     Raises:
-        UsageError: no such role, or no model behind it.
+        UsageError: unknown role, or no model given.
     """
     found = {}
     for text in said:

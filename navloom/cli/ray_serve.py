@@ -1,8 +1,8 @@
 """``navloom serve --cluster ray``: several vLLM servers behind one address, by Ray Serve LLM.
 
-What Ray Serve is told is one file of its own form, which ``serve deploy`` takes, too. A process of
-its own (``python -m navloom.cli.ray_serve``) starts a Ray for it alone: with a token that nobody
-else has, since Ray listens beyond this machine, without a dashboard and without usage reports.
+The configuration is one file in Ray Serve's own format, which ``serve deploy`` accepts as well. A
+separate process (``python -m navloom.cli.ray_serve``) starts a Ray of its own. It has a secret
+token, since Ray listens beyond this machine, and no dashboard and no usage reports.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NOT_ITS_OWN = ("RAY_ADDRESS", "RAY_AUTH_TOKEN_PATH")
 
 
 def check_installed() -> None:
-    """Say what is missing before anything is started.
+    """Check that Ray Serve and vLLM are installed, before anything is started.
 
     Raises:
         ModelError: Ray Serve or vLLM is not installed.
@@ -42,17 +42,17 @@ def check_installed() -> None:
 def serve_config(
     model: str, flags: Sequence[str], *, replicas: int, host: str, port: int
 ) -> dict[str, Any]:
-    """What Ray Serve is to run, in the form of its own files.
+    """Return the configuration for Ray Serve, in its own file format.
 
     Args:
         model: the model's name or folder.
-        flags: those of ``vllm serve``; ``--served-model-name`` is how the model is asked for.
-        replicas: servers, each with GPUs of its own.
-        host: where to listen.
-        port: likewise.
+        flags: flags of ``vllm serve``; ``--served-model-name`` sets the name in requests.
+        replicas: the number of servers, each with its own GPUs.
+        host: the address to listen on.
+        port: the port to listen on.
 
     Raises:
-        UsageError: a flag that cannot be said so.
+        UsageError: a flag cannot be converted.
     """
     keywords = engine_kwargs(flags)
     name = keywords.pop("served_model_name", model)
@@ -71,7 +71,7 @@ def serve_config(
                         {
                             "model_loading_config": {"model_id": name, "model_source": model},
                             "engine_kwargs": keywords,
-                            # A number, and Ray Serve scales nothing by itself.
+                            # With a fixed number Ray Serve does not scale by itself.
                             "deployment_config": {"num_replicas": replicas},
                         }
                     ]
@@ -82,13 +82,13 @@ def serve_config(
 
 
 def engine_kwargs(flags: Sequence[str]) -> dict[str, Any]:
-    """Flags of ``vllm serve`` as the keywords of vLLM's engine and front end, which Ray takes.
+    """Convert flags of ``vllm serve`` to the keyword arguments of vLLM that Ray takes.
 
     ``--tensor-parallel-size 2`` is ``{"tensor_parallel_size": 2}``, ``--no-x`` is ``{"x": False}``,
     and ``--a.b c`` is ``{"a": {"b": "c"}}``.
 
     Raises:
-        UsageError: a short flag, or one that is Ray Serve's to set.
+        UsageError: a short flag, or a flag that Ray Serve sets itself.
     """
     keywords: dict[str, Any] = {}
     for flag, values in _told_apart(flags):
@@ -108,7 +108,7 @@ def engine_kwargs(flags: Sequence[str]) -> dict[str, Any]:
 
 
 def _told_apart(flags: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
-    """Each flag and what follows it."""
+    """Yield each flag with its values."""
     found: list[tuple[str, list[str]]] = []
     for word in flags:
         if word.startswith("--"):
@@ -129,7 +129,7 @@ def _read(value: str) -> Any:
 
 
 def ray_environment(around: Mapping[str, str]) -> dict[str, str]:
-    """What a Ray of our own is started with: the environment, and a token made for it alone."""
+    """Return the environment for our own Ray, with a token made for it alone."""
     left = {key: value for key, value in around.items() if key not in _NOT_ITS_OWN}
     return {
         **left,
@@ -141,11 +141,11 @@ def ray_environment(around: Mapping[str, str]) -> dict[str, str]:
 
 
 def main(config: Path, ready: Path) -> None:
-    """Serve what a file says until SIGINT or SIGTERM comes.
+    """Serve the configuration of a file until SIGINT or SIGTERM.
 
     Args:
-        config: of :func:`serve_config`.
-        ready: is made when all replicas answer.
+        config: the file, written from :func:`serve_config`.
+        ready: a file that is created when all replicas answer.
     """
     import yaml
 
@@ -164,16 +164,16 @@ def main(config: Path, ready: Path) -> None:
         threading.Event().wait()
     finally:
         if ready.exists():
-            # One that is still loading would be waited for.
+            # Only if ready: the shutdown waits for replicas that are still loading.
             serve.shutdown()
         ray.shutdown()
 
 
 def check_gpus(app: Mapping[str, Any], there: float) -> None:
-    """Say that there are too few GPUs, for which Ray would wait for ever.
+    """Refuse too few GPUs, since Ray would wait for them for ever.
 
     Raises:
-        ModelError: for each replica's share.
+        ModelError: there are fewer GPUs than the replicas need.
     """
     for each in app["args"]["llm_configs"] if app["import_path"] == BUILDER else ():
         keywords, replicas = each["engine_kwargs"], each["deployment_config"]["num_replicas"]

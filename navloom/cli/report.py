@@ -1,4 +1,4 @@
-"""``navloom export``, ``navloom validate``, ``navloom report``: from a run to a dataset."""
+"""``navloom export``, ``navloom validate`` and ``navloom report``: datasets and reports of runs."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def report(
     page = write_page(runs, folder, shown=shown, licensed=with_licensed)
     files = [*shown.files[:1], page, *shown.files[1:]]
     if as_json:
-        # A kind that writes nothing itself says nothing of files.
+        # A kind that writes no files itself lists none.
         said = {"files": [str(path) for path in files]} if shown.files else {}
         print_json({**said, **shown.record})
         return
@@ -146,7 +146,7 @@ def report(
 
 
 def _reported(runs: tuple[Path, ...], out: Path | None) -> Shown:
-    """What the runs' kind says of them, its files written."""
+    """Write the report files of the runs' kind, and return the report."""
     from navloom.evals.kinds import kind_of
     from navloom.evals.people.study_folder import is_people
     from navloom.files import formed

@@ -1,4 +1,4 @@
-"""``navloom retry``: try what ended in an error again, and nothing else."""
+"""``navloom retry``: run again only the samples that ended in an error."""
 
 from __future__ import annotations
 

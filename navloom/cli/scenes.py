@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 EXPORTERS = "navloom.exporters"
 Exporter: TypeAlias = "Callable[[Scene, Path], Path]"
-"""Writes a scene to a path, and gives the file to open."""
+"""Writes a scene to a path, and returns the file to open."""
 _FOLDERS = ("habitat", "hm3d", "capnav")
-"""Forms of which even one home is a folder."""
+"""Formats in which even one home is a folder."""
 _SAID_EVERY_S = 5.0
 
 
@@ -99,7 +99,7 @@ def export(
 
 
 def check_homes_out(out: Path, spec: str, uris: list[str]) -> None:
-    """Refuse a place that cannot hold one home's file, or many homes' folder."""
+    """Refuse an output path that cannot hold one home's file, or many homes' folder."""
     from navloom.errors import UsageError
     from navloom.files import check_place
 
@@ -109,7 +109,7 @@ def check_homes_out(out: Path, spec: str, uris: list[str]) -> None:
 
 
 def _saver(form: str) -> Exporter:
-    """What writes a scene in a form."""
+    """Return the function that writes a scene in a format."""
     from navloom.errors import UsageError
     from navloom.scenes.formats.scene_json import save
 
@@ -120,7 +120,7 @@ def _saver(form: str) -> Exporter:
 
 
 def _tracked(uris: list[str]) -> Iterator[str]:
-    """The homes one by one: a bar on a terminal, a line at times elsewhere."""
+    """Yield the homes one by one, with a progress bar on a terminal, else a line now and then."""
     if sys.stderr.isatty():
         from rich.console import Console
         from rich.progress import track
@@ -369,7 +369,7 @@ def _draw(scene: Scene, path: Path, view: str | None, top_down: bool, light: str
 
 
 def _draw_kinds(out: Path, *, assets: bool, objects: bool, labels: bool) -> None:
-    """Write a sheet of kinds of things, each alone."""
+    """Write a sheet with each kind of furniture or object drawn alone."""
     from navloom.errors import UsageError
     from navloom.sim.viewer import draw_kinds
 
@@ -408,7 +408,7 @@ def _annotate(spec: str, model: str, seed: int, out: Path, as_json: bool) -> Non
 
 
 def _complete(scene: Scene, model: Any, seed: int) -> tuple[Scene, str]:
-    """All four stages over one home, and one line on what they did."""
+    """Run all four annotation stages on a home; return it with a line about the result."""
     from navloom.graphs.annotation import room_typing
     from navloom.graphs.calling import run
     from navloom.scenes.annotate import annotate as place

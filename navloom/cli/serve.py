@@ -31,10 +31,10 @@ _LAST_LINES, _MOST_LINE = 12, 300
 _FRAME = re.compile(
     r"(?:\(\w+ pid=\d+\) )?(?:[A-Z]+ \d\d-\d\d [\d:]+ \[[\w.]+:\d+\] )?(?:  File \"|    )"
 )
-"""A traceback's lines that say where: dozens of them, and hardly any last word is left."""
+"""Lines of a traceback that give code positions; they would push out the message."""
 _POLL_S, _HEALTH_S = 0.5, 2.0
 _END_S = 20.0
-"""How long a server may take to end when asked, before it is killed."""
+"""Seconds that a server may take to end when asked, before it is killed."""
 
 _MISSING = (
     "vllm is not installed: pip install 'navloom[vllm]' (Linux with a GPU). Without one, "
@@ -106,7 +106,7 @@ def serve(
     if flags and not flags[0].startswith("-"):
         raise UsageError(f"'{flags[0]}' is no flag: what stands after -- begins with --NAME.")
     if any(flag.startswith("--api-key") for flag in flags):
-        # Everyone on the machine sees a command line.
+        # Every user of the machine can see a command line.
         raise UsageError("Give the server its key by the variable VLLM_API_KEY, not by --api-key.")
     name = model.removeprefix("vllm/")
     given, notes = serve_flags(name, images=images, chat_template=chat_template, given=flags)
@@ -176,7 +176,7 @@ def _wait(
     start_timeout: float,
     is_ready: Callable[[], bool],
 ) -> None:
-    """Wait until a server is ready, say what to type next, and wait until it ends."""
+    """Wait until a server is ready, print the next command, and wait until it ends."""
     began = time.monotonic()
     server.wait_until(is_ready, start_timeout)
     say(f"{model} is ready at {url} after {time.monotonic() - began:.0f} s. Next:")
@@ -189,7 +189,7 @@ def _wait(
 
 
 def find_vllm() -> str | None:
-    """Where the program ``vllm`` is, or None."""
+    """Return the path of the program ``vllm``, or None."""
     # A virtual environment that is not activated has its programs beside its Python.
     beside = Path(sys.executable).parent / "vllm"
     return shutil.which("vllm") or (str(beside) if os.access(beside, os.X_OK) else None)
@@ -201,7 +201,7 @@ def _check_port(host: str, port: int) -> None:
     except OSError as error:
         raise UsageError(f"--host {host}: {error.strerror or error}.") from error
     with socket.socket(kind, socket.SOCK_STREAM) as probe:
-        # As servers do: a port whose last connections are still closing is free.
+        # As servers do, so that a port with closing connections counts as free.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(address)
@@ -220,10 +220,10 @@ def _url(host: str, port: int) -> str:
 
 
 class Server:
-    """A server's process: its words pass through, its last ones are kept.
+    """A model server's process; its output is passed on, and its last lines are kept.
 
     Args:
-        name: what its errors call it.
+        name: its name in errors.
         words: the command.
         environment: its variables; this process's unless given.
     """
@@ -245,7 +245,7 @@ class Server:
                 stderr=subprocess.STDOUT,
                 text=True,
                 errors="replace",
-                # A session of its own: Ctrl-C reaches it once, from us, and its workers with it.
+                # A session of its own: Ctrl-C reaches it and its workers once, from us.
                 start_new_session=True,
             )
         except OSError as error:
@@ -259,16 +259,16 @@ class Server:
             if self._gone(ask):
                 break
         with contextlib.suppress(OSError):
-            # Workers that their parent left behind would keep the GPU.
+            # Orphaned workers would keep the GPU.
             os.killpg(self._process.pid, signal.SIGKILL)
         self._reader.join(2)
         signal.signal(signal.SIGTERM, self._before)
 
     def wait_until(self, is_ready: Callable[[], bool], seconds: float) -> None:
-        """Wait until it is ready.
+        """Wait until the server is ready.
 
         Raises:
-            ModelError: where the process ends first, or the time is over.
+            ModelError: the process ends first, or the time is over.
         """
         until = time.monotonic() + seconds
         while not is_ready():
@@ -279,14 +279,14 @@ class Server:
                     f" Its last words: {self._words_said()}"
                 )
             time.sleep(_POLL_S)
-        # Whoever took the port between our look and the server's start would answer too.
+        # Another process may have taken the port after our check and answered.
         self._check_alive("before it was ready")
 
     def wait(self) -> None:
         """Wait for the process to end.
 
         Raises:
-            ModelError: where it ends in an error.
+            ModelError: it ends in an error.
         """
         self._process.wait()
         self._check_alive("while serving")
@@ -310,12 +310,12 @@ class Server:
         )
 
     def _words_said(self) -> str:
-        # What is ours says it all: what stands around it is how a Ray ends.
+        # Our own line is enough; the others are Ray's shutdown.
         ours = [line for line in self._last if line.startswith("navloom: ")]
         return " | ".join(ours or self._last) or "none"
 
     def _gone(self, ask: signal.Signals) -> bool:
-        """Ask the process and its workers to end; whether the process did."""
+        """Ask the process and its workers to end; return whether the process has."""
         if self._process.poll() is not None:
             return True
         try:
@@ -329,10 +329,10 @@ class Server:
 
 
 def _healthy(url: str) -> bool:
-    # Imported here: it brings ssl and email, and every command reads this file.
+    # Imported late: it imports ssl and email, and `doctor` imports this file.
     from urllib.request import ProxyHandler, build_opener
 
-    # No proxy of the environment may answer in the server's place.
+    # A proxy from the environment must not answer in the server's place.
     opener = build_opener(ProxyHandler({}))
     try:
         with opener.open(f"{url}/health", timeout=_HEALTH_S) as reply:

@@ -1,6 +1,6 @@
-"""``navloom study``: questions about generators and navigators that one command answers.
+"""``navloom study``: experiments on generators and navigators, one command each.
 
-``navloom study people``: what only people know, asked of raters by a form.
+``navloom study people`` is a human study: raters fill in a form.
 """
 
 from __future__ import annotations
@@ -353,7 +353,7 @@ def bodies(
 
 
 def _show(tables: Sequence[Table], out: Path, record: Any = None) -> None:
-    """Print what a study found, or its record for programs, and write its page."""
+    """Print a study's tables, or its record for programs, and write its page."""
     if record is not None:
         print_json(record)
     else:

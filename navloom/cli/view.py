@@ -1,4 +1,4 @@
-"""``navloom view``: runs, samples, datasets and homes in a browser, or as a bundle."""
+"""``navloom view``: show runs, samples, datasets and homes in a browser, or write a bundle."""
 
 from __future__ import annotations
 

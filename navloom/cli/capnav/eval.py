@@ -1,4 +1,4 @@
-"""``navloom eval capnav`` and ``capnav-truth``: a model on CapNav, and what is true there."""
+"""``navloom eval capnav`` and ``capnav-truth``: a model on CapNav, and the ground truth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``navloom synth capnav``: make CapNav questions, with what is true of them."""
+"""``navloom synth capnav``: generate CapNav questions with their ground truth."""
 
 from __future__ import annotations
 

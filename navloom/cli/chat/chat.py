@@ -1,4 +1,4 @@
-"""``navloom chat``: talk a robot through a home."""
+"""``navloom chat``: talk to a robot in a home, at a terminal, through a pipe or in a browser."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 app = Commands()
 ChatDisplay = Literal["web", "rich", "plain", "none"]
 PHYSICAL = ("embedded",)
-"""Backends in which a body drives."""
+"""Backends that simulate a body's motion."""
 _INSTALL = "pip install 'navloom[tui]'"
 
 
@@ -136,10 +136,10 @@ def chat(
 
 
 def _display(asked: ChatDisplay | None) -> ChatDisplay:
-    """The display to use.
+    """Choose the display.
 
     Raises:
-        UsageError: panes were asked for, and cannot be had.
+        UsageError: panes were asked for, but textual or the terminal is missing.
     """
     terminal = sys.stdin.isatty() and sys.stdout.isatty()
     there = find_spec("textual") is not None
@@ -189,11 +189,11 @@ def _context(
 
 
 def _simulator(backend: str, home: Scene, captions: str | None, made: dict[str, Any]) -> Simulator:
-    """The home to walk in, with a model's captions where there are any.
+    """Return the simulator of the home, with a model's captions if they are given.
 
     Raises:
-        UsageError: a run of captions has none of this home.
-        SimulatorError: the captions are broken, or the backend cannot be had.
+        UsageError: a run of captions has none for this home.
+        SimulatorError: the captions are broken, or the backend is not available.
     """
     from navloom.sim.registry import get_simulator
 
@@ -244,16 +244,16 @@ def serve_chat(
     start: Mapping[str, Any],
     **how: Any,
 ) -> None:
-    """Serve until Ctrl-C.
+    """Serve the chat in a browser until Ctrl-C.
 
     Args:
-        make: a conversation's context.
+        make: makes a conversation's context.
         uri: the home.
-        folder: where threads are kept.
-        place: where to listen.
-        opens: whether a browser is opened.
-        first: the thread that is opened; None: a new one.
-        start: of new ones, the chat graph's input.
+        folder: folder of the threads.
+        place: the address to listen on.
+        opens: whether to open a browser.
+        first: the thread to open first; None: a new one.
+        start: the chat graph's input for new threads.
         how: pace and seed.
     """
     from navloom.web.chat_room import ChatRoom
@@ -265,7 +265,7 @@ def serve_chat(
 
 
 def _documents(uri: str) -> Documents:
-    """The home's own pages; none of one that only simulators know."""
+    """Return the home's pages; none for a home that only simulators know."""
     from navloom.web.documents import Documents
     from navloom.web.opening import open_sources
 

@@ -1,12 +1,11 @@
-"""A home's floor drawn in a terminal: room outlines and names, doors, the trail, the robot.
+"""Floor map of a home in the terminal: outlines and names of rooms, doors, the trail, the robot.
 
-Each character cell has four corners on a lattice; where two corners lie in different rooms an arm
-of a box character runs between them, so outlines of any shape join up. A cell is about twice as
-high as wide. What does not change with the robot is drawn once per scene, floor and size.
+Each character cell has four corners on a lattice. An arm of a box character runs between two
+corners in different rooms, so outlines of any shape join up. A cell is about twice as high as wide.
+The part that does not depend on the robot is drawn once per scene, floor and size.
 
-A name goes on one row where its room has a free stretch for it, else a row a word. Where neither
-fits, a number stands in the room and the name in the key below the map. Nothing is written over a
-name, and no name over anything else.
+A name goes on one row if its room has space for it, else on one row per word. If neither fits, the
+room gets a number, and the name goes to the key below the map. Names never overlap anything.
 """
 
 from __future__ import annotations
@@ -40,23 +39,23 @@ _ASPECT = 2.0
 _MARGIN = 0.3
 _LEAST_ROWS = 5
 _MOST_KEY = 6
-"""Rows of the key of names."""
+"""Limit of rows for the key of names."""
 _OUTSIDE = -1
 _INK, _TRAIL_INK, _ROBOT_INK = "#333333", "#0b62a8", "bold #ffffff on #0b62a8"
 
 
 @dataclass(frozen=True)
 class TermMap:
-    """The part of a map that stays.
+    """The part of a floor map that does not depend on the robot.
 
     Attributes:
-        floor: which floor.
-        cells: one string a row.
+        floor: the floor's index.
+        cells: one string per row.
         rooms: (rows, columns) the index of each cell's region in ``regions``, -1 outside.
         regions: region ids.
         left: paper x of the first column's left edge, metres.
         top: paper y of the first row's upper edge.
-        step: metres a column; a row is twice that.
+        step: metres per column; a row is twice that.
     """
 
     floor: int
@@ -68,14 +67,14 @@ class TermMap:
     step: float
 
     def cell(self, x: float, z: float) -> tuple[int, int]:
-        """The (row, column) of a point of the ground plane."""
+        """Return the (row, column) of a point of the ground plane."""
         row = int((self.top + z) / (self.step * _ASPECT))
         column = int((x - self.left) / self.step)
         return max(0, min(len(self.cells) - 1, row)), max(0, min(len(self.cells[0]) - 1, column))
 
 
 def term_map(scene: Scene, floor: int, width: int, height: int) -> TermMap:
-    """Draw a floor into at most so many columns and rows; made once."""
+    """Draw a floor into at most so many columns and rows; cached per scene."""
     return _drawn(scene, floor, max(12, min(width, 300)), max(_LEAST_ROWS, min(height, 150)))
 
 
@@ -86,7 +85,7 @@ def _drawn(scene: Scene, floor: int, width: int, height: int) -> TermMap:
     left, bottom = bounds[:, 0].min() - _MARGIN, bounds[:, 1].min() - _MARGIN
     right, top = bounds[:, 2].max() + _MARGIN, bounds[:, 3].max() + _MARGIN
     step = max((right - left) / width, (top - bottom) / (height * _ASPECT), 0.05)
-    # What is over a whole cell by no more than a float's error is none.
+    # Ignore float errors above a whole number of cells.
     columns = max(1, math.ceil((right - left) / step - 1e-6))
     rows = max(1, math.ceil((top - bottom) / (step * _ASPECT) - 1e-6))
     xs = left + step * np.arange(columns + 1)
@@ -116,7 +115,7 @@ def _drawn(scene: Scene, floor: int, width: int, height: int) -> TermMap:
 def _rooms_at(
     shapes: Mapping[str, Any], xs: NDArray[np.float64], ys: NDArray[np.float64]
 ) -> NDArray[np.int32]:
-    """The region at each point; of overlapping ones the smallest."""
+    """Return the index of the region at each point; of overlapping ones the smallest."""
     found = np.full(xs.shape, _OUTSIDE, dtype=np.int32)
     order = sorted(enumerate(shapes.values()), key=lambda each: -each[1].area)
     for index, shape in order:
@@ -135,7 +134,7 @@ def _put(drawn: TermMap, marks: Mapping[tuple[int, int], str]) -> TermMap:
 
 
 def _names(scene: Scene, drawn: TermMap, taken: Set[Cell]) -> Names:
-    """The rooms' names; they stay where they are unless something has to stand there."""
+    """Return the placed room names; they move only if a taken cell is in the way."""
     rooms = [room_name(scene, region) for region in drawn.regions]
 
     def put(taken: Set[Cell]) -> Names:
@@ -149,7 +148,7 @@ def _names(scene: Scene, drawn: TermMap, taken: Set[Cell]) -> Names:
 def _marks(
     scene: Scene, drawn: TermMap, trail: Sequence[Sequence[Any]], goal: str | None
 ) -> tuple[dict[Cell, str], Names]:
-    """Trail, goal and robot on this floor, and the rooms' names around them.
+    """Return trail, goal and robot on this floor, and the room names around them.
 
     The last pose of the trail is the robot's.
     """
@@ -167,14 +166,14 @@ def _marks(
         marks[spot] = ARROWS[round(trail[-1][1] / (math.pi / 4)) % 8]
     names = _names(scene, drawn, marks.keys())
     for row, column in _stretches([at(pose[0]) for pose in trail]):
-        # The trail must not write over names and doors.
+        # The trail must not overwrite names and doors.
         if drawn.cells[row][column] in _BOX and (row, column) not in names.cells:
             marks.setdefault((row, column), TRAIL)
     return marks, names
 
 
 def _stretches(spots: Sequence[tuple[int, int] | None]) -> Iterator[tuple[int, int]]:
-    """The cells along straight lines between spots; None is on another floor."""
+    """Yield the cells on straight lines between spots; None is a spot on another floor."""
     for before, after in pairwise(spots):
         if before is None or after is None:
             continue
@@ -195,14 +194,14 @@ def map_lines(
     height: int = 24,
     goal: str | None = None,
 ) -> list[str]:
-    """The robot's floor as plain lines.
+    """Return the map of the robot's floor as plain lines.
 
     Args:
         scene: the home.
         trail: poses [viewpoint, heading, elevation]; the last one is where the robot is.
-        width: columns at most.
-        height: rows at most, those of a key of names among them.
-        goal: a viewpoint it is on its way to.
+        width: limit of columns.
+        height: limit of rows, including the key of names.
+        goal: the viewpoint that the robot is going to.
     """
     drawn, marks, names, key = _floor_map(scene, trail, width, height, goal)
     put = _put(drawn, {**names.cells, **marks})
@@ -212,7 +211,7 @@ def map_lines(
 def _floor_map(
     scene: Scene, trail: Sequence[Sequence[Any]], width: int, height: int, goal: str | None
 ) -> tuple[TermMap, dict[Cell, str], Names, list[str]]:
-    """The robot's floor, what is put on it, and a key of names that it has no room for."""
+    """Return the robot's floor, marks, names, and a key of names that do not fit."""
     viewpoint = scene.viewpoint_by_id[trail[-1][0]] if trail else scene.viewpoints[0]
     floor = scene.floor_of(viewpoint)
     for rows in range(max(0, min(_MOST_KEY, height - _LEAST_ROWS)) + 1):
@@ -232,7 +231,7 @@ def map_text(
     height: int,
     goal: str | None = None,
 ) -> Text:
-    """As `map_lines`, in colours: rooms by what they are for, as in the drawn plan."""
+    """Return the map as coloured text, with room colours as in the drawn plan."""
     from rich.text import Text
 
     drawn, marks, names, key = _floor_map(scene, trail, width, height, goal)
@@ -266,10 +265,10 @@ Cell: TypeAlias = tuple[int, int]
 
 @dataclass
 class Names:
-    """Names put on a map.
+    """Room names placed on a map.
 
     Attributes:
-        cells: what stands where; a blank within a name is no space.
+        cells: the character at each cell; a blank within a name is a no-break space.
         key: "1 dressing room" for each number on the map.
     """
 
@@ -280,12 +279,12 @@ class Names:
 def placed(
     names: Sequence[str], rooms: NDArray[np.int32], drawn: Sequence[str], taken: Set[Cell]
 ) -> Names:
-    """Put every room's name somewhere in the room.
+    """Place every room's name on free cells of the room.
 
     Args:
         names: by room.
         rooms: (rows, columns) the room at each cell, -1 outside.
-        drawn: the map's rows; names go where it has spaces.
+        drawn: the map's rows; names go on its spaces.
         taken: cells to leave free, such as the robot's.
     """
     found = Names()
@@ -306,7 +305,7 @@ def placed(
 
 
 def _fitted(lines: Sequence[str], free: Set[Cell]) -> Mapping[Cell, str]:
-    """Words on free cells, one row each, as near the middle of them as it goes; or nothing."""
+    """Fit lines of text on free cells, near their middle; return nothing if they do not fit."""
     wide = max(map(len, lines))
     middle = np.mean(sorted(free), axis=0)
 

@@ -1,4 +1,4 @@
-"""The chat in panes, with textual: conversation, map, a line about now, a line to type in."""
+"""The chat as a textual app: conversation, map, status line and input line."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ from navloom.tools.chat.places import floor_number, room_name
 
 _INKS = {"person": "bold cyan", "robot": "bold green", "error": "bold red", "note": "dim"}
 _HEADS = {"person": "you", "robot": "robot", "error": "!"}
-# A sign and its word stay on one row.
+# Keep a sign and its word on one row.
 _LEGEND = "▫\u00a0door  ≡\u00a0stairs  ·\u00a0trail  ◆\u00a0goal"
 
 
 class MapPane(Static):
-    """The map, drawn anew whenever its size changes."""
+    """The map, drawn again whenever its size changes."""
 
     def on_resize(self, event: events.Resize) -> None:  # noqa: ARG002
-        """Draw at the new size."""
+        """Draw the map at the new size."""
         app = self.app
         assert isinstance(app, ChatApp)  # noqa: S101  no other app has this pane
         app.draw_map()
 
 
 class TalkPane(RichLog):
-    """The conversation; its lines are broken anew whenever its width changes."""
+    """The conversation, wrapped again whenever its width changes."""
 
     broken_at = 0
 
     def on_resize(self, event: events.Resize) -> None:
-        """Break the lines at the new width."""
+        """Wrap the lines at the new width."""
         app = self.app
         assert isinstance(app, ChatApp)  # noqa: S101  no other app has this pane
         if self.broken_at and self.broken_at != event.size.width:
@@ -50,7 +50,7 @@ class TalkPane(RichLog):
 
 
 class ChatApp(App[int]):
-    """See the module's docstring."""
+    """The textual app of the chat."""
 
     TITLE = "navloom chat"
     ENABLE_COMMAND_PALETTE = False
@@ -88,23 +88,23 @@ class ChatApp(App[int]):
         return self.talk
 
     def prepare(self, talk: Talk, *, again: bool) -> None:
-        """Say what to show, before the app runs.
+        """Set the conversation to show, before the app runs.
 
         Args:
             talk: the conversation, open.
-            again: whether it was begun before.
+            again: whether it is a resumed one.
         """
         self.talk, self._again = talk, again
 
     async def talk_about(self, talk: Talk, *, again: bool) -> int:
-        """Run until the person leaves; the exit code."""
+        """Run the app until the user leaves, and return the exit code."""
         self.prepare(talk, again=again)
         code = await self.run_async()
         await talk.close()
         return code or 0
 
     def compose(self) -> ComposeResult:
-        """Conversation and map side by side, and two lines below."""
+        """Lay out conversation and map side by side, with two lines below."""
         with Horizontal(id="panes"):
             with Vertical(id="said"):
                 yield TalkPane(id="talk", wrap=True, min_width=1)
@@ -116,7 +116,7 @@ class ChatApp(App[int]):
         yield Input(placeholder="Say where to go, or /help", max_length=4 * MOST_SAID)
 
     def on_mount(self) -> None:
-        """Show what was said before, and listen."""
+        """Show the earlier conversation, and wait for input."""
         self.redraw()
         if not self._again:
             self.said("note", f"{self._open.model} thinks. Say where to go; /help says more.")
@@ -136,21 +136,21 @@ class ChatApp(App[int]):
         self.query_one(RichLog).write(line)
 
     def moved(self, pose: Mapping[str, Any]) -> None:  # noqa: ARG002  the trail has it
-        """Draw the robot where it is now."""
+        """Draw the robot at its new pose."""
         self.draw_map()
         self._draw_now()
 
     def writing(self, text: str) -> None:
-        """Show words under way below the lines that stand."""
+        """Show the unfinished reply below the conversation."""
         pane = self.query_one("#writing", Static)
         pane.update(Text.assemble((f"{_HEADS['robot']}  ", _INKS["robot"]), harmless(text)))
         pane.display = bool(text)
 
     def called(self, call: Mapping[str, Any]) -> None:
-        """Tool calls are not shown."""
+        """Ignore tool calls, which are not shown."""
 
     def show_map(self, trail: Sequence[Sequence[Any]]) -> None:
-        """Draw the map; the walk of a replay stays until the robot moves."""
+        """Draw the map; the trail of a replay stays until the robot moves."""
         self._playing = None if list(trail) == self._open.trail else trail
         self.draw_map()
         self._playing = None
@@ -160,20 +160,20 @@ class ChatApp(App[int]):
         self.show_map(trail)
 
     def redraw(self) -> None:
-        """Show the whole conversation anew."""
+        """Show the whole conversation again."""
         self._lines = [(line["who"], line["text"]) for line in self._open.transcript]
         self.show_talk()
         self.draw_map()
 
     def show_talk(self) -> None:
-        """Write every line anew."""
+        """Write every line again."""
         self.query_one(RichLog).clear()
         for who, text in self._lines:
             self._write(who, text)
         self._draw_now()
 
     def draw_map(self) -> None:
-        """Draw the map as large as its pane."""
+        """Draw the map at the size of its pane."""
         pane = self.query_one(MapPane)
         width, height = pane.size
         if width < 2 or height < 2:
@@ -194,7 +194,7 @@ class ChatApp(App[int]):
         self.query_one("#now", Static).update(Text("  ·  ".join(parts)))
 
     async def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Take a line."""
+        """Process the submitted line."""
         line = event.value
         event.input.clear()
         if line.lstrip().startswith("/"):
@@ -217,13 +217,13 @@ class ChatApp(App[int]):
         self._draw_now()
 
     def action_halt(self) -> None:
-        """Ctrl-C: stop what is under way; where nothing is, say how to leave."""
+        """Stop the robot (Ctrl-C); if it is idle, say how to leave."""
         if self._open.busy:
             self._hear(None)
         else:
             self.said("note", "Nothing is under way. /quit or Ctrl-Q leaves.")
 
     async def action_leave(self) -> None:
-        """Ctrl-Q."""
+        """Leave the app (Ctrl-Q)."""
         self._open.break_off()
         self.exit(0)

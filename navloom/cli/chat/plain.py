@@ -1,4 +1,4 @@
-"""The chat in plain lines: for pipes, simple terminals and tests."""
+"""The chat as plain lines, for pipes, simple terminals and tests."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from navloom.tools.chat.places import room_name
 
 _PROMPT = "you> "
 _SHOWN_AGAIN = 6
-"""Lines of an old conversation that are shown when one comes back."""
+"""Lines of an old conversation that are shown when it is resumed."""
 INTERRUPTED = 130
 _MOST_READ = 1_000_000
 
 
 class PlainChat(Listener):
-    """Lines in, lines out.
+    """Chat that reads and prints lines.
 
-    On a terminal a new line stops a walk; from a pipe lines are taken one after another.
+    On a terminal a new line stops a walk; from a pipe lines are processed one after another.
 
     Args:
-        quiet: say only what the robot says.
+        quiet: print only the robot's words.
     """
 
     def __init__(self, *, quiet: bool = False) -> None:
@@ -48,14 +48,14 @@ class PlainChat(Listener):
         return self.talk
 
     def said(self, who: str, text: str) -> None:
-        """Print a line; the person's own stand there already."""
+        """Print a line, except the user's own, which are visible already."""
         if (who == "person" and not self._replaying) or (self._quiet and who == "note"):
             return
         heads = {"robot": "robot: ", "person": "you: ", "error": "! "}
         tell(f"{heads.get(who, '')}{text}")
 
     def moved(self, pose: Mapping[str, Any]) -> None:
-        """Print the room when it is another one."""
+        """Print the room if it has changed."""
         scene = self._open.scene
         room = room_name(scene, scene.viewpoint_by_id[pose["viewpoint"]].region)
         if room != self._room and not self._quiet:
@@ -67,7 +67,7 @@ class PlainChat(Listener):
         tell("\n".join(map_lines(self._open.scene, trail, goal=self._open.goal)))
 
     def play(self, trail: Sequence[Sequence[Any]]) -> None:
-        """A replay's steps are not drawn: lines cannot be drawn over."""
+        """Do nothing: printed lines cannot be animated."""
 
     def redraw(self) -> None:
         """Print the last lines of the conversation."""
@@ -77,11 +77,11 @@ class PlainChat(Listener):
         self._replaying = False
 
     async def run(self, talk: Talk, *, again: bool) -> int:
-        """Talk until the person leaves.
+        """Run the chat until the user leaves.
 
         Args:
             talk: the conversation, open.
-            again: whether it was begun before.
+            again: whether it is a resumed one.
 
         Returns:
             The exit code.
@@ -121,7 +121,7 @@ class PlainChat(Listener):
             await self._exchange(line)
 
     async def _exchange(self, line: str) -> None:
-        """Take a line, and on a terminal those that come while it is dealt with."""
+        """Process a line, and on a terminal the lines that come meanwhile."""
         under_way = asyncio.create_task(self._open.hear(line))
         if not sys.stdin.isatty():
             await under_way
@@ -131,7 +131,7 @@ class PlainChat(Listener):
             await asyncio.wait({under_way, typed}, return_when=asyncio.FIRST_COMPLETED)
             if not typed.done():
                 typed.cancel()
-                # A line that came in this very moment must not be lost.
+                # A line that arrives at this moment must not be lost.
                 with suppress(asyncio.CancelledError):
                     self._lines.put_nowait(await typed)
                 break
@@ -147,7 +147,7 @@ class PlainChat(Listener):
         await under_way
 
     def _begin_reading(self) -> None:
-        """Let lines and Ctrl-C come in while the robot walks."""
+        """Start to read lines and Ctrl-C while the robot walks."""
         loop = asyncio.get_running_loop()
         with suppress(NotImplementedError, RuntimeError, ValueError):
             loop.add_signal_handler(signal.SIGINT, self._lines.put_nowait, _HALT)
@@ -155,7 +155,7 @@ class PlainChat(Listener):
             file = sys.stdin.fileno()
             loop.add_reader(file, self._read_some, file)
         except (OSError, ValueError, NotImplementedError):
-            # A plain file, or no file at all, is never waited for.
+            # A plain file, or no file at all, cannot be polled.
             for line in [*_all_lines(), None]:
                 self._lines.put_nowait(line)
 
@@ -179,7 +179,7 @@ def _all_lines() -> list[str]:
 
 
 _HALT = "\x03"
-"""What Ctrl-C puts among the lines; no line that is read is this very object."""
+"""Object that Ctrl-C puts into the queue of lines; compared by identity."""
 
 
 async def _both(first: asyncio.Task[None], second: Coroutine[Any, Any, None]) -> None:

@@ -1,4 +1,4 @@
-"""What begins with a slash in the chat: the same words in every display."""
+"""Slash commands of the chat, the same in every display."""
 
 from __future__ import annotations
 
@@ -42,31 +42,31 @@ _MOST_LAST = 60
 
 
 class View(Listener, Protocol):
-    """A display."""
+    """A display of the chat."""
 
     def show_map(self, trail: Sequence[Sequence[Any]]) -> None:
-        """Show the map with a walk on it; the last pose is the robot's."""
+        """Show the map with a trail on it; the last pose is the robot's."""
         ...
 
     def play(self, trail: Sequence[Sequence[Any]]) -> None:
-        """Show one step of a replay, where that can be watched."""
+        """Show one step of a replay, if the display can animate."""
         ...
 
     def redraw(self) -> None:
-        """The conversation is another one: show it anew."""
+        """Show the conversation again after it has changed as a whole."""
         ...
 
 
 async def run_command(line: str, talk: Talk, view: View) -> bool:
-    """Do what a line that begins with a slash says.
+    """Run the slash command of a line.
 
     Args:
         line: the line.
         talk: the conversation.
-        view: where to show what comes of it; mistakes are shown there, too.
+        view: shows the result and any error.
 
     Returns:
-        Whether to leave.
+        True to leave the chat.
     """
     word, _, rest = line.strip().partition(" ")
     name, rest = word.removeprefix("/").casefold(), rest.strip()
@@ -88,10 +88,10 @@ async def run_command(line: str, talk: Talk, view: View) -> bool:
 
 
 def _place(typed: str) -> Path:
-    """The file that somebody typed.
+    """Return the path of a file that the user typed.
 
     Raises:
-        UsageError: it can be none: the home of nobody, a folder, a name that is too long.
+        UsageError: it is no valid file: an unknown user's home, a folder, a name that is too long.
     """
     try:
         path = Path(typed).expanduser()
@@ -155,7 +155,7 @@ async def _save(rest: str, talk: Talk, view: View, *, replace: bool = False) -> 
     picture = path.with_suffix(".png")
     if path == picture:
         raise UsageError(f"{path} would be the picture: name the JSON file, such as walk.json.")
-    # Both, before either is written: half a save is none.
+    # Check both before writing either, so that no save is partial.
     _must_be_free([path, picture], f"/save! {rest}", replace=replace)
     await asyncio.to_thread(save_chat, path, talk.scene, talk.transcript, talk.trail, talk.model)
     await asyncio.to_thread(save_map, picture, talk.scene, talk.trail)
@@ -163,10 +163,10 @@ async def _save(rest: str, talk: Talk, view: View, *, replace: bool = False) -> 
 
 
 def _must_be_free(paths: Sequence[Path], anyway: str, *, replace: bool) -> None:
-    """Ask before what is there is replaced: a chat has no other way of asking than a line.
+    """Refuse to replace existing files, unless the user typed the command with ``!``.
 
     Raises:
-        UsageError: something is there already, or is no file.
+        UsageError: a file exists already, or is no regular file.
     """
     for path in filter(os.path.lexists, paths):
         if path.exists() and not path.is_file():
@@ -207,7 +207,7 @@ async def _threads(rest: str, talk: Talk, view: View) -> None:  # noqa: ARG001
 
 
 def _about(thread: Thread, talk: Talk) -> str:
-    """A kept conversation in a line, its last words at the end."""
+    """Return a line about a stored conversation, with its last words at the end."""
     when = thread.when[:16].replace("T", " ")
     held = (", this one" if thread.name == talk.thread else ", open elsewhere") * thread.held
     said = f": {thread.last[:_MOST_LAST]}" if thread.last else ""

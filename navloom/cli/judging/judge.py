@@ -1,4 +1,4 @@
-"""``navloom judge``: grade reasons, traces and failures, compare tasks, and measure the grader."""
+"""``navloom judge``: grade reasons, traces and failures, compare tasks, and calibrate judges."""
 
 from __future__ import annotations
 
@@ -272,15 +272,15 @@ def _carried_out(
     how: How,
     faults: Sequence[str] = (),
 ) -> tuple[Path, Summary]:
-    """Make the run that is asked for, or say what it would be and leave.
+    """Run the judging that is asked for, or show a dry run and leave.
 
     Args:
-        request: what is asked.
-        out: what ``--out`` says.
-        name: what the run's folder begins with where that says nothing.
-        session: how to go through it.
-        how: whether anybody is called.
-        faults: what could not be read.
+        request: the request.
+        out: the value of ``--out``.
+        name: prefix of the run's folder if ``out`` is None.
+        session: the execution settings.
+        how: dry run and output format.
+        faults: lines about input that could not be read.
 
     Returns:
         The run's folder and its totals.
@@ -297,7 +297,7 @@ def _carried_out(
 
 
 def _say_left(answers: Answers, named: Path | None = None) -> None:
-    """The lines that cannot be judged, and the file that names them all."""
+    """Print the lines that cannot be judged, and the file that lists them all."""
     for each in answers.left[:_MOST_SAID]:
         say(f"  line {each.line}: {each.fault}")
     if answers.left:
@@ -316,7 +316,7 @@ def _measured(
     *,
     name: str = "calibration",
 ) -> None:
-    """Write a measurement down, show it, and leave."""
+    """Write and print a measurement of a judge, and leave."""
     from navloom.evals.judging.results import write_calibration
 
     write_calibration(out, record, tables, drawn, name=name)
@@ -328,7 +328,7 @@ def _measured(
 
 
 def _end(summary: Summary, out: Path, how: How, record: Mapping[str, Any], words: str) -> None:
-    """Show what a judging came to, and leave."""
+    """Print the result of a judging run, and leave."""
     if how.as_json:
         print_json({"run": str(out), **record, **summary.record()})
     else:
@@ -337,7 +337,7 @@ def _end(summary: Summary, out: Path, how: How, record: Mapping[str, Any], words
 
 
 def _left(summary: Summary, out: Path) -> None:
-    """Leave with the session's exit code; an unscored item is a finding, not a failure."""
+    """Leave with the session's exit code; an unscored item is a result, not a failure."""
     if summary.error or summary.left:
         end_session(summary, out)
     say(f"{out}: {summary.samples} items, {summary.failed} unscored")

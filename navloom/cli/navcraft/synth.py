@@ -1,4 +1,4 @@
-"""``navloom synth``: make a dataset of NavCraft tasks."""
+"""``navloom synth``: generate a dataset of NavCraft tasks."""
 
 from __future__ import annotations
 

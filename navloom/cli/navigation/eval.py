@@ -1,4 +1,4 @@
-"""``navloom eval``: put navigators through a task's episodes."""
+"""``navloom eval``: evaluate navigation agents on a task's episodes."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 app = Commands("Put navigators through a task's episodes: model x agent x task, each by name.")
 
 ARMS = ("dialogue", "oracle", "few_shot_failures", "failures_from")
-"""Fields that a study sets itself, an arm each."""
+"""Fields that a study sets itself, by its arms."""
 LEVELS = ("oracle_knows", "oracle_arrival", "ask_cost")
-"""Fields that the oracle study sets, too."""
+"""Fields that the oracle study sets as well."""
 LONG_STEPS = 30
-"""In homes of ours a hop is shorter than the field's on R2R's graphs, and a way has up to 20; one
-of R4R has up to 15, and who strays needs more."""
+"""Step limit of tasks with long paths: up to 20 hops in our homes, where hops are shorter than on
+R2R's graphs, and up to 15 in R4R; a detour needs more."""
 _NEEDS = {
     "oracle_model": ("--model-role oracle", "--dialogue or --oracle assistant"),
     "oracle_knows": ("--oracle-knows", "--dialogue or --oracle assistant"),
@@ -41,7 +41,7 @@ _NEEDS = {
     "body": ("--body", "--physics or --waypoints body"),
     "collision_threshold": ("--collision-threshold", "--physics"),
 }
-"""Flags that mean nothing without another."""
+"""Flags that have no effect without another."""
 Goals = Annotated[
     Literal["path", "visible"],
     Opt("The goal: the path's end, or wherever the target is seen.", panel=TASK),
@@ -181,15 +181,15 @@ def _evaluate(
 
 
 def check_flags(context: Context, request: EvalRequest, *, study: bool = False) -> None:
-    """Refuse flags that were typed and would do nothing.
+    """Refuse typed flags that would have no effect.
 
     Args:
         context: of the command.
-        request: what it asks for.
-        study: whether arms decide what is asked; then only the model is looked at.
+        request: its request.
+        study: whether the arms of a study set the flags; then only the model is checked.
 
     Raises:
-        UsageError: there is one.
+        UsageError: there is such a flag.
     """
 
     def typed(name: str) -> bool:
@@ -210,7 +210,7 @@ def check_flags(context: Context, request: EvalRequest, *, study: bool = False) 
 
 
 def print_study(table: Table, out: Path, *, as_json: bool) -> None:
-    """Print what several runs of one question give, and write their page."""
+    """Print the table of a study's runs, and write its page."""
     if as_json:
         print_json({"title": table.title, "runs": table.record})
     else:

@@ -1,4 +1,4 @@
-"""``navloom score`` and ``navloom compare``: how good trajectories are, and which run is better."""
+"""``navloom score`` and ``navloom compare``: score trajectories, and compare two runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``navloom subset``: a small index of episodes that stands for a split, or that runs failed on."""
+"""``navloom subset``: choose episodes that represent a split, or on which runs failed."""
 
 from __future__ import annotations
 
@@ -87,10 +87,10 @@ def subset(
 
 
 def _failed(task: str, split: str | None, runs: list[Path]) -> Failed:
-    """What every one of the runs failed on.
+    """Return the episodes on which every one of the runs failed.
 
     Raises:
-        UsageError: they are over something else than was asked.
+        UsageError: the runs are over another task or split.
     """
     from navloom.errors import UsageError
     from navloom.evals.navigation.subset import failed_by
