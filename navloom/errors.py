@@ -5,7 +5,7 @@
     ├── ModelError          a model that cannot be named, reached or used
     │   ├── ModelRefusedError   every call would be refused alike: key, name or credit
     │   └── ScriptError     a scripted test model received an unexpected call
-    ├── SimulatorError      a simulator asked for what it cannot do
+    ├── SimulatorError      a simulator that is missing or cannot do what is asked
     ├── DataError           a dataset's file that is missing or broken
     ├── LimitReachedError   a limit of the session is reached
     ├── StoppedError        a call that failed as the session ends; made again later

@@ -5,7 +5,7 @@ in the middle of a write leaves at most one torn line, at the end. The next ``Li
 bytes to ``torn.txt`` beside the file and cuts it off. A torn line is never parsed, even if it reads
 as JSON: its sample is run again from its checkpoint.
 
-A line may end with a checksum of what stands before it (`LineForm`). Lines that were edited, or
+A line may end with a checksum of its other bytes (`LineForm`). Lines that were edited, or
 copied from another file, are then detected and refused.
 
 The module also has helpers that shorten lists and texts for messages.

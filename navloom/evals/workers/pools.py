@@ -1,7 +1,7 @@
 """Worker pools: start workers, and exchange messages with each.
 
-A pool is processes of this machine (:class:`LocalPool`: a line of JSON each way over pipes, and no
-port) or actors of Ray, on this machine or a cluster (:class:`RayPool`, extra ``ray``).
+A pool consists of processes on this machine (:class:`LocalPool`: JSON lines over pipes, no port) or
+of Ray actors, on this machine or a cluster (:class:`RayPool`, extra ``ray``).
 
 Ray listens on every interface, even if told to use 127.0.0.1, and runs code from anyone who reaches
 it. So a cluster that is started here gets a secret token (Ray's token authentication), no dashboard
