@@ -1,4 +1,4 @@
-"""Navloom: language-model agents woven with indoor scenes.
+"""Navloom: language-model agents for vision-and-language navigation in indoor scenes.
 
 >>> import navloom
 >>> from navloom.graphs.navcraft import single as navcraft_single

@@ -514,7 +514,7 @@ class LineFile:
             raise cannot_write(self.path, error) from error
 
     def close(self) -> None:
-        """Close the file; closing twice is fine."""
+        """Close the file; do nothing if it is closed."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1

@@ -197,7 +197,7 @@ class Empty(Fault):
 
 @dataclass(frozen=True)
 class UnknownTool(Fault):
-    """The model calls a tool that it was not offered."""
+    """A call of a tool that the model was not offered."""
 
     name: str = "teleport"
 

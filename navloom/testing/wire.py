@@ -45,7 +45,7 @@ class Asked:
 
 
 class Wire(ABC):
-    """One protocol."""
+    """One wire protocol: parses requests and builds replies."""
 
     name: str
 

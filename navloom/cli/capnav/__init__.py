@@ -1,1 +1,1 @@
-"""``navloom eval capnav`` and ``navloom synth capnav``."""
+"""Commands ``navloom eval capnav`` and ``navloom synth capnav``."""

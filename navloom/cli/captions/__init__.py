@@ -1,1 +1,1 @@
-"""``navloom caption``."""
+"""Command ``navloom caption``."""

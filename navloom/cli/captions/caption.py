@@ -1,4 +1,4 @@
-"""``navloom caption``: let a model write captions for every viewpoint of a scene."""
+"""``navloom caption``: write captions for every viewpoint of a scene, by a model."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""``navloom chat``, at a terminal or through a pipe."""
+"""Command ``navloom chat`` and its displays in a terminal or through a pipe."""

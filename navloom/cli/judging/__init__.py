@@ -1,1 +1,1 @@
-"""``navloom judge``."""
+"""Command ``navloom judge``."""

@@ -1,1 +1,1 @@
-"""``navloom synth``."""
+"""Command ``navloom synth``."""

@@ -1,1 +1,1 @@
-"""``navloom eval``, ``score``, ``compare`` and ``subset``."""
+"""Commands ``navloom eval``, ``score``, ``compare`` and ``subset``."""
