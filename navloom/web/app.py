@@ -1,10 +1,10 @@
-"""The web application: static page, JSON documents, a stream of changes, and interactive rooms.
+"""The web application: static page, JSON documents, a stream of changes, and services.
 
 Everything but the static page requires a token, even on loopback, where any user's program could
 connect. The token comes in the address's fragment, which no log records. The page stores it for
 this origin and sends it as a header; a cookie would go to every port. Requests with a foreign
-``Host`` (a name rebound to 127.0.0.1) or a foreign ``Origin`` are refused. Only rooms
-(`navloom.web.room`) accept input, as JSON from a page of this origin.
+``Host`` (a name rebound to 127.0.0.1) or a foreign ``Origin`` are refused. Only
+services (`navloom.web.room`) accept input, as JSON from a page of this origin.
 """
 
 from __future__ import annotations
@@ -69,14 +69,14 @@ def make_app(
     hosts: Iterable[str] = (),
     rooms: Sequence[WebRoom] = (),
 ) -> ASGIApp:
-    """Return the application that serves documents and rooms.
+    """Return the application that serves documents and interactive services.
 
     Args:
         documents: the documents to serve.
         token: required in every request for them.
         port: the port that the server listens on.
         hosts: further accepted ``Host`` names, or ``name:port``.
-        rooms: the interactive rooms.
+        rooms: the interactive services.
     """
     SPARING.meshes = 1
     # Documents are made one at a time; more threads would only hold more memory.

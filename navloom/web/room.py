@@ -1,8 +1,8 @@
-"""Interactive part of the web interface: routes that accept input, such as a chat or a form.
+"""Interactive services of the web interface: routes that accept input, such as a chat or a form.
 
-Documents are read-only. A room answers below ``/NAME/`` and nowhere else. The server's own token
-opens every room. A room may accept further tokens, each only for the paths that `WebRoom.admits`
-allows.
+Documents are read-only. A service answers below ``/NAME/`` and nowhere else. The server's own token
+opens every service. A service may accept further tokens, each only for the paths that
+`WebRoom.admits` allows.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ Told = TypeVar("Told", bound=BaseModel)
 
 
 class WebRoom(ABC):
-    """Base class of a group of routes that can be read and written."""
+    """Base class of an interactive service: a group of routes for reading and writing."""
 
     name: ClassVar[str]
     """First part of its paths and of its pages' addresses: ``/chat/...`` and ``#/chat/...``."""
 
     @abstractmethod
     def routes(self) -> Sequence[Route]:
-        """Return the room's routes; each path begins with ``/NAME``.
+        """Return the service's routes; each path begins with ``/NAME``.
 
         For an invalid request a handler raises a NavloomError with a one-line message.
         """
 
     def admits(self, token: str, path: str) -> bool:
-        """Check whether a token other than the server's may request a path of this room.
+        """Check whether a token other than the server's may request a path of this service.
 
         Args:
             token: the token sent; compare it in constant time.
@@ -47,7 +47,7 @@ class WebRoom(ABC):
         return False
 
     async def begin(self) -> None:
-        """Start the room; called in the server's event loop, before the first request."""
+        """Start the service; called in the server's event loop, before the first request."""
         return
 
     async def end(self) -> None:

@@ -102,12 +102,12 @@ def serve_pages(
     first: str = "",
     said: str = "",
 ) -> None:
-    """Serve documents and rooms until Ctrl-C.
+    """Serve documents and interactive services until Ctrl-C.
 
     Args:
         documents: the documents to serve.
         place: the address to listen on.
-        rooms: the interactive rooms.
+        rooms: the interactive services.
         opens: whether to open a browser.
         first: the page that the printed address leads to, such as ``/chat``; empty: the list.
         said: text before the printed address.
@@ -131,13 +131,13 @@ def serve_pages(
         app, log_level="critical", access_log=False, server_header=False, date_header=False
     )
     config.timeout_graceful_shutdown = 1
-    # Ctrl-C is the normal end: rooms save what is in progress.
+    # Ctrl-C is the normal end: services save what is in progress.
     with contextlib.suppress(KeyboardInterrupt):
         _Server(config, rooms).run(sockets=[listening])
 
 
 class _Server(uvicorn.Server):
-    """Server that ends its rooms first, since their streams would delay the shutdown."""
+    """Server that ends its services first, since their streams would delay the shutdown."""
 
     def __init__(self, config: uvicorn.Config, rooms: Sequence[WebRoom]) -> None:
         super().__init__(config)

@@ -6,7 +6,7 @@ and returns complete lines. Messages are JSON objects as text
 (:mod:`navloom.evals.workers.spoken`). A :class:`navloom.evals.workers.pools.Pool` carries them over
 pipes on this machine or to Ray actors.
 
-    driver (navloom.evals.runner, crew)            worker (worker)
+    driver                                         worker
       begin: run.json, settings        ------>       builds the job, or says why it cannot
       sample                           ------>       run_sample
       granted, reply, hold, drain      <----->       reserve, settle, get, put, call, retry
