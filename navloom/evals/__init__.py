@@ -1,8 +1,8 @@
-"""Runs, and what they are worth. Floor 5: uses everything below.
+"""Runs of agents over datasets: execution, results, scores and reports (layer 5).
 
-Of every run: ``run_folder`` its files, ``runner`` what carries it out, ``session`` one sitting,
-``request`` what was asked, ``kinds`` the registry, ``dry`` a run that calls nobody. Four kinds
-of runs: ``navcraft`` (tasks, their scores, their datasets), ``navigation`` (navigators, metrics,
-failures), ``capnav`` (questions and answers) and ``judging``. ``tasks`` are the datasets that
-navigators are put through; ``captioning`` and ``annotation`` complete scenes.
+Common to all runs: ``run_folder`` (files), ``runner`` (execution), ``session`` (execution
+settings), ``request`` (what to run), ``kinds`` (registry) and ``dry`` (dry run). Subjects:
+``navcraft`` (task synthesis), ``navigation`` (navigators, metrics, failures), ``capnav`` (questions
+and answers), ``judging`` and ``people`` (human studies). ``tasks`` loads the navigation datasets.
+``captions`` and ``annotation`` complete scenes.
 """

@@ -1,13 +1,12 @@
-"""How far raters agree: shares of pairs, Krippendorff's alpha, Fleiss' and Cohen's kappa.
+"""Inter-rater agreement: pairwise shares, Krippendorff's alpha, Fleiss' and Cohen's kappa.
 
-What raters said is a mapping of (rater, item) to a value; who did not answer an item is not in it.
-Nothing here stumbles over one rater, one item or one value: a coefficient that is not defined has
-no value, and says why. Intervals are 95 %, by a seeded bootstrap that draws items with all that was
-said of them.
+Answers are a mapping of (rater, item) to a value; missing answers are absent from it. A single
+rater, item or value is no error: an undefined coefficient is None, with a reason. Intervals are
+95 %, by a seeded bootstrap that draws items together with all their answers.
 
 Sources: K. Krippendorff, Computing Krippendorff's Alpha-Reliability (2011); J. L. Fleiss, Measuring
 nominal scale agreement among many raters (1971); J. Cohen, A coefficient of agreement for nominal
-scales (1960). Alpha is the package ``krippendorff``'s.
+scales (1960). The package ``krippendorff`` computes alpha.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from navloom.evals.report.intervals import Floats, percentiles, resampled
 Level = Literal["nominal", "ordinal", "interval"]
 Value = str | int | float
 Said = Mapping[tuple[str, str], Value]
-"""(rater, item): what the rater said of it."""
+"""(rater, item): the rater's answer."""
 DRAWS = 1_000
 _NO_PAIR = "no item has two answers"
 _NO_CHANCE = "all answers are the same, so there is nothing that they could differ by"
@@ -39,8 +38,8 @@ class Estimate:
     """A number with its 95 % interval.
 
     Attributes:
-        value: None where there is nothing to estimate from.
-        low: the lower end of the interval; None where there is none.
+        value: None without data.
+        low: the lower end of the interval; None without one.
         high: the upper end.
     """
 
@@ -50,26 +49,26 @@ class Estimate:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Both ends, where there are any."""
+        """Both ends of the interval; None without one."""
         return None if self.low is None or self.high is None else (self.low, self.high)
 
     def __str__(self) -> str:
-        """Of a share."""
+        """Format the value and interval as percentages."""
         return percent(self.value, self.interval)
 
     @property
     def coefficient(self) -> str:
-        """Of a number that is no share, such as kappa."""
+        """The value and interval as decimal text, for coefficients such as kappa."""
         return with_ends(self.value, self.interval, 3, 2)
 
 
 def estimated(value: float, drawn: Floats, clusters: int) -> Estimate:
-    """A value and the interval in which 95 % of its draws lie.
+    """Make an estimate from a value and its bootstrap draws.
 
     Args:
         value: NaN where it is not defined.
-        drawn: (n,) the same of resamples, NaN where it is not defined.
-        clusters: how many things the draws were of; one thing leaves no interval.
+        drawn: (n,) the value of each resample, NaN where it is not defined.
+        clusters: number of units that were resampled; fewer than 2 give no interval.
     """
     if not np.isfinite(value):
         return Estimate(None)
@@ -80,10 +79,10 @@ def estimated(value: float, drawn: Floats, clusters: int) -> Estimate:
 
 
 def ratio(clusters: Floats, seed: int = 0) -> Estimate:
-    """A share or mean with its interval: the first column's sum over the second's.
+    """Estimate a share or mean: the first column's sum over the second's, bootstrapped.
 
     Args:
-        clusters: (N, 2) of each item, what was counted and of how much.
+        clusters: (N, 2) numerator and denominator of each item.
         seed: of the bootstrap.
     """
 
@@ -97,7 +96,7 @@ def ratio(clusters: Floats, seed: int = 0) -> Estimate:
 
 
 def kappa(tables: Floats) -> Floats:
-    """Cohen's kappa of each table (n, k, k) of counts; NaN where chance alone agrees wholly."""
+    """Compute Cohen's kappa of each (k, k) table of counts; NaN where chance agreement is 1."""
     total = tables.sum(axis=(1, 2))
     with np.errstate(divide="ignore", invalid="ignore"):
         agreed = np.trace(tables, axis1=1, axis2=2) / total
@@ -107,11 +106,11 @@ def kappa(tables: Floats) -> Floats:
 
 
 def fleiss(counts: NDArray[Any]) -> float:
-    """Fleiss' kappa; NaN where it is not defined.
+    """Compute Fleiss' kappa; NaN where it is not defined.
 
-    Fleiss has as many answers of each item as of any other. Where some have fewer, an item's
-    agreement is over its own pairs and its answers weigh one together, so with equal numbers this
-    is his; items with fewer than two answers are left out.
+    Fleiss assumes the same number of answers for every item. Where the numbers differ, an item's
+    agreement is over its own pairs and each item has weight 1. With equal numbers this is Fleiss'
+    formula. Items with fewer than two answers are left out.
 
     Args:
         counts: (N, V) how many raters gave an item a value.
@@ -120,7 +119,7 @@ def fleiss(counts: NDArray[Any]) -> float:
 
 
 def _fleiss_parts(counts: NDArray[Any]) -> Floats:
-    """Of each item with two answers or more: its agreement, the shares of its values."""
+    """Return agreement and value shares of each item with two or more answers."""
     held = counts[counts.sum(axis=1) > 1].astype(np.float64)
     many = held.sum(axis=1, keepdims=True)
     alike = (held * (held - 1)).sum(axis=1, keepdims=True) / (many * (many - 1))
@@ -137,15 +136,14 @@ def _fleiss(sums: Floats) -> Floats:
 
 
 def alpha(counts: NDArray[Any], values: Sequence[float], level: Level) -> float:
-    """Krippendorff's alpha; NaN where it is not defined.
+    """Compute Krippendorff's alpha; NaN where it is not defined.
 
-    It is not where no item has two answers, and where all answers that can be paired are the same:
-    then there is nothing that chance could have got wrong.
+    It is undefined without an item that has two answers, and where all paired answers are equal.
 
     Args:
         counts: (N, V) how many raters gave an item a value.
-        values: what the values are, in their order; nominal ones are any numbers.
-        level: how far apart two values are.
+        values: the values in their order; arbitrary numbers for nominal values.
+        level: level of measurement, which defines the distance of two values.
     """
     import krippendorff
 
@@ -158,12 +156,12 @@ def alpha(counts: NDArray[Any], values: Sequence[float], level: Level) -> float:
 
 
 class Answers:
-    """What raters said of items, as a table.
+    """Answers of all raters to one question, as a table.
 
     Args:
-        said: what they said; at least finite numbers where ``level`` is interval.
-        level: of the values.
-        order: values in their order, of ordinal ones that are words; numbers have their own.
+        said: the answers; finite numbers where ``level`` is interval.
+        level: level of measurement of the values.
+        order: the order of ordinal values that are words; numbers have their own.
 
     Raises:
         UsageError: values are words where numbers are meant, or are not in ``order``.
@@ -193,7 +191,7 @@ class Answers:
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
-        """(N, V): how many raters gave an item a value."""
+        """(N, V): number of raters who gave each item each value."""
         found: NDArray[np.int64] = (self.codes[..., None] == np.arange(len(self.values))).sum(
             axis=0
         )
@@ -201,19 +199,19 @@ class Answers:
 
     @cached_property
     def paired(self) -> NDArray[np.int64]:
-        """(n, V): the same of the items with two answers or more."""
+        """(n, V): rows of `counts` for items with two or more answers."""
         found: NDArray[np.int64] = self.counts[self.counts.sum(axis=1) > 1]
         return found
 
     @cached_property
     def pairs(self) -> Floats:
-        """(N, 2): how many pairs of raters said the same of an item, and how many pairs are."""
+        """(N, 2): number of agreeing pairs of raters, and of all pairs, for each item."""
         many = self.counts.sum(axis=1)
         alike = (self.counts * (self.counts - 1)).sum(axis=1)
         return np.stack([alike / 2, many * (many - 1) / 2], axis=1).astype(np.float64)
 
     def majority(self, item: str) -> tuple[Value, ...]:
-        """The values that most raters gave an item: several are a tie; none that nobody said."""
+        """Return the most frequent values of an item: several in a tie, () without answers."""
         counts = self.counts[self.columns[item]]
         most = counts.max(initial=0)
         return tuple(v for v, n in zip(self.values, counts, strict=True) if n == most > 0)
@@ -225,19 +223,19 @@ def _place(value: Value) -> tuple[bool, Value]:
 
 @dataclass(frozen=True)
 class Agreed:
-    """How far the raters of one question agree.
+    """Agreement of the raters of one question.
 
     Attributes:
         level: of its values.
         raters: who answered.
-        items: how many have an answer.
-        paired: how many of them have two or more; all below is of these.
-        answers: how many.
-        share: pairs of raters who said the same, over all pairs.
-        alpha: Krippendorff's, of the level.
-        fleiss: Fleiss' kappa, which knows names alone.
-        cohen: Cohen's kappa of each two raters who share an item, which knows names alone.
-        shared: how many items each two share.
+        items: number of items with an answer.
+        paired: number of items with two or more answers; all measures below use these.
+        answers: number of answers.
+        share: pairs of raters who agree, over all pairs.
+        alpha: Krippendorff's alpha at the level.
+        fleiss: Fleiss' kappa, which treats values as nominal.
+        cohen: Cohen's kappa of each two raters who share an item; values as nominal.
+        shared: number of items that each two raters share.
         why: why alpha and kappa have no value; empty where they have one.
     """
 
@@ -254,7 +252,7 @@ class Agreed:
     why: str = ""
 
     def record(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return all values as JSON."""
         told = {name: getattr(self, name) for name in ("level", "items", "paired", "answers")}
         told |= {"raters": len(self.raters), "why": self.why}
         told |= {name: asdict(getattr(self, name)) for name in ("share", "alpha", "fleiss")}
@@ -266,7 +264,7 @@ class Agreed:
 
 
 def agreed(answers: Answers, *, seed: int = 0) -> Agreed:
-    """How far raters agree.
+    """Compute all agreement measures of one question.
 
     Args:
         answers: of one question.
@@ -298,7 +296,7 @@ def agreed(answers: Answers, *, seed: int = 0) -> Agreed:
 
 
 def _alpha(answers: Answers, seed: int) -> Estimate:
-    """Alpha and its interval: it cannot be added up item by item, but the draws are the same."""
+    """Estimate Krippendorff's alpha; its interval resamples whole items."""
     counts, many = answers.paired, len(answers.paired)
     value = alpha(counts, answers.places, answers.level)
     if not np.isfinite(value):
@@ -310,7 +308,7 @@ def _alpha(answers: Answers, seed: int) -> Estimate:
 
 
 def _cohen(both: NDArray[np.int64], seed: int) -> Estimate:
-    """Of two raters' codes (2, n), all of them there."""
+    """Estimate Cohen's kappa from the codes (2, n) of two raters, without gaps."""
     used, codes = np.unique(both, return_inverse=True)
     codes = codes.reshape(both.shape)
     tables = np.zeros((both.shape[1], len(used), len(used)))

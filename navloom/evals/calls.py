@@ -1,14 +1,14 @@
-"""The calls of a run, read from ``RUN/calls.sqlite`` and put into words for terminal and page.
+"""Reader of the model calls of a run (``RUN/calls.sqlite``), formatted for terminal and page.
 
-    texts     each message, set of tools and schema once, by its hash; deflated, most of them
-              against one before that is like it (``base``)
-    talks     conversations: a message behind those before it, so that a history is not repeated
-    calls     one row a call, in the order in which they ended; of which sample, node and step
+    texts     each message, set of tools and schema once, by its hash; compressed, mostly against
+              a similar earlier text (``base``)
+    talks     conversations: each message points to the one before it, so no history is repeated
+    calls     one row for each call, in the order in which they ended, with sample, node and step
     samples   ids of samples
-    sessions  sittings over the run: a call that a kill had repeated is there twice, of two
+    sessions  sessions of the run: a call that was repeated after a kill is there once for each
 
-`navloom.evals.keep_calls` writes it. A file from elsewhere is data: its tables have to be these,
-nothing of it is run or unpickled, what is inflated is bounded and has to have its hash.
+`navloom.evals.keep_calls` writes it. The file is untrusted: its tables must match the schema below,
+nothing in it is executed or unpickled, decompressed sizes are bounded and hashes are checked.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from navloom.files import formed, open_file, shortened
 
 NAME = "calls.sqlite"
 FORM = 1
-"""Of the file: raised where its tables change their meaning."""
+"""Version of the file format; increased when the tables change their meaning."""
 TABLES = """
 CREATE TABLE sessions(id INTEGER PRIMARY KEY, began REAL, made_by TEXT);
 CREATE TABLE samples(id INTEGER PRIMARY KEY, name TEXT UNIQUE);
@@ -45,65 +45,65 @@ CREATE TABLE calls(id INTEGER PRIMARY KEY, sample INTEGER, session INTEGER, trie
 CREATE INDEX calls_of_samples ON calls(sample);
 """
 MOST_TEXT = 8 * 1024 * 1024
-"""Bytes of one text: a longer one is not kept, and not inflated."""
+"""Bytes of one text; a longer one is neither stored nor decompressed."""
 DEEPEST = 16
-"""Texts that are told by one another in a row."""
+"""Longest chain of texts that are compressed against one another."""
 _MOST_READ = 512 * 1024 * 1024
 _MOST_MESSAGES = 2_000_000
-"""Of all calls of a sample, each time one is sent."""
+"""Messages of all calls of a sample, each counted every time it is sent."""
 _WAL, _HEAD = 2, b"SQLite format 3\0"
 TROUBLE = (sqlite3.Error, UnicodeDecodeError)
-"""What reading a file may raise: what SQLite says of a broken one may cite bytes of it."""
+"""Errors of reading a file: SQLite's message on a broken file may quote bytes of it."""
 _WAIT_S = 5.0
-"""For who writes, at most."""
+"""Longest wait for a writer."""
 _WINDOW = 32 * 1024
-"""Bytes that deflate looks back."""
+"""Window size of deflate in bytes."""
 _MOST_TEXT = 3_000
 _MOST_SAID = 200
 _WHO = {"ai": "the model", "tool": "the tool", "human": "the checks"}
 
 Message = Mapping[str, Any]
 _NAMED = 120
-"""Characters from which on a message that an earlier call had, too, is named and not repeated."""
+"""Characters above which a message of an earlier call is referred to, not repeated."""
 
 
 def hash_of(text: bytes) -> bytes:
-    """What a text is known by."""
+    """Return the BLAKE2b digest that identifies a stored text."""
     return blake2b(text, digest_size=16).digest()
 
 
 def deflated(text: bytes, near: bytes) -> bytes:
-    """A text in few bytes, against one that is like it (empty: none)."""
+    """Compress a text with a similar text as dictionary (empty: none)."""
     made = zlib.compressobj(wbits=-15, zdict=near[-_WINDOW:])
     return made.compress(text) + made.flush()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptCall:
-    """One call of a run.
+    """One recorded model call of a run.
 
     Attributes:
         sample: the id of its sample.
-        number: which of the sample's calls it is, from 1, in the order in which they ended.
-        session: which sitting over the run made it, from 1.
+        number: position among the sample's calls, from 1, in the order in which they ended.
+        session: number of the session that made it, from 1.
         tried: how often its sample had ended in an error before.
         epoch: which of several replies to one request.
-        role: what the model was used for.
+        role: the role that the model had.
         model: ``provider/name``.
-        node: the graph's node, ``outer/inner`` for one within another.
-        step: that graph's step, as LangGraph counts; None where no graph asked.
-        messages: what was sent: ``role`` and ``content`` (a text, or blocks; a picture is told by
-            its size and hash), and ``tool_calls``, ``tool_call_id`` and so on where there are any.
-        tools: as the server was sent them, or None.
-        schema: the reply's form, likewise.
-        reply: a message, or None where there was an error.
-        finish: why the reply ended, in the server's word; empty where it said none.
-        usage: ``input_tokens`` and ``output_tokens`` as the reply counts them, from the cache too.
-        usd: what it cost; 0 from the cache, None where no price is known.
+        node: the graph's node, ``outer/inner`` for a nested graph.
+        step: that graph's step, as LangGraph counts; None for a call outside a graph.
+        messages: the messages sent: ``role`` and ``content`` (text or blocks; images as their size
+            and hash), and ``tool_calls``, ``tool_call_id`` and so on where present.
+        tools: the tools as sent to the server, or None.
+        schema: the reply's schema as sent to the server, or None.
+        reply: a message, or None after an error.
+        finish: the server's finish reason; empty if it gave none.
+        usage: ``input_tokens`` and ``output_tokens`` as the reply counts them, also when cached.
+        usd: the cost; 0 from the cache, None where no price is known.
         began: seconds since the epoch.
-        seconds: how long, waits between attempts included.
+        seconds: duration, including waits between attempts.
         cached: whether the reply came from the cache.
-        retries: attempts that failed and were made again.
+        retries: attempts that failed and were repeated.
         error: one line; empty where there is a reply.
     """
 
@@ -130,23 +130,23 @@ class KeptCall:
     error: str
 
     def record(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return all fields as JSON."""
         return asdict(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallCounts:
-    """What calls add up to; every sitting and every try of their sample counts.
+    """Totals over calls, of all sessions and all attempts at their sample.
 
     Attributes:
-        calls: that were answered, and not from the cache.
+        calls: answered calls, without those from the cache.
         cached: replies from the cache.
         errors: calls that failed for good.
-        retries: attempts that failed and were made again.
-        input_tokens: of calls that were answered, not from the cache.
-        output_tokens: likewise.
-        usd: None where no price is known for one of them.
-        seconds: added up.
+        retries: attempts that failed and were repeated.
+        input_tokens: of calls that were not answered from the cache.
+        output_tokens: of calls that were not answered from the cache.
+        usd: None where the price of one of them is unknown.
+        seconds: sum of all durations.
     """
 
     calls: int
@@ -159,17 +159,17 @@ class CallCounts:
     seconds: float
 
     def record(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return all fields as JSON."""
         return asdict(self)
 
 
 def keeps_calls(run: Path | str) -> bool:
-    """Whether a run has a file of calls: one that was made with ``--no-calls`` has none."""
+    """Check whether a run has a file of calls; a run made with ``--no-calls`` has none."""
     return (Path(run) / NAME).is_file()
 
 
 def calls_of(run: Path | str, sample_id: str) -> list[KeptCall]:
-    """The calls of a sample, in the order in which they ended; none where none are kept.
+    """Read the calls of a sample in the order in which they ended; [] without a file of calls.
 
     Raises:
         RunError: the file cannot be read, is broken, of a newer version, or holds more than can be
@@ -180,7 +180,7 @@ def calls_of(run: Path | str, sample_id: str) -> list[KeptCall]:
 
 
 def counts(run: Path | str) -> dict[str, CallCounts]:
-    """What the calls of each sample add up to, by the sample's id; sorted.
+    """Return the call totals of each sample, by sample id, sorted.
 
     Raises:
         RunError: as `calls_of`.
@@ -191,7 +191,7 @@ def counts(run: Path | str) -> dict[str, CallCounts]:
 
 
 def latencies(run: Path | str) -> dict[tuple[str, str], list[float]]:
-    """Seconds of each call that a model answered, by model and role, the shortest first.
+    """Return the durations in seconds of answered calls by (model, role), ascending.
 
     Raises:
         RunError: as `calls_of`.
@@ -226,7 +226,7 @@ def _counted(row: list[Any]) -> CallCounts:
 
 @contextmanager
 def _opened(run: Path) -> Iterator[sqlite3.Connection | None]:
-    """The file of a run, to be read alone; None where there is none yet.
+    """Open the file of calls of a run read-only; yield None where there is none yet.
 
     Raises:
         RunError: it cannot be read, is broken, or of a newer version.
@@ -249,7 +249,7 @@ def _opened(run: Path) -> Iterator[sqlite3.Connection | None]:
                 raise broken(path, why)
             yield file
     except TROUBLE as error:
-        # Asked for where it is needed: it comes with all of LangGraph.
+        # Imported late: it imports all of LangGraph.
         from navloom.graphs.agent import is_damage
 
         why = " ".join(str(error).split())[:200]
@@ -258,11 +258,11 @@ def _opened(run: Path) -> Iterator[sqlite3.Connection | None]:
 
 
 def _connected(path: Path, begins: bytes) -> sqlite3.Connection:
-    """A connection that writes nothing, not even beside the file."""
+    """Connect to the file without writing anything, not even beside it."""
     if not begins.startswith(_HEAD):
         raise broken(path, "it is no database")
-    # With write-ahead logging SQLite makes the log where there is none; without it a file that was
-    # closed well needs none, nor does one that lies where nothing can be made.
+    # In WAL mode SQLite creates a missing log. A cleanly closed file needs none, so open it as
+    # immutable; likewise a file in a folder where nothing can be created.
     alone = begins[18] == _WAL and not Path(f"{path}-wal").exists()
     where = f"file:{quote(os.fsencode(path.absolute()))}?mode=ro"
     try:
@@ -285,7 +285,7 @@ def _connected(path: Path, begins: bytes) -> sqlite3.Connection:
 
 
 def what_is_wrong(file: sqlite3.Connection, path: Path) -> str:
-    """What shows that a file of calls is none; empty where nothing does.
+    """Return the reason why the file is no file of calls; "" if it is one.
 
     Raises:
         RunError: a newer version of Navloom made it.
@@ -302,7 +302,7 @@ def what_is_wrong(file: sqlite3.Connection, path: Path) -> str:
 
 
 def broken(path: Path, why: str) -> RunError:
-    """Say that a file of calls is, and that nothing but calls is lost with it."""
+    """Return an error that says that a file of calls is damaged and may be deleted."""
     return RunError(
         f"{path} is broken: {why}. The run itself does not need it: delete it, and what the run"
         " does from then on is kept anew"
@@ -321,7 +321,7 @@ def _our_tables() -> set[Any]:
 
 
 class _Reader:
-    """Reads the calls of one sample."""
+    """Reader of the calls of one sample."""
 
     def __init__(self, path: Path, file: sqlite3.Connection) -> None:
         self.path, self.file = path, file
@@ -331,7 +331,7 @@ class _Reader:
         self._bytes = self._messages = 0
 
     def calls(self, sample: str) -> list[KeptCall]:
-        """Its calls, as they ended."""
+        """Read the sample's calls in the order in which they ended."""
         of = "FROM calls JOIN samples ON samples.id = calls.sample WHERE name = ?"
         found = self.file.execute(f"SELECT calls.* {of} ORDER BY calls.id", (sample,))
         names = [each[0] for each in found.description]
@@ -365,7 +365,7 @@ class _Reader:
         )
 
     def _talk(self, last: int) -> list[int]:
-        """The texts of a conversation, by the number of its last message."""
+        """Return the ids of all texts of a conversation, from the id of its last message."""
         texts: list[int] = []
         at = last
         while at:
@@ -389,7 +389,7 @@ class _Reader:
         return self._values[number]
 
     def _text(self, number: int) -> bytes:
-        """A text, inflated by way of those that it is told by."""
+        """Return a text, decompressed along the chain of texts that it is based on."""
         chain: list[tuple[int, bytes, bytes]] = []
         at: int | None = number
         while at is not None and at not in self._texts:
@@ -423,7 +423,7 @@ class _Reader:
 
 
 def call_blocks(found: Sequence[KeptCall]) -> list[Block]:
-    """A sample's calls for a page: each text whole, and once.
+    """Make the report blocks of a sample's calls; each long text appears in full once.
 
     Args:
         found: of :func:`calls_of`.
@@ -462,12 +462,12 @@ def _said(who: str, text: str, number: int, first: dict[str, int]) -> Said:
 
 
 def dollars(cost: float | None) -> str:
-    """A cost as people read it."""
+    """Format a cost in US dollars; "unknown" for None."""
     return "unknown" if cost is None else f"{cost:.4g}"
 
 
 def about(call: KeptCall) -> Iterator[str]:
-    """What is said of a call beside its texts: who, where, tokens, $, seconds."""
+    """Yield role, model, node, tokens, cost and duration of a call as text."""
     yield from (call.role, call.model)
     if call.node:
         yield f"{call.node} at step {call.step}"
@@ -489,7 +489,7 @@ def about(call: KeptCall) -> Iterator[str]:
 
 
 def text_of(message: dict[str, Any]) -> str:
-    """A message's content, and beneath it the tools that it calls and what else it has."""
+    """Return a message's content, followed by its tool calls and other keys, as text."""
     content = message.get("content")
     blocks = [content] if isinstance(content, str) else content or []
     parts = [each if isinstance(each, str) else _block(each) for each in blocks]
@@ -506,12 +506,12 @@ def _block(block: Any) -> str:
 
 
 def as_json_text(value: Any) -> str:
-    """A value as one line of JSON."""
+    """Return a value as one line of JSON."""
     return json.dumps(value, ensure_ascii=False)
 
 
 def names_in(form: Any) -> list[str]:
-    """The names of tools, or a schema's title, wherever a provider has them."""
+    """Return the names of tools, or a schema's title, in any provider's form."""
     if isinstance(form, list):
         return [name for each in form for name in names_in(each)]
     if not isinstance(form, dict):
@@ -522,15 +522,15 @@ def names_in(form: Any) -> list[str]:
 
 
 def talk_of(run: Path | str, sample: str) -> tuple[Said, ...]:
-    """The turns of a sample's conversations, without the prompts that begin them.
+    """Return the turns of a sample's conversations without their initial prompts.
 
     Args:
         run: the run's folder.
         sample: the sample's id.
 
     Returns:
-        What the model said and called, what tools answered, what was sent back; empty where the
-        run keeps no calls, or they cannot be read.
+        Replies and tool calls of the model, tool results and rejection messages; () where the run
+        has no file of calls, or it cannot be read.
     """
     try:
         calls = calls_of(run, sample)

@@ -1,9 +1,9 @@
-"""A run that calls nobody: the prompts as they would be sent, the calls, what they may cost.
+"""Dry run: the prompts, the number of calls and the cost of a run, without calling a model.
 
-The real graphs run up to their first call, which a gate stops. How often a sample calls a model
-each kind of run says in its entry (`navloom.evals.kinds.Calls`). At least, every sample ends at its
-first call and is replied nothing; at most, it calls as often as it may, and each reply is as long
-as `REPLY_TOKENS`. Retries are not in it; a provider's prompt caching would make it cheaper.
+The real graphs run up to their first call, which a gate stops. Each kind of run states the number
+of calls of a sample in its entry (`navloom.evals.kinds.Calls`). The lower bound assumes that every
+sample ends after its first call with an empty reply. The upper bound assumes the maximum number of
+calls, each with a reply of `REPLY_TOKENS`. Retries and prompt caching are not included.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from navloom.models.spec import read_spec
 from navloom.models.usage import price_of
 
 LEAST_CHARACTERS, MOST_CHARACTERS = 5.0, 2.5
-"""Characters a token, for the lower and the upper bound: prose has about four, JSON three."""
+"""Characters per token for the lower and the upper bound: prose has about 4, JSON 3."""
 MOST_SCENES = 20
 
 
@@ -36,9 +36,9 @@ class Prompt:
     """One prompt as it would be sent.
 
     Attributes:
-        sample: the id of the sample it is of.
-        messages: each message's role and text.
-        characters: of all of them, tools and schema included.
+        sample: id of its sample.
+        messages: role and text of each message.
+        characters: length of all messages, tools and schema.
     """
 
     sample: str
@@ -48,17 +48,17 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class DryRun:
-    """What a run would do.
+    """The prompts, calls, tokens and cost that a run would have.
 
     Attributes:
         model: ``provider/name``.
-        samples: how many.
-        scenes: those they are in.
-        calls: model calls, at least and at most, retries not counted.
-        input_tokens: at least and at most.
-        output_tokens: at least and at most.
-        cost_usd: at least and at most; None where no price is known.
-        prompts: those of one sample a scene, of twenty scenes at most.
+        samples: number of samples.
+        scenes: number of their scenes.
+        calls: lower and upper bound of model calls, without retries.
+        input_tokens: lower and upper bound.
+        output_tokens: lower and upper bound.
+        cost_usd: lower and upper bound; None where a price is unknown.
+        prompts: those of one sample of each scene, for at most 20 scenes.
     """
 
     model: str
@@ -72,7 +72,7 @@ class DryRun:
 
 
 class _AskedError(Exception):
-    """The call that would have been made."""
+    """Raised in place of the first call; carries its messages and bound arguments."""
 
     def __init__(self, messages: Sequence[BaseMessage], bound: Mapping[str, Any]) -> None:
         super().__init__("asked")
@@ -81,7 +81,7 @@ class _AskedError(Exception):
 
 
 class _Stopped:
-    """A gate that lets nothing through."""
+    """A gate that stops every call."""
 
     async def reserve(
         self,
@@ -92,15 +92,15 @@ class _Stopped:
         raise _AskedError(messages, bound)
 
     def settle(self, *_: Any) -> None:
-        """Nothing passes, so there is nothing to settle."""
+        """Do nothing: no call passes the gate."""
 
 
 def dry_run(request: Request, session: Session | None = None) -> DryRun:
-    """Say what a run would do; neither a model nor a folder is touched.
+    """Estimate calls, tokens and cost of a run; touches neither a model nor a folder.
 
     Args:
-        request: what it is to be. Its models need no key for this.
-        session: whose ``limit`` and ``sample_id`` say of which samples.
+        request: the request of the run. Its models need no key for this.
+        session: its ``limit`` and ``sample_id`` select the samples.
 
     Raises:
         ModelError: a model cannot be named.
@@ -118,7 +118,7 @@ def dry_run(request: Request, session: Session | None = None) -> DryRun:
 
 
 def _unkeyed(name: str) -> Any:
-    """The model of a name, also where its key or address is not at hand: nobody will be called."""
+    """Return the model of a name, with a dummy key or address where it has none."""
     try:
         return model_of(name)
     except ModelError as error:
@@ -135,7 +135,7 @@ def _unkeyed(name: str) -> Any:
 async def _first_prompts(
     job: Job, calls: Calls, samples: Sequence[Sample], model: Any
 ) -> list[list[Prompt]]:
-    """The first prompts of the first sample of each of the first ``MOST_SCENES`` scenes."""
+    """Return the first prompts of one sample in each of the first ``MOST_SCENES`` scenes."""
     firsts = {sample.scene: sample for sample in reversed(samples)}
     graph, found = job.build(None), []
     for scene in sorted(firsts)[:MOST_SCENES]:
@@ -149,7 +149,7 @@ async def _first_prompts(
 
 
 async def _prompt(graph: Any, given: Any, context: Any, sample: Sample) -> list[Prompt]:
-    """The first prompt of a graph as it would be sent; none where it ends without a call."""
+    """Return a graph's first prompt as it would be sent; [] if it ends without a call."""
     try:
         with call_settings(gate=_Stopped(), cache=None):
             await graph.ainvoke(given, context=context)
@@ -163,13 +163,13 @@ async def _prompt(graph: Any, given: Any, context: Any, sample: Sample) -> list[
 def _reckon(
     plan: Plan, samples: Sequence[Sample], calls: Calls, prompts: Sequence[Sequence[Prompt]]
 ) -> DryRun:
-    """The bounds of a run; priced as if the cheapest of its models made every call, or the dearest.
+    """Compute the bounds of a run, priced as if its cheapest or dearest model made every call.
 
     Args:
-        plan: of all of it.
-        samples: those that it is about.
-        calls: of each.
-        prompts: the first of some of them, each sample's together.
+        plan: the plan of the whole run.
+        samples: the selected samples.
+        calls: bounds of one sample.
+        prompts: the first prompts of some samples, grouped by sample.
     """
     models, count = plan.request.models, len(samples)
     longest = max((sum(p.characters for p in own) for own in prompts), default=0) / MOST_CHARACTERS

@@ -1,15 +1,13 @@
-"""Keeps the calls of a run as they end, in ``RUN/calls.sqlite`` (`navloom.evals.calls` reads it).
+"""Writer of the model calls of a run (``RUN/calls.sqlite``); `navloom.evals.calls` reads it.
 
-Calls wait for at most `WAIT_S`, or until a sample ends, and then a thread writes all that wait in
-one transaction. So a kill loses the calls of the last half second at most, and none of a finished
-sample: they are there before its line is. One that is there is whole. Write-ahead logging, as of
-checkpoints: a power cut may lose the last ones, and cannot break the file.
+Calls wait for at most `WAIT_S`, or until a sample ends. Then a thread writes all waiting calls in
+one transaction. So a kill loses at most the calls of the last half second, and none of a finished
+sample: they are written before its line. Each stored call is complete. The file uses write-ahead
+logging, as checkpoints do: a power cut may lose the last calls but cannot damage the file.
 
-A call that is kept (:class:`PlainCall`) has the words of its messages as JSON, without keys and
-pictures. Workers tell the process that keeps calls of theirs.
-
-Keys are taken out of each text before it is known by its hash. Pictures are not kept, as nowhere in
-a run: their size and hash are.
+A stored call (:class:`PlainCall`) has its messages as JSON. Workers send their calls to the process
+that writes. Secrets are redacted before a text is hashed. Images are not stored, as nowhere in a
+run: their size and hash are.
 """
 
 from __future__ import annotations
@@ -56,22 +54,22 @@ Note = Callable[[str], None]
 _SAID = ("name", "tool_calls", "invalid_tool_calls", "tool_call_id")
 _ENDED = ("finish_reason", "stop_reason", "status")
 _AS_CALLED = ("model", "role", "node", "step", "began", "seconds", "retries", "cached")
-"""What is kept of a call as it is; then what is said in it, and what its reply counts."""
+"""Fields stored as they are; then messages and schemas; then values from the reply."""
 _SAID_IN_CALL = ("messages", "tools", "schema")
 _COUNTED = ("finish", "input_tokens", "output_tokens", "usd", "error")
 WAIT_S = 0.5
-"""How long a call that has ended waits to be written, at most."""
+"""Longest time that an ended call waits to be written."""
 _MOST_KNOWN = 4096
 
 
 @contextmanager
 def keeping_calls(run: Path, note: Note, again: set[str]) -> Iterator[CallKeeper]:
-    """Keep calls in a run's folder for as long as the block lasts.
+    """Record calls in a run's folder for as long as the block lasts.
 
     Args:
-        run: the folder; its file is made where there is none, and one that is broken set aside.
-        note: is told of it.
-        again: ids of samples that are tried again.
+        run: the folder; a missing file is created, a damaged one is set aside.
+        note: receives a message about a file set aside.
+        again: ids of samples that are retried.
 
     Raises:
         RunError: the file cannot be written, or a newer version made it.
@@ -88,7 +86,7 @@ def keeping_calls(run: Path, note: Note, again: set[str]) -> Iterator[CallKeeper
 
 
 def _open(path: Path, note: Note) -> sqlite3.Connection:
-    """The file, with its tables.
+    """Open the file and create its tables; a damaged file is set aside first.
 
     Raises:
         RunError: a newer version made it.
@@ -107,7 +105,7 @@ def _open(path: Path, note: Note) -> sqlite3.Connection:
 
 def _made(path: Path) -> sqlite3.Connection:
     with closing(sqlite3.connect(path, timeout=10)) as first:
-        # Of a small page little is left empty, and most texts are short.
+        # Most texts are short: a small page wastes little space.
         first.execute("PRAGMA page_size=1024")
         if not first.execute("SELECT 1 FROM sqlite_master").fetchall():
             first.executescript(f"BEGIN; {TABLES} PRAGMA user_version={FORM}; COMMIT")
@@ -123,12 +121,12 @@ def _made(path: Path) -> sqlite3.Connection:
 
 
 class CallKeeper:
-    """Writes the calls of one session.
+    """Writer of the calls of one session.
 
     Args:
         path: the file.
-        note: is told, once, of a call that cannot be written down.
-        again: ids of samples that are tried again.
+        note: receives one message about calls that cannot be encoded.
+        again: ids of samples that are retried.
 
     Raises:
         RunError: a newer version made the file.
@@ -153,7 +151,7 @@ class CallKeeper:
         self._thread = ThreadPoolExecutor(1, "navloom-calls")
 
     def listener(self, sample: str, around: CallSettings) -> Callable[[EndedCall], None]:
-        """What keeps the calls of a sample, and tells who listens already."""
+        """Return a callback that records a sample's calls and forwards to ``around.on_call``."""
 
         def ended(call: EndedCall) -> None:
             self.keep(sample, around.epoch, call)
@@ -163,7 +161,7 @@ class CallKeeper:
         return ended
 
     def keep(self, sample: str, epoch: int, call: EndedCall | PlainCall) -> None:
-        """Keep a call of a sample; it is written soon."""
+        """Queue a call of a sample; it is written within `WAIT_S`."""
         self._waiting.append((sample, epoch, call))
         if self._later is None:
             self._later = asyncio.get_running_loop().call_later(WAIT_S, self._hurry)
@@ -174,7 +172,7 @@ class CallKeeper:
             self._thread.submit(self._write)
 
     async def settle(self, sample: str) -> None:
-        """Wait until the calls of a sample that have ended are written; it makes no more.
+        """Wait until all ended calls of a sample are written; the sample makes no more.
 
         Raises:
             RunError: they cannot be written.
@@ -184,7 +182,7 @@ class CallKeeper:
             raise self._wrong
 
     def close(self) -> None:
-        """Write what is left, and leave one plain file where nobody reads it just now."""
+        """Write the remaining calls and leave one plain file, without a log, if nobody reads it."""
         if self._later is not None:
             self._later.cancel()
         self._thread.submit(self._write)
@@ -204,7 +202,7 @@ class CallKeeper:
                 del kept[key]
 
     def _write(self) -> None:
-        """Write all calls that wait, in one transaction; what went wrong is kept for `settle`."""
+        """Write all queued calls in one transaction; an error is stored for `settle`."""
         if not self._waiting or self._wrong is not None:
             return
         try:
@@ -224,7 +222,7 @@ class CallKeeper:
         except sqlite3.Error:
             raise
         except Exception as error:
-            # Messages of other packages' graphs may hold anything; the run is not to end by it.
+            # Messages of other packages' graphs may hold anything; that must not end the run.
             if not self._strange:
                 self._strange = True
                 self._note(f"{sample}: a call could not be written down ({one_line(error)})")
@@ -252,7 +250,7 @@ class CallKeeper:
         return self._models.setdefault(name, redact(name))
 
     def _sample(self, name: str) -> tuple[int, int]:
-        """A sample's number, and how often it was tried before."""
+        """Return a sample's number, and how often it ended in an error before."""
         if name not in self._samples:
             self._file.execute("INSERT OR IGNORE INTO samples(name) VALUES (?)", (name,))
             number = self._one("SELECT id FROM samples WHERE name = ?", name)
@@ -263,7 +261,7 @@ class CallKeeper:
         return self._samples[name]
 
     def _talk_of(self, near: tuple[str, str], messages: Sequence[BaseMessage | Text]) -> int:
-        """The number of a conversation's last message; what went before once is not read again."""
+        """Return the number of a conversation's last message; skips the part already stored."""
         told = self._last.setdefault(near, [])
         pairs = zip(messages, told, strict=False)
         del told[sum(1 for _ in takewhile(lambda two: two[0] is two[1][0], pairs)) :]
@@ -280,7 +278,7 @@ class CallKeeper:
         return int(there) if there is not None else self._insert(made, before, text)
 
     def _repeated(self, near: tuple[str, ...], value: Any) -> int | None:
-        """:meth:`_text` of what is mostly the very same as the last time, or nothing."""
+        """Return the number of a text that mostly repeats the last object; None for None."""
         if value is None:
             return None
         if near not in self._same or self._same[near][0] is not value:
@@ -288,11 +286,11 @@ class CallKeeper:
         return self._same[near][1]
 
     def _text(self, near: tuple[str, ...], value: Any) -> int:
-        """The number of a text; it is written where it is not there yet.
+        """Return the number of a text, and write it if it is new.
 
         Args:
-            near: what it is like: of which sample and node, and what it is there.
-            value: a message, JSON, or already a text.
+            near: key of similar texts: sample, node, and role in the call.
+            value: a message, a JSON value, or an encoded `Text`.
         """
         said = None if isinstance(value, Text) else plain(value)
         data = value.data if isinstance(value, Text) else json_bytes(said)
@@ -309,7 +307,7 @@ class CallKeeper:
         return self._texts[seen]
 
     def _told(self, near: tuple[str, ...], mark: bytes, text: bytes) -> int:
-        """Write a text, against the last one like it: of the sample, else of any."""
+        """Write a text, compressed against the last similar one of the sample, else of any."""
         nothing = (None, b"", 0)
         base, like, deep = self._near.get(near) or self._near.get(("", *near[1:])) or nothing
         if deep >= DEEPEST:
@@ -329,7 +327,7 @@ class CallKeeper:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Text:
-    """What was said, by whom, as JSON without keys: as it is kept."""
+    """A message or value encoded as JSON bytes, with secrets redacted."""
 
     type: str
     data: bytes
@@ -337,12 +335,12 @@ class Text:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlainCall:
-    """One call that has ended.
+    """One call that has ended, in a form that can be sent between processes.
 
     Attributes:
-        messages: the conversation; each a message of LangChain's, or already a text.
-        tools: as they were sent: JSON, or already a text. Likewise ``schema`` and ``reply``.
-        usd: what it cost; None where no price is known.
+        messages: the conversation; LangChain messages or encoded texts.
+        tools: as sent: JSON, or an encoded text. Likewise ``schema`` and ``reply``.
+        usd: the cost; None where no price is known.
         error: one line; None where there is a reply.
     """
 
@@ -366,7 +364,7 @@ class PlainCall:
 
     @classmethod
     def of(cls, call: EndedCall) -> PlainCall:
-        """A call of this process; its words are made to texts when they are asked for."""
+        """Make a plain call from a call of this process; its messages are encoded later."""
         reply = call.reply
         told = reply.response_metadata if reply is not None else {}
         counted: Mapping[str, Any] = (reply.usage_metadata if reply is not None else None) or {}
@@ -382,18 +380,18 @@ class PlainCall:
 
 
 def plain(value: Any) -> Any:
-    """What is kept of a message, or of tools and a schema, as JSON; keys are still in it."""
+    """Return a message, or tools or a schema, as a JSON value; secrets are not yet redacted."""
     return _plain_message(value) if isinstance(value, BaseMessage) else value
 
 
 def text_of(value: Any) -> Text:
-    """The same without keys."""
+    """Encode a value as `Text`, with secrets redacted."""
     said = redacted(plain(value))
     return Text(value.type if isinstance(value, BaseMessage) else "", json_bytes(said))
 
 
 def json_bytes(value: Any) -> bytes:
-    """JSON as it is kept; what is none stands there as words."""
+    """Encode a value as compact JSON; values that JSON lacks become their ``str``."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
     return text.encode(errors="backslashreplace")
 
@@ -414,7 +412,7 @@ def _without_pictures(content: str | Sequence[Any]) -> Any:
 
 
 def _told_of(block: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A block of content; a picture's size and hash in place of the picture."""
+    """Return a content block, with an image's data replaced by its size and hash."""
     data = block.get("base64")
     if not isinstance(data, str):
         return block

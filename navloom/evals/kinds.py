@@ -1,14 +1,13 @@
-"""Kinds of runs by name: what each is made of (:mod:`navloom.evals.runner` carries them out).
+"""Registry of the kinds of runs (:mod:`navloom.evals.runner` executes them).
 
-An entry is a :class:`Kind`, named here as ``module:NAME`` and imported when it is first asked for;
-it is light, and says with :func:`later` where its functions are: whoever looks at a run of it in a
-browser imports no agent and no model.
+An entry is a :class:`Kind`, named here as ``module:NAME`` and imported at its first use. It is
+light: :func:`later` wraps its functions, so viewing a run in a browser imports no agent or model.
 A package adds a kind in its own pyproject.toml, and with it a command, ``navloom NAME``:
 
     [project.entry-points."navloom.kinds"]
     mine = "my_package.runs:MINE"
 
-``navloom retry``, ``report``, ``export`` and ``--dry-run`` find all they need in the entry.
+``navloom retry``, ``report``, ``export`` and ``--dry-run`` need nothing but the entry.
 """
 
 from __future__ import annotations
@@ -48,25 +47,25 @@ KINDS = {
     "calibrate_trace": "navloom.evals.our_kinds:CALIBRATE_TRACE",
     "calibrate_prefer": "navloom.evals.our_kinds:CALIBRATE_PREFER",
 }
-"""``run.json``'s kind -> ``module:NAME`` of its entry; "" where ``navloom-worlds`` has it."""
+"""Kind in ``run.json`` -> ``module:NAME`` of its entry; "" for one in ``navloom-worlds``."""
 OURS = frozenset(KINDS)
 Note = Callable[[str], None]
 REPLY_TOKENS = 4096
-"""Tokens of the longest reply that is reckoned with; open models are held to it."""
+"""Assumed upper bound of a reply in tokens; open models are limited to it."""
 RESULT_TOKENS = 500
-"""Tokens of a tool's answer, or of a message that sends an answer back, at most."""
+"""Assumed upper bound in tokens of a tool result or a rejection message."""
 
 
 @dataclass(kw_only=True)
 class Plan:
-    """What a run is to do, worked out from its request before a folder is touched.
+    """The samples and files of a run, planned from its request before a folder is touched.
 
     Attributes:
-        request: what was asked.
-        samples: all of the run, in order; a round may add to them.
-        record: what ``run.json`` keeps beside the request's own words: its files, by content.
-        notes: what a person must know before it begins.
-        limited: what the first so many of the samples are, in words, where that is to be known.
+        request: the request.
+        samples: all samples of the run, in order; a round may add some.
+        record: entries of ``run.json`` beside the request: hashes of its files.
+        notes: messages for the user before the run begins.
+        limited: explains which samples ``--limit`` selects, where that needs saying.
         files: small files of the run's folder that are written before it begins, by name.
     """
 
@@ -80,18 +79,18 @@ class Plan:
 
 @dataclass(frozen=True)
 class Shown:
-    """What a command shows of runs.
+    """The output of a command about runs: blocks, notes, files.
 
     Attributes:
-        blocks: what a person sees: in a terminal, and on a page of several runs.
-        whole: whether a terminal shows all of them, as markdown, and not one screen.
-        together: whether a page has the blocks as a report of several runs.
-        notes: what is said on stderr beside them.
-        lines: what is said on stderr, also where a program reads.
-        record: the same for programs.
-        files: what was written.
-        details: what a page shows of some samples in place of :attr:`Kind.detail`, with pictures
-            that were made for it, by run and id.
+        blocks: blocks for a terminal, and for a page of several runs.
+        whole: whether a terminal shows all blocks as markdown, and not one screen.
+        together: whether a page shows the blocks as a report of several runs.
+        notes: lines for stderr.
+        lines: lines for stderr, also in machine-readable mode.
+        record: the same content as JSON.
+        files: files that were written.
+        details: pages of samples that replace :attr:`Kind.detail`, with images made for them, by
+            run and id.
     """
 
     blocks: Sequence[Block] = ()
@@ -106,17 +105,17 @@ class Shown:
 
 @dataclass(frozen=True, kw_only=True)
 class Calls:
-    """How often a sample calls a model, and how much it sends.
+    """Bounds of the calls that a sample makes and of the tokens that it sends.
 
     Attributes:
-        most: calls at most that each send the first prompts again.
-        beside: further calls at most, of a judge or an oracle.
-        least: calls at least.
-        each: tokens that each of ``most`` sends at most beside the first prompts.
-        in_all: tokens that all calls send at most beside that.
-        rounds: how often all this is done at most.
-        begin: what a sample asks first, each as a graph and its input, where that is more than its
-            job's; given the job, the sample and the context.
+        most: maximum number of calls that each send the first prompts again.
+        beside: maximum number of further calls, of a judge or an oracle.
+        least: minimum number of calls.
+        each: maximum tokens that each of ``most`` sends beside the first prompts.
+        in_all: maximum tokens that all calls send beside that.
+        rounds: maximum number of repetitions of all this.
+        begin: job, sample, context -> the first graphs and their inputs, where a sample begins with
+            more than its job's graph.
     """
 
     most: int
@@ -129,32 +128,32 @@ class Calls:
 
     @classmethod
     def of_asks(cls, model: str, reasks: int, *, questions: int = 1) -> Calls:
-        """Of samples that each ask a few questions that do not build on each other.
+        """Return the bounds of samples that each ask a few independent questions.
 
         Args:
-            model: whom.
-            reasks: how often a reply is sent back at most.
-            questions: how many a sample asks at most; one at least.
+            model: ``provider/name``.
+            reasks: maximum number of retries after a rejected reply.
+            questions: maximum number of questions of a sample, at least 1.
         """
         return cls(most=questions * (1 + reasks), each=reasks * reply_tokens(model))
 
 
 def reply_tokens(model: str) -> int:
-    """Tokens of the longest reply that is reckoned with: what the name says, if it does."""
+    """Return the token limit in a model's name, else `REPLY_TOKENS`."""
     said = read_spec(model).options.get("max_tokens")
     return said if isinstance(said, int) else REPLY_TOKENS
 
 
 def later(where: str) -> Callable[..., Any]:
-    """A function, ``module:name``, whose module is imported when it is called."""
+    """Return a function that imports and calls ``module:name`` when it is called."""
     return partial(_called, where)
 
 
 def later_all(*modules: str) -> dict[str, Any]:
-    """Functions for the fields of a kind, imported when they are called.
+    """Return functions for the fields of a kind, each imported when it is called.
 
     Args:
-        modules: ``module:name name field=name``, a name alone where the field has it too.
+        modules: ``module:name name field=name``; the bare name where field and function agree.
     """
     found = {}
     for each in modules:
@@ -176,38 +175,35 @@ def _imported(where: str) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Kind:
-    """A kind of run.
+    """A kind of run: its request, and the functions that plan, execute and show such runs.
 
     Attributes:
         name: in ``run.json``.
-        command: what makes such a run, after ``navloom``.
-        words: what it does, as the help of a generated command says it.
-        request: what one is asked to be.
-        plan: a request, the run's folder (None where nobody will be called) and a way to say a line
-            -> what it will do. All that is wrong with a request is said here.
-        job: a plan -> how each sample is done.
-        dry: a plan -> how often a sample calls a model.
-        more: a plan and the run's folder, when all its samples have ended well: whether another
-            round has samples, which it adds to the plan. None where a plan has all from the start.
-        finish: a plan and the run's folder, at the end of each session: writes what else the folder
-            holds, and gives what ``summary.json`` has besides.
-        ended: a run's folder and totals -> what its command shows at the end.
-        report: folders of runs and one to write to -> what ``navloom report`` shows; None where the
-            command that makes a run shows its tables once more, and tries again what broke.
-        export: a folder, a file, a form and conditions on lines -> how many lines were written;
-            None where a run is no dataset.
-        broken_alone: whether a retry is about what broke alone, and not about what is left too.
-        things: what its samples and its scenes are called.
-        prompts_shown: how many prompts of a dry run are shown; None for all.
-        columns: what ``run.json`` says of a run -> what its lines have of their own in a table.
-        detail: a run's folder and one of its lines -> what is looked at of that sample; None where
-            the line itself is all there is.
-        tables: a run's folder -> what is seen of it as a whole: its scores. A grown run has it made
-            anew.
-        failures: a run's folder -> what went wrong in it, how often, where and when; None where
-            scores tell all there is.
-        first: what ``summary.json`` says -> the one score that a list of runs shows; None: none.
-        pairing: how two runs' samples are held against each other; None where they are not.
+        command: the command that makes such a run, after ``navloom``.
+        words: help text of a generated command.
+        request: class of its requests.
+        plan: request, run folder (None in a dry run), note function -> plan. Reports every error in
+            the request.
+        job: plan -> job that handles each sample.
+        dry: plan -> bounds of a sample's calls.
+        more: plan, run folder -> whether another round has samples, which it adds to the plan.
+            Called when all samples have ended well. None for a single round.
+        finish: plan, run folder -> further entries of ``summary.json``. Writes the folder's other
+            files at the end of each session.
+        ended: run folder, totals -> output of the command at its end.
+        report: run folders, output folder -> output of ``navloom report``; None where the command
+            that makes a run shows its tables again and retries errors.
+        export: run folder, file, format, conditions on lines -> number of lines written; None where
+            a run is no dataset.
+        broken_alone: whether a retry runs only samples with errors, not the remaining ones.
+        things: plural names of its samples and scenes.
+        prompts_shown: number of prompts that a dry run shows; None for all.
+        columns: ``run.json`` -> the kind's own columns of the sample table.
+        detail: run folder, line -> page of that sample; None to show the bare line.
+        tables: run folder -> blocks with the scores of the whole run; recomputed as the run grows.
+        failures: run folder -> blocks with failures by frequency, place and time; None for none.
+        first: ``summary.json`` -> the score that a list of runs shows; None for none.
+        pairing: makes the rules for comparing two runs; None if they cannot be compared.
     """
 
     name: str
@@ -234,12 +230,12 @@ class Kind:
 
 
 def known_kinds() -> tuple[str, ...]:
-    """The names that :func:`get_kind` takes, our own first; nothing is imported."""
+    """Return all names that :func:`get_kind` accepts, own ones first; imports nothing."""
     return tuple(dict.fromkeys([*KINDS, *plugins(GROUP)]))
 
 
 def get_kind(name: str) -> Kind:
-    """The entry of a kind of run.
+    """Return the registry entry of a kind of run.
 
     Raises:
         RunError: there is none, or it cannot be imported.
@@ -265,7 +261,7 @@ def get_kind(name: str) -> Kind:
 
 
 def kind_of(run: Path | str) -> Kind:
-    """The kind of a run, by its ``run.json``.
+    """Return the kind of a run from its ``run.json``.
 
     Raises:
         RunError: the folder is no run, or one that this version does not know.
@@ -278,7 +274,7 @@ def kind_of(run: Path | str) -> Kind:
 
 
 def read_run_of(run: Path | str, *kinds: str) -> dict[str, Any]:
-    """What ``run.json`` says of a run that must be of one of some kinds.
+    """Read ``run.json`` of a run that must be of one of the given kinds.
 
     Raises:
         RunError: the folder is no run, or one of another kind: which, and which was expected.

@@ -1,4 +1,4 @@
-"""One sample through its graph, in whatever process: what stands around its calls, and its line."""
+"""Execution of one sample through its graph, in any process, and its result line."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from navloom.models.usage import Budget, Limits, ModelUsage, merged, total_cost,
 _FOLDER_TROUBLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG}
 DRAINED = (GraphDrained, StoppedError)
 _NOT_ITS_OWN = (*DRAINED, LimitReachedError, RunError, ModelRefusedError, sqlite3.Error)
-"""What ends a session, and not the one sample in which it came up."""
+"""Errors that end the session, not only the sample in which they occur."""
 RETRIES_SAID_S = 5.0
-"""Seconds between two lines about retries at least."""
+"""Minimum seconds between two lines about retries."""
 
 
 async def run_sample(
@@ -40,27 +40,27 @@ async def run_sample(
     control: RunControl | None = None,
     resumed: bool = False,
 ) -> dict[str, Any]:
-    """One sample through its graph: the line of ``samples.jsonl`` or ``errors.jsonl``, unwritten.
+    """Run one sample through its graph; return its line for ``samples.jsonl`` or ``errors.jsonl``.
 
     Args:
-        job: what is done with it.
-        sample: which one.
-        graph: what ``job.build`` gave, with a checkpointer or without.
-        settings: what stands around its calls.
+        job: handles the sample.
+        sample: the sample.
+        graph: the graph that ``job.build`` returned, with a checkpointer or without.
+        settings: settings of its calls.
         control: drains it from outside, at its next step.
-        resumed: whether the checkpointer holds it already; then it goes on from there.
+        resumed: whether to continue from the thread in the checkpointer.
 
     Returns:
-        Its columns; ``status`` is ``ok``, ``failed``, or ``error`` where the machinery broke.
+        Its columns, unwritten; ``status`` is ``ok``, ``failed``, or ``error`` after an exception.
 
     Raises:
-        GraphDrained: it was drained; its checkpoint holds what is done. Likewise StoppedError,
-            where a call failed while the session ends.
+        GraphDrained: it was drained; its checkpoint holds the finished steps. Likewise
+            StoppedError, where a call failed while the session ends.
         LimitReachedError: a limit of the session is reached.
-        ModelRefusedError: the key, the model's name or the account is refused: it would be for
-            every sample that is left, at a call each.
-        RunError: what is beside the sample cannot be written; likewise ``sqlite3.Error``, and
-            ``OSError`` where there is no room.
+        ModelRefusedError: the key, the model's name or the account is refused, as it would be for
+            every remaining sample.
+        RunError: a file beside the sample cannot be written; likewise ``sqlite3.Error``, and
+            ``OSError`` on a full disk.
     """
     with sample_span(sample.id, sample.scene, resumed) as ended:
         line = await _carried_out(job, sample, graph, settings or CallSettings(), control, resumed)
@@ -99,18 +99,18 @@ async def _carried_out(
 
 
 def thread_of(sample: Sample) -> dict[str, Any]:
-    """The config of a sample's thread."""
+    """Return the LangGraph config of a sample's thread."""
     return {"configurable": {"thread_id": sample.id}}
 
 
 async def _final_state(
     job: Job, sample: Sample, graph: Any, control: RunControl | None, *, resumed: bool
 ) -> Mapping[str, Any]:
-    """The final state of a sample's graph, run from where it stands."""
+    """Run a sample's graph, or resume it from its checkpoint; return the final state."""
     entry: dict[str, Any] | None = None
     if resumed:
         there = await graph.aget_state(thread_of(sample))
-        # Not `next`: it leaves out tasks that ended and whose step is not closed yet.
+        # Not `next`: it omits tasks that have ended in a step that is still open.
         if not there.tasks:
             values: Mapping[str, Any] = there.values
             return values
@@ -123,20 +123,20 @@ async def _final_state(
             context=job.context(sample),
             durability="sync" if graph.checkpointer else None,
             control=control,
-            # All channels, as a state read back from its checkpoint has them.
+            # All channels, as in a state read from a checkpoint.
             output_keys=graph.stream_channels_list,
         )
     return state
 
 
 async def paid_by(graph: Any, sample: Sample) -> list[ModelUsage]:
-    """What a sample that has begun has used, graphs within its graph included."""
+    """Return the model usage of a started sample, from its checkpoint, subgraphs included."""
     there = await graph.aget_state(thread_of(sample), subgraphs=True)
     return [ModelUsage.read(each) for each in paid_so_far(there)]
 
 
 def line_of(sample: Sample, paid: list[ModelUsage], began: float) -> dict[str, Any]:
-    """The columns that every line has, whatever became of the sample."""
+    """Return the columns that every line has, whatever its status."""
     models = merged(paid)
     return {
         "id": sample.id,
@@ -157,12 +157,12 @@ def line_of(sample: Sample, paid: list[ModelUsage], began: float) -> dict[str, A
 
 
 class CallScope:
-    """What stands around the calls of one session: settings, limits, and what is told of them."""
+    """Settings, limits and retry messages of all model calls of one session."""
 
     def __init__(
         self, settings: CallSettings, limits: Limits, display: Display, connections: int
     ) -> None:
-        # Of all samples together: one may ask several questions side by side.
+        # Shared by all samples: one may send several calls at once.
         at_once = asyncio.Semaphore(max(1, connections))
         self.settings = replace(settings, connections=at_once, holds=Holds())
         self.limits = limits
@@ -174,16 +174,16 @@ class CallScope:
 
     @property
     def counts(self) -> bool:
-        """Whether what was used before matters."""
+        """True if earlier usage of the run counts towards a limit."""
         return self.limits.token_limit is not None or self.limits.cost_limit is not None
 
     def of_calls(self) -> CallSettings:
-        """The settings of the session's calls: they count, and their retries are told."""
+        """Return the session's call settings, with budget gate and retry listener."""
         gate = self.budget or self.settings.gate
         return replace(self.settings, gate=gate, on_retry=self._retried)
 
     def begin(self, before: Tally) -> Budget:
-        """Begin to count towards the limits, with what the run has used already."""
+        """Start the budget from what the run has used already."""
         used = before.usage["input_tokens"] + before.usage["output_tokens"]
         self.budget = Budget(self.limits, tokens=used, cost=before.cost_usd or 0.0)
         return self.budget
@@ -194,7 +194,7 @@ class CallScope:
             self.settings.on_retry(model, retry)
         now = time.monotonic()
         if now - self._said >= RETRIES_SAID_S:
-            # A storm of refusals is one line every few seconds, not one each.
+            # Many refusals at once give one line every few seconds.
             self._said = now
             why = f"HTTP {retry.failure.status}" if retry.failure.status else retry.failure.kind
             times = "retry" if self.retries == 1 else "retries"

@@ -1,10 +1,10 @@
-"""What a field says of the option that it is: the one definition of flag, keyword and variable.
+"""Option metadata of dataclass fields: one definition for CLI flag, keyword and variable.
 
     max_steps: Annotated[int, Opt("Steps an episode at most.", min=1, max=1000)] = 15
 
 is ``--max-steps`` of every command that takes the request, ``max_steps=`` in Python,
-``NAVLOOM_MAX_STEPS`` and ``max_steps:`` in a file of ``--run-config``. Nothing heavy is imported
-here: every page of help reads it.
+``NAVLOOM_MAX_STEPS`` and ``max_steps:`` in a file of ``--run-config``. Every help page imports this
+module, so it imports nothing heavy.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from navloom.errors import UsageError
 
 PICKS, CALLS, LIMITS = "Which samples", "Calling models", "Limits"
-"""Groups of options that most commands share: they stand last in a page of help."""
+"""Panels of options that most commands share; last in a help page."""
 FINER = "Finer points"
-"""Options that few need: in a page of help they stand with those, by their flags alone."""
+"""Panel of rarely used options; a help page lists only their flags, with the shared ones."""
 
 
 @dataclass(frozen=True)
 class Opt:
-    """What is said of an option beside its name, its type and its default.
+    """Metadata of an option beside its name, type and default.
 
     Attributes:
-        help: what it is about; the first sentence stands in ``--help``, all in ``--help-all``.
-        min: the least that a number may be.
-        max: the most.
-        metavar: what stands for the value in the help.
-        panel: the group that it stands in; unless given, that of the field before.
-        argument: whether it is given by its place, without a flag.
-        flag: where it is not ``--name``.
-        env: its variable, where that is not ``NAVLOOM_NAME``; empty for none.
-        shown: what the default is, in words.
-        kind: the type on the command line, where that is not the field's.
-        role: what the model is used for, for ``--model-role``.
+        help: help text; ``--help`` shows the first sentence, ``--help-all`` all.
+        min: smallest allowed number.
+        max: largest allowed number.
+        metavar: placeholder of the value in the help.
+        panel: group in the help; default: that of the field before.
+        argument: whether it is a positional argument.
+        flag: the flag, if not ``--name``.
+        env: the variable, if not ``NAVLOOM_NAME``; empty for none.
+        shown: the default as the help shows it.
+        kind: the type on the command line, if not the field's.
+        role: role of the model, for ``--model-role``.
     """
 
     help: str = ""
@@ -59,13 +59,13 @@ class Opt:
 
 @dataclass(frozen=True)
 class Option:
-    """A field, or a parameter of a command, that is an option.
+    """A dataclass field, or a parameter of a command, that is an option.
 
     Attributes:
         name: the keyword.
         hint: its type.
-        default: ``MISSING`` where one must be given.
-        opt: what else is said of it.
+        default: ``MISSING`` for a required option.
+        opt: its further metadata.
     """
 
     name: str
@@ -83,34 +83,34 @@ class Option:
 
     @property
     def many(self) -> bool:
-        """Whether it may be given several times."""
+        """True if the option may be given several times."""
         return get_origin(self.bare) in (tuple, list)
 
     @property
     def choices(self) -> tuple[Any, ...]:
-        """What it may be, where that is a list."""
+        """The values of a ``Literal`` type; () for any other type."""
         one = get_args(self.bare)[0] if self.many else self.bare
         return get_args(one) if get_origin(one) is Literal else ()
 
     @property
     def is_model(self) -> bool:
-        """Whether it names a model."""
+        """True if the option names a model."""
         return (self.opt.metavar or "").endswith("PROVIDER/NAME")
 
     @property
     def key(self) -> str:
-        """Its name in a file of ``--run-config``, as the flag has it without dashes."""
+        """The key in a file of ``--run-config``: the flag without dashes."""
         flag = self.opt.flag or f"--{self.name.replace('_', '-')}"
         return flag.lstrip("-")
 
     @property
     def variable(self) -> str:
-        """Its environment variable; empty for none."""
+        """The environment variable; "" for none."""
         usual = f"NAVLOOM_{self.key.upper().replace('-', '_')}"
         return usual if self.opt.env is None else self.opt.env
 
     def check(self, value: Any) -> None:
-        """Refuse what it cannot be.
+        """Check that a value is within bounds and among the choices.
 
         Raises:
             UsageError: a number out of bounds, or none of its choices.
@@ -131,7 +131,7 @@ class Option:
 
 @cache
 def options_of(kind: type) -> tuple[Option, ...]:
-    """The fields of a dataclass that are options, in their order."""
+    """Return the fields of a dataclass that are options, in order."""
     where = {
         name: vars(sys.modules[base.__module__])
         for base in reversed(kind.__mro__)
@@ -149,12 +149,12 @@ def options_of(kind: type) -> tuple[Option, ...]:
 
 
 def read_hint(hint: Any, names: Mapping[str, Any]) -> tuple[Opt | None, Any]:
-    """What an annotation says of an option, if it is one, and the type."""
+    """Return the `Opt` of an annotation (None without one) and its type."""
     if isinstance(hint, str):
         try:
             hint = eval(hint, dict(names))  # noqa: S307 - the source of a class, as typing does it
         except NameError:
-            # A type that is imported for the type checker alone is no option's.
+            # Types that are imported only for the type checker belong to no option.
             return None, Any
     if get_origin(hint) is not Annotated:
         return None, hint
@@ -163,7 +163,7 @@ def read_hint(hint: Any, names: Mapping[str, Any]) -> tuple[Opt | None, Any]:
 
 
 def check_all(value: Any) -> None:
-    """Refuse options of a dataclass that cannot be.
+    """Check all option values of a dataclass instance.
 
     Raises:
         UsageError: a number out of bounds, or none of its choices.

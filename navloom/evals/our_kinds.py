@@ -1,7 +1,7 @@
-"""Our kinds of runs, each by its light half: its words, its options, and where the rest is.
+"""Registry entries of the kinds of runs that come with Navloom.
 
-Whoever asks what a run is, a page or a help, meets no agent, model, picture or geometry here: they
-are imported when a run is planned, done or shown.
+Importing this module, as pages and help texts do, imports no agent, model, image or geometry code.
+That is imported when a run is planned, executed or shown.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ CAPNAV_TASKS = Kind(
     name=CapnavSynthRequest.KIND,
     command="synth capnav",
     request=CapnavSynthRequest,
-    # A later round's conversations are in no plan that begins anew.
+    # A new plan lacks the conversations of later rounds.
     broken_alone=False,
     things=("conversations", "scenes"),
     **later_all(

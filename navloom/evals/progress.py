@@ -1,6 +1,6 @@
-"""Where a batch is, what it adds up to so far, and the content of ``summary.json`` at its end.
+"""Progress displays of a batch, running totals, and the content of ``summary.json``.
 
-A display is ``rich`` (a live bar), ``plain`` (a line at times) or ``none``. Everything goes to
+A display is ``rich`` (a live bar), ``plain`` (a line every few seconds) or ``none``. It writes to
 stderr; stdout is for results.
 """
 
@@ -23,35 +23,35 @@ _PLAIN_SECONDS = 5.0
 
 
 class Display(Protocol):
-    """What a batch tells as it goes."""
+    """Protocol of a progress display."""
 
     def start(self, total: int, done: int) -> None:
-        """Say that a session begins: ``total`` samples in the run, ``done`` of them already."""
+        """Begin a session: ``total`` samples in the run, ``done`` of them finished."""
 
     def step(self, tally: Tally) -> None:
-        """Say that one more sample ended; the tally is of the whole run."""
+        """Count one more ended sample; the tally is of the whole run."""
 
     def note(self, text: str) -> None:
-        """Say one line that a person should read now."""
+        """Show one line to the user at once."""
 
     def close(self) -> None:
-        """Say that the session is over."""
+        """End the session."""
 
 
 class NoDisplay:
-    """Says nothing: for tests and for calls from Python."""
+    """A silent display, for tests and calls from Python."""
 
     def start(self, total: int, done: int) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def step(self, tally: Tally) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def note(self, text: str) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def close(self) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
 
 def _counts(tally: Tally) -> str:
@@ -63,11 +63,11 @@ def _counts(tally: Tally) -> str:
 
 
 class PlainDisplay:
-    """A line every few seconds, fit for a log file.
+    """A display that writes a line every few seconds, suitable for log files.
 
     Args:
-        out: where to; stderr unless told.
-        every: seconds between two lines at least.
+        out: output stream; default: stderr.
+        every: minimum seconds between two lines.
     """
 
     def __init__(self, out: TextIO | None = None, *, every: float = _PLAIN_SECONDS) -> None:
@@ -80,14 +80,14 @@ class PlainDisplay:
         self._begun = self._said = time.monotonic()
 
     def start(self, total: int, done: int) -> None:
-        """Begin to count; says so where there is something to go on with."""
+        """Begin to count; writes a line if the run is resumed."""
         self._total, self._before, self._ended = total, done, 0
         self._begun = self._said = time.monotonic()
         if done:
             self.note(f"going on: {done} of {total} samples are done")
 
     def step(self, tally: Tally) -> None:
-        """Count a sample, and write a line where the last one is old enough."""
+        """Count a sample, and write a line if the last one is old enough."""
         self._ended += 1
         self._tally = tally
         if time.monotonic() - self._said >= self._every:
@@ -98,7 +98,7 @@ class PlainDisplay:
         print(harmless(text), file=self._out or sys.stderr, flush=True)
 
     def close(self) -> None:
-        """Write a last line where samples ended."""
+        """Write a last line if samples ended."""
         if self._ended:
             self._line()
 
@@ -120,7 +120,7 @@ def _clock(seconds: float) -> str:
 
 
 class RichDisplay:
-    """A live bar with rate, counts and the time that is left."""
+    """A live progress bar with rate, counts and remaining time."""
 
     def __init__(self) -> None:
         from rich.console import Console
@@ -157,7 +157,7 @@ class RichDisplay:
         self._progress.start()
 
     def step(self, tally: Tally) -> None:
-        """Move the bar on by one."""
+        """Advance the bar by one sample."""
         self._ended += 1
         rate = self._ended / max(time.monotonic() - self._begun, 1e-9)
         self._progress.update(self._task, advance=1, counts=_counts(tally), rate=f"{rate:.1f}/s")
@@ -167,12 +167,12 @@ class RichDisplay:
         self._progress.console.print(harmless(text), markup=False, highlight=False, soft_wrap=True)
 
     def close(self) -> None:
-        """Leave the bar as it stands."""
+        """Stop the bar as it is."""
         self._progress.stop()
 
 
 def make_display(name: str | None = None) -> Display:
-    """The display of a name; without one, ``rich`` on a terminal and ``plain`` elsewhere.
+    """Make a display by name; None: ``rich`` on a terminal, ``plain`` elsewhere.
 
     Raises:
         UsageError: no such display.
@@ -192,14 +192,14 @@ def make_display(name: str | None = None) -> Display:
 
 @dataclass
 class Tally:
-    """A running sum over the lines of a run.
+    """Running totals over the lines of a run.
 
     Attributes:
-        counts: how many lines ended in each status.
-        usage: calls and tokens of all of them.
-        cost_usd: their cost; None once one of them has no known price.
-        seconds: their seconds, added up (samples run side by side, so more than the clock's).
-        models: their calls, by model and role.
+        counts: number of lines by status.
+        usage: calls and tokens of all lines.
+        cost_usd: cost of all lines; None if one has no known price.
+        seconds: sum of the samples' durations; exceeds wall-clock time, as samples run in parallel.
+        models: usage by model and role.
     """
 
     counts: dict[str, int] = field(default_factory=dict)
@@ -243,24 +243,24 @@ class Tally:
 
 @dataclass(frozen=True)
 class Summary:
-    """What a run adds up to after a session; ``summary.json`` has the same keys.
+    """Totals of a run after a session; ``summary.json`` has the same keys.
 
     Attributes:
-        samples: how many the run is to have.
-        ok: ended well.
-        failed: the agent did not manage.
-        error: the machinery broke; tried again only when asked.
-        left: neither finished nor in error.
+        samples: number of samples in the run.
+        ok: samples that succeeded.
+        failed: samples in which the agent failed.
+        error: samples that ended in an exception; retried only on request.
+        left: samples without a line.
         interrupted: whether this session was stopped.
         usage: ``calls``, ``input_tokens``, ``output_tokens``.
         cost_usd: None where the model's price is unknown.
-        cost_note: says so.
-        sample_seconds: the samples' seconds, added up.
-        session_seconds: this session's, by the clock.
+        cost_note: names the models without a price.
+        sample_seconds: sum of the samples' durations.
+        session_seconds: wall-clock time of this session.
         models: calls, cached calls, retries, tokens, seconds and cost by model and role, as
             `navloom.models.usage.ModelUsage` has them.
-        limit: which limit ended this session, if one did.
-        found: what the kind of run adds: ``scores``, ``questions``; keys of their own in the file.
+        limit: the limit that ended this session, if any.
+        found: entries of the kind of run, such as ``scores``; top-level keys in the file.
     """
 
     samples: int = 0
@@ -285,11 +285,11 @@ class Summary:
 
     @property
     def scores(self) -> dict[str, Any]:
-        """What the run scores, where its kind has scores."""
+        """The scores of the run, if its kind has any."""
         return dict(self.found["scores"])
 
     def record(self) -> dict[str, Any]:
-        """As ``summary.json`` has it."""
+        """Return the content of ``summary.json``."""
         own = asdict(self)
         found: dict[str, Any] = own.pop("found")
         return own | found
@@ -306,16 +306,16 @@ class Summary:
         seconds: float,
         limit: str | None,
     ) -> Summary:
-        """Add a run up after a session.
+        """Make the summary of a run after a session.
 
         Args:
-            tally: of its lines, and of what samples have used that are not finished.
-            samples: how many the run has.
-            left: how many of them have no line.
-            model: named where no line names one.
-            stopped: whether someone asked the session to stop.
-            seconds: of the session.
-            limit: which limit was reached, if one was.
+            tally: totals of its lines and of the usage of unfinished samples.
+            samples: number of samples in the run.
+            left: number of samples without a line.
+            model: named in the cost note where no line names one.
+            stopped: whether the session was asked to stop.
+            seconds: duration of the session.
+            limit: the limit that was reached, if any.
         """
         unknown = sorted({part.model for part in tally.models if part.cost_usd is None})
         note = f"no price is known for {', '.join(unknown) or model}"

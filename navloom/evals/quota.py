@@ -1,9 +1,8 @@
-"""How many to take from where: fair shares in whole numbers.
+"""Integer quotas: equal or proportional shares of groups.
 
-``proportional`` rounds a table of shares so that every cell, every row, every column and the total
-are each the number just below or just above their exact share (controlled rounding; such a table
-always exists, since the constraints are those of a flow). ``balanced`` gives groups equal numbers,
-as far as each has as many.
+``proportional`` rounds a table of shares so that every cell, row and column and the total are their
+exact share rounded down or up (controlled rounding). Such a table always exists, since the
+constraints are those of a flow. ``balanced`` gives groups equal numbers, up to their sizes.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ _NEARLY = 1e-9
 
 
 def balanced(n: int, sizes: Sequence[int]) -> list[int]:
-    """Shares that are equal, but for groups that have fewer, which give all they have.
+    """Return equal shares, capped by the size of each group.
 
     Args:
-        n: how many to take; at most ``sum(sizes)`` are.
-        sizes: how many each group has.
+        n: number to take, capped at ``sum(sizes)``.
+        sizes: size of each group.
 
     Returns:
-        A share a group; two groups that are not emptied differ by 1 at most, earlier ones first.
+        A share for each group. Shares below their group's size differ by at most 1, larger first.
 
     >>> balanced(10, [2, 9, 9])
     [2, 4, 4]
@@ -43,17 +42,16 @@ def balanced(n: int, sizes: Sequence[int]) -> list[int]:
 
 
 def proportional(n: int, sizes: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Shares of a table that are proportional to its cells.
+    """Return integer shares of a table that are proportional to its cells.
 
     Args:
-        n: how many to take, at most ``sizes.sum()``.
-        sizes: (rows, columns) how many each cell has.
-        rng: decides between shares that are equally near.
+        n: number to take, at most ``sizes.sum()``.
+        sizes: (rows, columns) size of each cell.
+        rng: breaks ties between shares.
 
     Returns:
-        (rows, columns) whole shares, none above its cell; cells, rows and columns are each within 1
-        of their exact share, and the total is n. Among such tables one is taken that favours cells
-        with the larger remainder.
+        (rows, columns) integer shares, none above its cell. Cells, rows and columns are each within
+        1 of their exact share, and the total is n. Cells with a larger remainder are preferred.
     """
     exact = sizes * (n / max(1, sizes.sum()))
     low = np.floor(exact + _NEARLY)

@@ -1,7 +1,7 @@
-"""What every request is: the fields that a run is made of, each an option with one definition.
+"""Base class and shared option types of the requests of runs.
 
-The request of a subject stands in its own ``request.py`` and is as light as this file: a page of
-help is made of it, and must wait for no model and no scene.
+Each subject has its request in its own ``request.py``. These modules are light, since help pages
+import them: they import no model and no scene code.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from navloom.evals.option import Opt, check_all
 
 HEURISTIC = "builtin/heuristic"
 MOST = 1_000_000
-"""More than any run has of anything."""
+"""Upper bound of counts."""
 UNSAID: Any = None
-"""The default of a field that is settled when the request is made."""
+"""Default of a field that ``__post_init__`` sets."""
 
 Spec = Annotated[
     str,
@@ -59,17 +59,17 @@ MaxReasks = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """Everything the outcome of a run depends on, and where its files are.
+    """All inputs that the outcome of a run depends on, and the locations of its files.
 
     A field with an :class:`navloom.evals.option.Opt` is an option of the commands that take it.
     """
 
     KIND: ClassVar[str] = ""
-    """The kind of run that it asks for, where that is not a field."""
+    """The kind of run, where that is not a field."""
     PLACES: ClassVar[Sequence[str]] = ()
-    """Fields that say where files are."""
+    """Fields that are locations of files."""
     DERIVED: ClassVar[frozenset[str]] = frozenset({"prompts"})
-    """Further keys of the request in ``run.json``: they follow from it, or from its files."""
+    """Further keys of the request in ``run.json``, derived from it or from its files."""
 
     def __post_init__(self) -> None:
         check_all(self)
@@ -81,33 +81,33 @@ class Request:
 
     @property
     def seed(self) -> int:
-        """Of everything random in the run."""
+        """The seed of everything random in the run."""
         return 0
 
     @property
     def models(self) -> Sequence[str]:
-        """The models that it may call; the one that does the work is the first."""
+        """The models that the run may call, the main model first."""
         return [str(self.model)]  # type: ignore[attr-defined]
 
     def record(self) -> dict[str, Any]:
-        """As ``run.json`` keeps it; files are added by their content."""
+        """Return the entry of ``run.json``, without locations; plans add hashes of the files."""
         return {name: value for name, value in asdict(self).items() if name not in self.PLACES}
 
     def where(self) -> dict[str, str]:
-        """Where the files are on this machine."""
+        """Return the locations of the files on this machine, by field."""
         named = {name: getattr(self, name) for name in self.PLACES}
         return {name: str(value) for name, value in named.items() if value is not None}
 
     @classmethod
     def read(cls, run: Path | str) -> Self:
-        """The request that made a run, from its ``run.json``.
+        """Read the request of a run from its ``run.json``.
 
-        An address in a model's text is whoever's that wrote the file: nothing is sent there unless
-        it is allowed (:mod:`navloom.models.spec`).
+        A server address in the file is untrusted: nothing is sent there unless it is allowed
+        (:mod:`navloom.models.spec`).
 
         Raises:
-            RunError: the folder is no run, none that this version made, or broken.
-            UsageError: a field has a value that it cannot have.
+            RunError: the folder is no run, is from another version, or is broken.
+            UsageError: a field has an invalid value.
         """
         from navloom.evals.run_folder import made_by_another, read_run
         from navloom.models.spec import distrust
@@ -135,6 +135,6 @@ class Request:
 
     @classmethod
     def restored(cls, given: dict[str, Any], where: Mapping[str, str]) -> dict[str, Any]:
-        """The fields as they were, from those of ``run.json``: JSON has lists for tuples."""
+        """Return field values from those of ``run.json``: JSON lists become tuples."""
         del where
         return {k: tuple(v) if isinstance(v, list) else v for k, v in given.items()}

@@ -1,23 +1,23 @@
-"""The folder of a run: what was asked, what is finished, what broke.
+"""The folder of a run: its request, finished samples and errors.
 
     RUN/
       run.json            the request, versions, git state, seed, command; written once, whole
       samples.jsonl       one finished sample a line, append-only
-      errors.jsonl        samples on which the machinery broke, one a line
-      errors-retried.jsonl   errors that were tried again
-      checkpoints.sqlite  LangGraph's own: the steps of samples that are under way
-      calls.sqlite        what models were asked and said (navloom.evals.calls)
+      errors.jsonl        samples that ended in an exception, one a line
+      errors-retried.jsonl   errors that were retried
+      checkpoints.sqlite  LangGraph's checkpoints of unfinished samples
+      calls.sqlite        model calls: messages, tools and replies (navloom.evals.calls)
       summary.json        counts, tokens, cost; written at the end of each session
-      torn.txt            the bytes of lines that a kill cut short, if ever
+      torn.txt            the bytes of lines that a kill cut short, if any
 
-What survives: a line is on disk before its sample counts as finished, so a process may be killed at
-any moment and the same command goes on. One process at a time writes a folder (``flock`` on
+Durability: a line is on disk before its sample counts as finished. A process may be killed at any
+moment, and the same command resumes the run. One process at a time writes a folder (``flock`` on
 ``.lock``); any number may read it meanwhile.
 
-What was touched: ``run.json``'s ``line_check`` is a hash of what the run is, and the key of the
-``check`` of each line of the two files. Neither stands in what is read from here.
+Integrity: ``line_check`` in ``run.json`` is a hash of the run's identity. It is the key of the
+``check`` of each line of the two files. The readers here remove both.
 
-``run.json`` also says which versions of packages, and which state of the checkout, made it.
+``run.json`` also records package versions and the state of the checkout.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _RECORDED = ("langgraph", "langgraph-checkpoint-sqlite", "langchain-core", "pyda
 
 
 def package_version(name: str) -> str | None:
-    """The installed version of a package, or None."""
+    """Return the installed version of a package, or None."""
     try:
         return version(name)
     except PackageNotFoundError:
@@ -67,7 +67,7 @@ def package_version(name: str) -> str | None:
 
 
 def versions() -> dict[str, str | None]:
-    """Versions of Python, of homes and of the packages that a run's outcome may depend on."""
+    """Return the versions of Python, homes and packages that may affect a run's outcome."""
     from navloom.scenes.uri import homes_version
 
     return {
@@ -78,20 +78,20 @@ def versions() -> dict[str, str | None]:
 
 
 def typed() -> dict[str, str]:
-    """The command that is being carried out, as a shell takes it; nothing where Python calls."""
+    """Return the command line being executed, shell-quoted; {} in a call from Python."""
     words = COMMAND.get()
     return {"command": shlex.join(("navloom", *words))} if words else {}
 
 
 def homes_of(said: Mapping[str, Any]) -> str | None:
-    """The version of the homes that a run was made with, from its ``run.json``."""
+    """Return the homes version that ``run.json`` records, or None."""
     made = said.get("versions")
     found = made.get("homes") if isinstance(made, Mapping) else None
     return None if found is None else str(found)
 
 
 def refuse_other_homes(said: Mapping[str, Any], run: Path | str) -> None:
-    """Refuse to go on with a run whose homes would be others now.
+    """Refuse to resume a run whose homes this version would generate differently.
 
     Raises:
         RunError: its request names homes, and was made with another version of them.
@@ -104,8 +104,8 @@ def refuse_other_homes(said: Mapping[str, Any], run: Path | str) -> None:
 
 
 def _homes_in(asked: Any) -> Iterator[str]:
-    """What of a request names homes made from seeds."""
-    # A queue: the file is untrusted, and may be nested deeper than calls can be.
+    """Yield all strings in a request that name generated homes."""
+    # A queue, no recursion: the file is untrusted and may be deeply nested.
     left = [asked]
     while left:
         one = left.pop(0)
@@ -118,10 +118,10 @@ def _homes_in(asked: Any) -> Iterator[str]:
 
 
 def git_state(folder: Path) -> dict[str, Any] | None:
-    """Commit of the checkout around a folder, and whether it was changed since.
+    """Return the commit of the checkout around a folder, and whether it has changes.
 
     Returns:
-        ``{"commit": str, "dirty": bool}``, or None outside a checkout or without git.
+        ``{"commit": str, "dirty": bool}``; None outside a checkout or without git.
     """
     git = shutil.which("git")
     if git is None:
@@ -148,12 +148,12 @@ def _git(git: str, folder: Path, *arguments: str) -> str | None:
 
 
 def made_by_another(run: Path | str, said: Mapping[str, Any], what: str) -> RunError:
-    """Say that this version cannot read a run, and which one can.
+    """Return an error that this version cannot read a run, and which version can.
 
     Args:
         run: its folder.
         said: its ``run.json``.
-        what: of it this version does not know.
+        what: the part that this version does not know.
     """
     return RunError(
         f"{run} is no run of this version: {what}. navloom {said.get('navloom') or '?'} made and"
@@ -168,7 +168,7 @@ _SHOWN = 60
 
 
 def read_summary(path: Path | str) -> dict[str, Any]:
-    """What ``summary.json`` says; nothing where there is none that can be read."""
+    """Read ``summary.json``; {} where it is missing or unreadable."""
     try:
         found = json.loads((Path(path) / "summary.json").read_bytes()[:_MOST_SUMMARY])
     except (OSError, ValueError, RecursionError):
@@ -177,7 +177,7 @@ def read_summary(path: Path | str) -> dict[str, Any]:
 
 
 def read_run(path: Path | str) -> dict[str, Any]:
-    """What ``run.json`` says.
+    """Read ``run.json``.
 
     Raises:
         RunError: the folder is no run, or its ``run.json`` is broken.
@@ -205,7 +205,7 @@ def read_run(path: Path | str) -> dict[str, Any]:
 
 
 def _runs_inside(path: Path) -> str:
-    """Which folder was probably meant: a study keeps its runs one level down."""
+    """Suggest folders that may be meant: a study keeps its runs one level down."""
     inside = sorted(str(file.parent) for file in path.glob("*/run.json"))
     if not inside:
         return "Give a folder that --out made."
@@ -213,7 +213,7 @@ def _runs_inside(path: Path) -> str:
 
 
 def read_samples(path: Path | str) -> list[dict[str, Any]]:
-    """The finished samples of a run, sorted by id; a line being written is left out.
+    """Read the finished samples of a run, sorted by id; skips a line still being written.
 
     Raises:
         RunError: the folder is no run, or holds a broken line or an id twice.
@@ -222,20 +222,20 @@ def read_samples(path: Path | str) -> list[dict[str, Any]]:
 
 
 def each_sample(path: Path | str) -> Iterator[dict[str, Any]]:
-    """:func:`read_samples`, one at a time in memory."""
+    """Iterate over the samples of :func:`read_samples`, with one at a time in memory."""
     return read_by_id(Path(path) / "samples.jsonl", line_form(Path(path), "samples.jsonl"))
 
 
 def fold_samples(run: Path | str, add: Callable[[dict[str, Any]], None], what: str) -> None:
-    """Hand every finished sample of a run to ``add``, by id, one at a time in memory.
+    """Pass every finished sample of a run to ``add``, by id, with one at a time in memory.
 
     Args:
         run: the folder.
-        add: raises whatever it stumbles over in a line that it cannot use.
-        what: what a line should be, such as "an episode".
+        add: receives each line; its exceptions mean that the line is malformed.
+        what: expected content of a line, such as "an episode".
 
     Raises:
-        RunError: the folder is no run, or a line has not the form.
+        RunError: the folder is no run, or a line is malformed.
     """
     for line in each_sample(run):
         with formed(f"{run}: the sample '{line['id']}'", what):
@@ -243,7 +243,7 @@ def fold_samples(run: Path | str, add: Callable[[dict[str, Any]], None], what: s
 
 
 def read_errors(path: Path | str) -> list[dict[str, Any]]:
-    """The samples of a run on which the machinery broke, sorted by id.
+    """Read the samples of a run that ended in an exception, sorted by id.
 
     Raises:
         RunError: as ``read_samples``.
@@ -264,14 +264,14 @@ _STATUSES = {"samples.jsonl": ("ok", "failed"), "errors.jsonl": ("error",)}
 
 
 def line_form(folder: Path, name: str) -> LineForm:
-    """What the lines of a run's file keep to; those of before have no check.
+    """Return the expected form of the lines of a run's file; old runs have no check.
 
     Args:
         folder: the run's.
         name: ``samples.jsonl`` or ``errors.jsonl``.
 
     Raises:
-        RunError: the folder is no run, or its ``run.json`` says another run than it was made for.
+        RunError: the folder is no run, or its ``run.json`` does not match its ``line_check``.
     """
     said = read_run(folder)
     there = said.get("line_check")
@@ -285,16 +285,16 @@ def line_form(folder: Path, name: str) -> LineForm:
 
 
 def _line_check(said: Mapping[str, Any]) -> str:
-    """The key of a run's lines, from what its ``run.json`` says."""
+    """Return the key of the checks of a run's lines, from its ``run.json``."""
     told = [said.get(key) for key in ("kind", "request", "seed", "created")]
     whole = json.dumps(told, sort_keys=True)
     return blake2b(whole.encode(), digest_size=16).hexdigest()
 
 
 def holds_run(path: Path) -> bool:
-    """Whether a folder holds a run; False where it is new or empty, and one can be made in it.
+    """Check whether a folder holds a run; False if it is new or empty, so one can be made.
 
-    Asked before anything is worked out for a folder: nothing is written.
+    Call it before planning a run; it writes nothing.
 
     Raises:
         RunError: it is a file, holds other files, or cannot be read or written.
@@ -316,24 +316,24 @@ def holds_run(path: Path) -> bool:
 
 
 class RunFolder:
-    """A run's folder, held by this process until ``close``.
+    """The folder of a run, locked by this process until ``close``.
 
     Args:
-        path: the folder; made, parents too, where there is none.
-        kind: what the run makes, such as ``"single"``.
-        request: everything that a sample's outcome depends on, as JSON; what only changes how fast
-            it gets there (connections, display) stays out of it.
+        path: the folder; created with its parents if missing.
+        kind: the kind of run, such as ``"single"``.
+        request: everything that a sample's outcome depends on, as JSON, without execution settings
+            (connections, display).
         seed: the run's seed.
-        where: where this machine had what the request names by its content; kept for a retry, and
-            no part of what the run is.
+        where: locations on this machine of files that the request identifies by hash; stored for
+            retries, not part of the run's identity.
 
     Attributes:
         path: the folder.
         seed: the run's seed.
-        made_by: the version of Navloom that began the run.
+        made_by: the version of Navloom that started the run.
         finished: ids in ``samples.jsonl``.
         errored: ids in ``errors.jsonl``.
-        tally: what all lines of both add up to.
+        tally: totals over all lines of both.
 
     Raises:
         RunError: the folder holds another request or other files, is in use by another process,
@@ -358,7 +358,7 @@ class RunFolder:
         self._done = Tally()
         self._broken = Tally()
         with contextlib.ExitStack() as opened:
-            # Looked at before anything is written, so that a folder of other things stays as it is.
+            # Checked before any write, so that a folder with other files stays as it is.
             self._belongs()
             opened.callback(self._unlock)
             self._lock()
@@ -399,16 +399,16 @@ class RunFolder:
 
     @property
     def errored(self) -> set[str]:
-        """Ids of the samples on which the machinery broke."""
+        """Ids of the samples that ended in an exception."""
         return self._errors.ids
 
     @property
     def tally(self) -> Tally:
-        """What the lines of ``samples.jsonl`` and ``errors.jsonl`` add up to."""
+        """Totals over the lines of ``samples.jsonl`` and ``errors.jsonl``."""
         return self._done + self._broken
 
     def holds_only(self, planned: set[str]) -> None:
-        """See to it that every line is of one of these samples.
+        """Check that every line belongs to one of the planned samples.
 
         Raises:
             RunError: one is not; the message names its file and line.
@@ -433,7 +433,7 @@ class RunFolder:
         self._add(record, self._samples, self._done)
 
     def add_error(self, record: dict[str, Any]) -> None:
-        """Append a sample on which the machinery broke.
+        """Append a sample that ended in an exception.
 
         Raises:
             RunError: its id is there already, or it cannot be written.
@@ -447,16 +447,16 @@ class RunFolder:
         tally.add(record)
 
     def retry_errors(self) -> int:
-        """Move all errors to ``errors-retried.jsonl``, so that their samples are tried again.
+        """Move all errors to ``errors-retried.jsonl``, so that their samples are retried.
 
         Returns:
-            How many there were.
+            The number of errors.
         """
         records = len(self.errored)
         if not records:
             return 0
         try:
-            # The history is written first: a kill in between repeats lines in it and loses none.
+            # Write the history first: a kill in between duplicates lines there and loses none.
             with (self.path / "errors-retried.jsonl").open("ab") as history:
                 history.write(self._errors.path.read_bytes())
                 history.flush()
@@ -471,7 +471,7 @@ class RunFolder:
         return records
 
     def write_summary(self, summary: dict[str, Any]) -> None:
-        """Write ``summary.json``, whole.
+        """Write ``summary.json`` atomically.
 
         Raises:
             RunError: it cannot be written.
@@ -479,7 +479,7 @@ class RunFolder:
         self._write("summary.json", summary)
 
     def close(self) -> None:
-        """Let go of the folder; closing twice is fine."""
+        """Release the folder; may be called twice."""
         self._opened.close()
 
     def __enter__(self) -> RunFolder:
@@ -489,7 +489,7 @@ class RunFolder:
         self.close()
 
     def _belongs(self) -> bool:
-        """Whether the folder holds this very request already; False where it is new or empty.
+        """Check whether the folder holds this very request; False if it is new or empty.
 
         Raises:
             RunError: it holds another request, or other files.
@@ -509,7 +509,7 @@ class RunFolder:
         return True
 
     def _differences(self, there: dict[str, Any]) -> str:
-        """Which keys of two requests differ, each with its value there and now."""
+        """Return the keys in which two requests differ, each with both values, as text."""
         if there.get("kind") != self.kind:
             return f"it is a '{there.get('kind')}', asked for is a '{self.kind}'"
         old = {"seed": there.get("seed"), **there["request"]}
@@ -552,21 +552,21 @@ class RunFolder:
             os.close(fd)
 
     def _write(self, name: str, content: dict[str, Any] | None) -> None:
-        """Write a small file, whole; None makes it empty."""
+        """Write a small file atomically; None makes it empty."""
         clean = redacted(content)
         text = "" if clean is None else json.dumps(clean, indent=2, ensure_ascii=False) + "\n"
-        # A path's bytes that are no UTF-8 come as half surrogates: as escapes they are JSON again.
+        # Non-UTF-8 bytes of paths are lone surrogates here: write them as JSON escapes.
         write_whole(self.path / name, text.encode(errors="backslashreplace"))
 
 
 def request_hash(kind: str, request: Mapping[str, Any], seed: int) -> str:
-    """What a run is, in short."""
+    """Return the hash that identifies a run."""
     whole = json.dumps([kind, request, seed], sort_keys=True, separators=(",", ":"))
     return blake2b(whole.encode(), digest_size=16).hexdigest()
 
 
 def _shown(old: Any, new: Any) -> tuple[str, str]:
-    """Two values, cut where they are long so that what differs is seen."""
+    """Return two values as text, cut around their first difference if long."""
     texts = [json.dumps(value, ensure_ascii=False) for value in (old, new)]
     same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*texts, strict=False)))
     start = max(0, same - _SHOWN // 3) if max(map(len, texts)) > _SHOWN else 0

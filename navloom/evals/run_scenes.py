@@ -1,6 +1,6 @@
-"""Scenes of a run, found by what its ``run.json`` says of them, and a scene on a page, as blocks.
+"""Load the scenes of a run as its ``run.json`` names them, and show a scene as report blocks.
 
-All but the counts of a scene is what its licence keeps: its blocks are private.
+Everything but the counts is under the scene's licence, so its blocks are private.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ _RUNS_KEPT = 16
 
 
 def names_of(run: Mapping[str, Any]) -> Iterator[SceneNames]:
-    """Where a run's scenes may be: where the run had them, else the package and $NAVLOOM_DATA.
+    """Yield the lookups for a run's scenes: its own locations, then package and $NAVLOOM_DATA.
 
     Args:
-        run: what its ``run.json`` says.
+        run: content of its ``run.json``.
     """
     for said in (run.get("where"), run.get("request")):
         for key, form in _PLACES:
@@ -56,7 +56,7 @@ def names_of(run: Mapping[str, Any]) -> Iterator[SceneNames]:
 
 
 def run_scene(run: Path | str, name: str) -> Scene:
-    """A scene of a run by its portable name; the last few are loaded once.
+    """Load a scene of a run by its portable name; the last few are cached.
 
     Raises:
         SceneError: it cannot be found or loaded.
@@ -83,12 +83,12 @@ def _kept(run: str, stamp: int, name: str) -> Scene:
 
 @lru_cache(maxsize=_RUNS_KEPT)
 def _names(run: str, stamp: int) -> tuple[SceneNames, ...]:
-    del stamp  # a run.json that was written anew is another
+    del stamp  # part of the cache key: invalidates the entry when run.json is rewritten
     return tuple(names_of(read_run(run)))
 
 
 def spot_of(scene: Scene, point: Point3) -> Spot:
-    """A point of the floor on a plan; its floor is that of the nearest viewpoint.
+    """Return a position as (floor, x, z); its floor is that of the nearest viewpoint.
 
     Args:
         scene: it must have viewpoints.
@@ -99,24 +99,24 @@ def spot_of(scene: Scene, point: Point3) -> Spot:
 
 
 def spots_of(scene: Scene, names: Iterable[str]) -> tuple[Spot, ...]:
-    """Viewpoints on a plan; those that the scene lacks are left out, never guessed.
+    """Return viewpoints as (floor, x, z); viewpoints that the scene lacks are left out.
 
-    Lines of a run may be older than its scene.
+    They may be missing because lines of a run can be older than its scene.
     """
     known = [scene.viewpoint_by_id[name] for name in names if name in scene.viewpoint_by_id]
     return tuple((scene.floor_of(v), v.position[0], v.position[2]) for v in known)
 
 
 COUNTS = ("floors", "regions", "links", "objects", "assets", "viewpoints", "edges", "components")
-"""What :func:`scene_sizes` counts, in the order of tables."""
+"""Counts that :func:`scene_sizes` returns, in the order of tables."""
 _MOST_ITEMS = 2_000
 _MOST_NAMED = 12
 
 
 def scene_sizes(scene: Scene) -> dict[str, Any]:
-    """How large a scene is: its URI as ``scene``, and :data:`COUNTS`.
+    """Return a scene's URI (``scene``) and its counts (:data:`COUNTS`).
 
-    ``components`` counts the parts of the graph of rooms that no link joins.
+    ``components`` is the number of connected components of the room graph.
     """
     kinds = Counter(item.kind for item in scene.items)
     return {
@@ -133,7 +133,7 @@ def scene_sizes(scene: Scene) -> dict[str, Any]:
 
 
 def scene_rooms(scene: Scene) -> list[dict[str, Any]]:
-    """Each room: its id, floor, the rooms it leads to, and the names of what is in it."""
+    """Return each room with its id, floor, neighbours, and names of assets and objects."""
     graph = scene.region_graph()
     return [
         {
@@ -148,11 +148,11 @@ def scene_rooms(scene: Scene) -> list[dict[str, Any]]:
 
 
 def scene_blocks(scene: Scene, uri: str | None = None) -> list[Block]:
-    """A scene, looked at.
+    """Show a scene as report blocks: counts, plan, rooms, links and items.
 
     Args:
         scene: the scene.
-        uri: what its map is asked for by; the scene's own unless given.
+        uri: URI that the map refers to; default: the scene's own.
     """
     sizes = scene_sizes(scene)
     area = sum(a for region in scene.regions if (a := _area(region)) is not None)
@@ -171,7 +171,7 @@ def scene_blocks(scene: Scene, uri: str | None = None) -> list[Block]:
 
 
 def _area(region: Region) -> float | None:
-    """Square metres of a room's footprint; None where it has none."""
+    """Return the area of a room's outline in square metres; None without an outline."""
     return None if region.outline is None else float(Polygon(region.outline).area)
 
 
@@ -180,7 +180,7 @@ def _notes(scene: Scene) -> Prose:
 
 
 def _types(scene: Scene) -> Bars:
-    """How many rooms of each type there are, by floor."""
+    """Make bars of the number of rooms of each type, by floor."""
     counted: dict[str, Counter[int]] = {}
     for region in scene.regions:
         counted.setdefault(region.label, Counter())[region.floor] += 1

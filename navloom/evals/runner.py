@@ -1,26 +1,26 @@
-"""Run what a request asks for: its plan, its rounds, and each batch of samples through one graph.
+"""Runner: executes a request in rounds, each a batch of samples through one graph.
 
-A run is safe against a kill at any moment. What survives, step by step:
+A run may be killed at any moment:
 
-- a step that a model was paid for is in ``checkpoints.sqlite`` before the next begins
-  (``durability="sync"``, one thread a sample, the sample's id its name);
-- a finished sample is in ``samples.jsonl``, synced, before its thread is deleted; a kill in between
-  leaves a thread without next steps, which is recorded without running anything, or one whose line
-  is there already, which is swept away;
-- a finished sample's calls are in ``calls.sqlite`` before its line is written, those of samples
-  under way half a second after they ended (:mod:`navloom.evals.keep_calls`);
-- an exception from a graph is a line in ``errors.jsonl``; its thread stays, so that a retry goes on
-  from the last good step. The other samples are not disturbed;
-- a folder that cannot be written ends the session with one ``RunError``, a model that refuses
-  every call with one ``ModelRefusedError``; the same command goes on once that is mended;
-- a limit that is reached drains the session; the same command with a higher one goes on.
+- a paid step is in ``checkpoints.sqlite`` before the next begins (``durability="sync"``; one
+  LangGraph thread for each sample, named by the sample's id);
+- a finished sample is in ``samples.jsonl``, synced, before its thread is deleted. A kill in between
+  leaves a thread without next steps, which is recorded without running anything, or a thread whose
+  line exists, which is deleted;
+- a finished sample's calls are in ``calls.sqlite`` before its line is written, those of unfinished
+  samples within half a second (:mod:`navloom.evals.keep_calls`);
+- an exception from a graph becomes a line in ``errors.jsonl``. Its thread stays, so that a retry
+  resumes from the last good step. Other samples are not affected;
+- a folder that cannot be written ends the session with a ``RunError``, a model that refuses every
+  call with a ``ModelRefusedError``. The same command resumes after the fix;
+- a limit that is reached drains the session; the same command with a higher limit resumes it.
 
-The first Ctrl-C or SIGTERM drains: each sample under way finishes its step and stops at a
-checkpoint. The second cancels.
+The first Ctrl-C or SIGTERM drains: each running sample finishes its step and stops at a checkpoint.
+The second cancels.
 
-Checkpoints are LangGraph's own SQLite saver: write-ahead logging with ``synchronous=NORMAL`` keeps
-every committed step of a killed process; a power cut may lose the last ones, which are done again.
-A file that other hands changed is set aside, which is said; what was under way starts over.
+Checkpoints use LangGraph's SQLite saver. Write-ahead logging with ``synchronous=NORMAL`` keeps all
+committed steps of a killed process. A power cut may lose the last steps, which are repeated. A
+damaged file is set aside with a note, and unfinished samples start over.
 """
 
 from __future__ import annotations
@@ -58,24 +58,24 @@ from navloom.models.spec import read_spec
 from navloom.models.usage import merged, total_cost, usage_in
 
 MOST_DEATHS = 3
-"""Workers that a sample may take with it at one step; but for the first they have no other sample,
-for it is not known whose fault that one was."""
+"""Workers that may be lost at one step of a sample. After the first loss the sample runs alone on
+its worker, since several samples may have caused that loss."""
 GRACE_S = 30.0
-"""How long samples under way may take to finish their step when the session ends for a fault."""
+"""Seconds for running samples to finish their step when the session ends with an error."""
 
 
 def run_kind(request: Request, out: Path | str, session: Session | None = None) -> Summary:
-    """:func:`arun_kind` for callers without an event loop: the same arguments and errors."""
+    """Run :func:`arun_kind` without an event loop: same arguments and errors."""
     return asyncio.run(arun_kind(request, out, session))
 
 
 async def arun_kind(request: Request, out: Path | str, session: Session | None = None) -> Summary:
-    """Make a run, of whatever kind, or go on with one that was stopped.
+    """Execute a request of any kind, or resume its run; return the totals.
 
     Args:
-        request: what it is to be; its ``kind`` says by which entry.
+        request: the request; its ``kind`` selects the registry entry.
         out: the run's folder.
-        session: how to go through it; one of its own unless given.
+        session: execution settings; defaults unless given.
 
     Raises:
         RunError: the folder cannot be used.
@@ -85,10 +85,10 @@ async def arun_kind(request: Request, out: Path | str, session: Session | None =
     """
     kind, session, path = get_kind(request.kind), session or Session(), Path(out)
     holds_run(path)
-    # Whatever is wrong with the request is said before a folder is made or claimed for it.
+    # Errors in the request are reported before a folder is created or locked.
     session.check_models(*request.models)
     if read_spec(request.models[0]).bare == "builtin/human":
-        # A person answers one question at a time, and sits here.
+        # A person at this terminal answers one question at a time.
         session = replace(
             session, max_connections=1, workers=None, cluster=None, open_cluster=False
         )
@@ -113,7 +113,7 @@ async def arun_kind(request: Request, out: Path | str, session: Session | None =
 
 
 async def _rounds(kind: Kind, plan: Plan, folder: RunFolder, session: Session) -> Summary:
-    """Run the samples there are, until no round has more."""
+    """Run the samples of the plan until no round adds more."""
     seconds = 0.0
     if kind.more is None:
         folder.holds_only({sample.id for sample in plan.samples})
@@ -121,7 +121,7 @@ async def _rounds(kind: Kind, plan: Plan, folder: RunFolder, session: Session) -
         summary = await run_batch(folder, plan.samples, kind.job(plan), session)
         seconds += summary.session_seconds
         summary = replace(summary, session_seconds=round(seconds, 3))
-        # The next plan needs all of this one: an error may become a result when retried.
+        # The next round needs all results of this one: an error may become one when retried.
         if summary.left or summary.error or session.picks or kind.more is None:
             return summary
         with formed(f"{folder.path}: a sample", f"one of `navloom {kind.command}`"):
@@ -134,14 +134,14 @@ async def _rounds(kind: Kind, plan: Plan, folder: RunFolder, session: Session) -
 async def run_batch(
     folder: RunFolder, samples: Sequence[Sample], job: Job, session: Session | None = None
 ) -> Summary:
-    """Run what is left of a run: call it again after anything at all, and it goes on.
+    """Run the remaining samples of a run; call it again after any interruption.
 
     Args:
         folder: the run's folder, open.
-        samples: all samples of the run, also those that are finished. They run scene after scene,
-            so that few scenes are in memory at once.
-        job: what to do with each.
-        session: how, and which samples; the rest stays for another one.
+        samples: all samples of the run, finished ones included. They run scene by scene, so that
+            few scenes are in memory at once.
+        job: handles each sample.
+        session: execution settings, and the selection of samples.
 
     Returns:
         The run's totals, as written to ``summary.json``.
@@ -185,7 +185,7 @@ async def run_batch(
             with stop.at_signals(), run_span(folder.kind, folder.path.name, display.note):
                 under_way = await _run(folder, todo, job, session, stop, scope, again)
     except BaseException:
-        # What was done is said all the same; what ends the session goes before a full disk.
+        # Write the summary anyway; the original exception takes precedence over a full disk.
         with suppress(RunError, OSError):
             folder.write_summary(summed().record())
         raise
@@ -205,7 +205,7 @@ async def _run(
     scope: CallScope,
     again: set[str],
 ) -> Tally:
-    """Run them; what samples have used that were begun and did not end is returned."""
+    """Run the samples; return the usage of those that started and did not end."""
     note, retried = scope.display.note, again if session.retry else set()
     keeping = nullcontext() if session.no_calls else keeping_calls(folder.path, note, retried)
     async with open_checkpoints(folder.checkpoints, note) as saver:
@@ -217,7 +217,7 @@ async def _run(
             for name in sorted(threads & again):
                 await forget_last_reply(saver, name)
         if threads - stale and folder.made_by != package_version("navloom"):
-            # Another version's graphs have other nodes: nothing can go on from between them.
+            # Another version's graphs may have other nodes, so no thread can be resumed.
             scope.display.note(
                 f"{len(threads - stale)} samples were under way with navloom {folder.made_by}:"
                 " they start over, and replies that are in the cache are not paid for again"
@@ -241,7 +241,7 @@ async def _run(
 
 
 async def _broken(graph: Any, under_way: list[Sample], scope: CallScope) -> set[str]:
-    """Ids of the samples of which what is kept cannot be read; it is said."""
+    """Return ids of the samples whose checkpoints cannot be read, with a note for each."""
     broken = set()
     for sample in under_way:
         try:
@@ -249,7 +249,7 @@ async def _broken(graph: Any, under_way: list[Sample], scope: CallScope) -> set[
         except sqlite3.Error:
             raise
         except Exception as error:
-            # Anything may stand in a file; what reads it raises whatever it stumbles over.
+            # The file is untrusted: reading it may raise anything.
             broken.add(sample.id)
             scope.display.note(
                 f"{sample.id} was under way and cannot be gone on with ({one_line(error)}): it"
@@ -259,14 +259,14 @@ async def _broken(graph: Any, under_way: list[Sample], scope: CallScope) -> set[
 
 
 class Waiting:
-    """Hands out samples so that each place has few scenes in memory.
+    """Queue that hands out samples so that each worker has few scenes in memory.
 
-    A place keeps to its scene while that has samples, then takes one that nobody has begun; where
-    all have been begun, it helps with the one that has most left.
+    A worker stays with its scene while that has samples, then takes a scene that no worker has. If
+    all scenes are taken, it joins the one with most samples left.
 
     Args:
-        samples: all that wait; those of a scene are handed out in this order.
-        places: how many take them.
+        samples: all samples; those of a scene are handed out in this order.
+        places: number of workers.
     """
 
     def __init__(self, samples: Sequence[Sample], places: int = 1) -> None:
@@ -277,7 +277,7 @@ class Waiting:
         self._scene: list[str | None] = [None] * places
 
     def take(self, place: int) -> Sample | None:
-        """The next sample for a place; None where none is left."""
+        """Return the next sample for a worker; None if none is left."""
         scene = self._scene[place]
         if scene not in self._left:
             while self._fresh and self._fresh[0] not in self._left:
@@ -293,7 +293,7 @@ class Waiting:
 
 
 class _Engine:
-    """One session over one folder: so many tasks that each take a sample in turn."""
+    """One session over one folder: concurrent tasks that each take the next sample."""
 
     def __init__(
         self,
@@ -321,7 +321,7 @@ class _Engine:
         self.deaths: Counter[tuple[str, str]] = Counter()
 
     async def count_before(self, todo: list[Sample]) -> None:
-        """Begin the budget with what the run has used: also of samples that are not finished."""
+        """Start the budget from earlier usage, that of unfinished samples included."""
         budget = self.scope.begin(self.folder.tally)
         for sample in todo:
             if sample.id in self.begun:
@@ -329,7 +329,7 @@ class _Engine:
                     budget.count(part.model, part.record())
 
     async def under_way(self, todo: list[Sample]) -> Tally:
-        """What was used by samples that have begun and not ended: it was paid for all the same."""
+        """Return the usage of samples that have started and not ended, as it was paid for."""
         used = Tally()
         ended = self.folder.finished | self.folder.errored
         begun_ids = await begun(self.saver) - ended
@@ -340,7 +340,7 @@ class _Engine:
         return used
 
     async def run(self, todo: list[Sample], most: int) -> None:
-        """Take every sample to its end, at most so many at once."""
+        """Run every sample to its end, at most ``most`` at once."""
         places = 1 if self.crew is None else self.crew.places
         waiting = Waiting(todo, places)
         seconds = self.scope.limits.time_limit
@@ -354,7 +354,7 @@ class _Engine:
         try:
             done, going = await asyncio.wait(self.tasks, return_when=asyncio.FIRST_EXCEPTION)
             if going:
-                # One has failed for good. Cut short, the others would leave half a transaction.
+                # A task failed. Cancelled at once, the others could leave half a transaction.
                 self._drain()
                 await asyncio.wait(going, timeout=GRACE_S)
         finally:
@@ -381,7 +381,7 @@ class _Engine:
             self._drain()
 
     def stopped(self, requests: int) -> None:
-        """Finish the steps under way at the first request, cut them short at the second."""
+        """Finish the current steps at the first request, cancel them at the second."""
         if requests == 1:
             self.display.note(
                 f"stopping: {len(self.controls)} samples finish the step they are at"
@@ -397,7 +397,7 @@ class _Engine:
             await self._sample(sample, place)
 
     def _around(self, sample: Sample) -> CallSettings:
-        """What stands around the calls of a sample."""
+        """Return the call settings of a sample."""
         around = self.scope.of_calls()
         around = replace(around, epoch=sample.epoch or around.epoch)
         kept = self.calls and self.calls.listener(sample.id, around)
@@ -430,10 +430,10 @@ class _Engine:
             self.controls.discard(control)
 
     async def _carried(self, sample: Sample, place: int, control: RunControl) -> dict[str, Any]:
-        """A sample's line, unwritten; where its worker is lost it is asked for again.
+        """Return a sample's line, unwritten; if its worker is lost, run it again.
 
         Raises:
-            RunError: no worker is left; else as :func:`navloom.evals.one_sample.run_sample`.
+            RunError: no worker is left; others as :func:`navloom.evals.one_sample.run_sample`.
         """
         resumed = sample.id in self.begun
         if self.crew is None:

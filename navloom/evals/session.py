@@ -1,6 +1,6 @@
-"""How a run is gone through, as against what it is: none of it may change an outcome.
+"""Execution settings of a run (concurrency, limits, display), its samples and its jobs.
 
-What a batch needs to know of a sample before it ran stands here too.
+None of the settings may change a result. Samples and jobs are defined here as well.
 """
 
 from __future__ import annotations
@@ -26,32 +26,32 @@ if TYPE_CHECKING:
 
 
 class Stop:
-    """A way to end a session early, from a signal, a test or another task of the same loop."""
+    """A request to end a session early, from a signal, a test or another task of the same loop."""
 
     def __init__(self) -> None:
         self.requests = 0
         self._listeners: list[Callable[[int], None]] = []
 
     def request(self) -> None:
-        """Ask once to finish the steps under way; ask twice to cut them short."""
+        """Request a stop: once to finish the current steps, twice to cancel them."""
         self.requests += 1
         for listener in self._listeners:
             listener(self.requests)
 
     def listen(self, listener: Callable[[int], None]) -> None:
-        """Call ``listener`` with the number of requests at each one."""
+        """Call ``listener`` at each request, with the number of requests."""
         self._listeners.append(listener)
 
     def forget(self, listener: Callable[[int], None]) -> None:
-        """Call ``listener`` no more."""
+        """Remove a listener."""
         self._listeners.remove(listener)
 
     @contextlib.contextmanager
     def at_signals(self) -> Iterator[None]:
-        """Let SIGINT and SIGTERM request a stop, where this thread may say so.
+        """Request a stop at SIGINT and SIGTERM while the block lasts, in the main thread.
 
         Raises:
-            KeyboardInterrupt: a second came before the loop had come to the first: at once.
+            KeyboardInterrupt: a second signal came before the loop handled the first.
         """
         import asyncio
 
@@ -60,7 +60,7 @@ class Stop:
         def ask(number: int, frame: Any) -> None:
             del number, frame
             if next(asked) > self.requests:
-                # The loop has not come to the request before this one: something blocks it.
+                # The loop has not handled the previous request: something blocks it.
                 raise KeyboardInterrupt
             loop.call_soon_threadsafe(self.request)
 
@@ -85,13 +85,13 @@ def _plain() -> CallSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class Session:
-    """One sitting over a run; another may go on with other values, and the run is the same.
+    """Execution settings of one session of a run; they never change its results.
 
-    From Python no reply is kept and nothing is shown unless told.
+    By default, in Python, no replies are cached and no progress is shown.
 
     Attributes:
-        settings: what else stands around each model call, such as `on_retry`.
-        stop: to end early from another thread or a test; it serves once.
+        settings: further settings of each model call, such as `on_retry`.
+        stop: ends the session early, from another thread or a test; usable once.
     """
 
     limit: Annotated[
@@ -245,10 +245,10 @@ class Session:
             allow(self.allow_address)
 
     def _check_workers(self) -> None:
-        """Refuse what workers cannot be.
+        """Check the options of workers and cluster.
 
         Raises:
-            UsageError: so it is.
+            UsageError: they are invalid or do not fit together.
         """
         if self.cluster is not None:
             kind, colon, address = self.cluster.partition(":")
@@ -267,12 +267,12 @@ class Session:
 
     @property
     def places(self) -> int:
-        """Workers that can have anything to do; 0 where this process does all."""
+        """The number of workers that can be busy; 0 without workers."""
         return min(self.workers or 0, self.max_connections)
 
     @property
     def limits(self) -> Limits:
-        """When to end; a later session with higher ones goes on."""
+        """The limits that end the session; a later session with higher ones resumes the run."""
         from navloom.models.usage import Limits
 
         return Limits(
@@ -281,11 +281,11 @@ class Session:
 
     @property
     def picks(self) -> bool:
-        """Whether it is about some of the samples only."""
+        """True if the session runs only some of the samples."""
         return self.limit is not None or bool(self.sample_id)
 
     def picked(self, samples: Sequence[Sample]) -> set[str]:
-        """The ids of the samples of a run that this session is about.
+        """Return the ids of the samples that this session runs.
 
         Raises:
             UsageError: a sample is not in the run.
@@ -293,10 +293,10 @@ class Session:
         return select(samples, limit=self.limit, ids=self.sample_id)
 
     def check_models(self, *names: str | None) -> None:
-        """Say what is wrong with a model before a folder is made for it.
+        """Check that models can be used, before a folder is made.
 
         Raises:
-            ModelError: it cannot be named or used, or a limit of cost needs a price nobody knows.
+            ModelError: a name is invalid or the model unusable, or a cost limit lacks its price.
         """
         from navloom.models.registry import model_of
 
@@ -310,7 +310,7 @@ _SAFE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=@-]{0,199}")
 
 
 def is_id(name: str) -> bool:
-    """Whether a name is safe as a file's, and so as a sample's id."""
+    """Check whether a name is a valid sample id, and so safe as a file name."""
     return _SAFE_ID.fullmatch(name) is not None
 
 
@@ -329,17 +329,17 @@ def check_id(name: str) -> str:
 
 
 def make_id(scene: str, attempt: int) -> str:
-    """The id of an attempt in a scene, safe as a file name.
+    """Return the id of an attempt in a scene, safe as a file name.
 
     ``make_id("hm3d:00006-HkseAnWCgqk", 3)`` is ``"hm3d-00006-HkseAnWCgqk-00003"``; ids of one scene
-    sort by attempt. Scenes whose URIs differ in nothing but characters that a file
-    name may not hold would share ids: the caller gives URIs as ``Scene.uri`` has them.
+    sort by attempt. URIs that differ only in characters that a file name cannot hold
+    would share ids, so pass ``Scene.uri``.
     """
     return check_id(f"{re.sub(r'[^A-Za-z0-9._+=@]+', '-', scene).strip('-.')}-{attempt:05d}")
 
 
 def sample_seed(run_seed: int, sample_id: str) -> int:
-    """A sample's seed, from the run's seed and the sample's id alone.
+    """Return a sample's seed, from the run's seed and the sample's id alone.
 
     Returns:
         An integer below 2**48, the same on every machine and in any order of samples.
@@ -350,15 +350,15 @@ def sample_seed(run_seed: int, sample_id: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One row of a run, before it ran.
+    """One sample of a run, before it is executed.
 
     Attributes:
         id: unique in the run, safe as a file name.
-        seed: of everything random in it; see ``run.sample_seed``.
+        seed: seed of everything random in it; see `sample_seed`.
         scene: the URI of its scene.
-        attempt: which attempt in that scene it is, from 0.
-        columns: further columns of its line that are known beforehand, however it ends.
-        epoch: which of several tries at one thing; a cached reply of one is not that of another.
+        attempt: number of the attempt in that scene, from 0.
+        columns: further columns of its line that do not depend on the outcome.
+        epoch: number of a repetition of one task; epochs do not share cached replies.
     """
 
     id: str
@@ -373,57 +373,57 @@ class Sample:
 
     @classmethod
     def of(cls, run_seed: int, name: str, scene: str, attempt: int = 0, /, **more: Any) -> Sample:
-        """A sample whose seed follows from the run's and its id; ``more`` are its columns."""
+        """Make a sample whose seed follows from the run's seed and its id; ``more`` are columns."""
         return cls(name, sample_seed(run_seed, name), scene, attempt, more)
 
 
 @dataclass(frozen=True)
 class Job(ABC):
-    """What a batch does with each sample; a kind of run says how by its own.
+    """Base class of jobs, which run each sample of one kind of run.
 
     Attributes:
-        plan: what the run is to do (:class:`navloom.evals.kinds.Plan`).
+        plan: the plan of the run (:class:`navloom.evals.kinds.Plan`).
     """
 
     plan: Any
 
     @property
     def model(self) -> str:
-        """``provider/name`` of the model whose price a limit of cost needs."""
+        """``provider/name`` of the model whose price a cost limit needs."""
         return str(self.plan.request.models[0])
 
     @property
     def graph(self) -> Any:
         """The agent's module, with ``build_graph`` and ``Context``.
 
-        A job without one has its own :meth:`build` and :meth:`context`.
+        A job without one overrides :meth:`build` and :meth:`context`.
         """
         raise NotImplementedError
 
     def build(self, checkpointer: Any) -> Any:
-        """The compiled graph, with this checkpointer."""
+        """Build the compiled graph with this checkpointer."""
         return self.graph.build_graph(checkpointer)
 
     @abstractmethod
     def input(self, sample: Sample) -> dict[str, Any]:
-        """What the graph is called with."""
+        """Return the graph's input."""
 
     def context(self, sample: Sample, model: Any = None) -> Any:
-        """The graph's context; scenes load here, when their sample's turn has come.
+        """Return the graph's context; it loads the sample's scene when the sample starts.
 
         Args:
-            sample: whose.
-            model: stands in for all models of the job, in a dry run.
+            sample: the sample.
+            model: replaces all models of the job in a dry run.
         """
         del sample
         return self.settings(model)
 
     def settings(self, model: Any = None, **own: Any) -> Any:
-        """The graph's context, its fields as the request has them.
+        """Return the graph's context with fields from the request.
 
         Args:
-            model: stands in for the request's.
-            own: fields that the request does not have, or in another form.
+            model: replaces the request's model.
+            own: fields that the request lacks or has in another form.
         """
         from navloom.models.registry import model_of
 
@@ -436,9 +436,9 @@ class Job(ABC):
         return kind(**own)
 
     def record(self, sample: Sample, state: Mapping[str, Any]) -> dict[str, Any]:
-        """The columns of a finished sample's line that its state decides.
+        """Return the columns of a finished sample's line that depend on the final state.
 
-        At least ``status`` (``"ok"`` or ``"failed"``), and ``reason``, ``message``, ``result``.
+        They include ``status`` (``"ok"`` or ``"failed"``), ``reason``, ``message``, ``result``.
         """
         del sample
         return {key: state.get(key) for key in ("status", "reason", "message", "result")}
@@ -447,12 +447,12 @@ class Job(ABC):
 def select(
     samples: Sequence[Sample], *, limit: int | None = None, ids: Iterable[str] | None = None
 ) -> set[str]:
-    """The ids that ``--limit`` and ``--sample-id`` leave of a run.
+    """Return the ids that ``--limit`` and ``--sample-id`` select.
 
     Args:
         samples: all samples of the run, in its order.
-        limit: keep the first so many.
-        ids: keep these; with ``limit``, the first so many of these.
+        limit: select at most this many, the first ones.
+        ids: select only these.
 
     Raises:
         UsageError: an id is not in the run.

@@ -1,4 +1,4 @@
-"""What every study asks of its folder, and of its runs: each whole, all under one limit."""
+"""Base of studies: several complete runs in one folder, under common limits."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from navloom.evals.session import Session
 from navloom.files import check_place
 
 _LEAST = 0.000001
-"""Of any limit."""
+"""Smallest value of a limit."""
 
 
 def check_free(out: Path) -> None:
-    """Refuse a folder that is a run itself: a study keeps its runs in folders of its own."""
+    """Refuse a folder that is itself a run; a study keeps its runs in subfolders."""
     check_place(out, folder=True)
     if (out / "run.json").exists():
         raise RunError(f"{out} holds a run: give --out a new folder, or one of this study")
 
 
 def check_arms(arms: Iterable[str], known: Collection[str]) -> None:
-    """Refuse an arm that a study has not.
+    """Refuse an arm that the study does not have.
 
     Raises:
-        UsageError: there is one.
+        UsageError: there is such an arm.
     """
     for name in arms:
         if name not in known:
@@ -39,15 +39,15 @@ def check_arms(arms: Iterable[str], known: Collection[str]) -> None:
 
 
 class Study:
-    """The runs of one study: half a run would answer another question.
+    """The runs of one study, all of which must be complete.
 
     Args:
-        models: all that it will call; what is wrong with one is said before the first run.
-        session: how to go through the runs. Limits of tokens, cost and time are for all together.
+        models: all models that it will call; they are checked before the first run.
+        session: execution settings. Limits of tokens, cost and time apply to all runs together.
 
     Raises:
-        ModelError: a model cannot be named or used.
-        UsageError: a model is given twice, or a limit of cost cannot be kept.
+        ModelError: a model's name is invalid, or it is unusable.
+        UsageError: a model is given twice, or a cost limit cannot be enforced.
     """
 
     def __init__(self, models: Sequence[str | None], session: Session | None = None) -> None:
@@ -60,13 +60,13 @@ class Study:
         self._session.check_models(*given)
 
     def sitting(self, *, part: bool = False) -> Session:
-        """How to go through the next run, with what the runs before it have left of the limits.
+        """Return the session of the next run, with what earlier runs left of the limits.
 
         Args:
-            part: keep to the samples that the session picks; else all.
+            part: run only the samples that the session selects; else all.
 
         Raises:
-            UnfinishedError: the runs before have used all of a limit.
+            UnfinishedError: earlier runs have used up a limit.
         """
         most, used = self._session.limits, self._used
         tokens = [each.usage["input_tokens"] + each.usage["output_tokens"] for each in used]
@@ -87,11 +87,11 @@ class Study:
         return session if part else replace(session, limit=None, sample_id=())
 
     def run(self, request: Request, folder: Path, *, part: bool = False) -> Summary:
-        """Make one run, whole.
+        """Execute one run; it must become complete.
 
         Args:
-            request: what is asked for.
-            folder: the run's.
+            request: the request.
+            folder: the run's folder.
             part: as :meth:`sitting`.
 
         Raises:
@@ -102,10 +102,10 @@ class Study:
         return summary
 
     def ended(self, summary: Summary, folder: Path) -> None:
-        """Take a run in; refuse to draw conclusions from one that is not whole.
+        """Record a finished run; refuse one that is incomplete.
 
         Raises:
-            UnfinishedError: it was stopped, met a limit, or some of its samples ended in an error.
+            UnfinishedError: it was stopped, reached a limit, or has samples with errors.
         """
         self._used.append(summary)
         again = "the same command on the same folder goes on"
@@ -113,7 +113,7 @@ class Study:
             said = f"{folder}: stopped with {summary.left} samples left; {again}"
             raise UnfinishedError(said, 130)
         if summary.limit:
-            # The run met what was left of it; the user knows the whole.
+            # The run reached the remainder of the limit; name the user's whole limit.
             flag = summary.limit.split()[0]
             most = getattr(self._session.limits, flag.strip("-").replace("-", "_"))
             raise UnfinishedError(

@@ -1,7 +1,7 @@
-"""Videos of tours: written frame by frame, and read as a few frames that a model is shown.
+"""Video files of tours: writing frame by frame, and sampling frames for a model.
 
-PyAV (the ``video`` extra) encodes and decodes; a video to be read is a stranger's file,
-so its length, the size of its frames and what is made of them are bounded.
+PyAV (the ``video`` extra) encodes and decodes. A video to be read is untrusted, so its length,
+the size of its frames and the output are bounded.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MOST_FRAMES = 512
 LONGEST_SIDE = 512
-"""Pixels of the longer side of a frame as it is given on; larger ones are made smaller."""
+"""Maximum longer side of a returned frame in pixels; larger frames are scaled down."""
 _MOST_BYTES = 4_000_000_000
 _MOST_SECONDS = 7_200
 _MOST_PIXELS = 8_192 * 8_192
@@ -30,7 +30,7 @@ _QUALITY = 85
 
 
 def video_digest(path: Path) -> str:
-    """The SHA-256 of a video, read block by block, in hex.
+    """Return the SHA-256 of a video in hex, read block by block.
 
     Raises:
         UsageError: it cannot be read.
@@ -43,7 +43,7 @@ def video_digest(path: Path) -> str:
 
 
 def check_video() -> None:
-    """See that videos can be read.
+    """Check that PyAV is installed.
 
     Raises:
         UsageError: PyAV is not installed; one line that names the extra.
@@ -52,15 +52,15 @@ def check_video() -> None:
 
 
 def write_video(path: Path, frames: Iterable[NDArray[np.uint8]], rate: int) -> int:
-    """Write an MP4 file (H.264), whole or not at all.
+    """Write an MP4 file (H.264) atomically.
 
     Args:
-        path: where to; its folder is made.
+        path: the output file; its folder is created.
         frames: (height, width, 3) uint8 each, all of one size; height and width even.
-        rate: frames a second.
+        rate: frames per second.
 
     Returns:
-        How many frames it has.
+        The number of frames.
 
     Raises:
         UsageError: PyAV is not installed, or the file cannot be written.
@@ -92,17 +92,17 @@ def write_video(path: Path, frames: Iterable[NDArray[np.uint8]], rate: int) -> i
 
 
 def sample_frames(path: Path | str, n: int) -> list[bytes]:
-    """Some frames of a video, evenly spaced, the first and the last near its ends.
+    """Return evenly spaced frames of a video as JPEG files.
 
     Args:
         path: the video.
-        n: how many, 1 to ``MOST_FRAMES``; a video with fewer gives all it has.
+        n: number of frames, 1 to ``MOST_FRAMES``; a shorter video gives all its frames.
 
     Returns:
         JPEG files, in the order of the video.
 
     Raises:
-        DataError: the file is missing, no video, too large or too long; one line with its path.
+        DataError: the file is missing, no video, too large or too long.
         UsageError: PyAV is not installed, or ``n`` makes no sense.
     """
     if not 1 <= n <= MOST_FRAMES:
@@ -143,7 +143,7 @@ def _av() -> Any:
 
 
 def _evenly(container: Any, stream: Any, n: int, path: Path) -> Iterator[Any]:
-    """The frames at the middles of n equal parts of the video, each once."""
+    """Yield the frames at the middles of n equal parts of the video, each once."""
     seconds = _seconds(container, stream)
     if seconds is None:
         yield from _of_all(container, stream, n)
@@ -164,12 +164,12 @@ def _evenly(container: Any, stream: Any, n: int, path: Path) -> Iterator[Any]:
         if given == n:
             return
     if not shown:
-        # It ends before it said it would.
+        # The video is shorter than its header says.
         yield frame
 
 
 def _of_all(container: Any, stream: Any, n: int) -> Iterator[Any]:
-    """The same of a stream that does not say how long it is: counted first."""
+    """Yield n evenly spaced frames of a stream of unknown length, counting frames first."""
     total = sum(1 for _ in container.decode(stream))
     container.seek(0)
     chosen = {int((k + 0.5) * total / n) for k in range(n)}
