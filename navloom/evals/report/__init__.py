@@ -1,1 +1,1 @@
-"""The report kit: tables, intervals, and a page that needs nothing outside it, for every kind."""
+"""Report kit for all kinds of runs: tables, intervals, blocks and self-contained pages."""

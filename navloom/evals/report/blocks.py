@@ -1,21 +1,20 @@
-"""What a page shows, as plain values: text, facts, tables, bars, points, maps, steps, calls.
+"""Report blocks as plain values: text, facts, tables, charts, maps, transcripts.
 
-A kind of run says in blocks what is to be seen of a sample (`navloom.evals.kinds.Kind.detail`)
-and of a run (`Kind.tables`); a page draws them, each block by the name of its class, and nothing in
-a page knows what kind of run it shows. :func:`record_of` is what a page is given.
+A kind of run describes a sample (`navloom.evals.kinds.Kind.detail`) and a run (`Kind.tables`) in
+blocks. A page draws each block by the name of its class and does not depend on the kind of run.
+:func:`record_of` makes the JSON that a page receives.
 
-Whatever a model, a person or a dataset said is text in a block, never markup. A block with
-``private`` shows what a scene's licence keeps (its plan, captions, pictures, prompts with them): a
-page that is given away leaves it out where the scene is one of those.
+Text from a model, a person or a dataset is text in a block, never markup. A ``private`` block shows
+content under a scene's licence (plan, captions, images, prompts that contain them). A page for
+others omits it for scenes with such a licence.
 
 Addresses: ``to`` of a link, a row or a segment is an address within the run: ``sample/ID``,
-``sample/ID?step=3`` or ``samples?filter=cause:region``; empty where nothing is behind it. Within a
-comparison of two runs it is ``pair/ID``, and ``a/...`` and ``b/...`` within one of both; within a
-report of several runs ``run/NAME/...`` leads into one of them.
+``sample/ID?step=3`` or ``samples?filter=cause:region``; empty for no link. In a comparison of two
+runs it is ``pair/ID``, and ``a/...`` or ``b/...`` within one of the runs. In a report of several
+runs, ``run/NAME/...`` leads into one of them.
 
-A :class:`Column` is what a line of a run is in a table of samples, and a :class:`Pairing` what
-makes two runs' lines a pair. What every line has (id, scene, status, reason, tokens, $, seconds) is
-added by whoever shows the table.
+A :class:`Column` is a column of the sample table, a :class:`Pairing` the rules for comparing two
+runs. The table adds the columns common to all runs (id, scene, status, reason, tokens, $, seconds).
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from navloom.evals.report.document import NOTHING, Table, number, percent
 Spot = tuple[int, float, float]
 """(floor, x, z): a point of the ground plane in metres, on a floor."""
 Timed = tuple[float, int, float, float]
-"""(when, floor, x, z): the same with a time, in the map's unit."""
+"""(time, floor, x, z): a spot with a time in the map's unit."""
 RobotStyle = Literal[
     "robot_1", "robot_2", "robot_3", "robot_4", "robot_5", "robot_6",
     "robot_7", "robot_8", "robot_9", "robot_10", "robot_11", "robot_12",
@@ -41,34 +40,34 @@ RobotStyle = Literal[
 RouteStyle = Literal["walk", "true", "other", RobotStyle, "cut", "unknown"]
 MoverStyle = Literal["walk", "other", RobotStyle, "object"]
 Tone = Literal["plain", "good", "bad", "quiet"]
-"""How a thing is meant, said by a word or a sign too, never by its colour alone."""
+"""Valuation of an entry; shown by a word or sign too, never by colour alone."""
 
 
 def to_sample(name: object) -> str:
-    """The address of a sample, by its id."""
+    """Return the address of a sample."""
     return f"sample/{quote(str(name), safe='')}"
 
 
 def to_samples(**values: object) -> str:
-    """The address of the samples that have some values in columns, by the columns' names."""
+    """Return the address of the samples with the given values in columns, by column name."""
     words = " ".join(f'{name}:"{str(each).replace(chr(34), "")}"' for name, each in values.items())
     return f"samples?filter={quote(words, safe='')}"
 
 
 def in_run(name: str, to: str) -> str:
-    """The same address from a report of several runs, by the run's name; of one run as it is."""
+    """Return an address from a report of several runs; unchanged without a run name."""
     return f"run/{quote(name, safe='')}/{to}" if name and to else to
 
 
 @dataclass(frozen=True, kw_only=True)
 class Shared:
-    """What blocks share.
+    """Common fields of all blocks.
 
     Attributes:
         title: a heading; may be empty.
         note: how to read it; may be empty.
-        private: whether it shows what a scene's licence keeps.
-        folded: on a page, what stands on the lid that hides it; empty where it is open.
+        private: whether it shows content under a scene's licence.
+        folded: on a page, label of the control that unfolds it; empty: always open.
     """
 
     title: str = ""
@@ -79,7 +78,7 @@ class Shared:
 
 @dataclass(frozen=True, kw_only=True)
 class Prose(Shared):
-    """Words as they were said; lines and spaces are kept where ``exact``."""
+    """A block of text; ``exact`` keeps its line breaks and spaces."""
 
     text: str
     tone: Tone = "plain"
@@ -88,7 +87,7 @@ class Prose(Shared):
 
 @dataclass(frozen=True)
 class Fact:
-    """A name and what it is, such as SPL and 0.52."""
+    """A name with its value, such as SPL and 0.52."""
 
     name: str
     value: str
@@ -99,14 +98,14 @@ class Fact:
 
 @dataclass(frozen=True, kw_only=True)
 class Facts(Shared):
-    """Names and values, side by side: scores, tags with their evidence, numbers."""
+    """A block of names and values, side by side: scores, tags with evidence, numbers."""
 
     facts: tuple[Fact, ...]
 
 
 @dataclass(frozen=True)
 class Grid(Shared):
-    """A table; ``to`` is where each row leads (as many as rows, or none)."""
+    """A table block; ``to`` is the address of each row (one for each row, or empty)."""
 
     table: Table
     to: tuple[str, ...] = ()
@@ -114,7 +113,7 @@ class Grid(Shared):
 
 @dataclass(frozen=True)
 class Segment:
-    """A part of a bar."""
+    """A segment of a bar."""
 
     name: str
     count: float
@@ -123,7 +122,7 @@ class Segment:
 
 @dataclass(frozen=True, kw_only=True)
 class Bars(Shared):
-    """Bars of segments on one scale, such as behaviours by cause; colours go by segments' names."""
+    """Stacked bars on one scale, such as behaviours by cause; a segment's name sets its colour."""
 
     bars: tuple[tuple[str, tuple[Segment, ...]], ...]
     unit: str = ""
@@ -131,7 +130,7 @@ class Bars(Shared):
 
 @dataclass(frozen=True)
 class Dot:
-    """A point of a scatter; ``name`` is said of it."""
+    """A point of a scatter plot; ``name`` is its label."""
 
     x: float
     y: float
@@ -141,7 +140,7 @@ class Dot:
 
 @dataclass(frozen=True, kw_only=True)
 class Scatter(Shared):
-    """Points, with the line on which both are equal where ``diagonal``."""
+    """A scatter plot; ``diagonal`` draws the line on which both values are equal."""
 
     x: str
     y: str
@@ -151,7 +150,7 @@ class Scatter(Shared):
 
 @dataclass(frozen=True, kw_only=True)
 class Picture(Shared):
-    """A picture: an image file of our own (JPEG or PNG), and what it shows in words."""
+    """An image block: a JPEG or PNG made by Navloom, with its text alternative."""
 
     data: bytes
     alt: str
@@ -159,14 +158,14 @@ class Picture(Shared):
 
 @dataclass(frozen=True)
 class MapRoute:
-    """A way that stands on a map.
+    """A path on a map.
 
     Attributes:
-        name: in the legend.
-        style: ``walk`` solid, ``true`` dashed (the right way), ``other`` thin (a second run's),
-            ``robot_1`` and ``robot_2`` as CoNavBench draws them and others of a team by its number,
-            ``cut`` for what is closed, ``unknown`` for what nobody labelled.
-        points: where it goes.
+        name: its name in the legend.
+        style: ``walk`` solid, ``true`` dashed (ground truth), ``other`` thin (a second run),
+            ``robot_1`` and ``robot_2`` as CoNavBench draws them, further robots by number,
+            ``cut`` for blocked passages, ``unknown`` for unlabelled ones.
+        points: its points.
         carried_from: index of the point from which the object is carried; None: never.
     """
 
@@ -178,14 +177,14 @@ class MapRoute:
 
 @dataclass(frozen=True)
 class MapMark:
-    """A point that matters.
+    """A marked point on a map.
 
     Attributes:
         kind: a :data:`navloom.scenes.plan_look.MarkKind`.
-        at: where.
-        label: what is written beside it.
-        radius: metres of a circle around it, such as the 3 m of success; 0: none.
-        to: where it leads.
+        at: its position.
+        label: text beside it.
+        radius: radius in metres of a circle around it, such as the 3 m of success; 0: none.
+        to: its address.
     """
 
     kind: str
@@ -197,7 +196,7 @@ class MapMark:
 
 @dataclass(frozen=True)
 class MapOption:
-    """A way on that was open at a step; ``chosen`` is filled, ``right`` is where truth goes."""
+    """A candidate at a step; ``chosen`` is filled, ``right`` is on the ground-truth path."""
 
     number: str
     at: Spot
@@ -207,11 +206,11 @@ class MapOption:
 
 @dataclass(frozen=True, kw_only=True)
 class Seen:
-    """One view of a strip: ``name`` such as Left, Front, Right, Back.
+    """One view of a panorama strip, such as Left, Front, Right or Back.
 
     Attributes:
-        name: which.
-        words: what is there, where there is no picture.
+        name: name of the view.
+        words: caption, shown without an image.
         data: a JPEG; empty: none.
         markers: (u, v, number, chosen), u from the left and v from the top, 0 to 1.
         to_next: whether the next viewpoint is in this view.
@@ -226,16 +225,16 @@ class Seen:
 
 @dataclass(frozen=True, kw_only=True)
 class Frame:
-    """What is so from ``at`` on, until the next frame: a step of an episode, an event of a relay.
+    """State of a map from ``at`` until the next frame: an episode step or a relay event.
 
     Attributes:
-        at: when, in the map's unit; steps count from 0.
-        title: in a few words.
-        options: what was open.
-        heading: radians, where the body looked; 0 is -z, pi/2 is +x; None: unknown.
-        strip: what was seen.
-        blocks: what is shown of it beside the map.
-        tone: ``bad`` where it went wrong here.
+        at: time in the map's unit; steps count from 0.
+        title: a short title.
+        options: the candidates.
+        heading: heading in radians; 0 is -z, pi/2 is +x; None: unknown.
+        strip: the views of the panorama.
+        blocks: blocks beside the map.
+        tone: ``bad`` where an error happened.
     """
 
     at: float
@@ -249,7 +248,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class Track:
-    """Who is where, when: moved evenly from point to point. ``style`` as a route's, or object."""
+    """Timed positions of a robot or object, interpolated linearly. ``style`` as of a route."""
 
     name: str
     style: MoverStyle
@@ -258,7 +257,7 @@ class Track:
 
 @dataclass(frozen=True, kw_only=True)
 class Span:
-    """Something that lasts, on a lane: from, to, what."""
+    """A time interval on a lane, with its label."""
 
     start: float
     end: float
@@ -268,7 +267,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Lane:
-    """A robot's time, or an object's."""
+    """Timeline of a robot or object."""
 
     name: str
     style: MoverStyle
@@ -277,16 +276,16 @@ class Lane:
 
 @dataclass(frozen=True, kw_only=True)
 class SceneMap(Shared):
-    """A scene from above with what happens in it, to be played where it has tracks or frames.
+    """A scene from above with routes and marks; animated if it has tracks or frames.
 
     Attributes:
         scene: the scene's URI; its plan is drawn once for all maps of it.
-        routes: ways that stand on it.
-        marks: points that stand on it.
-        tracks: what moves.
-        frames: what is so when, in order.
-        lanes: the same time as lanes.
-        unit: of time: steps are played one by one, seconds as they pass.
+        routes: static routes.
+        marks: static marks.
+        tracks: moving robots and objects.
+        frames: states, in order of time.
+        lanes: timelines of the same period.
+        unit: unit of time: steps are played one by one, seconds in real time.
     """
 
     scene: str
@@ -301,7 +300,7 @@ class SceneMap(Shared):
 
 @dataclass(frozen=True)
 class Said:
-    """One message of a transcript: who, what; ``tone`` bad for a fault."""
+    """One message of a transcript: speaker and text; tone ``bad`` for a fault."""
 
     who: str
     text: str
@@ -310,21 +309,21 @@ class Said:
 
 @dataclass(frozen=True, kw_only=True)
 class Transcript(Shared):
-    """Messages in their order."""
+    """A block of messages in order."""
 
     said: tuple[Said, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Columns(Shared):
-    """Blocks side by side, one under the other where the screen is narrow."""
+    """Blocks side by side; one below the other on a narrow screen."""
 
     columns: tuple[tuple[Any, ...], ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Variants(Shared):
-    """One of several to be seen at a time, such as planned, driven and the optimum: (name, it)."""
+    """Alternatives shown one at a time, such as planned, driven and optimal: (name, blocks)."""
 
     variants: tuple[tuple[str, tuple[Any, ...]], ...]
 
@@ -334,7 +333,7 @@ Block = Prose | Facts | Grid | Bars | Scatter | Picture | SceneMap | Transcript 
 
 @dataclass(frozen=True, kw_only=True)
 class Detail:
-    """What is seen of one sample: ``blocks`` stand under its title and headline."""
+    """Page of one sample: title, headline and blocks."""
 
     title: str
     headline: str = ""
@@ -349,10 +348,10 @@ _BLOCKS: tuple[type, ...] = (
 
 @cache
 def _shape(kind: type) -> tuple[str, tuple[tuple[str, Any], ...]] | None:
-    """Of a dataclass: its name where it is a block, its fields and their defaults."""
+    """Return a dataclass's block name ("" if no block), and its fields with their defaults."""
     if not is_dataclass(kind):
         return None
-    # A table without a note has one, which is empty.
+    # The JSON of a table has all its keys, empty ones too.
     always = issubclass(kind, Table)
     named = ((each.name, MISSING if always else each.default) for each in fields(kind))
     name = kind.__name__ if issubclass(kind, _BLOCKS) else ""
@@ -360,9 +359,9 @@ def _shape(kind: type) -> tuple[str, tuple[tuple[str, Any], ...]] | None:
 
 
 def record_of(value: Any) -> Any:
-    """A block, or anything made of them, as JSON.
+    """Return a block, or any nesting of blocks, as JSON.
 
-    Blocks say their class as ``block``; what is as it is by default is left out; bytes are data
+    The key ``block`` has the class name. Fields with default values are omitted. Bytes become data
     URIs of a JPEG or PNG. Keys and order are those of the classes above.
     """
     kind = value.__class__
@@ -390,9 +389,9 @@ def record_of(value: Any) -> Any:
 
 
 Line = Mapping[str, Any]
-"""A line of ``samples.jsonl`` or ``errors.jsonl``: anyone may have written it."""
+"""A line of ``samples.jsonl`` or ``errors.jsonl``; untrusted."""
 Cell = str | float | int | bool | None | list[str]
-"""A value of a column; None where a line has none; a list of words where it has several tags."""
+"""A value of a column; None for no value; a list for several tags."""
 
 
 @dataclass(frozen=True)
@@ -400,15 +399,14 @@ class Column:
     """A column of the table of samples.
 
     Attributes:
-        name: its heading, one word as one types it in a filter: ``SPL``, ``cause``.
-        of: what a line has there; whatever it raises of the kind that a line of another form
-            makes code raise counts as nothing.
-        form: how it is read: ``share`` is 0 to 1, ``metres``, ``seconds``, ``dollars``, ``count``,
-            ``number``, ``text``, ``tags``.
-        facet: whether its values are counted beside the table, to filter by.
-        shown: whether it is seen before anybody chooses columns.
-        help: what it is.
-        better: which way is better, for the numbers that have one.
+        name: heading, one word as used in filters: ``SPL``, ``cause``.
+        of: line -> its value; an exception caused by a malformed line counts as no value.
+        form: type of the values: ``share`` is 0 to 1, ``metres``, ``seconds``, ``dollars``,
+            ``count``, ``number``, ``text``, ``tags``.
+        facet: whether its values are counted beside the table, as filters.
+        shown: whether it is visible by default.
+        help: explanation.
+        better: direction of improvement, for numbers that have one.
     """
 
     name: str
@@ -424,38 +422,38 @@ _UNITS = {"share": "%", "metres": "m", "seconds": "s", "dollars": "$", "count": 
 
 
 def meaning_of(column: Column) -> tuple[str, str, str]:
-    """A score's name, its unit, and what it is."""
+    """Return the name, unit and explanation of a score column."""
     better = f" {column.better.capitalize()} is better." if column.better else ""
     return column.name, _UNITS.get(column.form, ""), f"{column.help.rstrip('.')}.{better}"
 
 
 def meanings(rows: Iterable[tuple[str, str, str]]) -> Grid:
-    """What scores mean, folded: (name, unit, what it is) each."""
+    """Make a folded table that explains scores from (name, unit, explanation) rows."""
     words = "What these scores mean"
     return Grid(Table("", "", ("score", "unit", "what it is"), tuple(rows), folded=words))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pairing:
-    """How the samples of two runs are held against each other.
+    """Rules for comparing the samples of two runs.
 
     Attributes:
-        identity: what must be equal in two lines of one id, for them to be one thing: JSON.
-        scores: the numbers of a line, by name; a line lacks some.
-        what: what a sample is, such as "an episode".
-        less: names of which less is better.
-        neither: names that have no good side.
-        effort: names of what it took; less of it is no merit of a run that succeeds less.
-        counted: names that are 0 or 1, for McNemar's test.
-        cluster: what the bootstrap draws whole, such as an episode's path; None: lines one by one.
-        cluster_name: what such a whole is called, such as "path".
-        order: names of scores as tables have them; others come after.
-        drawn: names of scores that are drawn as a dot a pair.
-        said: a score's name, its value and the sign of a difference (``+`` or nothing) -> as text;
-            None: what is counted as shares, other numbers as they are.
-        holds: what a line needs for all this, such as "episode and scores".
-        beside: two runs' folders and their lines of one id -> what is looked at of the pair; None:
-            both details side by side.
+        identity: line -> JSON that must be equal in both runs' lines of one id.
+        scores: line -> its scores by name; some may be missing.
+        what: name of a sample with article, such as "an episode".
+        less: scores of which less is better.
+        neither: scores without a better direction.
+        effort: scores of effort; less effort is no merit of a run that succeeds less.
+        counted: scores that are 0 or 1, for McNemar's test.
+        cluster: line -> its cluster in the bootstrap, such as an episode's path; None: each line is
+            a cluster.
+        cluster_name: name of a cluster, such as "path".
+        order: order of scores in tables; others come after.
+        drawn: scores shown as a scatter plot of pairs.
+        said: score name, value, sign of a difference (``+`` or nothing) -> text; None: ``counted``
+            scores as percentages, others as numbers.
+        holds: parts that a line needs, such as "episode and scores".
+        beside: folders and lines of both runs -> page of the pair; None: both details side by side.
     """
 
     identity: Callable[[Line], Any]
@@ -475,16 +473,16 @@ class Pairing:
 
     @property
     def noun(self) -> str:
-        """What a sample is, without its article."""
+        """The noun for a sample, without article."""
         return self.what.partition(" ")[2] or self.what
 
     def spoken(self, name: str, value: float | None, sign: str = "") -> str:
-        """A score as every table has it.
+        """Format a score, or a difference, as text for all tables.
 
         Args:
-            name: of the score.
-            value: None where there is none.
-            sign: ``+`` for a difference, which of shares is in percentage points.
+            name: name of the score.
+            value: None for no value.
+            sign: ``+`` for a difference; differences of shares are in percentage points.
         """
         if self.said is not None:
             return self.said(name, value, sign)

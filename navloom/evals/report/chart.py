@@ -1,4 +1,4 @@
-"""Bars and points as a picture: the blocks that a page draws, for whoever opens a file."""
+"""Matplotlib charts of the bar and scatter blocks that pages draw."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ _COLOURS = (
 )
 _DPI = 130
 _WIDE, _HIGH, _BAR = 5.2, 2.4, 0.24
-"""Inches of a panel, without a legend, and of a bar."""
+"""Inches: panel width and height without legend, and height of a bar."""
 _LEAST_LABEL = 0.05
-"""A part narrower than this share of the longest bar gets no number."""
+"""Segments narrower than this share of the longest bar get no number."""
 _MOST_NAMES = 12
-"""Points of so few names are lines, one a name; of more each is named for itself."""
+"""Up to this many names of points are drawn as one line each; more are drawn as dots."""
 
 
 def chart(blocks: Sequence[Bars | Scatter], title: str = "", *, across: int = 1) -> Figure:
-    """Draw each block as a panel; parts and points of one name have one colour in all.
+    """Draw each block as a panel; a name has the same colour in all panels.
 
     Args:
-        blocks: what is drawn, row by row.
-        title: above all panels.
+        blocks: the blocks, row by row.
+        title: title above all panels.
         across: panels in a row.
     """
     lines = [blocks[at : at + across] for at in range(0, len(blocks), across)]
@@ -60,7 +60,7 @@ def chart(blocks: Sequence[Bars | Scatter], title: str = "", *, across: int = 1)
 
 
 def png(blocks: Sequence[Bars | Scatter], title: str = "") -> bytes:
-    """The chart as a PNG file, equal for equal blocks."""
+    """Return the chart as a PNG file, identical for equal blocks."""
     held = BytesIO()
     # Software and date in the file would make equal reports differ.
     chart(blocks, title).savefig(held, format="png", metadata={"Software": None})
@@ -70,14 +70,14 @@ def png(blocks: Sequence[Bars | Scatter], title: str = "") -> bytes:
 def spread(
     title: str, x: str, y: str, values: Mapping[str, Sequence[float]], most: float = math.inf
 ) -> Scatter:
-    """How numbers are spread: of each that is no larger than ``most`` the share up to it.
+    """Make a scatter block of the cumulative distributions of numbers up to ``most``.
 
     Args:
-        title: above it.
-        x: what the numbers are.
-        y: whose share.
+        title: title of the block.
+        x: label of the numbers.
+        y: label of the shares.
         values: numbers by the name of their set.
-        most: beyond it nothing is drawn.
+        most: upper end of the plot.
     """
     dots = (
         Dot(value, rank / len(held), name)
@@ -89,12 +89,12 @@ def spread(
 
 
 def pairs(title: str, rows: Iterable[tuple[str, float, float]], names: tuple[str, str]) -> Bars:
-    """Two numbers of each row as two bars, one under the other.
+    """Make bars of two numbers for each row, one under the other.
 
     Args:
-        title: above them.
-        rows: a name, and both numbers.
-        names: whose the first number is, and whose the second.
+        title: title of the block.
+        rows: a name and two numbers each.
+        names: names of the first and the second number.
     """
     bars = (
         (row if not at else "", (Segment(names[at], count),))

@@ -1,6 +1,6 @@
-"""Tables of plain text, and numbers and pictures as every report has them.
+"""Plain-text tables, number formatting and JPEG encoding for all reports.
 
-Whatever a model, a person or a dataset said is a cell, escaped, never markup.
+Text from a model, a person or a dataset is escaped in cells, never markup.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ class Table:
     """A table of plain text.
 
     Attributes:
-        title: what it shows.
+        title: its title.
         note: how to read it.
-        header: the columns.
+        header: names of the columns.
         rows: the cells; the first of a row is its name.
-        pale: how many rows at the end are not ours.
-        folded: on a page, what stands on the lid that hides it; empty where it is open.
-        record: the same for programs, shares as fractions; empty where they read it elsewhere.
+        pale: number of rows at the end that come from other publications.
+        folded: on a page, label of the control that unfolds it; empty: always open.
+        record: the content as JSON, shares as fractions; empty if it is available elsewhere.
     """
 
     title: str
@@ -45,7 +45,7 @@ class Table:
     record: Mapping[str, Any] = field(default_factory=dict)
 
     def markdown(self) -> str:
-        """The table as markdown; cells are escaped."""
+        """Return the table as markdown, with escaped cells."""
         lines = [self.header, tuple("---" if i == 0 else "---:" for i in range(len(self.header)))]
         body = "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in [*lines, *self.rows])
         title = f"## {self.title}" if self.title else ""
@@ -58,12 +58,12 @@ def _cell(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Words of others in a line of markdown."""
+    """Escape foreign text for a line of markdown."""
     return text.replace("<", "&lt;").replace("|", "\\|").replace("`", "\\`")
 
 
 def percent(share: float | None, interval: Interval | None = None) -> str:
-    """A share as people read it, in every table: per cent, and its interval behind it."""
+    """Format a share as a percentage, followed by its interval."""
     if share is None:
         return NOTHING
     ends = "" if interval is None else f" [{100 * interval[0]:.1f}, {100 * interval[1]:.1f}]"
@@ -73,13 +73,13 @@ def percent(share: float | None, interval: Interval | None = None) -> str:
 def with_ends(
     value: float | None, interval: Interval | None, digits: int, ends: int | None = None
 ) -> str:
-    """A number that is no share, and its interval behind it.
+    """Format a number that is no share, followed by its interval.
 
     Args:
-        value: None where there is none.
-        interval: None where there is none.
-        digits: behind the point.
-        ends: the same of the interval; as many unless given.
+        value: None for no value.
+        interval: None for no interval.
+        digits: decimals of the value.
+        ends: decimals of the interval; default: ``digits``.
     """
     if value is None or interval is None:
         return NOTHING if value is None else f"{value:.{digits}f}"
@@ -88,12 +88,12 @@ def with_ends(
 
 
 def first_score(name: str, said: Mapping[str, Any], key: str) -> str:
-    """A run's first score as a list of runs shows it, from what ``summary.json`` says of it.
+    """Format the main score of a run for a list of runs, from its ``summary.json``.
 
     Args:
-        name: of the score, a share.
-        said: its value under ``key``, and its ``interval``.
-        key: where the value stands.
+        name: name of the score, a share.
+        said: mapping with its value under ``key``, and its ``interval``.
+        key: key of the value.
     """
     ends = said.get("interval")
     interval = (float(ends[0]), float(ends[1])) if ends else None
@@ -101,7 +101,7 @@ def first_score(name: str, said: Mapping[str, Any], key: str) -> str:
 
 
 def rate_cell(rate: Rate | None) -> str:
-    """A share with its counts and its 95 % interval."""
+    """Format a rate as percentage, counts and 95 % interval."""
     if rate is None or rate.share is None:
         return NOTHING
     share, _, ends = percent(rate.share, rate.interval).partition(" ")
@@ -109,7 +109,7 @@ def rate_cell(rate: Rate | None) -> str:
 
 
 def number(value: float, sign: str = "") -> str:
-    """What is no share, as people read it: a count whole, less with two decimals."""
+    """Format a number that is no share: counts as integers, others with two decimals."""
     if abs(value) >= 100 or value == int(value):
         return f"{value:{sign},.0f}"
     if abs(value) < 0.01:
@@ -118,11 +118,11 @@ def number(value: float, sign: str = "") -> str:
 
 
 def photo(picture: NDArray[np.uint8] | Picture | bytes, most: int = 1024) -> bytes:
-    """A rendered picture as a page carries it: a JPEG file, small, not exact.
+    """Encode an image as a small JPEG file for a page.
 
     Args:
-        picture: (height, width, 3) uint8, a picture of Pillow's, or an image file of our own.
-        most: pixels of its longer side.
+        picture: (height, width, 3) uint8, a Pillow image, or an image file made by Navloom.
+        most: maximum longer side in pixels.
     """
     from PIL import Image
 
@@ -137,7 +137,7 @@ def photo(picture: NDArray[np.uint8] | Picture | bytes, most: int = 1024) -> byt
 
 
 def named_apart(runs: Sequence[Path | str]) -> Iterator[str]:
-    """Runs go by their folders' names; where two are the same, by the paths as they were given."""
+    """Yield a label for each run: its folder's name, or its path where names repeat."""
     names = [Path(run).resolve().name for run in runs]
     for run, name in zip(runs, names, strict=True):
         yield str(run) if names.count(name) > 1 else name

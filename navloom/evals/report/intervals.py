@@ -1,11 +1,10 @@
-"""Shares, means and bootstraps of what runs counted, each with its 95 % interval.
+"""Shares, means and cluster bootstraps with 95 % intervals.
 
 Percentile bootstraps are seeded and vectorised. The three instructions of an R2R path share start,
-goal and path, and an agent that gets lost on one tends to get lost on all three: drawn one by one
-they would count as three independent tries and make intervals too narrow. So what is drawn is
-*clusters* (the instructions of a path), with all their episodes. Where each episode is a cluster of
-its own this is the ordinary bootstrap. scipy's own serves single means; it knows neither clusters
-nor values that are undefined for some.
+goal and path, and an agent that fails on one tends to fail on all three. Drawn one by one, they
+would count as independent trials and make intervals too narrow. So the bootstrap draws *clusters*
+(all episodes of a path). With one episode in each cluster this is the ordinary bootstrap. scipy's
+bootstrap serves single means: it supports neither clusters nor undefined values.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ RESAMPLES = 2_000
 
 
 def wilson(hits: int, of: int) -> Interval | None:
-    """Wilson's 95 % interval of a share; None where nothing was tried."""
+    """Return Wilson's 95 % interval of a share; None without trials."""
     from scipy.stats import binomtest
 
     if of == 0:
@@ -34,7 +33,7 @@ def wilson(hits: int, of: int) -> Interval | None:
 
 
 def bootstrap_mean(values: Sequence[float]) -> Interval | None:
-    """A mean's 95 % percentile interval, resampled with a fixed seed; None below two values."""
+    """Return the 95 % percentile interval of a mean, with a fixed seed; None below two values."""
     from scipy.stats import bootstrap
 
     if len(values) < 2:
@@ -52,17 +51,17 @@ def bootstrap_mean(values: Sequence[float]) -> Interval | None:
 
 
 def resampled(clusters: Floats, resamples: int, seed: int) -> Floats:
-    """Sums of as many clusters as there are, drawn with replacement; none where there is none.
+    """Return sums of clusters drawn with replacement, as many as there are.
 
-    What is drawn hangs together: the bodies of a question, the items of a scene.
+    A cluster is a group of dependent values: the bodies of a question, the items of a scene.
 
     Args:
         clusters: (C, ...) counts or sums of each cluster.
-        resamples: how many draws.
-        seed: of the draws.
+        resamples: number of draws.
+        seed: seed of the draws.
 
     Returns:
-        (resamples, ...), or the clusters themselves where there are none.
+        (resamples, ...), or the empty input if there are no clusters.
     """
     many = len(clusters)
     if not many:
@@ -73,27 +72,27 @@ def resampled(clusters: Floats, resamples: int, seed: int) -> Floats:
 
 
 def percentiles(draws: Floats) -> Interval:
-    """The ends between which 95 % of the draws lie."""
+    """Return the interval that holds the middle 95 % of the draws."""
     low, high = np.percentile(draws, [2.5, 97.5])
     return float(low), float(high)
 
 
 @dataclass(frozen=True)
 class Rate:
-    """A share of things that went well."""
+    """A share of successes."""
 
     hits: int
     of: int
 
     @classmethod
     def among(cls, flags: Iterable[Any]) -> Rate:
-        """Of things that each went well or not."""
+        """Make a rate from success flags."""
         told = [bool(flag) for flag in flags]
         return cls(sum(told), len(told))
 
     @property
     def share(self) -> float | None:
-        """``hits / of``; None where nothing was tried."""
+        """``hits / of``; None without trials."""
         return self.hits / self.of if self.of else None
 
     @property
@@ -104,13 +103,13 @@ class Rate:
 
 @dataclass(frozen=True)
 class Spread:
-    """How some numbers are spread; the numbers themselves are kept for pictures."""
+    """Distribution of numbers; keeps the numbers for charts."""
 
     values: tuple[float, ...]
 
     @classmethod
     def of(cls, values: Iterable[Any]) -> Spread:
-        """Of those that are numbers."""
+        """Make a distribution, skipping None."""
         return cls(tuple(float(value) for value in values if value is not None))
 
     def _of(self, function: Any) -> float | None:
@@ -118,47 +117,47 @@ class Spread:
 
     @property
     def mean(self) -> float | None:
-        """Their mean."""
+        """The mean; None without values."""
         return self._of(np.mean)
 
     @property
     def median(self) -> float | None:
-        """Their median."""
+        """The median; None without values."""
         return self._of(np.median)
 
     @property
     def p90(self) -> float | None:
-        """Nine in ten are no larger."""
+        """The 90th percentile; None without values."""
         return self._of(lambda values: np.percentile(values, 90))
 
     @property
     def max(self) -> float | None:
-        """The largest."""
+        """The maximum; None without values."""
         return self._of(np.max)
 
     @property
     def interval(self) -> Interval | None:
-        """A 95 % bootstrap interval of the mean."""
+        """The 95 % bootstrap interval of the mean."""
         return bootstrap_mean(self.values)
 
 
 LEVEL = 0.95
 _MOST_CELLS = 4_000_000
-"""Draws held at once."""
+"""Maximum number of draws in memory at once."""
 
 By = Literal["path", "episode"]
 
 
 @dataclass(frozen=True)
 class Row:
-    """One metric over some episodes.
+    """Mean of one metric over episodes, with its interval.
 
     Attributes:
         metric: its name.
-        mean: over the episodes where it is defined; None where there are none.
-        low: lower end of the interval; None where fewer than two clusters leave none.
+        mean: mean over the episodes where it is defined; None without any.
+        low: lower end of the interval; None with fewer than two clusters.
         high: upper end.
-        n: episodes where it is defined.
+        n: number of episodes where it is defined.
     """
 
     metric: str
@@ -173,7 +172,7 @@ class Row:
         return None if self.low is None or self.high is None else [self.low, self.high]
 
     def record(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return all fields as JSON."""
         return asdict(self)
 
 
@@ -185,21 +184,21 @@ def intervals(
     seed: int = 0,
     weights: Floats | None = None,
 ) -> tuple[Floats, Floats, Floats]:
-    """Means of columns, and the ends of their percentile intervals.
+    """Return means of columns, and the ends of their percentile intervals.
 
-    All columns see the same draws, so rows of a table hang together.
+    All columns use the same draws, so their estimates are comparable.
 
     Args:
-        values: (N, M), NaN where undefined; a mean is over what is defined.
-        clusters: (N,) what each row belongs to; each row is its own unless given.
-        resamples: how many times clusters are drawn with replacement.
-        seed: of the draws.
-        weights: (N, M) how much each value counts, 0 or more; all alike unless given. The mean of
-            rates that are weighted by what they are of is total over total.
+        values: (N, M), NaN where undefined; means are over defined values.
+        clusters: (N,) cluster of each row; default: each row is its own.
+        resamples: number of bootstrap resamples.
+        seed: seed of the draws.
+        weights: (N, M) weight of each value, 0 or more; default: equal weights. The mean of rates
+            weighted by their denominators is the ratio of totals.
 
     Returns:
-        Means, low and high ends, each (M,); NaN where nothing is defined, and ends also where
-        there are fewer than two clusters with a value.
+        Means, low and high ends, each (M,); NaN where nothing is defined. Ends are also NaN with
+        fewer than two clusters that have a value.
     """
     defined = ~np.isnan(values)
     heavy = defined if weights is None else np.where(defined, weights, 0.0)
@@ -223,7 +222,7 @@ def rows_of(
     seed: int = 0,
     weights: Floats | None = None,
 ) -> list[Row]:
-    """A row for each column of a table (N, M); arguments as :func:`intervals` has them."""
+    """Return a row for each column of a table (N, M); arguments as in :func:`intervals`."""
     means, low, high = intervals(table, clusters, seed=seed, weights=weights)
     counts = (~np.isnan(table)).sum(axis=0)
     return [
@@ -233,7 +232,7 @@ def rows_of(
 
 
 def columns_of(records: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Floats:
-    """Records as a table (N, M); NaN where a value is missing or no finite number."""
+    """Return records as a table (N, M); NaN where a value is missing or not finite."""
     table = np.full((len(records), len(names)), np.nan)
     for n, record in enumerate(records):
         for m, name in enumerate(names):
@@ -244,14 +243,14 @@ def columns_of(records: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Fl
 
 
 def clusters_of(records: Sequence[Mapping[str, Any]]) -> list[Hashable]:
-    """What each record belongs to; one that does not say is a cluster of its own."""
+    """Return the cluster of each record; a record without one is its own cluster."""
     return [str(r["cluster"]) if r.get("cluster") is not None else k for k, r in enumerate(records)]
 
 
 def _by_cluster(
     values: Floats, heavy: NDArray[Any], clusters: Sequence[Hashable] | None
 ) -> tuple[Floats, Floats]:
-    """Sums and counts, or weights, of each cluster, (C, M)."""
+    """Return sums and counts (or weights) of each cluster, (C, M)."""
     if clusters is None:
         return values, heavy.astype(np.float64)
     numbers: dict[Hashable, int] = {}
@@ -263,7 +262,7 @@ def _by_cluster(
 
 
 def _resampled(sums: Floats, counts: Floats, resamples: int, seed: int) -> Floats:
-    """The mean of every resample and column, (resamples, M)."""
+    """Return the mean of every resample and column, (resamples, M)."""
     many, draw = len(sums), np.random.default_rng(seed)
     means = np.full((resamples, sums.shape[1]), np.nan)
     both = np.hstack([sums, counts])

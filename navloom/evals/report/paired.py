@@ -1,4 +1,4 @@
-"""Two runs side by side as blocks: what differs, a dot a pair, and one pair looked at."""
+"""Comparison of two runs as report blocks: differences, scatter plots, and one pair in detail."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ from navloom.evals.run_folder import each_sample, read_run
 
 _MOST_NAME = 60
 _MOST_ROWS = 100
-"""Pairs that are listed of each group."""
+"""Maximum number of pairs listed in each group."""
 
 
 def comparison_blocks(a: Path | str, b: Path | str) -> list[Block]:
-    """What is seen of two runs side by side: counts, differences, a dot a pair, the pairs.
+    """Compare two runs in blocks: counts, differences, scatter plots, list of pairs.
 
     Addresses are ``pair/ID``.
 
@@ -58,7 +58,7 @@ def comparison_blocks(a: Path | str, b: Path | str) -> list[Block]:
         RunError: as :func:`compare_runs`.
     """
     found = compare_runs(a, b)
-    # A page may be given away: it says runs' names, not where they lie.
+    # A page may be shared: it has the runs' names, not their paths.
     first, second = named_apart([a, b])
     found = replace(found, a=first, b=second)
     differences, who = found.tables()
@@ -75,7 +75,7 @@ def comparison_blocks(a: Path | str, b: Path | str) -> list[Block]:
     blocks.append(Grid(differences))
     if who.rows:
         blocks.append(Grid(who))
-    # In a column of its own: the tables themselves are those that `navloom compare` prints.
+    # In a separate column, since `navloom compare` prints the grids outside of columns.
     blocks.append(Columns(columns=((_meanings(a, found.names),),)))
     blocks += [_scatter(found, name) for name in found.pairing.drawn if name in found.names]
     blocks.append(_listed(found, groups))
@@ -83,9 +83,9 @@ def comparison_blocks(a: Path | str, b: Path | str) -> list[Block]:
 
 
 def _verdict(found: Comparison) -> str:
-    """Which run is better in what, of the differences that are shown to be more than chance.
+    """Summarise in which scores each run is significantly better.
 
-    To have done less is no merit of a run that is shown to succeed less: it may just have given up.
+    Less effort is no merit of a run that succeeds significantly less: it may just have given up.
     """
     ahead = {
         who: [each.metric for each in found.metrics if each.better == who] for who in ("A", "B")
@@ -114,7 +114,7 @@ def _verdict(found: Comparison) -> str:
 
 
 def _success(found: Comparison) -> Paired | None:
-    """The score that says who succeeded; None where none does."""
+    """Return the compared success score; None without one."""
     name = found.discordant[0].metric if found.discordant else ""
     if name in found.pairing.neither:
         return None
@@ -128,7 +128,7 @@ def _more(found: Comparison, best: Paired, who: str) -> str:
 
 
 def _meanings(run: Path | str, names: Sequence[str]) -> Grid:
-    """What scores mean, as far as the kind's columns say it."""
+    """Make the table that explains the scores with help texts in the kind's columns."""
     said = {each.name: each for each in kind_of(run).columns(read_run(run)) if each.help}
     return meanings(meaning_of(said[name]) for name in names if name in said)
 
@@ -138,7 +138,7 @@ def _to(name: str) -> str:
 
 
 def _groups(found: Comparison) -> dict[str, Sequence[int]]:
-    """The pairs by who succeeded, by the first score that says so; empty where none does."""
+    """Group pairs by which run succeeded, by the first success score; {} without one."""
     if not found.discordant:
         return {}
     k = found.names.index(found.discordant[0].metric)
@@ -196,7 +196,7 @@ def _scatter(found: Comparison, name: str) -> Scatter:
 
 
 def _listed(found: Comparison, groups: Mapping[str, Sequence[int]]) -> Variants:
-    """The pairs of each group, those that differ most in the drawn scores first."""
+    """List the pairs of each group, largest differences in the drawn scores first."""
     names = [name for name in found.pairing.drawn or found.names if name in found.names][:4]
     columns = [found.names.index(name) for name in names]
     variants: list[tuple[str, tuple[Block, ...]]] = []
@@ -216,7 +216,7 @@ def _listed(found: Comparison, groups: Mapping[str, Sequence[int]]) -> Variants:
 
 
 def _opened_on(groups: Mapping[str, Sequence[int]], pairs: int) -> dict[str, Sequence[int]]:
-    """The groups in the order of their tabs: first where one run alone succeeded, most first."""
+    """Order the groups as tabs: those where one run alone succeeded first, larger first."""
     alone = sorted(
         (name for name in ("only B", "only A") if groups.get(name)),
         key=lambda name: -len(groups[name]),
@@ -226,7 +226,7 @@ def _opened_on(groups: Mapping[str, Sequence[int]], pairs: int) -> dict[str, Seq
 
 
 def _apart(found: Comparison, n: int, columns: Sequence[int]) -> tuple[Any, ...]:
-    """A key that sorts what differs most to the front."""
+    """Return a sort key that puts the largest differences first."""
     apart = [abs(float(found.after[n, k] - found.before[n, k])) for k in columns]
     return (*(0.0 if isnan(each) else -each for each in apart), found.ids[n])
 
@@ -243,16 +243,16 @@ def _side_by_side(
 def pair_detail(
     a: Path | str, b: Path | str, name: str, lines: tuple[Line, Line] | None = None
 ) -> Detail:
-    """What is looked at of one pair.
+    """Return the page of one pair of samples.
 
     Args:
         a: the folder of the first run.
         b: the folder of the second.
         name: the sample's id.
-        lines: its line in both, where the caller has read them.
+        lines: its lines in both runs, if the caller has read them.
 
     Raises:
-        RunError: the runs do not pair, one has no such sample, or it is another thing in each.
+        RunError: the runs cannot be compared, one lacks the sample, or the samples differ.
     """
     pairing = pairing_of(a, b)
     first, second = lines or (_found(a, name), _found(b, name))
@@ -266,7 +266,7 @@ def pair_detail(
     names = [*named_apart([a, b])]
     where = Prose(text=f"A: {names[0]}. B: {names[1]}.", tone="quiet")
     scores = _scores(halves, pairing)
-    # Details that stand side by side say it themselves.
+    # Details side by side explain the scores themselves.
     means = () if pairing.beside is None else (_meanings(a, [row[0] for row in scores.table.rows]),)
     blocks = (where, *told.blocks, *means, scores)
     return Detail(title=told.title, headline=told.headline, blocks=blocks)
@@ -284,7 +284,7 @@ def _both(
     detail: Callable[[Path, Line], Detail] | None,
     halved: Sequence[tuple[str, Path | str, Line]],
 ) -> Detail:
-    """Both details side by side, once what they share; the pair alone where the kind has none."""
+    """Return both details side by side, then their common blocks; empty without a detail."""
     made = [(mark, detail(Path(run), line)) for mark, run, line in halved if detail]
     if not made:
         return Detail(title=name)
@@ -301,7 +301,7 @@ def _both(
 
 
 def _who(halves: tuple[Half, Half], pairing: Pairing) -> str:
-    """Who succeeded, by the first score that says so; nothing where none does."""
+    """Say which run succeeded, by the first success score; "" without one."""
     for name in names_of(([halves[0].scores], [halves[1].scores]), pairing):
         a, b = (half.scores.get(name) for half in halves)
         if name in pairing.counted - pairing.neither and a is not None and b is not None:

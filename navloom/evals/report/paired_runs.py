@@ -1,11 +1,10 @@
-"""What two runs score on the same samples: paired differences, and who did what the other not.
+"""Paired statistics of two runs over the same samples: differences and discordant pairs.
 
-Differences are B minus A; their intervals are bootstrapped over what belongs together, such as the
-paths of episodes (:mod:`navloom.evals.report.intervals`). A difference is shown where the interval
-leaves 0 out and signs flipped at random, such wholes together, do as much in fewer than 5 of 100
-draws: from few pairs that differ an interval alone promises too much. Pairs in which only one of
-both succeeded are counted beside (McNemar), with the exact two-sided p-value of a fair coin; it
-takes pairs as independent, which the instructions of one path are not.
+Differences are B minus A. Their intervals are bootstrapped over clusters, such as the paths of
+episodes (:mod:`navloom.evals.report.intervals`). A difference counts as shown if its interval
+excludes 0 and a sign-flip test over clusters has p < 0.05: with few differing pairs, an interval
+alone is too optimistic. Pairs in which only one run succeeded are counted too (McNemar), with an
+exact two-sided p-value. It takes pairs as independent, which instructions of one path are not.
 """
 
 from __future__ import annotations
@@ -29,22 +28,21 @@ from navloom.files import read_lines
 
 Floats = NDArray[np.float64]
 Good = Literal["more", "less"] | None
-"""Which way is better; None where neither is."""
+"""Better direction of a metric; None for none."""
 _FLIPS = 1_999
 
 
 @dataclass(frozen=True)
 class Paired:
-    """One metric over the pairs.
+    """One metric compared over all pairs.
 
     Attributes:
         metric: its name.
         a: mean of the first run over the pairs where both have it.
-        b: of the second.
+        b: mean of the second run.
         difference: B minus A, with its interval.
-        p: two-sided, of a difference so large where A and B are alike: signs of the pairs (of the
-            wholes, where these are drawn) are flipped at random.
-        good: which way is better; None where neither is.
+        p: two-sided p-value of a sign-flip test over pairs (or over clusters).
+        good: better direction; None for none.
     """
 
     metric: str
@@ -56,21 +54,21 @@ class Paired:
 
     @property
     def shown(self) -> bool:
-        """Whether a difference is: the interval leaves 0 out, and chance seldom does as much."""
+        """True if a difference is shown: the interval excludes 0 and ``p`` is small."""
         low, high = self.difference.low, self.difference.high
         outside = low is not None and high is not None and not low <= 0 <= high
         return outside and self.p < 1 - LEVEL
 
     @property
     def better(self) -> str | None:
-        """``"A"`` or ``"B"`` where a difference is shown and the metric has a good side."""
+        """``"A"`` or ``"B"`` if a difference is shown and the metric has a better direction."""
         low = self.difference.low
         if low is None or not self.shown or self.good is None:
             return None
         return "B" if (low > 0) == (self.good == "more") else "A"
 
     def record(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return all values as JSON."""
         difference = self.difference
         return {
             "a": self.a,
@@ -86,15 +84,15 @@ class Paired:
 
 @dataclass(frozen=True)
 class Discordant:
-    """Pairs by who succeeded, of a metric that is 0 or 1.
+    """Numbers of pairs by which run succeeded, for a metric that is 0 or 1.
 
     Attributes:
         metric: its name.
         both: pairs in which both succeeded.
-        only_a: pairs in which A alone did.
-        only_b: pairs in which B alone did.
-        neither: pairs in which none did.
-        p: two-sided exact p-value of McNemar's test; 1 where no pair is discordant.
+        only_a: pairs in which only A succeeded.
+        only_b: pairs in which only B succeeded.
+        neither: pairs in which neither succeeded.
+        p: two-sided exact p-value of McNemar's test; 1 without discordant pairs.
     """
 
     metric: str
@@ -113,15 +111,15 @@ def differences_of(
     seed: int,
     good: Sequence[Good],
 ) -> list[Paired]:
-    """How scores differ, a row for each that any pair has.
+    """Return the paired differences of all scores that any pair has.
 
     Args:
-        names: of the M scores.
-        before: (N, M) those of A, NaN where a pair lacks one.
-        after: (N, M) those of B.
-        clusters: (N,) what is drawn whole; None draws pairs one by one.
-        seed: of the draws.
-        good: (M,) which way is better.
+        names: names of the M scores.
+        before: (N, M) scores of A, NaN where missing.
+        after: (N, M) scores of B.
+        clusters: (N,) cluster of each pair; None: each pair is a cluster.
+        seed: seed of the draws.
+        good: (M,) better direction of each score.
     """
     apart = after - before
     found = []
@@ -136,7 +134,7 @@ def differences_of(
 
 
 def _flipped(apart: Floats, clusters: Sequence[Hashable] | None, seed: int) -> float:
-    """The p-value of the sum of differences under random signs, exact where there are few."""
+    """Return the p-value of the sum of differences under random sign flips; exact for few."""
     from scipy.stats import permutation_test
 
     if clusters is not None:
@@ -148,7 +146,7 @@ def _flipped(apart: Floats, clusters: Sequence[Hashable] | None, seed: int) -> f
     if len(apart) == 0:
         return 1.0
     if len(apart) == 1:
-        # scipy takes two at least; one may as well have the other sign.
+        # scipy needs at least two; the p-value of one is 1, as either sign is equally likely.
         return 1.0
     tested = permutation_test(
         (apart,),
@@ -163,12 +161,12 @@ def _flipped(apart: Floats, clusters: Sequence[Hashable] | None, seed: int) -> f
 
 
 def discordant_of(name: str, a: Floats, b: Floats) -> Discordant | None:
-    """Who succeeded where, of one score; None where no pair has it.
+    """Count pairs by which run succeeded in one score; None if no pair has it.
 
     Args:
-        name: of the score.
-        a: (N,) that of A, success above 0, NaN where a pair lacks it.
-        b: (N,) that of B.
+        name: name of the score.
+        a: (N,) score of A, success above 0, NaN where missing.
+        b: (N,) score of B.
     """
     from scipy.stats import binomtest
 
@@ -189,26 +187,26 @@ def discordant_of(name: str, a: Floats, b: Floats) -> Discordant | None:
 
 _STUMBLES = (KeyError, TypeError, AttributeError, IndexError, ValueError)
 GROUPS = ("both", "only A", "only B", "neither")
-"""Pairs by who succeeded."""
+"""Groups of pairs by which run succeeded."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two runs, paired.
+    """Paired comparison of two runs.
 
     Attributes:
         a: the first run.
         b: the second.
-        ids: the samples that both have, in order.
-        unpaired_a: finished samples of A that B has not.
-        unpaired_b: finished samples of B that A has not.
-        metrics: a score each.
-        discordant: for scores that are 0 or 1.
-        by: what the bootstrap drew: ``path`` is what the kind draws whole.
-        pairing: how samples of the kind are paired.
-        names: of the M scores that both runs have.
-        before: (N, M) the scores of A, NaN where a sample lacks one.
-        after: (N, M) those of B.
+        ids: ids of the samples in both runs, in order.
+        unpaired_a: number of finished samples of A that B lacks.
+        unpaired_b: number of finished samples of B that A lacks.
+        metrics: one entry for each score.
+        discordant: one entry for each score that is 0 or 1.
+        by: unit of the bootstrap: ``path`` means the clusters of the kind.
+        pairing: rules of the comparison.
+        names: names of the M scores that both runs have.
+        before: (N, M) scores of A, NaN where missing.
+        after: (N, M) scores of B.
     """
 
     a: str
@@ -226,16 +224,16 @@ class Comparison:
 
     @property
     def pairs(self) -> int:
-        """How many samples both have."""
+        """The number of samples in both runs."""
         return len(self.ids)
 
     @property
     def whole(self) -> bool:
-        """Whether what belongs together was drawn whole."""
+        """True if the bootstrap drew whole clusters."""
         return self.by == "path" and self.pairing.cluster is not None
 
     def record(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return all values as JSON."""
         drawn = self.pairing.cluster_name if self.whole else self.pairing.noun
         return {
             "a": self.a,
@@ -248,7 +246,7 @@ class Comparison:
         }
 
     def tables(self) -> Iterator[Table]:
-        """Differences, and pairs in which one succeeded alone."""
+        """Yield the tables of differences and of discordant pairs."""
         drawn = f"whole {self.pairing.cluster_name}s" if self.whole else "pairs one by one"
         note = (
             f"A: {self.a}. B: {self.b}. {self.pairs:,} pairs by sample id; unpaired: "
@@ -289,17 +287,17 @@ class Comparison:
 
 
 def compare_runs(a: Path | str, b: Path | str, *, by: By = "path", seed: int = 0) -> Comparison:
-    """Pair the finished samples of two runs and say how B differs from A.
+    """Pair the finished samples of two runs and estimate how B differs from A.
 
     Args:
         a: the folder of a run.
-        b: another, of the same dataset.
-        by: what the bootstrap draws: ``path`` takes what belongs together whole.
-        seed: of the bootstrap.
+        b: the folder of another run on the same dataset.
+        by: unit of the bootstrap: ``path`` draws whole clusters.
+        seed: seed of the bootstrap.
 
     Raises:
-        RunError: a folder is no run, runs are of kinds that do not pair, no sample is in both, or a
-            sample of one name is another thing in the other run.
+        RunError: a folder is no run, the kinds cannot be compared, no sample is in both, or two
+            samples of one id differ.
     """
     pairing = pairing_of(a, b)
     first, second = _read(a, pairing), _read(b, pairing)
@@ -340,10 +338,10 @@ def compare_runs(a: Path | str, b: Path | str, *, by: By = "path", seed: int = 0
 
 
 def pairing_of(a: Path | str, b: Path | str) -> Pairing:
-    """How the samples of two runs are paired.
+    """Return the rules for comparing the samples of two runs.
 
     Raises:
-        RunError: a folder is no run, or its kind does not pair with the other's.
+        RunError: a folder is no run, or the kinds cannot be compared.
     """
     kinds = kind_of(a), kind_of(b)
     first, second = (kind.pairing() if kind.pairing else None for kind in kinds)
@@ -353,7 +351,7 @@ def pairing_of(a: Path | str, b: Path | str) -> Pairing:
                 f"{run} is a run of `navloom {kind.command}`, and samples of such runs are not"
                 " compared"
             )
-    # A kind may make its pairing anew each time that it is asked.
+    # A kind may return a new pairing at each call, so compare kinds first.
     if first is None or (kinds[0] is not kinds[1] and first != second):
         commands = [f"`navloom {kind.command}`" for kind in kinds]
         raise RunError(
@@ -365,7 +363,7 @@ def pairing_of(a: Path | str, b: Path | str) -> Pairing:
 
 @dataclass(frozen=True)
 class Half:
-    """One line as it is compared: what it is, what it scores, what it belongs to."""
+    """One run's half of a pair: identity, scores and cluster of a line."""
 
     identity: Any
     scores: Mapping[str, float | None]
@@ -373,10 +371,10 @@ class Half:
 
 
 def half_of(run: Path | str, line: Line, pairing: Pairing) -> Half:
-    """A line as it is compared.
+    """Return the identity, scores and cluster of a line.
 
     Raises:
-        RunError: it has not what its kind's lines have.
+        RunError: the line lacks what lines of its kind have.
     """
     try:
         cluster = None if pairing.cluster is None else pairing.cluster(line)
@@ -389,8 +387,8 @@ def half_of(run: Path | str, line: Line, pairing: Pairing) -> Half:
 
 
 def _read(run: Path | str, pairing: Pairing) -> dict[str, Half]:
-    """What is compared of a run's finished samples, by id."""
-    # In whatever order they ended: to read them by id would be to read each twice.
+    """Return the compared values of a run's finished samples, by id."""
+    # In the order of the file: sorting by id would read each line twice.
     lines = read_lines(Path(run) / "samples.jsonl", line_form(Path(run), "samples.jsonl"))
     return {line["id"]: half_of(run, line, pairing) for line in lines}
 
@@ -398,10 +396,10 @@ def _read(run: Path | str, pairing: Pairing) -> dict[str, Half]:
 def check_same(
     name: str, first: Any, second: Any, runs: tuple[Path | str, Path | str], pairing: Pairing
 ) -> None:
-    """Two lines of one id must be one thing.
+    """Check that two lines of one id are the same sample.
 
     Raises:
-        RunError: they are not.
+        RunError: they differ.
     """
     if first != second:
         raise RunError(
@@ -413,14 +411,14 @@ def check_same(
 def names_of(
     pairs: tuple[Sequence[Mapping[str, Any]], Sequence[Mapping[str, Any]]], pairing: Pairing
 ) -> list[str]:
-    """The scores that both runs have, as tables have them."""
+    """Return the names of the scores that both runs have, in the order of tables."""
     sides = [dict.fromkeys(name for scores in side for name in scores) for side in pairs]
     known = dict.fromkeys((*pairing.order, *sides[0]))
     return [name for name in known if all(name in side for side in sides)]
 
 
 def _good(names: Sequence[str], pairing: Pairing) -> list[Good]:
-    """Which way is better, by name."""
+    """Return the better direction of each score."""
     return [
         None if name in pairing.neither else "less" if name in pairing.less else "more"
         for name in names

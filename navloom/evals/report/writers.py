@@ -1,9 +1,9 @@
-"""Blocks in words and in a file: markdown, one screen of a terminal, and ``report.json``.
+"""Output of blocks as markdown, as one terminal screen, and as ``report.json``.
 
 A page draws the same blocks (:func:`navloom.evals.report.blocks.record_of`). ``report.json`` is the
-report of no single run: a study writes it beside its runs, and ``navloom scenes mend`` beside the
-changed homes. Whoever opens such a folder reads it as any file of other hands: bounded, by the
-blocks' own classes.
+report of a folder that is no single run: a study writes it beside its runs, and ``navloom scenes
+mend`` beside the changed homes. It is read as untrusted: with size limits, validated by the block
+classes.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ from navloom.evals.report.document import NOTHING, Table, escaped, number
 from navloom.files import make_folder, open_file, write_whole
 
 _WIDTH, _ROWS = 80, 18
-"""Columns and rows of what is shown in a terminal."""
+"""Columns and rows of a terminal screen."""
 
 
 def markdown(blocks: Sequence[Block]) -> str:
-    """Write blocks as markdown; points, maps and pictures are left to the page.
+    """Return blocks as markdown, without scatter plots, maps and images.
 
-    A text in the first place gives the document its title.
+    The title of a text in first position becomes the document's title.
     """
     parts = [*_parts(blocks)]
     if blocks and isinstance(blocks[0], Prose) and blocks[0].title:
@@ -53,7 +53,7 @@ def markdown(blocks: Sequence[Block]) -> str:
 
 
 def _parts(blocks: Sequence[Block], of: str = "") -> Iterator[str]:
-    """Each block as markdown; ``of`` begins the titles of those that stand within a variant."""
+    """Yield each block as markdown; ``of`` prefixes titles within a variant."""
     for each in blocks:
         if isinstance(each, Columns):
             for column in each.columns:
@@ -76,7 +76,7 @@ def _lines(said: Transcript) -> list[str]:
 
 
 def _table(block: Facts | Bars, of: str) -> Table:
-    """Facts as a row each, and bars as a row each with their parts in columns."""
+    """Return facts as a table with a row each, or bars with their segments as columns."""
     if isinstance(block, Facts):
         rows = [(f.name, f"{f.value} ({f.note})" if f.note else f.value) for f in block.facts]
         return Table(of + block.title, block.note, ("", "value"), tuple(rows))
@@ -87,7 +87,7 @@ def _table(block: Facts | Bars, of: str) -> Table:
 
 
 def write_markdown(folder: Path, blocks: Sequence[Block]) -> Path:
-    """Write ``report.md``; the folder is made where there is none.
+    """Write ``report.md``; creates the folder if it is missing.
 
     Raises:
         RunError: it cannot be written.
@@ -97,9 +97,9 @@ def write_markdown(folder: Path, blocks: Sequence[Block]) -> Path:
 
 
 def screen(blocks: Sequence[Block]) -> list[str | Table]:
-    """What a terminal shows on one screen: each titled text, and the first open table after it.
+    """Return the content of one terminal screen: titled texts, and the first open table of each.
 
-    Rows of others stay in the file. Where there are more columns than rows, these stand up.
+    Pale rows stay in the file. A table with more columns than rows is transposed.
     """
     shown: list[str | Table] = []
     due = True
@@ -121,7 +121,7 @@ def screen(blocks: Sequence[Block]) -> list[str | Table]:
 
 
 def _on_screen(table: Table) -> Table:
-    """A table without its note and without the rows of others."""
+    """Return a table without its note and without its pale rows."""
     lines = [table.header, *table.rows[: len(table.rows) - table.pale]]
     if len(lines) < len(table.header):
         columns = zip(*lines, strict=True)
@@ -140,19 +140,19 @@ _KINDS: dict[str, TypeAdapter[Any]] = {
     kind.__name__: TypeAdapter(kind)
     for kind in (Bars, Columns, Facts, Grid, Picture, Prose, Scatter, Transcript, Variants)
 }
-"""Blocks that such a file may hold; none of them needs a scene."""
+"""Blocks that such a file may hold; none needs a scene."""
 _STUMBLES = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
 
 
 @dataclass(frozen=True, kw_only=True)
 class KeptReport:
-    """What a folder is looked at by.
+    """Content of a ``report.json``.
 
     Attributes:
         title: its heading.
         what: a study, or mends of a home.
-        blocks: what is shown; ``run/NAME/...`` leads into the run of the folder NAME beside it.
-        scenes: scenes' URIs whose licence what is private in the blocks is under.
+        blocks: the blocks; an address ``run/NAME/...`` leads into the run in the subfolder NAME.
+        scenes: URIs of scenes whose licence covers the private blocks.
     """
 
     title: str
@@ -162,7 +162,7 @@ class KeptReport:
 
 
 def keep_report(folder: Path, report: KeptReport) -> Path:
-    """Write ``report.json`` into a folder that is there.
+    """Write ``report.json`` into an existing folder.
 
     Raises:
         RunError: it cannot be written.
@@ -185,13 +185,13 @@ def keep_study(
     runs: Sequence[str | None] = (),
     more: Sequence[Block] = (),
 ) -> Path:
-    """Write what a study found.
+    """Write the ``report.json`` of a study.
 
     Args:
-        folder: the study's, with its runs.
-        tables: what it answers; the first one's title is the study's.
-        runs: folders' names of the runs in the rows of the first table, where rows are runs.
-        more: blocks below.
+        folder: the study's folder, with its runs.
+        tables: the result tables; the first one's title is the study's.
+        runs: folder names of the runs in the rows of the first table, if rows are runs.
+        more: further blocks below.
 
     Raises:
         RunError: it cannot be written.
@@ -208,7 +208,7 @@ def read_report(folder: Path) -> KeptReport:
     """Read a folder's ``report.json``.
 
     Raises:
-        RunError: it cannot be read, is another version's, or holds what no report does.
+        RunError: it cannot be read, is from another version, or is no valid report.
     """
     path = folder / NAME
     try:
@@ -255,7 +255,7 @@ def _no_number(word: str) -> Any:
 
 
 class _Reader:
-    """Blocks from records, no more than a page has room for."""
+    """Reader of blocks from JSON, with limits on their number and depth."""
 
     def __init__(self) -> None:
         self._read = 0
@@ -286,7 +286,7 @@ class _Reader:
 
 
 def _image(uri: Any) -> bytes:
-    """A picture of ours: what is no JPEG and no PNG is none."""
+    """Decode a data URI of an image; only JPEG and PNG are accepted."""
     kind, _, text = str(uri).partition(";base64,")
     try:
         data = base64.b64decode(text, validate=True)
