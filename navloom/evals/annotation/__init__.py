@@ -1,1 +1,1 @@
-"""How right the annotation of rooms is."""
+"""Accuracy of room annotation."""

@@ -1,11 +1,11 @@
-"""How right annotation is, stage by stage, on homes whose answer is known.
+"""Accuracy of room annotation, stage by stage, on homes with known regions.
 
-The viewpoints' regions of each home are hidden and found again by voting, consensus and contiguity
-(CoNavBench 3.1.1); accuracy is the share of all viewpoints with the right region, and a deleted
+The viewpoints' regions of each home are hidden and recovered by voting, consensus and contiguity
+(CoNavBench 3.1.1). Accuracy is the share of all viewpoints with the correct region; a deleted
 viewpoint counts as wrong. For the last stage a seeded share of the region types is hidden too, and
-a model names them from what the first three stages left; a type is right where it is any of the
-types that the region's own label fits. A region whose label fits no type (``other``) is never
-hidden and never counted.
+a model names them from the output of the first three stages. A type is correct if it is any type
+that the region's own label fits. A region whose label fits no type (``other``) is neither hidden
+nor counted.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ COLUMNS = {
 
 @dataclass(frozen=True)
 class Share:
-    """So many of so many."""
+    """A number of correct cases out of a total."""
 
     right: int
     of: int
 
     @property
     def value(self) -> float | None:
-        """Between 0 and 1; None where there is nothing to be right about."""
+        """The share, 0 to 1; None for a total of 0."""
         return self.right / self.of if self.of else None
 
     def __str__(self) -> str:
@@ -58,12 +58,12 @@ class Share:
 
 @dataclass(frozen=True)
 class AnnotationScores:
-    """One home's scores.
+    """Annotation scores of one home.
 
     Attributes:
         scene: its URI.
-        model: who named the hidden types; a rule-based one is called a baseline.
-        voting: viewpoints with the right region after instance proximal voting.
+        model: the model that named the hidden types; rule-based ones are marked as baselines.
+        voting: viewpoints with the correct region after instance proximal voting.
         consensus: the same after neighbourhood consensus.
         contiguity: the same after contiguity restoration; deleted viewpoints are wrong.
         deleted: viewpoints that contiguity restoration deleted.
@@ -83,7 +83,7 @@ class AnnotationScores:
     types_typed: Share
 
     def to_json(self) -> dict[str, Any]:
-        """Every count, as plain JSON."""
+        """Return every count as plain JSON."""
         return asdict(self)
 
 
@@ -95,20 +95,20 @@ def evaluate(
     hidden: float = 0.3,
     constrain: bool = True,
 ) -> list[AnnotationScores]:
-    """Score annotation on homes whose viewpoints know their region.
+    """Score annotation on homes whose viewpoints have known regions.
 
     Args:
         scenes: the homes.
-        model: who types the hidden regions.
-        seed: fixes which region types are hidden, and what a random model draws.
-        hidden: the share of region types to hide, rounded, per home; at least one where above 0.
-        constrain: hold the model to the answer's schema where its backend can.
+        model: the model that names the hidden types.
+        seed: determines the hidden region types and the draws of a random model.
+        hidden: share of region types to hide in each home, rounded; at least one type if above 0.
+        constrain: constrain the reply to the schema where the model's backend can.
 
     Returns:
-        One row a home, in the homes' order.
+        One row for each home, in the homes' order.
 
     Raises:
-        UsageError: where ``hidden`` is no share, or no home has a viewpoint with a region.
+        UsageError: ``hidden`` is no share, or no home has a viewpoint with a region.
     """
     if not 0 <= hidden <= 1:
         raise UsageError(f"hidden is {hidden}, expected a share between 0 and 1")
@@ -125,13 +125,13 @@ def evaluate(
 def score(
     scene: Scene, model: BaseChatModel | str, *, seed: int, hidden: float, constrain: bool = True
 ) -> AnnotationScores:
-    """Score one home; see :func:`evaluate`."""
+    """Score annotation on one home; see :func:`evaluate`."""
     truth = {v.id: v.region for v in scene.viewpoints if v.region is not None}
     fitting = {region.id: room_types(region.label) for region in scene.regions}
     done = annotate(scene)
     masked, names = _hide_types(done.scene, fitting, seed, hidden)
     context = room_typing.Context(scene=masked, model=model, constrain=constrain)
-    # A seed of the home's own: else a random model would draw alike for every Unknown_5.
+    # A seed for each home: else a random model would draw the same for every Unknown_5.
     draw = random.Random(f"{seed}/{scene.uri}/draw").randrange(2**31)
     types = run(room_typing.graph, {"seed": draw}, context=context)["result"]["types"]
     right = sum(kind in fitting[names[r]] for r, kind in types.items() if r in names)
@@ -164,7 +164,7 @@ def score(
 
 
 def table(rows: list[AnnotationScores]) -> Table:
-    """The rows with their micro mean (over viewpoints or regions) and macro mean (over homes)."""
+    """Return the scores as a table with micro mean (pooled) and macro mean (over homes)."""
     models = ", ".join(dict.fromkeys(row.model for row in rows))
     cells = [
         (row.scene, str(row.voting.of), *(str(getattr(row, column)) for column in COLUMNS))
@@ -178,13 +178,13 @@ def table(rows: list[AnnotationScores]) -> Table:
 
 
 def micro(rows: list[AnnotationScores], column: str) -> Share:
-    """All homes as one."""
+    """Return the share pooled over all homes."""
     shares = [getattr(row, column) for row in rows]
     return Share(sum(s.right for s in shares), sum(s.of for s in shares))
 
 
 def macro(rows: list[AnnotationScores], column: str) -> float | None:
-    """The mean over homes, each counting alike; None where no home has a value."""
+    """Return the mean of the homes' shares; None if no home has a value."""
     values = [getattr(row, column).value for row in rows]
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None
@@ -193,7 +193,7 @@ def macro(rows: list[AnnotationScores], column: str) -> float | None:
 def _hide_types(
     scene: Scene, fitting: dict[str, frozenset[str]], seed: int, hidden: float
 ) -> tuple[Scene, dict[str, str]]:
-    """The scene with some types hidden, and the hidden regions' names: after -> before."""
+    """Return the scene with some types hidden, and the hidden regions' ids: after -> before."""
     eligible = [r.id for r in scene.regions if fitting[r.id] and r.label != UNKNOWN]
     count = min(len(eligible), max(1, round(hidden * len(eligible)))) if hidden else 0
     chosen = random.Random(f"{seed}/{scene.uri}").sample(eligible, count)

@@ -1,1 +1,1 @@
-"""Captions of whole scenes by the batch."""
+"""Batch captioning of whole scenes."""

@@ -1,4 +1,4 @@
-"""What a captioning is asked to be."""
+"""Request of a captioning run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from navloom.evals.request import HEURISTIC, Constrain, Describer, MaxReasks, Re
 
 @dataclass(frozen=True, kw_only=True)
 class CaptionRequest(Request):
-    """Everything the outcome of a captioning depends on."""
+    """All inputs that the outcome of a captioning run depends on."""
 
     KIND: ClassVar[str] = "captions"
 
@@ -37,7 +37,7 @@ class CaptionRequest(Request):
         object.__setattr__(self, "job", tuple(dict.fromkeys(self.job)))
 
     def record(self) -> dict[str, Any]:
-        """The request as ``run.json`` keeps it, with the prompts it will use."""
+        """Return the entry of ``run.json``, with the prompts that the run will use."""
         from navloom.graphs.captions.captioner import PROMPTS
         from navloom.prompts.load import load_prompt
 

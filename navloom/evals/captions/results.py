@@ -1,4 +1,4 @@
-"""Captions in blocks: a viewpoint, what is seen from it, and the words for it."""
+"""Results of captioning as report blocks: table columns, viewpoint pages and totals."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ from navloom.sim.viewer import can_look, panorama_at
 from navloom.sim.views import direction_of
 
 _VIEW, _PICTURE = 256, 1024
-"""Pixels of a view's side, and of the four in a row."""
+"""Side of a view, and width of the four in a row, in pixels."""
 
 
 def _told(line: Line) -> Mapping[str, Any]:
-    """What is said of a line's viewpoint."""
+    """Return the captions of a line's viewpoint."""
     found: Mapping[str, Any] = line["result"]["viewpoints"].get(line["viewpoint"]) or {}
     return found
 
 
 def columns(run: Mapping[str, Any]) -> list[Column]:
-    """What a viewpoint's captions have of their own; the words are what licences keep."""
+    """Return the columns of a viewpoint's captions, without the licensed texts."""
     del run
     return [
         Column("viewpoint", lambda line: line["viewpoint"], "text"),
@@ -68,10 +68,10 @@ def _words(line: Line) -> int:
 
 
 def detail(run: Path, line: Mapping[str, Any]) -> Detail:
-    """One viewpoint: where it is, how it looks, and what is said of it and of each way on.
+    """Return the page of one viewpoint: map, views, and captions of it and of its candidates.
 
     Raises:
-        RunError: the line has not the form of a viewpoint's captions.
+        RunError: the line does not have the form of a viewpoint's captions.
     """
     with formed(f"{run}: sample {line.get('id')}", "a viewpoint's captions"):
         place, result, told = str(line["viewpoint"]), line["result"], _told(line)
@@ -99,7 +99,7 @@ def detail(run: Path, line: Mapping[str, Any]) -> Detail:
 
 
 def _clockwise(scene: Scene | None, place: str, ways: Mapping[str, str]) -> list[str]:
-    """The ways on in the order in which pictures number them, as far as the scene has them."""
+    """Return the candidates in the order of their numbers in images; unknown ones last."""
     if scene is None or place not in scene.viewpoint_by_id:
         return list(ways)
     here = scene.viewpoint_by_id[place].position
@@ -126,7 +126,7 @@ def _side(scene: Scene | None, place: str, way: str) -> str:
 
 
 def _looks(scene: Scene, place: str, order: list[str]) -> list[Block]:
-    """The four views with the ways numbered; none where the scene has no geometry."""
+    """Return the four views with numbered candidates; [] if the scene cannot be rendered."""
     try:
         if not can_look(scene):
             return []
@@ -150,7 +150,7 @@ def _map(scene: Scene, place: str, order: list[str]) -> SceneMap:
 
 
 def tables(run: Path) -> list[Block]:
-    """How many viewpoints have words, by scene.
+    """Return the numbers of captions, and of viewpoints with complete captions by scene.
 
     Raises:
         RunError: a line is broken.
@@ -180,7 +180,7 @@ def tables(run: Path) -> list[Block]:
 
 
 def pairing() -> Pairing:
-    """Two runs by viewpoint."""
+    """Return the rules for comparing two runs by viewpoint."""
     return Pairing(
         identity=lambda line: [line["scene"], line["viewpoint"]],
         scores=lambda line: {

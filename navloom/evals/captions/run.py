@@ -1,11 +1,11 @@
-"""Captions of whole scenes as a batch: one sample a viewpoint, one file of captions a scene.
+"""Batch captioning of scenes: one sample for each viewpoint, one caption file for each scene.
 
-The graph is :mod:`navloom.graphs.captions.captioner` (VLN-MME B.1, B.2). A run is a folder like any
-other, so it survives a kill at any moment; beside its lines it holds
+The graph is :mod:`navloom.graphs.captions.captioner` (VLN-MME B.1, B.2). A run is an ordinary run
+folder, so it survives a kill at any moment. It also holds
 
-    captions/SCENE.json    what :class:`navloom.sim.captions.CaptionCache` reads
+    captions/SCENE.json    read by :class:`navloom.sim.captions.CaptionCache`
 
-written anew at the end of every session from all finished samples, also where some are left.
+which every session rewrites at its end from all finished samples, even if some remain.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from navloom.scenes.uri import list_scenes, scene_of
 
 @dataclass(kw_only=True)
 class CaptionPlan(Plan):
-    """What a captioning will do: one sample a viewpoint.
+    """The plan of a captioning run: one sample for each viewpoint.
 
     Attributes:
-        scenes: the URI each scene is loaded by, by its portable name.
+        scenes: the URI of each scene, by its portable name.
     """
 
     scenes: dict[str, str]
@@ -38,28 +38,28 @@ class CaptionPlan(Plan):
 
 @dataclass(frozen=True)
 class CaptionJob(Job):
-    """How one viewpoint is captioned."""
+    """The job that captions one viewpoint."""
 
     plan: CaptionPlan
 
     graph = captions
 
     def input(self, sample: Sample) -> dict[str, Any]:
-        """One viewpoint."""
+        """Return the graph's input: seed and viewpoint."""
         return {"seed": sample.seed, "viewpoints": [sample.columns["viewpoint"]]}
 
     def context(self, sample: Sample, model: Any = None) -> Any:
-        """The graph's context; ``model`` stands in for the request's."""
+        """Return the graph's context; ``model`` replaces the request's."""
         scene = scene_of(self.plan.scenes[sample.scene])
         return self.settings(model, scene=scene, jobs=self.plan.request.job)
 
 
 def plan(request: CaptionRequest, run: Path | None, note: Note) -> CaptionPlan:
-    """Every viewpoint of every scene.
+    """Plan a sample for every viewpoint of every scene.
 
     Raises:
-        SceneError: there is no such scene, or one is broken.
-        UsageError: two scenes have one name.
+        SceneError: a scene is missing or broken.
+        UsageError: two scenes have the same name, or no scene has viewpoints.
     """
     del run, note
     samples: list[Sample] = []
@@ -78,20 +78,20 @@ def plan(request: CaptionRequest, run: Path | None, note: Note) -> CaptionPlan:
 
 
 def captions_file(run: Path | str, scene: Scene | str) -> Path:
-    """Where a run keeps the captions of a scene, given as such or by its portable name."""
+    """Return the path of a scene's captions in a run; scene or its portable name."""
     name = scene if isinstance(scene, str) else scene.uri
     return Path(run) / "captions" / f"{name.replace(':', '-', 1)}.json"
 
 
 def caption_file(captions: Path | str | None, scene: Scene | str) -> Path | None:
-    """The caption cache of a scene, as an option ``--captions`` means it.
+    """Return the caption cache of a scene that the option ``--captions`` selects.
 
     Args:
-        captions: a cache, which is the scene's whatever its name, or a run's folder.
-        scene: whose captions they are, as such or by its portable name.
+        captions: a cache file of this scene, whatever its name, or a run's folder.
+        scene: the scene, or its portable name.
 
     Returns:
-        None where nothing was given, or a run that holds no captions of this scene.
+        The file; None without ``captions``, or if the run has no captions of this scene.
     """
     if captions is None or not Path(captions).is_dir():
         return None if captions is None else Path(captions)
@@ -101,7 +101,7 @@ def caption_file(captions: Path | str | None, scene: Scene | str) -> Path | None
 
 def finish(made: CaptionPlan, run: Path) -> dict[str, Any]:
     """Write the captions of each scene."""
-    # Ids of one scene need not stand together: one scene's name may begin another's.
+    # Sorted ids may mix scenes, as one scene's name may be a prefix of another's.
     said: dict[str, dict[str, Any]] = {}
     for row in sorted(read_samples(run), key=lambda row: (row["scene"], row["attempt"])):
         said.setdefault(row["scene"], {}).update((row.get("result") or {}).get("viewpoints") or {})
@@ -113,6 +113,6 @@ def finish(made: CaptionPlan, run: Path) -> dict[str, Any]:
 
 
 def calls(made: CaptionPlan) -> Calls:
-    """A viewpoint is asked each job once, and what is no answer again."""
+    """Return the bounds of calls: each job once for each viewpoint, plus retries."""
     asked = made.request
     return Calls.of_asks(asked.model, asked.max_reasks, questions=len(asked.job))
