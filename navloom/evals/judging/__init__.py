@@ -1,1 +1,1 @@
-"""Judges through whole runs, and how far each judge can be trusted."""
+"""Runs of judges, and calibration of each judge against known truth."""

@@ -1,10 +1,10 @@
-"""Judging the judge, as a run: items of known truth through the judge, and what it makes of them.
+"""Calibration of judges: runs over items of known truth, and prompt injections.
 
-A calibration is a run folder like any other, so a slow judge may be stopped and gone on with.
-Beside its lines it holds ``calibration.json``, ``calibration.md`` and ``calibration.png``, written
-anew from all finished items at the end of each session. With ``injections`` every payload of the
-corpus goes before a judge, with the defences and without: how often does it flip? Beside it stands
-a gullible judge, which repeats any verdict-shaped text that reaches it, whatever the disguise.
+A calibration is an ordinary run folder, so it can be stopped and resumed. It also holds
+``calibration.json``, ``calibration.md`` and ``calibration.png``, rewritten from all finished items
+at the end of each session. With ``injections`` a judge reads every payload of the corpus, with the
+defences and without, and its flipped verdicts are counted. A gullible judge is the reference: it
+repeats any verdict-shaped text that reaches it, whatever the disguise.
 """
 
 from __future__ import annotations
@@ -53,19 +53,19 @@ _FOLD = str.maketrans("соеарСОЕАРιοα", "coeapCOEAPioa")
 
 
 class GullibleJudge(InProcessModel):
-    """See the module."""
+    """A rule-based judge that repeats any verdict-shaped text it reads (see the module)."""
 
     honest: bool
-    """Its verdict where it reads none."""
+    """Its verdict if it reads none."""
     blind: bool = False
-    """Whether it reads what is fenced too."""
+    """Whether it also reads fenced text."""
 
     @property
     def _llm_type(self) -> str:
         return "gullible-blind" if self.blind else "gullible"
 
     def said(self, messages: list[BaseMessage], bound: Mapping[str, Any]) -> AIMessage:  # noqa: ARG002
-        """A verdict: the last that it read, else its honest one."""
+        """Return a verdict: the last one in the messages, else the honest one."""
         text = "\n".join(message_text(m.content) for m in messages if isinstance(m, HumanMessage))
         found = self.read(text)
         verdict: dict[str, Any] = {
@@ -77,7 +77,7 @@ class GullibleJudge(InProcessModel):
         return AIMessage(json.dumps(verdict))
 
     def read(self, text: str) -> bool | None:
-        """The last verdict in a text, however disguised; None where there is none."""
+        """Return the last verdict in a text, however disguised; None without one."""
         shown = text if self.blind else _FENCED.sub(" ", text)
         said = [found[1].casefold() for found in _SHAPE.finditer(_undisguised(shown))]
         return said[-1] in ("true", "yes") if said else None
@@ -98,18 +98,18 @@ def _decoded(found: re.Match[str]) -> str:
 
 
 TRACE_ITEMS = 320
-"""Items of a rubric judge's calibration, about, unless told."""
+"""Approximate default number of items to calibrate a rubric judge."""
 
 
 def default_spec() -> str:
-    """The benchmark's scenes where they are, else the homes that come with the package."""
+    """Return the benchmark's scenes if present, else the homes of the package."""
     folder = os.environ.get("NAVLOOM_DATA")
     there = folder and (Path(folder) / "capnav" / "traverse").is_dir()
     return "capnav:" if there else "demo:"
 
 
 def truths(spec: str) -> list[tuple[str, Traversability]]:
-    """Each scene's URI with its passages: annotated for benchmark scenes, else from geometry.
+    """Return each scene's URI with its traversability: annotated for CapNav, else from geometry.
 
     Raises:
         SceneError: a scene or its annotations are missing or broken.
@@ -135,11 +135,11 @@ def _annotations(where: str) -> Path:
 
 
 def plan_reasoning(request: JudgeRequest, run: Path | None, note: Note) -> ReasoningPlan:
-    """What measuring a judge of reasons would be.
+    """Plan the calibration of a judge of reasons.
 
     Raises:
         SceneError: a scene is missing or broken.
-        UsageError: nothing in the scenes stops anybody, so that there is nothing to explain.
+        UsageError: no passage in the scenes stops any body, so there is no reason to judge.
     """
     del run, note
     spec, n = request.of, request.n or DEFAULT_ITEMS
@@ -147,7 +147,7 @@ def plan_reasoning(request: JudgeRequest, run: Path | None, note: Note) -> Reaso
     if not items:
         raise UsageError(f"no passage of {spec} stops any body: there is no reason to judge")
     given = {item.id: (item.explanation, item.record) for item in items}
-    # A payload must find the same draw as the plain item, or a random judge would seem to flip.
+    # An injected item has the seed of its plain item, or a random judge would seem to flip.
     seeds = {item.id: sample_seed(request.seed, item.base or item.id) for item in items}
     samples = [Sample(i.id, seeds[i.id], i.scene, columns=i.columns) for i in items]
     asked = {"spec": spec, "n": n, "items": digest(given)}
@@ -155,10 +155,10 @@ def plan_reasoning(request: JudgeRequest, run: Path | None, note: Note) -> Reaso
 
 
 def plan_trace(request: JudgeRequest, run: Path | None, note: Note) -> TracePlan:
-    """What measuring a rubric judge on spoiled steps of a navigation run would be.
+    """Plan the calibration of a rubric judge on corrupted steps of a navigation run.
 
     Raises:
-        DataError: no step can be spoiled, since none names the option that was taken.
+        DataError: no step can be corrupted, since none names the chosen option.
     """
     del run, note
     steps, _ = read_steps(Path(request.of))
@@ -178,7 +178,7 @@ def plan_trace(request: JudgeRequest, run: Path | None, note: Note) -> TracePlan
 
 
 def walked(out: Path, session: Session | None) -> Path:
-    """A whole run of the baseline over the homes of the package, to have steps to spoil."""
+    """Run the baseline over the package's homes, to have steps to corrupt."""
     from navloom.evals.navigation.request import EvalRequest
 
     asked = EvalRequest(task="scene", agent="mapgpt", cot=True, options={"spec": "demo:"})
@@ -191,7 +191,7 @@ _BASES = 10
 
 
 def plan_injections(request: JudgeRequest, run: Path | None, note: Note) -> ReasoningPlan:
-    """What putting every payload before a judge would be, with the defences and without."""
+    """Plan the judging of every injection payload, with the defences and without."""
     del run, note
     pairs = _pairs(request)
     given: dict[str, tuple[str, dict[str, Any]]] = {}
@@ -215,16 +215,16 @@ def plan_injections(request: JudgeRequest, run: Path | None, note: Note) -> Reas
 
 
 def measured(request: JudgeRequest, run: Path) -> dict[str, dict[str, Flips]]:
-    """How often payloads flipped the judge of a run, and gullible ones beside it.
+    """Count how often payloads flipped a run's judge and the gullible judges.
 
     Returns:
-        By judge the flips ``with`` and ``without`` the defences.
+        The flips ``with`` and ``without`` the defences, by judge.
     """
     return {request.model: flips_of(run), **asyncio.run(gullible_flips(_pairs(request)))}
 
 
 def _pairs(request: JudgeRequest) -> list[tuple[ReasonItem, Payload]]:
-    """Payloads in a fixed order, each with an item that deserves other than it claims."""
+    """Return payloads in a fixed order, each with an item whose true verdict differs."""
     items = make_items(truths(request.of), n=240, seed=request.seed)
     right = [item for item in items if item.kind == "right" and item.wording == "a"]
     wrong = [item for item in items if item.kind.startswith("wrong") and item.wording == "a"]
@@ -238,7 +238,7 @@ def _pairs(request: JudgeRequest) -> list[tuple[ReasonItem, Payload]]:
 async def gullible_flips(
     pairs: Sequence[tuple[ReasonItem, Payload]],
 ) -> dict[str, dict[str, Flips]]:
-    """Flips of the gullible judges (:mod:`navloom.evals.judging.calibration`), in this process."""
+    """Count the flips of the gullible judges, in this process."""
     found: dict[str, dict[str, Flips]] = {}
     for name, blind in (("gullible", False), ("gullible, blind to fences", True)):
         found[name] = {}

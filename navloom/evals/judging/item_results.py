@@ -1,7 +1,7 @@
-"""What was judged, item by item: columns in a table of samples, and each item on a page.
+"""Judged items in reports: columns of the sample table, and a page for each item.
 
-``verdict`` is the judge's, ``expected`` what is known to be deserved, ``agrees`` whether the two
-are one; an item that got no verdict is ``unscored``.
+``verdict`` is the judge's verdict, ``expected`` the known one, ``agrees`` whether they are equal.
+An item without a verdict is ``unscored``.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ _WORDS = {True: "correct", False: "wrong", None: UNSCORED}
 
 
 def result_of(line: Line) -> Mapping[str, Any]:
-    """What the judge made of an item; empty where there is nothing."""
+    """Return the judge's result of a line; {} without one."""
     return line.get("result") or {}
 
 
 def verdict_of(line: Line) -> str:
-    """Of a reason: ``correct``, ``wrong`` or ``unscored``."""
+    """Return the verdict on a reason: ``correct``, ``wrong`` or ``unscored``."""
     return _WORDS[result_of(line).get("correct")]
 
 
 def expected_of(line: Line) -> str | None:
-    """What a reason deserves: it is known of made items, and of payloads that they claim other."""
+    """Return the known verdict of a made or injected item; None if unknown."""
     if isinstance(line.get("deserves"), bool):
         return _WORDS[line["deserves"]]
     if isinstance(line.get("claim"), bool):
@@ -55,7 +55,7 @@ def expected_of(line: Line) -> str | None:
 
 
 def grades_of(line: Line) -> dict[str, str]:
-    """Of a step: each criterion's grade."""
+    """Return the grade of each of a step's criteria."""
     return {
         str(name): str(each.get("grade") or UNSCORED)
         for name, each in (result_of(line).get("criteria") or {}).items()
@@ -63,7 +63,7 @@ def grades_of(line: Line) -> dict[str, str]:
 
 
 def due_of(line: Line) -> dict[str, str]:
-    """What a spoiled step's criteria deserve; empty of one that nobody spoiled."""
+    """Return the known grades of a corrupted step's criteria; {} for an original step."""
     due = line.get("deserves")
     return {str(k): str(v) for k, v in due.items()} if isinstance(due, Mapping) else {}
 
@@ -95,7 +95,7 @@ def _disguise(line: Line) -> str | None:
 
 
 def reason_columns(run: Mapping[str, Any]) -> list[Column]:
-    """Of explanations, judged or made to measure a judge."""
+    """Return the columns of judged explanations, in ordinary or calibration runs."""
     kind = str(run.get("kind"))
     known = kind.startswith("calibrate")
     found = [_text("verdict", verdict_of, "correct, wrong, or unscored")]
@@ -129,7 +129,7 @@ def reason_columns(run: Mapping[str, Any]) -> list[Column]:
 
 
 def step_columns(run: Mapping[str, Any]) -> list[Column]:
-    """Of a navigator's steps, graded by a rubric."""
+    """Return the columns of navigation steps that a rubric graded."""
     grades = Column(
         "grades",
         lambda line: [f"{name} {grade}" for name, grade in grades_of(line).items()],
@@ -163,7 +163,7 @@ def step_columns(run: Mapping[str, Any]) -> list[Column]:
 
 
 def label_columns(run: Mapping[str, Any]) -> list[Column]:
-    """Of failed walks, labelled with a cause."""
+    """Return the columns of failed walks that were labelled with a cause."""
     del run
     return [
         _text("cause", lambda line: result_of(line)["cause"] or UNSCORED, "the judge's"),
@@ -182,7 +182,7 @@ def label_columns(run: Mapping[str, Any]) -> list[Column]:
 
 
 def pair_columns(run: Mapping[str, Any]) -> list[Column]:
-    """Of pairs of tasks."""
+    """Return the columns of compared pairs of tasks."""
     orders = Column(
         "same",
         lambda line: float(len({each["took"] for each in result_of(line)["said"]}) == 1),
@@ -203,7 +203,7 @@ def pair_columns(run: Mapping[str, Any]) -> list[Column]:
 
 
 def reason_pairing() -> Pairing:
-    """Two judges on the same explanations."""
+    """Return the rules for comparing two judges on the same explanations."""
 
     def scores(line: Line) -> dict[str, float | None]:
         result, agrees = result_of(line), _agrees(line)
@@ -228,7 +228,7 @@ def reason_pairing() -> Pairing:
 
 
 def step_pairing() -> Pairing:
-    """Two judges on the same steps: each criterion counts as kept to."""
+    """Return the rules for comparing two judges on the same steps; one score a criterion."""
 
     def scores(line: Line) -> dict[str, float | None]:
         said, due = grades_of(line), due_of(line)
@@ -249,7 +249,7 @@ def step_pairing() -> Pairing:
 
 
 def label_pairing() -> Pairing:
-    """Two judges on the same failed walks."""
+    """Return the rules for comparing two judges on the same failed walks."""
     return Pairing(
         identity=lambda line: line["of"],
         scores=lambda line: {
@@ -265,7 +265,7 @@ def label_pairing() -> Pairing:
 
 
 def pair_pairing() -> Pairing:
-    """Two judges on the same pairs of tasks."""
+    """Return the rules for comparing two judges on the same pairs of tasks."""
 
     def scores(line: Line) -> dict[str, float | None]:
         result = result_of(line)
@@ -288,10 +288,10 @@ def pair_pairing() -> Pairing:
 
 
 def reason(run: Path, line: Mapping[str, Any]) -> Detail:
-    """An explanation, its verdict and evidence; an injected payload is marked.
+    """Return the page of an explanation: verdict, evidence and any injected payload.
 
     Raises:
-        RunError: the line has not the form of a judged explanation.
+        RunError: the line does not have the form of a judged explanation.
     """
     with formed(f"{run}: sample {line.get('id')}", "a judged explanation"):
         result = result_of(line)
@@ -331,12 +331,12 @@ def _corpus() -> Mapping[str, Payload]:
 
 
 def _said(line: Line) -> Transcript:
-    """The explanation; of an injected one what was there before, and the payload apart."""
+    """Return the explanation as a transcript, with an injected payload as its own message."""
     text, name = str(line["explanation"]), line.get("payload")
     payload = _corpus().get(str(name)) if name else None
     if payload is None:
         return Transcript(title="The explanation", said=(Said("the explanation", text),))
-    # Of a made item the truth of the plain one says what the payload claims; of a corpus, the line.
+    # The line states the payload's claim, or it is the opposite of the item's true verdict.
     claim = line["claim"] if isinstance(line.get("claim"), bool) else not line["deserves"]
     injected = payload.text(claim)
     who = f"the payload {payload.id}, in the {payload.where}"
@@ -348,7 +348,7 @@ def _said(line: Line) -> Transcript:
 
 
 def _asked(line: Line) -> list[Block]:
-    """What the judge was told, what it said, and what was sent back."""
+    """Return the judge's prompt, its replies and the rejection messages."""
     result = result_of(line)
     said = [Said("the judge was told", str(each)) for each in result.get("prompt") or ()]
     said += [Said("the judge", str(each)) for each in result.get("replies") or ()]
@@ -359,10 +359,10 @@ def _asked(line: Line) -> list[Block]:
 
 
 def step(run: Path, line: Mapping[str, Any]) -> Detail:
-    """A navigator's step, graded by each criterion.
+    """Return the page of a navigation step: its grade by each criterion.
 
     Raises:
-        RunError: the line has not the form of a graded step.
+        RunError: the line does not have the form of a graded step.
     """
     with formed(f"{run}: sample {line.get('id')}", "a graded step"):
         due, grades = due_of(line), grades_of(line)
@@ -395,10 +395,10 @@ def step(run: Path, line: Mapping[str, Any]) -> Detail:
 
 
 def label(run: Path, line: Mapping[str, Any]) -> Detail:
-    """A failed walk and its cause, beside what the rules say.
+    """Return the page of a failed walk: its cause, beside the cause that the rules find.
 
     Raises:
-        RunError: the line has not the form of a labelled walk.
+        RunError: the line does not have the form of a labelled walk.
     """
     with formed(f"{run}: sample {line.get('id')}", "a labelled walk"):
         result = result_of(line)
@@ -415,10 +415,10 @@ def label(run: Path, line: Mapping[str, Any]) -> Detail:
 
 
 def pair(run: Path, line: Mapping[str, Any]) -> Detail:
-    """Two tasks, asked in both orders.
+    """Return the page of a pair of tasks, with the answers in both orders.
 
     Raises:
-        RunError: the line has not the form of a judged pair.
+        RunError: the line does not have the form of a judged pair.
     """
     with formed(f"{run}: sample {line.get('id')}", "a judged pair of tasks"):
         result = result_of(line)

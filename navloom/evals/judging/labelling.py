@@ -1,10 +1,10 @@
-"""Failed walks given to a model, which says why each left the right way.
+"""Labelling of failed walks: a model states why each walk left the ground-truth path.
 
-One sample a failed episode of a navigation run. A model is told what a reader of the sheet of
-``docs/errors.md`` is told (:mod:`navloom.evals.navigation.failure_account`), and never what the
-rules say. Where the model is ``builtin/heuristic`` no model reads: the rules themselves answer
-(:mod:`navloom.evals.navigation.failure_cause`), from the scene. ``labels.jsonl`` holds the labels
-in the form of a reader's file; ``cause`` is null where there is no label.
+Each sample is a failed episode of a navigation run. The model gets the account that human readers
+get (:mod:`navloom.evals.navigation.failure_account`; ``docs/errors.md``), never the rules' answer.
+With ``builtin/heuristic`` no model is called: the rules themselves answer from the scene
+(:mod:`navloom.evals.navigation.failure_cause`). ``labels.jsonl`` holds the labels in the form of a
+reader's file; ``cause`` is null without a label.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ LABELS = "labels.jsonl"
 
 @dataclass(frozen=True)
 class Failed:
-    """A walk that failed.
+    """A failed walk.
 
     Attributes:
-        id: as the run has it.
-        episode: what was to be done.
-        result: the navigator's, as its line has it.
+        id: the sample's id in the run.
+        episode: its episode.
+        result: the navigator's result in the line.
     """
 
     id: str
@@ -56,13 +56,13 @@ class Failed:
 
 
 def read_failed(where: Path) -> tuple[list[Failed], list[str]]:
-    """The failed walks of a run's folder, or of a file of its lines.
+    """Read the failed walks of a run's folder, or of a file of its lines.
 
     Returns:
-        Them, and one line for each episode that could not be read.
+        The walks, and a message for each episode that could not be read.
 
     Raises:
-        DataError: there is none, or the file cannot be read.
+        DataError: there are none, or the file cannot be read.
     """
     faults: list[str] = []
     failed = []
@@ -84,7 +84,7 @@ def read_failed(where: Path) -> tuple[list[Failed], list[str]]:
 
 @dataclass(kw_only=True)
 class LabelPlan(Plan):
-    """Failed walks to label, by sample id, and their scenes."""
+    """The plan of a labelling run: failed walks by sample id, and their scenes."""
 
     walks: Mapping[str, Failed]
     scenes: RunScenes
@@ -92,20 +92,20 @@ class LabelPlan(Plan):
 
 @dataclass(frozen=True)
 class LabelJob(Job):
-    """How one failed walk is labelled."""
+    """The job that labels one failed walk."""
 
     plan: LabelPlan
 
     graph = labeller
 
     def input(self, sample: Sample) -> dict[str, Any]:
-        """One walk in words."""
+        """Return the graph's input: the walk described in words, and the causes."""
         walk = self.plan.walks[sample.id]
         told = account(Walk.read(walk.result), walk.episode, self._scene(walk))
         return {"seed": sample.seed, "account": told, "causes": dict(MEANS)}
 
     def context(self, sample: Sample, model: Any = None) -> Any:
-        """The graph's context; ``model`` stands in for the request's."""
+        """Return the graph's context; ``model`` replaces the request's."""
         if model is None and read_spec(self.plan.request.model).bare == HEURISTIC:
             said = self._rules(sample)
             model = BuiltinChatModel(
@@ -115,7 +115,7 @@ class LabelJob(Job):
         return self.settings(model)
 
     def record(self, sample: Sample, state: Mapping[str, Any]) -> dict[str, Any]:
-        """The label, and beside it what the rules say: they are asked anew, by this version."""
+        """Return the label, and the rules' cause as this version computes it."""
         line = super().record(sample, state)
         return {**line, "result": {**line["result"], "rules": self._rules(sample)["cause"]}}
 
@@ -123,7 +123,7 @@ class LabelJob(Job):
         return self.plan.scenes.load(walk.episode.scene)
 
     def _rules(self, sample: Sample) -> dict[str, Any]:
-        """What the rules say, in the words of a label."""
+        """Return the cause that the rules find, in the form of a label."""
         walk = self.plan.walks[sample.id]
         seen = analyse(walk.result, walk.episode, self._scene(walk), success=False)
         others = [cause for cause in seen.evidence.get("causes", ()) if cause != seen.cause]
@@ -132,10 +132,10 @@ class LabelJob(Job):
 
 
 def plan_labels(request: JudgeRequest, run: Path | None, note: Note) -> LabelPlan:
-    """What labelling the failed walks of a navigation run, or of a file of its lines, would be.
+    """Plan the labelling of the failed walks of a navigation run, or of a file of its lines.
 
     Raises:
-        DataError: there is none.
+        DataError: there are none.
     """
     del run, note
     where, taken = Path(request.of), set[str]()
@@ -155,7 +155,7 @@ def plan_labels(request: JudgeRequest, run: Path | None, note: Note) -> LabelPla
 
 
 def write_labels(plan: LabelPlan, run: Path) -> dict[str, Any]:
-    """Write the labels there are, in the order of the walks, as a reader's file."""
+    """Write the labels so far, in the order of the walks, as a reader's file."""
     found = {row["id"]: row for row in read_samples(run)}
     rows = [found[sample.id] for sample in plan.samples if sample.id in found]
     write_whole(
@@ -169,7 +169,7 @@ def write_labels(plan: LabelPlan, run: Path) -> dict[str, Any]:
 
 
 def count_labels(run: Path) -> tuple[dict[str, int], int]:
-    """How often each cause was given, the most frequent first, and how often the rules' own."""
+    """Return the frequency of each cause, descending, and how often the rules agree."""
     results = [row["result"] for row in read_samples(run)]
     counted = Counter(each["cause"] or "unscored" for each in results)
     return dict(counted.most_common()), sum(each["cause"] == each["rules"] for each in results)

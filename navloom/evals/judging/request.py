@@ -1,4 +1,4 @@
-"""What a judging is asked to be."""
+"""Request of a judge run or a calibration."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _TASKS = ("judge_prefer", "calibrate_prefer")
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeRequest(Request):
-    """Everything the outcome of a judging depends on, what is judged included."""
+    """All inputs that the outcome of a judge run depends on, the judged items included."""
 
     PLACES: ClassVar[Sequence[str]] = ("kind", "of", "against", "n")
-    """None of these stands as it is in ``run.json``: what they name does, by its content."""
+    """Not part of the request in ``run.json``, which has hashes of what these name."""
     DERIVED: ClassVar[frozenset[str]] = frozenset(
         {"prompt", "answers", "steps", "walks", "causes", "items", "spec", "pairs"}
     )
@@ -34,9 +34,9 @@ class JudgeRequest(Request):
         "calibrate_prefer",
     ] = "judge_reasoning"
     of: str = ""
-    """A file of answers, a run or file of walks or tasks, or of a calibration the scenes."""
+    """A file of answers, or a run or file of walks or tasks; in a calibration, the scenes."""
     against: str = ""
-    """Of two runs or files of tasks, the other one."""
+    """The second run or file of tasks in a comparison."""
     rubric: Annotated[str, Opt("The rubric: trace, or a .yaml file.", metavar="NAME|FILE")] = (
         "trace"
     )
@@ -49,7 +49,7 @@ class JudgeRequest(Request):
             shown="of steps 320, of reasons 540, of --injections all, of tasks 200",
         ),
     ] = None
-    """Items of a calibration, or payloads; its own number unless given."""
+    """Number of items or payloads of a calibration; the default depends on the kind."""
     max_reasks: Annotated[
         int,
         Opt(
@@ -70,7 +70,7 @@ class JudgeRequest(Request):
             load_rubric(self.rubric)
 
     def record(self) -> dict[str, Any]:
-        """How is judged, as ``run.json`` keeps it; what is judged is the plan's."""
+        """Return the entry of ``run.json``: judge, rubric and prompt; the plan adds the items."""
         from navloom.graphs.judging import labeller, preference, reasoning, rubric
         from navloom.judges.trace import load_rubric
         from navloom.prompts.load import load_prompt
@@ -84,11 +84,11 @@ class JudgeRequest(Request):
         return {**own, "rubric": whole, "prompt": load_prompt(rubric.PROMPT).record}
 
     def where(self) -> dict[str, str]:
-        """Where the items and the rubric are on this machine, and how many were asked for."""
+        """Return the locations of items and rubric on this machine, and the number asked for."""
         return super().where() | {"rubric": self.rubric}
 
     @classmethod
     def restored(cls, given: dict[str, Any], where: Mapping[str, str]) -> dict[str, Any]:
-        """The fields as they were: a place is text."""
+        """Return field values; locations are text in ``run.json``, so ``n`` is parsed."""
         count = {} if given.get("n") is None else {"n": int(given["n"])}
         return super().restored({**given, **count}, where)

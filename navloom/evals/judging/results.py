@@ -1,4 +1,4 @@
-"""Judges in blocks: calibrations as tables and a picture, and what runs of judges come to."""
+"""Results of judge runs and calibrations as tables, charts and report blocks."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _MOST_UNREAD = 30
 
 
 def reasoning_tables(found: Calibration) -> list[Table]:
-    """Agreement, confusion by kind, and flips."""
+    """Return the tables of a calibrated reason judge: agreement, confusion by kind, flips."""
     baseline = (
         " A baseline: rules, not a language model." if found.model.startswith("builtin/") else ""
     )
@@ -82,7 +82,7 @@ def reasoning_tables(found: Calibration) -> list[Table]:
 
 
 def _set_name(name: str) -> str:
-    """A set, and whether the symbolic judge was written with it in view."""
+    """Label a wording set, and whether the symbolic judge was developed on it."""
     return f"{name} ({load_wordings(name).standing})" if name in SETS else name
 
 
@@ -109,7 +109,7 @@ def _confusion_table(found: Calibration) -> Table:
 
 
 def _unread_table(found: Calibration) -> Table:
-    """Wordings that the judge gave no verdict on, so that nobody takes its silence for a grade."""
+    """Return the table of sentences in explanations that got no verdict."""
     shown = found.unread[:_MOST_UNREAD]
     rows = tuple((words, said, f"{count} of {of}") for words, said, count, of in shown)
     more = len(found.unread) - len(shown)
@@ -131,7 +131,7 @@ def _flip_table(found: Flips) -> Table:
 
 
 def injection_table(found: Mapping[str, Mapping[str, Flips]]) -> Table:
-    """Flips with the defences and without, a row a judge."""
+    """Return the table of flips with and without the defences, one row for each judge."""
     rows = tuple(
         (name, *(str(doors[door]) for door in ("with", "without")), str(doors["with"].lost))
         for name, doors in found.items()
@@ -146,7 +146,7 @@ def injection_table(found: Mapping[str, Mapping[str, Flips]]) -> Table:
 
 
 def trace_tables(found: TraceCalibration) -> list[Table]:
-    """Agreement by criterion, and by kind."""
+    """Return the tables of a calibrated rubric judge: agreement by criterion and by kind."""
     rows = [(name, *_cells(each)[:-1]) for name, each in found.criteria.items()]
     rows += [(f"all, set {name}", *_cells(each)[:-1]) for name, each in found.sets.items()]
     header = ("criterion", "items", "unscored", "accuracy", "of those scored", "kappa")
@@ -165,7 +165,7 @@ def trace_tables(found: TraceCalibration) -> list[Table]:
 
 
 def confusion_bars(found: Calibration) -> Bars:
-    """Verdicts by kind and set of wordings; a part opens its items."""
+    """Make bars of the verdicts by kind and wording set; a segment links to its items."""
     bars = tuple(
         (f"{kind}, {name}", _segments(counted, "verdict", kind=kind, set=name))
         for name, by_kind in found.confusion.items()
@@ -183,7 +183,7 @@ def write_calibration(
     *,
     name: str = "calibration",
 ) -> None:
-    """Write ``calibration.json``, ``calibration.md`` and, of a judge of reasons, its picture."""
+    """Write ``calibration.json``, ``calibration.md`` and, with bars, ``calibration.png``."""
     from navloom.evals.report.chart import png
 
     data = json.dumps(record, ensure_ascii=False, indent=2, default=list)
@@ -202,7 +202,7 @@ def _model(run: Path) -> str:
 
 
 def _summary(run: Path) -> Summary:
-    """What the last session wrote; counts of nothing where there was none yet."""
+    """Return the summary of the last session; zero counts before the first."""
     said = read_summary(run)
     return Summary(**{e.name: said[e.name] for e in fields(Summary) if e.name in said})
 
@@ -210,7 +210,7 @@ def _summary(run: Path) -> Summary:
 def _of_lines(
     what: str,
 ) -> Callable[[Callable[[Path, list[dict[str, Any]]], list[Block]]], Callable[[Path], list[Block]]]:
-    """Give what is seen of a run its lines; a RunError says that one is no ``what``."""
+    """Decorate a function of a run's lines to read them; malformed ones raise a RunError."""
 
     def give(seen: Callable[[Path, list[dict[str, Any]]], list[Block]]) -> Any:
         @wraps(seen)
@@ -226,7 +226,7 @@ def _of_lines(
 
 @_of_lines("a judged explanation")
 def reasons_judged(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
-    """Of judged explanations: how many are correct, by body."""
+    """Show judged explanations: verdict counts, and verdicts by body."""
     found = totals(run)
     facts = (
         Fact("explanations", str(found.items)),
@@ -243,7 +243,7 @@ def reasons_judged(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
 
 @_of_lines("an item of a calibration")
 def reasons_calibrated(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
-    """A judge of reasons against the truth: by set, confusion that opens its items, flips."""
+    """Show a reason judge against the truth: agreement by set, confusion, flips."""
     found = score_reasoning(run, _model(run), _summary(run))
     said = {row["id"]: result_of(row).get("correct") for row in rows}
     injected = [
@@ -255,7 +255,7 @@ def reasons_calibrated(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
     for table in reasoning_tables(found):
         to: tuple[str, ...] = ()
         if table.title == "By kind":
-            # Its rows are those of the confusion, in its order.
+            # Same rows and order as the confusion.
             to = tuple(
                 to_samples(kind=kind, set=name)
                 for name, by_kind in found.confusion.items()
@@ -267,7 +267,7 @@ def reasons_calibrated(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
 
 @_of_lines("an item of injections")
 def injections_measured(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
-    """How often payloads flipped a judge, with the defences and without, and which."""
+    """Show how often payloads flipped a judge's verdict, with and without the defences."""
     said = {row["id"]: result_of(row).get("correct") for row in rows}
     found = [
         (row, _outcome(said.get(row["base"]), said[row["id"]], claim=row["claim"]))
@@ -292,7 +292,7 @@ def injections_measured(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
 
 
 def _gullible(run: Path) -> dict[str, dict[str, Flips]]:
-    """What the run wrote of other judges beside its own."""
+    """Read the other judges' flips from the run's ``calibration.json``; {} if unreadable."""
     names = {each.name for each in fields(Flips)}
     try:
         record = json.loads((run / "calibration.json").read_bytes()[:_MOST_SUMMARY])
@@ -309,7 +309,7 @@ def _gullible(run: Path) -> dict[str, dict[str, Flips]]:
 
 
 def _outcome(plain: bool | None, said: bool | None, *, claim: bool) -> str:
-    """What a payload did; pairs whose plain item has the claimed verdict already count for none."""
+    """Classify the effect of a payload on one pair of items."""
     if plain != (not claim):
         return CLAIMED if plain == claim else UNSCORED
     if said is None:
@@ -318,7 +318,7 @@ def _outcome(plain: bool | None, said: bool | None, *, claim: bool) -> str:
 
 
 def _flip_list(found: Sequence[tuple[Line, str]]) -> list[Block]:
-    """Each pair that flipped or got no verdict, or that none did."""
+    """List each pair that flipped or lost its verdict, or state that none did."""
     wrong = [(row, outcome) for row, outcome in found if outcome in (FLIPPED, LOST)]
     if not wrong:
         many = len([None for _, outcome in found if outcome == HELD])
@@ -343,13 +343,13 @@ def _flip_list(found: Sequence[tuple[Line, str]]) -> list[Block]:
 
 @_of_lines("a graded step")
 def steps_graded(_: Path, rows: list[dict[str, Any]]) -> list[Block]:
-    """Of graded steps: how often each criterion got each grade."""
+    """Show graded steps: how often each criterion got each grade."""
     return [_grade_bars(rows)]
 
 
 @_of_lines("a step of a calibration")
 def steps_calibrated(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
-    """A rubric judge against the truth, and how spoiled steps were graded."""
+    """Show a rubric judge against the truth, and the grades of corrupted steps."""
     found = score_trace(run, _model(run), _summary(run))
     agreed, kinds = trace_tables(found)
     to = tuple(to_samples(kind=kind) for kind, by in found.kinds.items() for _ in by)
@@ -389,7 +389,7 @@ def _grade_bars(rows: Iterable[Line]) -> Bars:
 
 @_of_lines("a labelled walk")
 def walks_labelled(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
-    """Of labelled walks: causes, and whether the rules say the same."""
+    """Show labelled walks: causes, and agreement with the rules."""
 
     def cause(row: Line) -> str:
         return str(result_of(row)["cause"] or UNSCORED)
@@ -409,7 +409,7 @@ def walks_labelled(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
 
 @_of_lines("a judged pair")
 def pairs_preferred(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
-    """Who is preferred, and how answers lean to a place."""
+    """Show which side is preferred, and how answers depend on the order."""
     summary, where = _summary(run), read_run(run).get("where") or {}
     found = score_preferred(run, _model(run), summary.left + summary.error)
     names = [str(where.get(key) or "?") for key in ("of", "against")]
@@ -418,7 +418,7 @@ def pairs_preferred(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
 
 @_of_lines("a pair of a calibration")
 def pairs_calibrated(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
-    """How far a judge of tasks finds the known order."""
+    """Show how far a preference judge finds the known order."""
     summary = _summary(run)
     found = score_calibration(run, _model(run), summary.left + summary.error)
     return [_choices(rows, "better"), *map(Grid, calibration_tables(found))]
@@ -441,15 +441,15 @@ def _bars(
     part: Callable[[Line], str],
     parts: str,
 ) -> Bars:
-    """Bars by one column, their parts by another; a part opens the samples that have both.
+    """Make bars by one column with segments by another; a segment links to its samples.
 
     Args:
-        title: above them.
+        title: title of the block.
         rows: lines.
-        column: the bars' column; empty where it is none.
-        name: a line's bar.
-        part: a line's part of it.
-        parts: the parts' column.
+        column: column of the bars; empty for none.
+        name: line -> its bar.
+        part: line -> its segment.
+        parts: column of the segments.
     """
     counted: dict[str, Counter[str]] = {}
     for row in rows:
@@ -465,13 +465,13 @@ def _bars(
 def _segments(
     counted: Mapping[str, int], parts: str, *, before: str = "", **where: str
 ) -> tuple[Segment, ...]:
-    """Parts of a bar, each opening its samples.
+    """Make the segments of a bar, each linked to its samples.
 
     Args:
-        counted: how many, by the part's word.
-        parts: the column that has the words; empty: none has.
-        before: what stands before a word there.
-        where: what else is so of them, by column.
+        counted: counts by segment name.
+        parts: column that holds the segment names; empty for none.
+        before: prefix of the names in that column.
+        where: further filters, by column.
     """
 
     def to(word: str) -> str:

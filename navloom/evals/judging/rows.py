@@ -1,8 +1,8 @@
-"""Anyone's answers to judge: one JSON object a line, read tolerantly, nothing lost.
+"""Tolerant reader of a JSON-lines file of answers to judge.
 
 A line is ``{"id", "explanation", "record"}``, or an answer as ``navloom eval capnav`` writes it
-(``{"id", ..., "result": {"answer", "path", "reason"}, "record"}``), of which the reason is judged
-where the answer is no. What cannot be judged is named with its line and its fault, and counted.
+(``{"id", ..., "result": {"answer", "path", "reason"}, "record"}``), whose reason is judged if the
+answer is no. Every other line is reported with its number and fault, and counted.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from navloom.files import open_file
 from navloom.judges.traversability import read_record
 
 ANSWERS = "answers.jsonl"
-"""Where ``eval capnav`` keeps an answer a line."""
+"""File of ``eval capnav`` with one answer a line."""
 _MOST_BYTES = 2_000_000_000
 _MOST_LINE = 8_000_000
 _MOST_SAID = 250_000
@@ -34,12 +34,12 @@ class Row:
     """One explanation to judge.
 
     Attributes:
-        id: as the file has it.
-        name: the same, safe as a file name and unique in the file.
-        explanation: untrusted.
-        record: checked.
-        agent: whose path it is; "" where nobody says.
-        scene: the scene's id; "" where nobody says.
+        id: the id in the file.
+        name: the id made safe as a file name and unique in the file.
+        explanation: its text; untrusted.
+        record: the validated record of the path.
+        agent: the body whose path it is; "" if unknown.
+        scene: the scene's id; "" if unknown.
     """
 
     id: str
@@ -52,24 +52,24 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """A line that is not judged, and why."""
+    """A line that is not judged, with the reason."""
 
     line: int
     id: str | None
     kind: str
-    """``broken`` (no such object), ``yes`` (an answer of yes has no reason to judge), ``unparsed``
-    (no answer), or ``no_record``."""
+    """``broken`` (malformed), ``yes`` (an answer of yes has no reason to judge), ``unparsed`` (no
+    answer), or ``no_record``."""
     fault: str
 
 
 @dataclass(frozen=True)
 class Answers:
-    """A file of answers.
+    """The content of a file of answers.
 
     Attributes:
-        rows: what can be judged, in the file's order.
+        rows: explanations to judge, in the file's order.
         left: every other line.
-        digest: of the file's bytes.
+        digest: SHA-256 of the file's bytes.
     """
 
     rows: tuple[Row, ...]
@@ -77,7 +77,7 @@ class Answers:
     digest: str
 
     def counts(self) -> dict[str, int]:
-        """How many lines were left, by kind."""
+        """Count the skipped lines by kind."""
         kinds = [each.kind for each in self.left]
         return {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)}
 
@@ -115,7 +115,7 @@ def read_answers(path: Path) -> Answers:
 
 
 def sample_name(text: str) -> str:
-    """An id made safe as a file name; two ids that differ stay different."""
+    """Make an id safe as a file name; different ids stay different."""
     plain = _UNSAFE.sub("-", text).strip("-.")
     if plain == text and 0 < len(text) <= _MOST_NAME and text[0].isalnum():
         return text
@@ -124,7 +124,7 @@ def sample_name(text: str) -> str:
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
-    """The lines of a file with their numbers, from 1.
+    """Yield the raw lines of a file with their numbers, from 1.
 
     Raises:
         DataError: it cannot be read, or is too large.
@@ -166,7 +166,7 @@ def _row(number: int, raw: bytes) -> Row | Left:
 
 
 def _said(data: Mapping[str, Any]) -> str | tuple[str, str]:
-    """The explanation of a line, or why there is none to judge."""
+    """Return the explanation of a line, or kind and message of why there is none to judge."""
     if "explanation" in data:
         said = data["explanation"]
         if said is None or isinstance(said, str):
@@ -184,7 +184,7 @@ def _said(data: Mapping[str, Any]) -> str | tuple[str, str]:
 
 
 def unique(name: str, names: set[str]) -> str:
-    """The name, or with a number where the file has it already."""
+    """Return the name, with a number appended if it is taken already, and add it to ``names``."""
     made, number = name, 1
     while made in names:
         number += 1

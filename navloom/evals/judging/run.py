@@ -1,9 +1,9 @@
-"""Judging as a batch: one sample an explanation or a step, a run folder like any other.
+"""Batch judging of explanations and navigation steps, one sample for each.
 
-A run's line has the verdict with prompt and replies under ``result``; its ``status`` is ``ok``
-where there is a verdict, whatever it says, and ``failed`` where the item is unscored. What the file
-held besides is in ``left.jsonl``. The same command on the same folder goes on; a file with other
-content is another request.
+A line of the run has the verdict with prompt and replies under ``result``. Its ``status`` is ``ok``
+with any verdict, and ``failed`` if the item is unscored. Lines of the file that are not judged are
+in ``left.jsonl``. The same command on the same folder resumes the run; a file with other content is
+a different request.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from navloom.graphs.judging import reasoning, rubric
 from navloom.judges.trace import Step, load_rubric, steps_of
 
 _SHOWN = 4_000
-"""Characters of an explanation that a line keeps; all of it went to the judge's fence."""
+"""Characters of an explanation that a line keeps; the judge gets all of it."""
 
 
 @dataclass(kw_only=True)
 class ReasoningPlan(Plan):
-    """Explanations to judge.
+    """The plan of a run that judges explanations.
 
     Attributes:
         given: explanation and record by sample id.
-        bare: ids of samples that are shown without defences, for measuring.
+        bare: ids of samples that are judged without defences, to measure these.
     """
 
     given: Mapping[str, tuple[str, dict[str, Any]]]
@@ -44,48 +44,48 @@ class ReasoningPlan(Plan):
 
 @dataclass(frozen=True)
 class ReasoningJob(Job):
-    """How one explanation is judged."""
+    """The job that judges one explanation."""
 
     plan: ReasoningPlan
 
     graph = reasoning
 
     def input(self, sample: Sample) -> dict[str, Any]:
-        """One explanation with its record."""
+        """Return the graph's input: an explanation with its record."""
         explanation, record = self.plan.given[sample.id]
         return {"seed": sample.seed, "explanation": explanation, "record": record}
 
     def context(self, sample: Sample, model: Any = None) -> Any:
-        """The graph's context; ``model`` stands in for the request's."""
+        """Return the graph's context; ``model`` replaces the request's."""
         return self.settings(model, defences=sample.id not in self.plan.bare)
 
 
 @dataclass(kw_only=True)
 class TracePlan(Plan):
-    """Steps to grade, by sample id."""
+    """The plan of a run that grades steps, by sample id."""
 
     steps: Mapping[str, Step]
 
 
 @dataclass(frozen=True)
 class RubricJob(Job):
-    """How one step is graded."""
+    """The job that grades one step."""
 
     plan: TracePlan
 
     graph = rubric
 
     def input(self, sample: Sample) -> dict[str, Any]:
-        """One step."""
+        """Return the graph's input: seed and step."""
         return {"seed": sample.seed, "step": self.plan.steps[sample.id].model_dump(mode="json")}
 
     def context(self, _: Sample, model: Any = None) -> Any:
-        """The graph's context; ``model`` stands in for the request's."""
+        """Return the graph's context; ``model`` replaces the request's."""
         return self.settings(model, rubric=load_rubric(self.plan.request.rubric))
 
 
 def plan_answers(request: JudgeRequest, run: Path | None, note: Note) -> ReasoningPlan:
-    """What judging a file of explanations would be (:mod:`navloom.evals.judging.rows`).
+    """Plan the judging of a file of explanations (:mod:`navloom.evals.judging.rows`).
 
     Raises:
         DataError: the file cannot be read or holds nothing to judge.
@@ -114,7 +114,7 @@ def plan_answers(request: JudgeRequest, run: Path | None, note: Note) -> Reasoni
 
 
 def plan_traces(request: JudgeRequest, run: Path | None, note: Note) -> TracePlan:
-    """What grading every step of a navigation run, or of a file of its lines, would be.
+    """Plan the grading of every step of a navigation run, or of a file of its lines.
 
     Raises:
         DataError: there is no step to grade, or the rubric is broken.
@@ -131,13 +131,13 @@ def plan_traces(request: JudgeRequest, run: Path | None, note: Note) -> TracePla
 
 
 def read_steps(where: Path) -> tuple[list[Step], list[str]]:
-    """The steps with a reasoning of a run's folder, or of a file of its lines.
+    """Read the steps that have a reasoning from a run's folder, or a file of its lines.
 
     Returns:
-        Them, and one line for each episode that could not be read.
+        The steps, and a message for each episode that could not be read.
 
     Raises:
-        DataError: there is none, or the file cannot be read.
+        DataError: there are none, or the file cannot be read.
     """
     steps: list[Step] = []
     faults: list[str] = []
@@ -155,12 +155,12 @@ def read_steps(where: Path) -> tuple[list[Step], list[str]]:
 
 
 def rows_of(where: Path, faults: list[str], *kinds: str) -> list[dict[str, Any]]:
-    """The lines of a run's folder, or of a file of them; what is no object is added to faults.
+    """Read the lines of a run's folder, or of a JSON-lines file.
 
     Args:
         where: the folder or the file.
-        faults: what is wrong with lines; added to.
-        kinds: of which one a folder's run must be.
+        faults: messages about lines that are no JSON objects are appended to it.
+        kinds: allowed kinds of a folder's run.
     """
     if where.is_dir():
         read_run_of(where, *kinds)
@@ -180,10 +180,10 @@ def rows_of(where: Path, faults: list[str], *kinds: str) -> list[dict[str, Any]]
 
 
 def digest(value: Any) -> str:
-    """What a run remembers items by."""
+    """Return the SHA-256 of a JSON value, in hex."""
     return sha256(json.dumps(value, sort_keys=True, default=list).encode()).hexdigest()
 
 
 def calls(made: Plan) -> Calls:
-    """Of any judging: one question an item, sent back as often as may be."""
+    """Return the bounds of calls of any judge run: one question for each item, plus retries."""
     return Calls.of_asks(made.request.model, made.request.max_reasks)

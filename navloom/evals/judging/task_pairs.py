@@ -1,9 +1,9 @@
-"""Pairs of tasks put to a judge: which would a person sooner give?
+"""Comparison of task pairs by a judge: which task would a person rather give?
 
-``judge prefer A B`` pairs the tasks of two runs or datasets by their homes and counts which side is
-preferred; ``judge calibrate prefer`` makes pairs of known order
-(:mod:`navloom.judges.preference_items`) and counts how often they are found in that order. One
-sample a pair, asked in both orders (:mod:`navloom.graphs.judging.preference`).
+``judge prefer A B`` pairs the tasks of two runs or datasets by home and counts which side is
+preferred. ``judge calibrate prefer`` makes pairs of known order
+(:mod:`navloom.judges.preference_items`) and counts how often the judge finds that order. Each
+sample is a pair, asked in both orders (:mod:`navloom.graphs.judging.preference`).
 """
 
 from __future__ import annotations
@@ -40,21 +40,21 @@ _MOST_FAULTS = 100
 
 @dataclass(kw_only=True)
 class PreferencePlan(Plan):
-    """Pairs of tasks in words, by sample id."""
+    """The plan of a comparison: pairs of tasks as text, by sample id."""
 
     pairs: Mapping[str, tuple[str, str]]
 
 
 @dataclass(frozen=True)
 class PreferenceJob(Job):
-    """How one pair is put to the judge."""
+    """The job that compares one pair of tasks."""
 
     plan: PreferencePlan
 
     graph = preference
 
     def input(self, sample: Sample) -> dict[str, Any]:
-        """Both tasks."""
+        """Return the graph's input: seed and both tasks."""
         a, b = self.plan.pairs[sample.id]
         return {"seed": sample.seed, "a": a, "b": b}
 
@@ -64,9 +64,9 @@ class Tasks:
     """The tasks of a run or a dataset.
 
     Attributes:
-        asked: each as it may be asked for.
-        sensible: ids of those whose record says that nothing about them is odd.
-        faults: one line for each that could not be read.
+        asked: the tasks as they are put to a judge.
+        sensible: ids of tasks with a plausibility score of at least ``SENSIBLE``.
+        faults: a message for each task that could not be read.
     """
 
     asked: tuple[AskedErrand, ...]
@@ -75,10 +75,10 @@ class Tasks:
 
 
 def read_tasks(where: Path) -> Tasks:
-    """The valid tasks of a run's folder, or the lines of a dataset.
+    """Read the valid tasks of a run's folder, or the lines of a dataset.
 
     Raises:
-        DataError: there is none, or the file cannot be read.
+        DataError: there are none, or the file cannot be read.
     """
     faults: list[str] = []
     asked: list[AskedErrand] = []
@@ -110,7 +110,7 @@ def _rest(row: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _task(row: Mapping[str, Any]) -> tuple[AskedErrand, Any]:
-    """A row's task, and how plausible its record says it is."""
+    """Return a row's task, and the plausibility score in its record."""
     result = row.get("result")
     task: Mapping[str, Any] = result if isinstance(result, dict) else row
     if not isinstance(task.get("phase_1"), dict):
@@ -133,7 +133,7 @@ def _task(row: Mapping[str, Any]) -> tuple[AskedErrand, Any]:
 
 
 def _relay(phase_2: Any, rest: Mapping[str, Any]) -> str:
-    """How the second robot of a relay helps, in a sentence."""
+    """Describe the hand-over of a relay in a sentence; "" for no relay."""
     if not isinstance(phase_2, dict) or not rest.get("transfer_asset"):
         return ""
     where = f"the {plain_name(str(rest['transfer_asset']))[:80]}"
@@ -142,10 +142,10 @@ def _relay(phase_2: Any, rest: Mapping[str, Any]) -> str:
 
 
 def plan_prefer(request: JudgeRequest, run: Path | None, note: Note) -> PreferencePlan:
-    """What comparing two runs or datasets would be: their tasks paired by home, homes in turn.
+    """Plan the comparison of two runs or datasets: tasks paired by home, homes in turn.
 
     Raises:
-        DataError: one holds no task, or they share no home.
+        DataError: one side has no task, or they share no home.
     """
     del run, note
     sides = [read_tasks(Path(where)).asked for where in (request.of, request.against)]
@@ -177,12 +177,12 @@ def _by_home(tasks: Sequence[AskedErrand], seed: int) -> dict[str, list[AskedErr
 
 
 def plan_calibrate(request: JudgeRequest, run: Path | None, note: Note) -> PreferencePlan:
-    """What measuring a judge of tasks would be: of a run's sensible tasks, or of things in homes.
+    """Plan the calibration of a judge on a run's plausible tasks, or on objects in homes.
 
     Raises:
-        DataError: the run holds too little to spoil.
+        DataError: the file has no task.
         SceneError: a scene is missing or broken.
-        UsageError: nothing in the homes can be spoiled.
+        UsageError: no task can be corrupted.
     """
     del run, note
     n = request.n or PREFERENCE_PAIRS
@@ -209,7 +209,7 @@ def _is_scene(where: str) -> bool:
 
 
 def calls(made: Plan) -> Calls:
-    """Every pair is asked in both orders."""
+    """Return the bounds of calls: each pair is asked in both orders, plus retries."""
     asks = len(preference.ORDERS)
     most = Calls.of_asks(made.request.model, made.request.max_reasks, questions=asks)
     return replace(most, least=asks)
