@@ -1,1 +1,1 @@
-"""What only people know: forms, who rates what, what was answered, and how far people agree."""
+"""Studies with human raters: forms, assignment of items, ratings, and agreement."""

@@ -1,7 +1,7 @@
-"""What raters are asked: a form, read from YAML, with what of an item is shown and the questions.
+"""Form of a people study, read from YAML: the displayed parts of an item and the questions.
 
-A form is a file of anybody's: bounded, plain YAML, and an unknown key is one line. Forms of the
-house stand in ``navloom/evals/people/forms`` and go by their names.
+A form file is untrusted: size-limited, plain YAML, with a one-line error for an unknown key. The
+forms that come with Navloom are in ``navloom/evals/people/forms`` and are known by name.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
 Line = Annotated[str, Field(min_length=1, max_length=600)]
 Text = Annotated[str, Field(max_length=6_000)]
 Items: TypeAlias = Literal["instructions", "authors", "relays", "walks", "grades"]
-"""What a form asks about, and so what of SOURCE becomes an item."""
+"""Type of items that a form asks about, made from SOURCE."""
 Placed: TypeAlias = dict[Literal["region", "asset"], Annotated[str, Field(max_length=200)]]
 Answer: TypeAlias = (
     Annotated[int, Field(strict=True)] | Annotated[str, Field(max_length=8_000)] | Placed
 )
-"""What a rater says to one question: a step of a scale, an option's name, a place, a text."""
+"""An answer to one question: a step of a scale, an option's name, a place, or text."""
 
 PARTS: Mapping[Items, tuple[str, ...]] = {
     "instructions": ("instruction", "path", "rooms", "views"),
@@ -34,12 +34,12 @@ PARTS: Mapping[Items, tuple[str, ...]] = {
     "walks": ("instruction",),
     "grades": ("item",),
 }
-"""What of an item can be shown, by what a form asks about."""
+"""Parts of an item that can be shown, by type of items."""
 _MOST_BYTES = 200_000
 
 
 class Known(BaseModel):
-    """A part of a file whose unknown keys are refused by name, with the nearest known one."""
+    """A model that refuses unknown keys by name, and suggests the nearest known one."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -56,14 +56,14 @@ class Known(BaseModel):
 
 
 class FormOption(Known):
-    """One of the answers of a choice."""
+    """One option of a choice question."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,79}$")]
     text: Line
 
 
 class FormQuestion(Known):
-    """What is asked of each item."""
+    """A question about each item."""
 
     name: Name
     kind: Literal["scale", "choice", "place", "text"]
@@ -71,18 +71,18 @@ class FormQuestion(Known):
     """The question."""
     help: Annotated[str, Field(max_length=2_000)] = ""
     optional: bool = False
-    """Whether it may be left unanswered."""
+    """True if it may be left unanswered."""
     low: Annotated[int, Field(ge=-100, le=100)] = 1
-    """The least step of a scale."""
+    """Lowest step of a scale."""
     high: Annotated[int, Field(ge=-100, le=100)] = 5
     ends: tuple[Line, Line] | None = None
-    """What the least and the most step of a scale mean."""
+    """Labels of the lowest and the highest step of a scale."""
     options: Annotated[tuple[FormOption, ...], Field(max_length=40)] = ()
-    """Of a choice."""
+    """Options of a choice."""
     asset: bool = False
-    """Of a place: whether a thing in the room is asked for, too."""
+    """True if a place question also asks for an object in the room."""
     most: Annotated[int, Field(ge=1, le=8_000)] = 2_000
-    """Characters of a text at most."""
+    """Maximum length of a text."""
 
     @model_validator(mode="after")
     def _whole(self) -> FormQuestion:
@@ -103,15 +103,15 @@ class FormQuestion(Known):
 
     @property
     def measure(self) -> Literal["ordinal", "nominal", ""]:
-        """How answers are compared; empty where they are words."""
+        """The level of measurement of the answers; "" for text."""
         if self.kind == "text":
             return ""
         return "ordinal" if self.kind == "scale" else "nominal"
 
     def values(self, answer: Answer) -> dict[str, int | str]:
-        """An answer as what is counted, by the name that it is counted under.
+        """Return the countable values of an answer, by name.
 
-        A place is its room, and with a thing also both together; a text is nothing to count.
+        A place gives its room, and with an object also both together; a text gives nothing.
         """
         if isinstance(answer, dict):
             region, asset = answer["region"], answer.get("asset")
@@ -120,14 +120,14 @@ class FormQuestion(Known):
         return {} if self.kind == "text" else {self.name: answer}
 
     def check(self, answer: Answer, places: Mapping[str, tuple[str, ...]]) -> None:
-        """Refuse what is no answer to it.
+        """Refuse an answer that is invalid for the question.
 
         Args:
-            answer: of a rater.
-            places: rooms that can be named, each with the things in it.
+            answer: a rater's answer.
+            places: rooms that can be named, each with the objects in it.
 
         Raises:
-            ValueError: it is none; in a few words.
+            ValueError: the answer is invalid; the message is short.
         """
         said = f"{self.name}: {short(answer)} is no answer"
         match self.kind, answer:
@@ -147,27 +147,27 @@ class FormQuestion(Known):
 
 
 class Form(Known):
-    """What raters are shown and asked."""
+    """A form that raters are shown."""
 
     name: Name
     title: Line
     items: Items
-    """What it asks about."""
+    """Type of its items."""
     shows: Annotated[tuple[str, ...], Field(min_length=1, max_length=10)]
-    """What of an item is shown, in this order; of :data:`PARTS`."""
+    """Parts of an item that are shown, in this order; from :data:`PARTS`."""
     consent: Annotated[Text, Field(min_length=1)]
-    """What a rater agrees to before the first item."""
+    """Consent text, which a rater accepts before the first item."""
     thanks: Text = "Thank you. You have been through all items."
     questions: Annotated[tuple[FormQuestion, ...], Field(max_length=40)] = ()
-    """Asked of each item; of ``grades`` those of the judged run unless given."""
+    """Questions about each item; for ``grades``, default: those of the judged run."""
     overlap: Annotated[int, Field(ge=1, le=100)] = 3
-    """Raters an item."""
+    """Number of raters for each item."""
     each: Annotated[int, Field(ge=1, le=5_000)] | None = None
-    """Items a rater at most."""
+    """Maximum number of items for each rater."""
     motion: Literal["hops", "continuous"] = "continuous"
-    """How walks are walked: from place to place, or driving while keys are held."""
+    """Motion of walks: hops between viewpoints, or driving while keys are held."""
     new_homes: bool = False
-    """Whether each home is new to a rater: one item of each home at most."""
+    """True if a rater gets at most one item of each home."""
 
     @model_validator(mode="after")
     def _whole(self) -> Form:
@@ -189,20 +189,20 @@ class Form(Known):
         return self
 
     def moving(self, motion: Literal["hops", "continuous"]) -> Form:
-        """The same form with walks walked so.
+        """Return a copy of the form in which walks use the given motion.
 
         Raises:
-            UsageError: it is about no walks.
+            UsageError: the form is not about walks.
         """
         if self.items != "walks":
             raise UsageError(f"--motion goes with a form of walks, not with {self.name}")
         return self.model_copy(update={"motion": motion})
 
     def check(self, answers: Mapping[str, Answer], places: Mapping[str, tuple[str, ...]]) -> None:
-        """Refuse answers that are not to its questions, or lack one.
+        """Refuse answers that are invalid, unknown or incomplete.
 
         Raises:
-            ValueError: which, in a few words.
+            ValueError: an answer is invalid or missing; the message is short.
         """
         known = {each.name: each for each in self.questions}
         for name, answer in answers.items():
@@ -218,16 +218,16 @@ _FORM = TypeAdapter(Form)
 
 
 def form_names() -> tuple[str, ...]:
-    """The forms of the house."""
+    """Return the names of the forms that come with Navloom."""
     folder = files(__package__) / "forms"
     return tuple(sorted(Path(each.name).stem for each in folder.iterdir()))
 
 
 def read_form(named: str) -> Form:
-    """A form by its name in the house, or from a file.
+    """Read a form by name, or from a file.
 
     Raises:
-        UsageError: there is none of the name, or the file is not a form: where, and what is wrong.
+        UsageError: the name is unknown, or the file is no valid form.
     """
     path = Path(named)
     if path.suffix not in (".yaml", ".yml"):

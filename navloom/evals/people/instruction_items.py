@@ -1,8 +1,8 @@
-"""Instructions to be rated, their writers to be guessed, episodes to be walked.
+"""Study items about instructions: rating them, guessing their writers, walking episodes.
 
-They come from a run of navigation or of NavCraft, from a file of lines (``{"scene",
+Instructions come from a run of navigation or NavCraft, or from a JSON-lines file (``{"scene",
 "instruction", "path", "author", "maker"}``, or tasks as ``navloom export`` writes them), or are
-made anew of homes.
+generated in homes.
 """
 
 from __future__ import annotations
@@ -44,23 +44,23 @@ from navloom.scenes.scene import Scene
 from navloom.scenes.uri import SceneNames
 
 BY_PEOPLE = frozenset(("r2r", "r4r", "reverie", "dialogue"))
-"""Datasets whose instructions people wrote."""
+"""Datasets with instructions written by people."""
 _EXAMPLES = 3
 Maker = Literal["person", "model"]
 
 
 @dataclass(frozen=True)
 class Instruction:
-    """A text that leads through a scene.
+    """A navigation instruction with its scene and path.
 
     Attributes:
-        of: what it is called where it comes from.
+        of: its id in the source.
         scene: its scene.
-        text: the words.
-        path: viewpoints of the way that it is about.
-        author: who wrote it.
-        maker: whether that is a person or a model.
-        episode: as a navigator would be given it; None where it is none.
+        text: its text.
+        path: viewpoints of the path that it describes.
+        author: name of its writer.
+        maker: type of its writer, person or model.
+        episode: its navigation episode; None if there is none.
     """
 
     of: str
@@ -73,7 +73,7 @@ class Instruction:
 
 
 class _Line(BaseModel):
-    """A line of anybody's file of instructions."""
+    """A line of a file of instructions."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -86,16 +86,16 @@ class _Line(BaseModel):
 
 
 def read_instructions(source: str, *, seed: int, most: int, note: Note) -> list[Instruction]:
-    """The instructions of a source.
+    """Read or generate the instructions of a source.
 
     Args:
         source: a run's folder, a file of lines, or homes such as ``home:0-9``.
-        seed: of those that are made of homes.
-        most: that are made of homes.
-        note: told of what is left out.
+        seed: seed of instructions generated in homes.
+        most: number of instructions generated in homes.
+        note: receives a message about each instruction left out.
 
     Raises:
-        UsageError: it holds none; NavloomError: it cannot be read.
+        UsageError: the source has no instructions; NavloomError: it cannot be read.
     """
     path = Path(source)
     if path.is_dir():
@@ -172,7 +172,7 @@ def _of_file(path: Path, note: Note) -> Iterator[Instruction]:
 def _of_task(
     line: Mapping[str, Any], load: Callable[[str], Scene], model: str, note: Note
 ) -> Iterator[Instruction]:
-    """What a NavCraft task tells robot_1, over its own way."""
+    """Yield robot_1's instruction of a NavCraft task, with its own path."""
     from navloom.evals.navcraft.relay_map import placed_task
     from navloom.tools.navcraft.relay_schedule import schedule_solo
 
@@ -200,7 +200,7 @@ def _blocks(form: Form, one: Instruction, examples: Block | None = None) -> list
 
 
 def instruction_items(form: Form, said: Sequence[Instruction]) -> Iterator[Item]:
-    """Instructions as items."""
+    """Make an item of each instruction."""
     for number, one in enumerate(said):
         yield Item(
             id=f"i{number:04}",
@@ -218,10 +218,10 @@ def _tags(one: Instruction) -> dict[str, str]:
 
 
 def author_items(form: Form, said: Sequence[Instruction], seed: int) -> Iterator[Item]:
-    """Instructions of two writers, to be told apart; who is writer 1 is drawn by lot.
+    """Make items that ask which of two writers wrote an instruction.
 
     Raises:
-        UsageError: there are not two writers, or one has nothing beyond the examples.
+        UsageError: there are not two writers, or one has too few texts besides the examples.
     """
     by: dict[str, list[Instruction]] = defaultdict(list)
     for one in said:
@@ -264,7 +264,7 @@ def author_items(form: Form, said: Sequence[Instruction], seed: int) -> Iterator
 
 
 def walk_items(form: Form, said: Sequence[Instruction], note: Note) -> Iterator[Item]:
-    """Episodes as items: what is to be walked stays on the server, the words alone are shown."""
+    """Make items of episodes to walk; raters see the instruction, the server has the rest."""
     can_be_walked = plugin("navloom.walks", "fits", "A study of walks", UsageError)
     number = 0
     for one in said:

@@ -1,8 +1,8 @@
-"""A people's study from a form and a source: its items, its raters, its folder.
+"""Creation of a people study: items from a source, assignment to raters, study folder.
 
-Each item goes to ``overlap`` raters, or to all where there are fewer, always to those who have the
-least so far; lots decide between equals, so that different raters meet. Where homes are to be new
-to a rater (VLNVerse D), nobody is given two items of one home.
+Each item goes to ``overlap`` raters (or to all if there are fewer), chosen by fewest items so far.
+Ties are broken at random, so that different raters overlap. If homes must be new to a rater
+(VLNVerse D), no rater gets two items of one home.
 """
 
 from __future__ import annotations
@@ -44,17 +44,17 @@ from navloom.files import check_place
 def assign(
     items: Sequence[Item], names: Sequence[str], form: Form, seed: int
 ) -> tuple[tuple[Rater, ...], int]:
-    """Deal items out to raters.
+    """Assign items to raters.
 
     Args:
-        items: all there are.
+        items: all items.
         names: the raters' pseudonyms.
-        form: how many raters an item and items a rater, and whether homes are new.
-        seed: of the lots.
+        form: its ``overlap``, ``each`` and ``new_homes`` constrain the assignment.
+        seed: seed of random choices.
 
     Returns:
-        The raters with their items in their order, and how many ratings are lacking of
-        ``overlap`` (or of all raters, where these are fewer) an item, for want of raters.
+        The raters with their items in random order, and the number of ratings missing from
+        ``overlap`` (or all raters) for each item.
     """
     lots = random.Random(seed)
     wanted = min(form.overlap, len(names))
@@ -82,7 +82,7 @@ def assign(
 
 Note = Callable[[str], None]
 MADE = 60
-"""Instructions that are made of homes, unless it is said how many."""
+"""Default number of instructions generated in homes."""
 
 
 def study_people(
@@ -95,20 +95,20 @@ def study_people(
     seed: int = 0,
     note: Note = lambda _: None,
 ) -> People:
-    """Make a study, or read the one that is there, where it is the same.
+    """Create a people study, or read an existing one with the same request.
 
     Args:
-        form: what is shown and asked.
-        sources: what it is asked about; one, but for writers two.
+        form: the form.
+        sources: source of the items; one, or two for a study of authorship.
         out: the study's folder.
-        raters: how many there are.
-        n: items at most, drawn by lot; all unless given.
-        seed: of which items, who is asked what, and in which order.
-        note: told of what is left out.
+        raters: number of raters.
+        n: maximum number of items, drawn at random; default: all.
+        seed: seed of the choice, assignment and order of items.
+        note: receives a message about each item left out.
 
     Raises:
-        UsageError: a source holds nothing that the form asks about.
-        RunError: ``out`` is another study's, or cannot be written.
+        UsageError: a source has nothing that the form asks about, or items and raters do not fit.
+        RunError: ``out`` holds another study, or cannot be written.
     """
     asked: dict[str, Any] = {
         "form": form.model_dump(mode="json", exclude_defaults=True),
@@ -128,7 +128,7 @@ def study_people(
             )
         return people
     check_place(out, folder=True)
-    # Of homes as many are made as the raters can be asked about.
+    # Generate as many instructions as the raters can rate.
     most = n or min(MOST_ITEMS, (form.each or 0) * raters // min(form.overlap, raters) or MADE)
     form, found = _items(form, sources, n, most, seed, note)
     chosen = list(islice(found, MOST_ITEMS + 1))
@@ -153,10 +153,10 @@ def study_people(
 def _items(
     form: Form, sources: Sequence[str], n: int | None, most: int, seed: int, note: Note
 ) -> tuple[Form, Iterator[Item]]:
-    """The form as it is asked, and the items; which are taken is drawn by lot."""
+    """Return the form as it is asked, and the items, drawn at random if ``n`` is given."""
 
     def drawn(every: Sequence[Any]) -> list[Any]:
-        # In the order of the source: which of two came first says nothing to a rater.
+        # Keep the order of the source.
         places = range(len(every))
         kept = sorted(random.Random(seed).sample(places, min(n, len(every))) if n else places)
         return [every[place] for place in kept]

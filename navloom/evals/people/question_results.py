@@ -1,16 +1,15 @@
-"""What people said to each question of a study: how far they agree, and with whom.
+"""Results of each question of a people study: agreement of raters with each other and with judges.
 
-Only what counts is counted: the last answer of a rater and item, of raters who did not withdraw.
+Only valid answers count: the last answer of a rater to an item, of raters who did not withdraw.
 
-A person is held against the others alone, so a judge that is held against all would have the better
-measure. Here each person of each item is left out in turn, and the judge and that person are held
-against the same others: a judge that errs as people do comes out level whatever their number is,
-and only the difference between the two is judged. Where the others have no majority there is
-nothing to hold against; such ties are counted apart. (Leaving one out: Calderon, Reichart and Dror,
-The Alternative Annotator Test, 2025; theirs asks each person by a test, this one all by one
-interval.)
+A person is compared with the other people, so a judge compared with all people would have an
+advantage. Here each person of each item is left out in turn, and the judge and that person are
+compared with the same others. A judge that errs as people do then scores the same as people,
+whatever their number, and only the difference is tested. Ties, where the others have no majority,
+are counted apart. (Leave-one-out follows Calderon, Reichart and Dror, The Alternative Annotator
+Test, 2025; they test each person, this module uses one interval for all.)
 
-Of a scale the others' median stands for their majority, and steps from it for being right.
+For a scale, the others' median replaces the majority, and the distance in steps replaces accuracy.
 """
 
 from __future__ import annotations
@@ -31,19 +30,19 @@ from navloom.evals.report.intervals import Floats, Rate
 
 Verdict = Literal["better", "as good", "worse", "not told apart", "too few items"]
 LEAST_ITEMS = 20
-"""Below so many a bootstrap's interval is too narrow to say anything of."""
+"""Minimum number of items: with fewer, bootstrap intervals are too narrow."""
 WITHIN_SHARE, WITHIN_STEPS = 0.1, 0.25
-"""How far apart is as good as level: of a share that agrees, and of steps of a scale."""
+"""Margins of equivalence: of a share of agreement, and of steps of a scale."""
 
 
 @dataclass(frozen=True)
 class Against:
-    """Somebody against a majority.
+    """Score of a person or judge against a majority.
 
     Attributes:
-        mean: the share that is the majority's, or of a scale the mean steps away.
-        answers: how many were held against one.
-        ties: how many could not be: those asked are of several minds, or nobody.
+        mean: share of answers equal to the majority; for a scale, mean distance in steps.
+        answers: number of answers compared with a majority.
+        ties: number of answers without a majority to compare with.
     """
 
     mean: Estimate
@@ -53,16 +52,16 @@ class Against:
 
 @dataclass(frozen=True)
 class Beside:
-    """A judge beside the people, or beside one of them.
+    """Comparison of a judge with all people or with one person.
 
     Attributes:
-        judge: whose name it is: ``judge:NAME``, ``generator``, ``optimum``, ``truth``.
-        person: the person; empty: all of them.
-        theirs: the people's, each against the others.
-        its: the judge's, against the same.
-        items: how many items that is.
-        difference: how much better the judge is than the people, less than 0 where worse.
-        verdict: what the interval of the difference says.
+        judge: its name: ``judge:NAME``, ``generator``, ``optimum``, ``truth``.
+        person: the person; empty: all people.
+        theirs: score of the people, each against the others.
+        its: score of the judge against the same others.
+        items: number of items.
+        difference: advantage of the judge over the people; negative if worse.
+        verdict: conclusion from the interval of the difference.
     """
 
     judge: str
@@ -75,18 +74,18 @@ class Beside:
 
 
 class Others:
-    """The answers to one question, each person against the others.
+    """Leave-one-out comparison: each answer to a question against the other people.
 
     Args:
-        answers: of the people.
-        seed: of the bootstraps.
+        answers: answers of the people.
+        seed: seed of the bootstraps.
     """
 
     def __init__(self, answers: Answers, seed: int = 0) -> None:
         self.answers, self._seed = answers, seed
         self.steps = answers.level != "nominal"
-        """Whether answers are steps of a scale: less is better."""
-        # Of each answer that the others have a majority to: item, rater, worth, that majority.
+        """True for a scale: scores are distances, and less is better."""
+        # For each answer with a majority of others: item, rater, score, that majority.
         held = list(self._held())
         self._item = np.array([each[0] for each in held], np.int64)
         self._rater = np.array([each[1] for each in held], np.int64)
@@ -105,7 +104,7 @@ class Others:
         return self.answers.places[code] if self.steps else float(code)
 
     def _middle(self, counts: NDArray[np.int64]) -> float | None:
-        """The majority of some, or the median of a scale; None where there is none."""
+        """Return the majority of values, or the median of a scale; None if there is none."""
         if not counts.sum():
             return None
         if self.steps:
@@ -117,21 +116,21 @@ class Others:
         return abs(place - due) if self.steps else float(place == due)
 
     def person(self, name: str) -> Against:
-        """A person against the others."""
+        """Score one person against the others."""
         row = self.answers.raters.index(name)
         mine = self._rater == row
         many = int((self.answers.codes[row] >= 0).sum())
         return self._against(self._item[mine], self._own[mine], many - int(mine.sum()))
 
     def people(self) -> Against:
-        """Every person against the others."""
+        """Score all people, each against the others."""
         return self._against(self._item, self._own, len(self.answers.said) - len(self._own))
 
     def judge(self, said: Mapping[str, Value]) -> Against:
-        """A judge against the majority of all people.
+        """Score a judge against the majority of all people.
 
         Args:
-            said: by item; items that no person answered do not count.
+            said: its values by item; items without people's answers are ignored.
         """
         places = self._places(said)
         middles = {at: self._middle(self.answers.counts[at]) for at in places}
@@ -140,12 +139,12 @@ class Others:
         return self._against(np.array(list(due), np.int64), np.array(worth), len(places) - len(due))
 
     def beside(self, name: str, said: Mapping[str, Value], person: str = "") -> Beside:
-        """A judge beside a person, or beside all, on the items that both answered.
+        """Compare a judge with one person or all, on the items that both answered.
 
         Args:
-            name: the judge's.
-            said: by item.
-            person: whom; all unless given.
+            name: the judge's name.
+            said: its values by item.
+            person: the person; default: all.
         """
         places = self._places(said)
         shared = np.isin(self._item, list(places))
@@ -166,7 +165,7 @@ class Others:
         )
 
     def _places(self, said: Mapping[str, Value]) -> dict[int, float]:
-        """By the number of the item; a value that no person gave is beside all of theirs."""
+        """Return values by item number; -1 for a value that no person gave."""
         of = {value: self._place(code) for code, value in enumerate(self.answers.values)}
         known = self.answers.columns
         return {known[item]: of.get(value, -1.0) for item, value in said.items() if item in known}
@@ -175,7 +174,7 @@ class Others:
         return Against(self._mean(items, worth), len(items), ties)
 
     def _mean(self, items: NDArray[np.int64], worth: Floats) -> Estimate:
-        """Over answers, what is drawn are items."""
+        """Estimate the mean over answers; the bootstrap draws items."""
         sums = np.zeros((len(self.answers.items), 2))
         np.add.at(sums[:, 0], items, worth)
         np.add.at(sums[:, 1], items, 1.0)
@@ -193,18 +192,18 @@ class Others:
 
 TRUTH = "truth"
 _MOST_GROUPS, _LEAST_OF_GROUP = 20, 5
-"""Groups that are listed, and items that they have on average."""
+"""Maximum number of groups, and minimum average number of items in them."""
 
 
 @dataclass
 class QuestionAnswers:
-    """What was said to one question, and is known of it.
+    """Answers and references of one question.
 
     Attributes:
-        name: the question's; of the thing that a place is with, the same and ``with asset``.
-        question: as the form has it.
-        said: by rater and item.
-        known: by who says it and item.
+        name: the question's name; with the suffix ``with asset`` for place and object together.
+        question: the question in the form.
+        said: answers by rater and item.
+        known: reference values by source and item.
     """
 
     name: str
@@ -213,16 +212,16 @@ class QuestionAnswers:
     known: defaultdict[str, dict[str, Value]] = field(default_factory=lambda: defaultdict(dict))
 
     def answers(self) -> Answers:
-        """As a table."""
+        """Return the answers as a table."""
         scale = self.question.kind == "scale"
         order = tuple(range(self.question.low, self.question.high + 1)) if scale else ()
         return Answers(self.said, "ordinal" if scale else "nominal", order)
 
 
 def asked(people: People) -> tuple[list[QuestionAnswers], int]:
-    """What was said to each question that can be counted, and how many answers are none.
+    """Collect answers by countable question; also return the number of invalid answers.
 
-    An answer is none where the form has another question now or another hand changed the file.
+    An answer is invalid if the form or the file was changed since.
     """
     questions = {each.name: each for each in people.form.questions if each.measure}
     found: dict[str, QuestionAnswers] = {}
@@ -260,13 +259,13 @@ def _values(question: FormQuestion, answer: Answer, item: Item) -> Mapping[str, 
 
 @dataclass(frozen=True)
 class Chance:
-    """How often what people say is true, against guessing.
+    """Accuracy of a person, majority or judge, tested against guessing.
 
     Attributes:
-        who: a person; ``all answers``, or ``the majority`` of each item; a judge.
-        right: how often.
-        guess: the share that guessing has.
-        p: of so many or fewer, or of something as rare, by guessing: exact binomial, two-sided.
+        who: a person, a judge, ``all answers``, or ``the majority`` of each item.
+        right: accuracy.
+        guess: expected accuracy of guessing.
+        p: two-sided p-value of an exact binomial test against guessing.
     """
 
     who: str
@@ -277,15 +276,15 @@ class Chance:
 
 @dataclass(frozen=True)
 class Apart:
-    """An item that people differ on.
+    """An item on which people disagree.
 
     Attributes:
         item: its id.
-        question: which.
-        said: each value and how many gave it, most frequent first.
-        apart: the share of pairs that differ; of a scale the mean distance of two people, in parts
-            of its length.
-        majority: what most say; several are a tie.
+        question: name of the question.
+        said: each value with its frequency, descending.
+        apart: share of pairs that differ; for a scale, mean distance of two people as a share of
+            its length.
+        majority: most frequent values; several in a tie.
     """
 
     item: str
@@ -297,23 +296,23 @@ class Apart:
 
 @dataclass(frozen=True)
 class QuestionResult:
-    """One question's results.
+    """All results of one question.
 
     Attributes:
-        name: the question's.
-        agreed: how far people agree.
-        pairs: how many pairs of people said the same of an item, and how many pairs are.
-        counts: how often each value was said, in their order.
-        majorities: items with two answers or more and one value that most said.
-        ties: items of which several values were said most.
+        name: name of the question.
+        agreed: inter-rater agreement.
+        pairs: number of agreeing pairs of people, and of all pairs.
+        counts: frequency of each value, in order of values.
+        majorities: number of items with two answers or more and one most frequent value.
+        ties: number of items with several most frequent values.
         steps: whether it is a scale.
         persons: each person against the others.
-        people: all of them so.
-        judges: each that is known against the majority of all.
-        beside: each judge beside all people, then beside each.
-        chance: against guessing, where truth is known.
-        apart: items that people differ on, most first.
-        means: of a scale, by tag and its value; the tag ``""`` is all items.
+        people: all people, each against the others.
+        judges: each judge against the majority of all people.
+        beside: each judge compared with all people, then with each person.
+        chance: tests against guessing, where truth is known.
+        apart: items that people disagree on, largest disagreement first.
+        means: means of a scale, by tag and value; the tag ``""`` is all items.
     """
 
     name: str
@@ -332,7 +331,7 @@ class QuestionResult:
     means: Mapping[tuple[str, str], tuple[Estimate, int]]
 
     def record(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return all values as JSON."""
         return {
             "question": self.name,
             "agreement": self.agreed.record(),
@@ -354,12 +353,12 @@ class QuestionResult:
 def result_of(
     asked: QuestionAnswers, items: Mapping[str, Item], *, seed: int = 0
 ) -> QuestionResult:
-    """The results of one question.
+    """Compute all results of one question.
 
     Args:
-        asked: what was said.
-        items: the study's.
-        seed: of the bootstraps.
+        asked: the answers.
+        items: the study's items.
+        seed: seed of the bootstraps.
     """
     answers = asked.answers()
     others = Others(answers, seed)
@@ -391,9 +390,9 @@ def result_of(
 
 
 def _chances(asked: QuestionAnswers, answers: Answers) -> Iterator[Chance]:
-    """Of a choice of which the truth is known; one answer of each item in each line but the first.
+    """Yield accuracies of a choice with known truth: all answers, majority, people, judges.
 
-    Answers to one item hang together, so that all answers are no independent tries.
+    Answers to one item are dependent; the lines after the first have one answer for each item.
     """
     truth, options = asked.known.get(TRUTH, {}), asked.question.options
     if not truth or not options:
@@ -439,7 +438,7 @@ def _apart(name: str, answers: Answers) -> Iterator[Apart]:
 def _means(
     answers: Answers, items: Mapping[str, Item], seed: int
 ) -> Iterator[tuple[tuple[str, str], tuple[Estimate, int]]]:
-    """Of all items, and by what items are grouped by; items are drawn, with all their answers."""
+    """Yield means of a scale over all items and by tag; the bootstrap draws items."""
     values = np.array([float(each) for each in answers.values])
     sums = np.stack([answers.counts @ values, answers.counts.sum(axis=1)], axis=1).astype(float)
     yield ("", ""), (ratio(sums, seed), len(sums))
@@ -455,26 +454,26 @@ def _means(
 
 
 FAST = 1 / 3
-"""Of the median of all answers: who takes less has hardly read."""
+"""Answers faster than this fraction of the median of all count as too fast."""
 MANY_FAST = 0.25
 LEAST_SAME, RARE = 5, 0.01
-"""One answer to so many items is a habit where the others' answers make it so unlikely."""
+"""Minimum number of equal answers, and maximum probability of them, for straight-lining."""
 
 
 @dataclass(frozen=True)
 class Habits:
-    """One rater.
+    """Completion, speed and answer patterns of one rater.
 
     Attributes:
         name: the pseudonym.
-        asked: items that are theirs.
-        answered: items answered.
-        skipped: items passed over, and not answered later.
-        withdrawn: whether everything was taken back; then nothing of it counts.
-        begun: whether anything was said, if only that they take part.
-        seconds: the median an item; None where there is none.
-        fast: answers in less than a third of the median of all.
-        same: questions to which all answers are one, though the others' are not: straight-lining.
+        asked: number of assigned items.
+        answered: number of answered items.
+        skipped: number of items skipped and not answered later.
+        withdrawn: whether the rater withdrew; then no answers count.
+        begun: whether the rater has any line, if only the consent.
+        seconds: median time for an item; None without answers.
+        fast: number of answers in less than a third of the median of all.
+        same: questions with the same answer throughout, unlike the others: straight-lining.
     """
 
     name: str
@@ -489,7 +488,7 @@ class Habits:
 
     @property
     def state(self) -> str:
-        """How far it is, in a word or two."""
+        """The state of completion, in a word or two."""
         if self.withdrawn:
             return "withdrew"
         if not self.begun:
@@ -498,7 +497,7 @@ class Habits:
 
     @property
     def warning(self) -> str:
-        """What to look at before these answers are believed; empty: nothing."""
+        """A warning about suspicious answers; "" for none."""
         said = [f"one answer throughout: {', '.join(self.same)}"] if self.same else []
         if self.answered and self.fast / self.answered > MANY_FAST:
             said.append(f"{self.fast} of {self.answered} answers too fast")
@@ -506,7 +505,7 @@ class Habits:
 
 
 def habits(people: People, asked: Sequence[QuestionAnswers]) -> list[Habits]:
-    """All raters', in the study's order."""
+    """Return the habits of all raters, in the study's order."""
     counted = people.counted()
     every = [each.seconds for said in counted.values() for each in said.values()]
     least = FAST * median(every) if every else 0.0
@@ -534,7 +533,7 @@ def habits(people: People, asked: Sequence[QuestionAnswers]) -> list[Habits]:
 
 
 def _same(said: Mapping[tuple[str, str], Value], rater: str) -> bool:
-    """Whether a rater has one answer for all, and hardly by the share that it has elsewhere."""
+    """Check whether a rater gives one answer throughout that is rare among the others."""
     mine = [value for (who, _), value in said.items() if who == rater]
     others = [value for (who, _), value in said.items() if who != rater]
     if len(mine) < LEAST_SAME or len(set(mine)) > 1 or not others:

@@ -1,11 +1,11 @@
-"""What raters are shown of runs: what an item says and where it is, grades of steps, and relays.
+"""Study items about runs and relays, and the blocks that show scenes and paths to raters.
 
-The questions come from the judged run: right or wrong of an explanation, the criteria of the
-rubric of a step, the causes of VLN-MME E.2 of a failed walk, the better of two tasks.
+Questions about judge runs come from the run: correctness of an explanation, the rubric's criteria
+for a step, the causes of VLN-MME E.2 for a failed walk, the better of two tasks.
 
-Given are both robots' starts, the thing and its end; asked are the transfer region with an asset,
-and who does what. What the generator chose and what is best with these starts is kept beside: the
-optimum is over all guarded relays of robot_2's given start.
+A relay item gives both robots' starts, the object and its destination. It asks for the transfer
+region with an asset, and for the robots' roles. The generator's choice and the optimum for these
+starts are stored as references; the optimum is over all guarded relays from robot_2's start.
 """
 
 from __future__ import annotations
@@ -55,16 +55,16 @@ from navloom.tools.navcraft.paths import spot_of
 from navloom.tools.navcraft.task import RelayTask
 
 _VIEWS = 3
-"""Views along a way: at its start, in its middle, at its end."""
+"""Maximum number of views along a path: at its start, middle and end."""
 _WIDE = 1024
-"""Pixels of a view's longer side."""
+"""Longer side of a view in pixels."""
 
 
 Note = Callable[[str], None]
 
 
 def lines_of(path: Path, note: Note) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of a file of JSON lines, each with its number; of others it is said so.
+    """Yield the objects of a JSON-lines file with line numbers; note every other line.
 
     Raises:
         UsageError: it cannot be read.
@@ -87,15 +87,15 @@ def lines_of(path: Path, note: Note) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def told_block(text: str, title: str = "Instruction") -> Prose:
-    """Words that are asked about, as they are."""
+    """Return the rated text as a block."""
     return Prose(title=title, text=text)
 
 
 def way_block(scene: Scene, path: Sequence[str]) -> SceneMap:
-    """A way on its plan, from its start to its goal; viewpoints that the scene lacks are left out.
+    """Return a path on its plan, from start to goal, without viewpoints that the scene lacks.
 
     Args:
-        scene: where.
+        scene: the scene.
         path: viewpoints.
     """
     spots = spots_of(scene, path)
@@ -107,7 +107,7 @@ def way_block(scene: Scene, path: Sequence[str]) -> SceneMap:
 
 
 def passed_block(scene: Scene, path: Sequence[str]) -> Prose:
-    """The rooms of a way, in their order."""
+    """Return the rooms along a path, in order, as text."""
     known = scene.viewpoint_by_id
     regions = (known[name].region for name in path if name in known)
     rooms = [readable(each) for each, _ in groupby(regions) if each is not None]
@@ -115,7 +115,7 @@ def passed_block(scene: Scene, path: Sequence[str]) -> Prose:
 
 
 def view_blocks(scene: Scene, path: Sequence[str]) -> list[Block]:
-    """What is seen along a way, on from there; none where the scene cannot be seen."""
+    """Return views along a path, facing its next viewpoint; [] if the scene cannot be seen."""
     from navloom.sim.viewer import look_from
 
     known = [name for name in path if name in scene.viewpoint_by_id]
@@ -138,7 +138,7 @@ def view_blocks(scene: Scene, path: Sequence[str]) -> list[Block]:
 
 
 def rooms_block(scene: Scene) -> Grid:
-    """The graph of rooms as models read it: where each leads, and the things in it."""
+    """Return the room graph as models read it: neighbours and assets of each room."""
     rows = tuple(
         (
             readable(room["region"]),
@@ -153,7 +153,7 @@ def rooms_block(scene: Scene) -> Grid:
 
 
 def places_of(scene: Scene, form: Form) -> dict[str, tuple[str, ...]]:
-    """The rooms that hold something, with the things in each; none where no place is asked for."""
+    """Return rooms with their assets, for place questions; {} if the form has none."""
     if all(each.kind != "place" for each in form.questions):
         return {}
     found = ((room.id, item_names(scene, room.id, "asset")) for room in scene.regions)
@@ -161,13 +161,13 @@ def places_of(scene: Scene, form: Form) -> dict[str, tuple[str, ...]]:
 
 
 def examples_block(writers: Sequence[tuple[str, Iterable[str]]]) -> Transcript:
-    """Other texts of each writer."""
+    """Return example texts of each writer."""
     said = [Said(name, text) for name, texts in writers for text in texts]
     return Transcript(title="Other texts of both", said=tuple(said))
 
 
 def records(blocks: Iterable[Block]) -> tuple[dict[str, Any], ...]:
-    """Blocks as an item keeps them."""
+    """Return blocks as the JSON that an item stores."""
     return tuple(record_of(each) for each in blocks)
 
 
@@ -181,10 +181,10 @@ _MOST_TEXT = 24_000
 
 
 def read_judged(run: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """What ``run.json`` of a judging says, and its lines.
+    """Read ``run.json`` and the lines of a judge run.
 
     Raises:
-        UsageError: it is no judging; RunError: it is no run.
+        UsageError: it is no judge run; RunError: it is no run.
     """
     said = read_run(run)
     if said.get("kind") not in _KINDS:
@@ -195,10 +195,10 @@ def read_judged(run: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
 
 
 def grade_form(form: Form, said: Mapping[str, Any]) -> Form:
-    """The form with the questions of a judged run, where it has none of its own.
+    """Return the form, with the questions of a judge run if it has none of its own.
 
     Raises:
-        UsageError: the run does not say what was graded.
+        UsageError: the run does not record what was graded.
     """
     if form.questions:
         return form
@@ -237,7 +237,7 @@ def _choice(name: str, text: str, options: Mapping[str, str]) -> FormQuestion:
 def grade_items(
     said: Mapping[str, Any], lines: Sequence[Mapping[str, Any]], note: Note
 ) -> Iterator[Item]:
-    """What a judge graded as items; what it was not shown, or gave no grade, has no reference."""
+    """Make items of a judge's lines; missing grades give no reference."""
     kind, model = str(said["kind"]), (said.get("request") or {}).get("model")
     judge = f"judge:{read_spec(str(model)).bare}" if model else "judge"
     number = 0
@@ -258,7 +258,7 @@ def grade_items(
 
 
 def _shown(kind: str, line: Mapping[str, Any]) -> Iterator[Block]:
-    """What the judge was shown, without what is for machines."""
+    """Yield what the judge was shown, without lines meant for models."""
     if kind in _PAIRS:
         for key in ("a", "b"):
             if isinstance(line.get(key), str):
@@ -274,7 +274,7 @@ def _shown(kind: str, line: Mapping[str, Any]) -> Iterator[Block]:
 def _known(
     kind: str, line: Mapping[str, Any], judge: str
 ) -> Iterator[tuple[str, dict[str, Answer]]]:
-    """What the judge said, and what is known to be so."""
+    """Yield the judge's answer and the known truth, each with its source."""
     found = line.get("result")
     result: Mapping[str, Any] = found if isinstance(found, Mapping) else {}
     words = {True: "correct", False: "wrong"}
@@ -315,10 +315,10 @@ RULES = (
 
 
 def read_relays(source: str, note: Note) -> list[tuple[Mapping[str, Any], Scene]]:
-    """The relays of a run of ``synth collab`` or of a dataset, each with its scene.
+    """Read the relays of a run of ``synth collab`` or of a dataset, each with its scene.
 
     Raises:
-        UsageError: it holds none; NavloomError: it cannot be read.
+        UsageError: it holds no relays; NavloomError: it cannot be read.
     """
     path = Path(source)
     found: list[tuple[Mapping[str, Any], Scene]] = []
@@ -352,7 +352,7 @@ def _name(line: Mapping[str, Any]) -> str:
 def relay_items(
     form: Form, relays: list[tuple[Mapping[str, Any], Scene]], note: Note
 ) -> Iterator[Item]:
-    """Relays as items; one that is no relay of its home is left out."""
+    """Make items of relays; a relay that does not fit its home is left out."""
     number = 0
     for line, scene in relays:
         try:
@@ -389,7 +389,7 @@ def _item(name: str, form: Form, task: RelayTask, line: Mapping[str, Any]) -> It
 
 
 def _places(task: RelayTask) -> dict[str, tuple[str, ...]]:
-    """Where the guards let the thing change hands: what a generator may choose, and no more."""
+    """Return the hand-over places that the guards allow, as rooms with assets."""
     found: dict[str, tuple[str, ...]] = {}
     for region, name in task.fit_transfers:
         found[region] = (*found.get(region, ()), name)
@@ -404,7 +404,7 @@ def _answer(region: Any, asset: Any, kind: Any) -> dict[str, Answer]:
 
 
 def _optima(task: RelayTask, helper: str) -> dict[str, dict[str, Answer]]:
-    """The best relays from these starts: by robot_1's share of the way, and by time."""
+    """Return the best relays from the given starts: by robot_1's path share, and by time."""
     relays = all_relays(task)
     here = np.array([start.region == helper for start in relays.starts], dtype=bool)
     found: dict[str, dict[str, Answer]] = {}

@@ -1,7 +1,7 @@
-"""What raters say, as it is written: by one process at a time, each thing once.
+"""Writer of the ratings of a people study: one process at a time, each rating once.
 
-Answers come from the room of a server, or from files that the form without a server saved. Both
-are checked against the form and the items, and a line that is there already is written no more.
+Answers come from the web server, or from files that the offline form saved. Both are checked
+against the form and the items. A rating with a known id is not written again.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from navloom.scenes.checked_files import first_problem
 
 ANSWERS_FORMAT: Literal["navloom.answers/1"] = "navloom.answers/1"
 MOST_LINES = 100_000
-"""Lines of a study: more than people say."""
+"""Maximum number of lines of a study."""
 _LOCK = ".people.lock"
 _MOST_BYTES = 64_000_000
 
 
 class AnswersFile(Known):
-    """What the form without a server saves."""
+    """Answers saved by the offline form, which works without a server."""
 
     format: Literal["navloom.answers/1"] = ANSWERS_FORMAT
     study: Annotated[str, Field(max_length=40)]
@@ -42,13 +42,13 @@ _ANSWERS = TypeAdapter(AnswersFile)
 
 
 class RatingsFile:
-    """The ratings of a study, held by this process to be written to.
+    """The ratings of a study, locked by this process for writing.
 
     Args:
-        folder: the study's.
+        folder: the study's folder.
 
     Attributes:
-        people: the study as it is now.
+        people: the study with all ratings so far.
 
     Raises:
         RunError: another process holds it, it is broken, or it cannot be written.
@@ -66,13 +66,13 @@ class RatingsFile:
         self._asked = {each.name: frozenset(each.items) for each in self.people.file.raters}
 
     def say(self, rating: Rating) -> bool:
-        """Write what a rater said; it is on disk when this returns.
+        """Append a rating; it is on disk when this returns.
 
         Returns:
-            Whether it is new; said twice it is written once.
+            True if it is new; a known id is not written again.
 
         Raises:
-            UsageError: it is no answer to what the rater is asked; in one line.
+            UsageError: it does not fit its rater, item or form.
             RunError: it cannot be written.
         """
         if rating.id in self._file.ids:
@@ -84,7 +84,7 @@ class RatingsFile:
         self._ratings.append(rating)
         self.people = replace(self.people, ratings=self._ratings)
         if rating.status == "withdrawn" and not rating.item:
-            # Whoever takes part again begins anew.
+            # Withdraw each item, so that a rater who takes part again starts over.
             for name, each in self.people.last(rating.rater).items():
                 if name and each.status in ("answered", "skipped"):
                     taken = Rating(id=token_hex(12), rater=rating.rater, item=name,
@@ -93,10 +93,10 @@ class RatingsFile:
         return True
 
     def check(self, rating: Rating) -> None:
-        """Refuse what is no answer to what the rater is asked.
+        """Refuse a rating that does not fit its rater, item or form.
 
         Raises:
-            UsageError: in one line.
+            UsageError: the rating does not fit.
         """
         if rating.rater not in self._asked:
             raise UsageError(f"there is no rater '{rating.rater}' in this study")
@@ -109,13 +109,13 @@ class RatingsFile:
                 raise UsageError(f"{rating.item}: {error}") from error
 
     def read(self, path: Path) -> int:
-        """Take over what a form without a server saved, all of it or nothing.
+        """Import the answers that an offline form saved, all or none.
 
         Returns:
-            How many lines are new.
+            The number of new lines.
 
         Raises:
-            UsageError: it is of another study, or no such file.
+            UsageError: it belongs to another study, or is no such file.
         """
         said = read_answers_file(path)
         study = self.people.file.study
@@ -134,7 +134,7 @@ class RatingsFile:
         return sum(self.say(rating) for rating in said.ratings)
 
     def close(self) -> None:
-        """Let go of it; twice is fine."""
+        """Release the file; may be called twice."""
         self._file.close()
         if self._lock >= 0:
             os.close(self._lock)
@@ -148,10 +148,10 @@ class RatingsFile:
 
 
 def read_answers_file(path: Path) -> AnswersFile:
-    """What a form without a server saved.
+    """Read the answers that an offline form saved.
 
     Raises:
-        UsageError: it cannot be read, or is something else.
+        UsageError: it cannot be read, or is no such file.
     """
     try:
         with open_file(path) as file:
@@ -171,13 +171,13 @@ def read_answers_file(path: Path) -> AnswersFile:
 
 
 def take_answers(folder: Path, files: Sequence[Path]) -> list[tuple[Path, int, int]]:
-    """Read files of answers into a study.
+    """Import files of answers into a study.
 
     Returns:
-        Of each file how many lines are new, and how many it has.
+        Each file with its number of new lines and of all lines.
 
     Raises:
-        UsageError: a file is of another study, or none; RunError: another process holds the study.
+        UsageError: a file is invalid or of another study; RunError: another process has the study.
     """
     with RatingsFile(folder) as ratings:
         return [(path, ratings.read(path), len(read_answers_file(path).ratings)) for path in files]

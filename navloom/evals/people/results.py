@@ -1,4 +1,4 @@
-"""What came of a people's study: tables, blocks, the report, and the same beside a rated run."""
+"""Results of a people study as tables and blocks, for its report and beside a rated run."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _INTERVALS = "Brackets: 95 % intervals, by bootstrap over items."
 
 
 def agreement_table(questions: Sequence[QuestionResult]) -> Table:
-    """A row a question."""
+    """Return the agreement table, one row for each question."""
     rows = []
     for each in questions:
         held = each.agreed
@@ -77,7 +77,7 @@ def agreement_table(questions: Sequence[QuestionResult]) -> Table:
 
 
 def mean_tables(questions: Sequence[QuestionResult]) -> Iterator[Table]:
-    """Means of scales: of all items, and by what items are grouped by."""
+    """Yield the table of means of scales, over all items and by tag."""
     scales = [each for each in questions if each.means and each.agreed.answers]
     groups = dict.fromkeys(group for each in scales for group in each.means)
     if not groups:
@@ -96,7 +96,7 @@ def mean_tables(questions: Sequence[QuestionResult]) -> Iterator[Table]:
 
 
 def cohen_tables(questions: Sequence[QuestionResult]) -> Iterator[Table]:
-    """Each two raters who share an item."""
+    """Yield the table of Cohen's kappa for each two raters who share an item."""
     rows = [
         (f"{one} and {two}", each.name, str(each.agreed.shared[one, two]), kappa.coefficient)
         for each in questions
@@ -111,7 +111,7 @@ def cohen_tables(questions: Sequence[QuestionResult]) -> Iterator[Table]:
 
 
 def beside_tables(questions: Sequence[QuestionResult]) -> Iterator[Table]:
-    """Each judge beside all people, and beside each of them."""
+    """Yield tables that compare each judge with all people, and with each person."""
     note = (
         f"{_INTERVALS} Against all: with the majority of all people; ties have none. Then each"
         " person is left out in turn, and that person and the judge are held against the majority"
@@ -164,7 +164,7 @@ def _against(each: QuestionResult, held: Against) -> tuple[str, str, str]:
 
 
 def _mean(each: QuestionResult, mean: Any) -> str:
-    """A share, or steps away."""
+    """Format a share, or a distance in steps."""
     return with_ends(mean.value, mean.interval, 2) if each.steps else str(mean)
 
 
@@ -178,7 +178,7 @@ def _signed(each: QuestionResult, mean: Any) -> str:
 
 
 def chance_tables(questions: Sequence[QuestionResult]) -> Iterator[Table]:
-    """What is true, against guessing."""
+    """Yield the table of accuracies tested against guessing."""
     rows = [
         (each.name, one.who, rate_cell(one.right), percent(one.guess), _p(one.p))
         for each in questions
@@ -199,7 +199,7 @@ def _p(p: float) -> str:
 
 
 def apart_table(questions: Sequence[QuestionResult]) -> Table:
-    """Items that people differ on most, over all questions."""
+    """Return the table of items that people disagree on most, over all questions."""
     every = sorted(
         (one for each in questions for one in each.apart),
         key=lambda one: (-one.apart, -sum(many for _, many in one.said), one.item, one.question),
@@ -219,7 +219,7 @@ def apart_table(questions: Sequence[QuestionResult]) -> Table:
 
 
 def rater_table(raters: Sequence[Habits]) -> Table:
-    """A row a rater."""
+    """Return the table of raters."""
     rows = tuple(
         (
             each.name,
@@ -244,7 +244,7 @@ _SHOWN = ("SR", "OSR", "SPL", "nDTW", "NE", "TL")
 
 
 def walk_table(people: People) -> Table | None:
-    """Scores of all walks, of each rater's, of blind picks and of the agent; None before any walk.
+    """Return the table of walk scores: people, each rater, blind picks, agent; None without.
 
     Raises:
         RunError: a run of the study is broken.
@@ -281,7 +281,7 @@ def _scores(asked: dict[str, Any], lines: Iterable[dict[str, Any]]) -> RunScores
 
 
 def _run_row(run: Path, name: str, ids: set[str]) -> Iterator[tuple[str, RunScores]]:
-    """A run's scores over some of its samples; nothing where it has none of them."""
+    """Yield a run's scores over the samples with the given ids; nothing if it has none."""
     try:
         asked = read_run(run)["request"] if (run / "run.json").is_file() else None
         lines = [line for line in read_samples(run) if line["id"] in ids] if asked else []
@@ -302,14 +302,14 @@ _SCALE = 11
 
 @dataclass(frozen=True)
 class PeopleResults:
-    """What came of a study.
+    """All results of a people study.
 
     Attributes:
-        people: the study, as it was read.
-        asked: what was said, by question.
-        questions: their results.
-        raters: how each went about it.
-        strange: answers that are none of the form's.
+        people: the study.
+        asked: answers by question.
+        questions: results by question.
+        raters: habits of each rater.
+        strange: number of answers that are invalid for the form.
     """
 
     people: People
@@ -320,11 +320,11 @@ class PeopleResults:
 
     @property
     def answered(self) -> int:
-        """How many times an item was answered."""
+        """The number of answered items, summed over raters."""
         return sum(each.answered for each in self.raters)
 
     def record(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return all values as JSON."""
         walked = walk_table(self.people)
         return {
             **({"walks": walked.record} if walked else {}),
@@ -341,7 +341,7 @@ class PeopleResults:
 
 
 def people_results(people: People | Path) -> PeopleResults:
-    """What came of a study so far.
+    """Compute the results of a study so far.
 
     Raises:
         RunError: it is no study, or a file of it is broken.
@@ -363,7 +363,7 @@ def _left(found: PeopleResults) -> int:
 
 
 def walk_blocks(found: PeopleResults) -> list[Block]:
-    """What walks score, beside blind picks."""
+    """Return the walk scores as blocks."""
     table = walk_table(found.people)
     if table is None:
         return [Prose(text="Nobody has walked to an end yet.", tone="quiet")]
@@ -371,7 +371,7 @@ def walk_blocks(found: PeopleResults) -> list[Block]:
 
 
 def agreement_blocks(found: PeopleResults) -> list[Block]:
-    """How far people agree: counts, a table by question and its pictures, means."""
+    """Return the agreement of people as blocks: counts, table by question, bars, means."""
     if not found.answered or not found.questions:
         text = (
             "The form asks nothing that is counted." if found.answered else "Nobody has answered."
@@ -390,7 +390,7 @@ def agreement_blocks(found: PeopleResults) -> list[Block]:
 
 
 def judge_blocks(found: PeopleResults) -> list[Block]:
-    """Whoever else is known to have answered beside the people, and people against chance."""
+    """Return comparisons of judges with people, and of people with chance, as blocks."""
     known = any(each.beside for each in found.questions)
     tables = [*beside_tables(found.questions)] if known else []
     tables += chance_tables(found.questions)
@@ -401,7 +401,7 @@ def judge_blocks(found: PeopleResults) -> list[Block]:
 
 
 def apart_blocks(found: PeopleResults) -> list[Block]:
-    """Items that people differ on most; each opens its item."""
+    """Return the items that people disagree on most; each row links to its item."""
     table = apart_table(found.questions)
     to = tuple(to_sample(each[0]) for each in table.rows)
     return [Grid(table, to=to)]
@@ -413,7 +413,7 @@ RESULTS: Mapping[str, Callable[[PeopleResults], list[Block]]] = {
     "judge": judge_blocks,
     "differ": apart_blocks,
 }
-"""What came out, by name."""
+"""Blocks of results, by name."""
 
 
 def _counts(found: PeopleResults) -> Facts:
@@ -442,11 +442,11 @@ def _counted(each: QuestionResult) -> tuple[Segment, ...]:
 
 
 def report_people(folder: Path, out: Path) -> Shown:
-    """Write ``report.md``, and ``report.json`` with the same as blocks.
+    """Write ``report.md``, and ``report.json`` with the same blocks.
 
     Args:
-        folder: the study's.
-        out: where to; made where it is not there.
+        folder: the study's folder.
+        out: the output folder; created if missing.
 
     Raises:
         RunError: it is no study, a file of it is broken, or nothing can be written.
@@ -456,7 +456,7 @@ def report_people(folder: Path, out: Path) -> Shown:
     walks = walk_blocks(found) if found.people.form.items == "walks" else []
     tables = [Grid(apart_table(held)), Grid(rater_table(found.raters))]
     blocks = [*walks, *agreement_blocks(found), *judge_blocks(found), *tables]
-    # A document begins with its title and what was counted.
+    # A document begins with its title and the counts.
     counted = next(each for each in blocks if isinstance(each, Facts))
     told = [counted, *(each for each in blocks if each is not counted)]
     kept = KeptReport(title=title, blocks=tuple(blocks))
@@ -466,11 +466,11 @@ def report_people(folder: Path, out: Path) -> Shown:
 
 _MOST_FOLDERS, _MOST_STUDIES = 500, 5
 OF = "of"
-"""The tag of an item that says which sample of its source it is."""
+"""Tag of an item with the id of its sample in the source."""
 
 
 def studies_of(run: Path) -> tuple[Path, ...]:
-    """Folders of studies of people over a run: in its folder, or beside it."""
+    """Return the folders of people studies over a run, in its folder or beside it."""
     found = []
     for place in (run, run.resolve().parent):
         try:
@@ -482,7 +482,7 @@ def studies_of(run: Path) -> tuple[Path, ...]:
 
 
 def _is_over(folder: Path, run: Path) -> bool:
-    """Whether a study's source is this run; a folder may have been moved with both in it."""
+    """Check whether a study's source is this run, by name: both may have been moved together."""
     try:
         sources = _read(folder, state_of(folder)).file.request.get("sources")
     except NavloomError:
@@ -492,7 +492,7 @@ def _is_over(folder: Path, run: Path) -> bool:
 
 
 def state_of(folder: Path) -> tuple[Any, ...]:
-    """What is another as soon as somebody has answered."""
+    """Return sizes and times of a study's files, as a cache key that changes with each answer."""
     found = []
     for name in (PEOPLE, ITEMS, RATINGS):
         try:
@@ -516,7 +516,7 @@ def _results(folder: Path, state: tuple[Any, ...]) -> PeopleResults:
 
 
 def results_of(folder: Path) -> PeopleResults:
-    """What came of a study so far; worked out once for as long as nobody answers.
+    """Return the results of a study so far, cached until an answer is added.
 
     Raises:
         RunError: it is no study, or broken.
@@ -525,7 +525,7 @@ def results_of(folder: Path) -> PeopleResults:
 
 
 def run_blocks(run: Path) -> list[Block]:
-    """How people's answers agree with each other and with what the run said."""
+    """Return agreement and judge comparisons of all people studies over a run."""
     blocks: list[Block] = []
     for folder in studies_of(run):
         held = results_of(folder)
@@ -536,7 +536,7 @@ def run_blocks(run: Path) -> list[Block]:
 
 
 def sample_blocks(run: Path, sample: str) -> list[Block]:
-    """What people said of one sample, beside what is known of it; empty where nobody was asked."""
+    """Return people's answers about one sample, beside known values; [] without any."""
     found = []
     for folder in studies_of(run):
         people = _read(folder, state_of(folder))

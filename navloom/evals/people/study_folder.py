@@ -1,11 +1,11 @@
-"""A people's study as a folder: who is asked what, and what was said.
+"""The folder of a people study: form, items, raters and ratings.
 
-    people.json     the study: its form, its raters by pseudonym, what they are asked in which order
-    items.jsonl     the items: what is shown, and what is known of them, which no rater is shown
-    links.json      the raters' tokens, readable by the owner alone
-    ratings.jsonl   what was said: the last line of a rater and an item counts
+    people.json     the study: its form, its raters by pseudonym, and their items in order
+    items.jsonl     the items: displayed blocks, and references that raters do not see
+    links.json      the raters' access tokens, readable by the owner alone
+    ratings.jsonl   the ratings: the last line of a rater and an item counts
 
-No address, no name and no time of day is kept of a rater.
+No address, name or time of day of a rater is stored.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from navloom.scenes.checked_files import first_problem
 FORMAT: Literal["navloom.people/1"] = "navloom.people/1"
 PEOPLE, ITEMS, LINKS, RATINGS = "people.json", "items.jsonl", "links.json", "ratings.jsonl"
 WALKS, BY_LOT = "walks", "by-lot"
-"""Runs within a study of walks: what people walked, and blind picks over the same episodes."""
+"""Runs within a study of walks: people's walks, and random choices on the same episodes."""
 STATUSES = ("consented", "answered", "skipped", "withdrawn")
 MOST_ITEMS, MOST_RATERS = 5_000, 500
 _MOST_BYTES = 16_000_000
@@ -40,38 +40,38 @@ _Short = Annotated[str, Field(max_length=400)]
 
 
 class Item(Known):
-    """One thing that raters are asked about."""
+    """One item that raters are asked about."""
 
     id: _Id
-    """Says nothing of what is known of it."""
+    """Id; it reveals nothing about the references."""
     page: Annotated[str, Field(pattern=r"^[a-z]{1,20}$")] = "read"
-    """Which part of the page shows it: ``read`` shows blocks and asks the form's questions."""
+    """Page part that shows it: ``read`` shows blocks and asks the form's questions."""
     scene: _Short = ""
-    """The scene's URI; empty where there is none."""
+    """The scene's URI; empty for none."""
     blocks: Annotated[tuple[dict[str, Any], ...], Field(max_length=60)] = ()
-    """What is shown, as `navloom.evals.report.blocks.record_of` has it."""
+    """Displayed blocks, as JSON of `navloom.evals.report.blocks.record_of`."""
     places: dict[_Short, tuple[_Short, ...]] = Field(default_factory=dict)
-    """Rooms that a question of a place may be answered with, each with the things in it."""
+    """Rooms that may answer a place question, each with the objects in it."""
     references: dict[_Short, dict[_Short, Answer]] = Field(default_factory=dict)
-    """What is known, by who says it (``generator``, ``optimum``, ``truth``, ``judge:NAME``) and by
-    question. No rater is shown any of it."""
+    """Reference answers by source (``generator``, ``optimum``, ``truth``, ``judge:NAME``) and
+    question; not shown to raters."""
     tags: dict[_Short, _Short] = Field(default_factory=dict)
-    """Whatever results are counted by; no rater is shown it."""
+    """Tags by which results are grouped; not shown to raters."""
     task: dict[str, Any] = Field(default_factory=dict)
-    """What the page's own part needs on the server, such as an episode; no rater is shown it."""
+    """Data of the page part on the server, such as an episode; not shown to raters."""
 
 
 class Rating(Known):
-    """What a rater said of an item; of no item (``item`` empty) whether they take part."""
+    """A rater's answers to an item, or (``item`` empty) consent or withdrawal."""
 
     id: Annotated[str, Field(pattern=r"^[a-z0-9]{8,40}$")]
-    """Made where it was said: said twice it is one."""
+    """Id made by the client, so that a rating sent twice counts once."""
     rater: _Id
     item: Annotated[str, Field(pattern=r"^([A-Za-z0-9][A-Za-z0-9._-]{0,79})?$")] = ""
     status: Literal["consented", "answered", "skipped", "withdrawn"]
     answers: dict[_Short, Answer] = Field(default_factory=dict, max_length=40)
     seconds: Annotated[float, Field(ge=0, le=604_800, allow_inf_nan=False)] = 0.0
-    """For how long the item was seen, over all visits; pauses are none of it."""
+    """Time on the item over all visits, without pauses."""
 
     @model_validator(mode="after")
     def _whole(self) -> Rating:
@@ -86,36 +86,36 @@ _OF_NO_ITEM = ("consented", "withdrawn")
 
 
 class Rater(Known):
-    """One of those who are asked, by a pseudonym."""
+    """A rater, known by a pseudonym."""
 
     name: _Id
     items: Annotated[tuple[_Id, ...], Field(max_length=MOST_ITEMS)]
-    """Ids in the order in which they are asked."""
+    """Item ids in the order of presentation."""
 
 
 class PeopleFile(Known):
-    """``people.json``."""
+    """Content of ``people.json``."""
 
     format: Literal["navloom.people/1"] = FORMAT
     study: Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
-    """Which study: answers of another are refused."""
+    """Id of the study; answers to another study are refused."""
     form: Form
     seed: Annotated[int, Field(ge=0)]
     raters: Annotated[tuple[Rater, ...], Field(min_length=1, max_length=MOST_RATERS)]
     request: dict[str, Any] = Field(default_factory=dict)
-    """What the command was asked for."""
+    """Arguments of the command that made it."""
     made_with: dict[str, Any] = Field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class People:
-    """A study as it is now.
+    """A people study with the ratings so far.
 
     Attributes:
         path: its folder.
-        file: what ``people.json`` says.
-        items: by id, in the order of ``items.jsonl``.
-        ratings: every line, in the order in which they were written.
+        file: content of ``people.json``.
+        items: items by id, in the order of ``items.jsonl``.
+        ratings: all lines, in the order of writing.
     """
 
     path: Path
@@ -125,7 +125,7 @@ class People:
 
     @property
     def form(self) -> Form:
-        """What is shown and asked."""
+        """The form."""
         return self.file.form
 
     @property
@@ -135,18 +135,18 @@ class People:
 
     @cached_property
     def withdrawn(self) -> frozenset[str]:
-        """Raters who took back all that they said."""
+        """Raters who withdrew all their answers."""
         last = {each.rater: each.status for each in self.ratings if not each.item}
         return frozenset(name for name, status in last.items() if status == "withdrawn")
 
     def last(self, rater: str) -> dict[str, Rating]:
-        """What a rater said last, by item; the item ``""`` is whether they take part."""
+        """Return the last rating of a rater by item; the item ``""`` is the consent."""
         return {each.item: each for each in self.ratings if each.rater == rater}
 
     def counted(self) -> dict[str, dict[str, Rating]]:
-        """What counts, by rater and item: the last line of both, where it is ``answered``.
+        """Return the valid answers by rater and item: the last line if it is ``answered``.
 
-        Raters who withdrew have none.
+        Raters who withdrew have no valid answers.
         """
         found: dict[str, dict[str, Rating]] = {name: {} for name in self.raters}
         for each in self.ratings:
@@ -165,15 +165,15 @@ _PEOPLE, _LINKS = TypeAdapter(PeopleFile), TypeAdapter(dict[_Id, str])
 
 
 def is_people(folder: Path) -> bool:
-    """Whether a folder is a people's study."""
+    """Check whether a folder is a people study."""
     return (folder / PEOPLE).is_file()
 
 
 def read_people(folder: Path) -> People:
-    """A study as it is now; safe while it is served.
+    """Read a people study; safe while it is served.
 
     Raises:
-        RunError: it is none, or a file of it has not its form.
+        RunError: it is no study, or a file of it is malformed.
     """
     file: PeopleFile = _read(folder / PEOPLE, _PEOPLE)
     items: dict[str, Item] = {}
@@ -200,12 +200,12 @@ def _ratings(folder: Path, file: PeopleFile) -> list[Rating]:
 
 
 def ratings_form(file: PeopleFile) -> LineForm:
-    """What the lines of a study's ratings keep to."""
+    """Return the expected form of the lines of a study's ratings."""
     return LineForm(key=bytes.fromhex(file.study), statuses=STATUSES)
 
 
 def read_links(folder: Path) -> dict[str, str]:
-    """The token of each rater.
+    """Read the access token of each rater.
 
     Raises:
         RunError: the file is missing or broken.
@@ -223,7 +223,7 @@ def make_people(
     seed: int,
     request: Mapping[str, Any],
 ) -> People:
-    """Write a new study into a folder that is there, ``people.json`` last.
+    """Write a new study into an existing folder, ``people.json`` last.
 
     Raises:
         RunError: it cannot be written; UsageError: there are too many items or raters.
@@ -252,7 +252,7 @@ def make_people(
 
 
 def _write_secret(path: Path, data: bytes) -> None:
-    """A file that its owner alone can read, from its first moment on."""
+    """Write a file that only its owner can read, from the start."""
     try:
         path.unlink(missing_ok=True)
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
