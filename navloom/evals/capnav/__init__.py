@@ -1,1 +1,1 @@
-"""CapNav: its benchmark as runs, its scores by both sets of rules, and questions by the batch."""
+"""CapNav: runs of its benchmark, scores by two sets of rules, and batch synthesis of questions."""

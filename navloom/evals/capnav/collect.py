@@ -1,15 +1,15 @@
-"""The questions of a run: taken from its samples, each once, as many as were asked for; balanced.
+"""Questions collected from a run's samples: deduplicated, capped by quotas and balanced.
 
-Samples of one scene run at the same time and do not know of each other, so that what repeats an
-earlier sample's question is dropped here, in the order of the samples' ids. Written are
+Samples of one scene run in parallel without knowing each other's questions. So questions that
+repeat one of an earlier sample are dropped here, in the order of the samples. The files are
 
-    qa/ID_QA.json        the benchmark's own form, one file a scene
-    truth/ID_truth.json  of each question what could be found out, and what is true for each body
-    balance.json         what they add up to, and what is missing
+    qa/ID_QA.json        the benchmark's own format, one file for each scene
+    truth/ID_truth.json  grounding of each question's details, and its truth for each body
+    balance.json         counts over all questions, and what is missing
 
-A question counts by what is true of it: for each body whether it can be done, how many passages its
-shortest route has, and what kinds of barrier stand in the way of those who cannot. A set is
-balanced where each body can do half of its questions; which routes to ask for next is chosen here.
+A question counts by its ground truth: feasibility for each body, number of passages of the shortest
+route, and kinds of barrier that block a body. A set is balanced if each body can do half of its
+questions. This module also chooses which routes to ask for next.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ _ENDS = ("start_detail", "end_detail")
 
 @dataclass(frozen=True)
 class Kept:
-    """One question of the dataset.
+    """One accepted question of the dataset.
 
     Attributes:
-        question: in the benchmark's form.
-        grounding: what could be found out about its details.
-        sample: the sample that made it.
-        truth: what is true of it; see :func:`navloom.evals.capnav.collect.truth_record`.
+        question: the question in the benchmark's format.
+        grounding: verification of its details.
+        sample: id of the sample that made it.
+        truth: its ground truth; see :func:`navloom.evals.capnav.collect.truth_record`.
     """
 
     question: dict[str, Any]
@@ -54,21 +54,21 @@ class Kept:
 
     @property
     def facts(self) -> RouteFacts:
-        """What it counts as."""
+        """The facts by which it counts in the balance."""
         ends = self.question["nodes_involved"]
         return facts_of(self.truth, ends["start"], ends["end"])
 
 
 @dataclass
 class Collected:
-    """What the samples of a run hold.
+    """The questions collected from the samples of a run.
 
     Attributes:
-        by_scene: the questions kept, by the scene's portable name, at most its quota and what
-            fills another scene's gap.
-        spare: accepted questions beyond that.
-        duplicates: accepted questions that repeat an earlier sample's.
-        rejected: how often each rule was broken.
+        by_scene: accepted questions by the scene's portable name, up to its quota and the gaps of
+            other scenes.
+        spare: number of accepted questions beyond that.
+        duplicates: number of dropped questions that repeat an earlier one.
+        rejected: number of violations of each rule.
     """
 
     by_scene: dict[str, list[Kept]] = field(default_factory=dict)
@@ -78,11 +78,11 @@ class Collected:
 
     @property
     def count(self) -> int:
-        """Questions kept."""
+        """The number of accepted questions."""
         return sum(len(kept) for kept in self.by_scene.values())
 
     def missing(self, quotas: Mapping[str, int], n: int) -> dict[str, int]:
-        """How many each scene is to be asked for yet, so that there are ``n``."""
+        """Return the number of questions that each scene still lacks for a total of ``n``."""
         left, wanted = n - self.count, {}
         for name, quota in quotas.items():
             lacking = min(left, quota - len(self.by_scene.get(name, ())))
@@ -92,11 +92,11 @@ class Collected:
         return wanted
 
     def facts(self) -> list[RouteFacts]:
-        """What all of them count as."""
+        """Return the route facts of all questions, by scene."""
         return [kept.facts for name in sorted(self.by_scene) for kept in self.by_scene[name]]
 
     def details(self) -> dict[str, int]:
-        """How many details are verified and unverifiable, and how many can mean one thing alone."""
+        """Count verified and unverifiable details, and those that fit exactly one object."""
         found = [
             kept.grounding[key] for many in self.by_scene.values() for kept in many for key in _ENDS
         ]
@@ -105,7 +105,7 @@ class Collected:
         return {**statuses, "told_apart": sum(each.get("fits") == 1 for each in found)}
 
     def record(self, quotas: Mapping[str, int], n: int) -> dict[str, Any]:
-        """As JSON: what ``balance.json`` holds."""
+        """Return the content of ``balance.json``."""
         short = {
             name: quota - len(self.by_scene.get(name, ()))
             for name, quota in quotas.items()
@@ -130,13 +130,13 @@ def collect(
     n: int,
     places_of: Callable[[str], Places],
 ) -> Collected:
-    """The questions of finished samples.
+    """Collect the questions of finished samples.
 
     Args:
         rows: lines of ``samples.jsonl``; their order does not matter.
-        quotas: how many of each scene.
-        n: how many in all.
-        places_of: the places of a scene, by its name.
+        quotas: number of questions wanted of each scene.
+        n: number of questions wanted in all.
+        places_of: scene name -> its places.
     """
     found = Collected()
     extra: dict[str, list[Kept]] = {}
@@ -158,7 +158,7 @@ def collect(
             ends = question["nodes_involved"]
             truth = truth_record(places_of(name).truth, ends["start"], ends["end"])
             room.append(Kept(question, grounding, row["id"], truth))
-    # One scene's spare questions stand in for what another lacks, one scene after another.
+    # Spare questions of some scenes fill the gaps of others, taken from scenes in turn.
     while found.count < n and any(extra.values()):
         for name in sorted(extra):
             if extra[name] and found.count < n:
@@ -170,13 +170,13 @@ def collect(
 def write_questions(
     run: Path, collected: Collected, ids: Mapping[str, str], *, qa: Path | None = None
 ) -> Path:
-    """Write the dataset's files, each whole or not at all.
+    """Write the dataset's files, each atomically.
 
     Args:
         run: the run's folder.
-        collected: what to write.
+        collected: the questions.
         ids: the id of each scene, by its portable name.
-        qa: where the benchmark's files go; ``qa`` in the run's folder unless given.
+        qa: folder of the benchmark's files; default: ``qa`` in the run's folder.
 
     Returns:
         The folder of the benchmark's files.
@@ -207,10 +207,10 @@ def write_questions(
 
 
 def read_balance(run: Path) -> dict[str, Any]:
-    """What a run's ``balance.json`` says.
+    """Read a run's ``balance.json``.
 
     Raises:
-        RunError: it is not there, or broken.
+        RunError: it is missing or broken.
     """
     file = run / BALANCE
     try:
@@ -229,7 +229,7 @@ def _write(path: Path, value: Any) -> None:
 
 
 LENGTHS = ("1", "2", "3", "4", "5", "6+")
-"""Passages of the shortest route, as tables group them."""
+"""Length classes: number of passages of the shortest route."""
 _MOST_CANDIDATES = 1_500
 _VAGUE = frozenset({"other", "no note"})
 _LENGTH_WEIGHT = _KIND_WEIGHT = 0.5
@@ -237,14 +237,14 @@ _LENGTH_WEIGHT = _KIND_WEIGHT = 0.5
 
 @dataclass(frozen=True, slots=True)
 class RouteFacts:
-    """What is true of a route from one place to another.
+    """Ground-truth facts of a route between two places.
 
     Attributes:
         start: the place it starts from.
         end: the place it goes to.
-        length: passages of the shortest route, whatever body.
-        answers: whether each body can do it; None where that hangs on an unlabelled passage.
-        kinds: for each body that cannot, the kinds of barrier in its way.
+        length: number of passages of the shortest route for any body.
+        answers: feasibility for each body; None if it depends on an unlabelled passage.
+        kinds: kinds of barrier that block each body that cannot do it.
     """
 
     start: str
@@ -255,15 +255,15 @@ class RouteFacts:
 
     @property
     def bin(self) -> str:
-        """Its length, as tables group it."""
+        """The length class of the route, as tables group it."""
         return LENGTHS[min(self.length, len(LENGTHS)) - 1]
 
 
 def truth_record(truth: Traversability, start: str, end: str) -> dict[str, Any]:
-    """The ground truth of one question, for every body, as JSON.
+    """Return the ground truth of one question for every body, as JSON.
 
     Returns:
-        ``route`` and ``length`` whatever body, and ``bodies``: of each ``answer``, ``path``,
+        ``route`` and ``length`` for any body, and ``bodies``: for each ``answer``, ``path``,
         ``blocking`` (a minimum cut, with notes), ``unlabelled``, and ``kinds`` of barrier.
     """
     path = route(truth, start, end)
@@ -281,7 +281,7 @@ def truth_record(truth: Traversability, start: str, end: str) -> dict[str, Any]:
 
 
 def facts_of(record: Mapping[str, Any], start: str, end: str) -> RouteFacts:
-    """The facts in a ground truth that `truth_record` made."""
+    """Return the route facts from a record of `truth_record`."""
     bodies = record["bodies"]
     return RouteFacts(
         start,
@@ -293,13 +293,13 @@ def facts_of(record: Mapping[str, Any], start: str, end: str) -> RouteFacts:
 
 
 def candidates(places: Places, seed: int) -> list[RouteFacts]:
-    """Routes of a scene that can be asked about, with what is true of each.
+    """Return routes of a scene that questions can ask about, with their facts.
 
-    Barriers are those on the shortest route, which is fast to know; a minimum cut may name others.
+    Barriers are those on the shortest route, which is fast to compute; a minimum cut may differ.
 
     Args:
-        places: the scene.
-        seed: of a scene with very many pairs, which are looked at.
+        places: places of the scene.
+        seed: seed of the sample of pairs in a scene with very many pairs.
     """
     truth, index = places.truth, {place: i for i, place in enumerate(places.ids)}
     tables = reach(truth)
@@ -337,13 +337,13 @@ def _pairs(places: Places, seed: int) -> list[tuple[str, str]]:
 
 @dataclass
 class Balance:
-    """What a set of questions adds up to.
+    """Counts over a set of questions: feasibility by body, lengths, barriers.
 
     Attributes:
-        questions: how many.
-        bodies: body -> ``feasible``, ``infeasible`` and ``unknown`` -> how many.
-        lengths: passages of the shortest route -> how many.
-        kinds: kind of barrier -> how many pairs of question and body it stops.
+        questions: number of questions.
+        bodies: body -> ``feasible``, ``infeasible`` and ``unknown`` -> number of questions.
+        lengths: length class of the shortest route -> number of questions.
+        kinds: kind of barrier -> number of pairs of question and body that it blocks.
     """
 
     questions: int = 0
@@ -362,7 +362,7 @@ class Balance:
 
     @classmethod
     def of(cls, many: Iterable[RouteFacts]) -> Balance:
-        """The balance of several questions."""
+        """Make the balance of several questions."""
         made = cls()
         for each in many:
             made.add(each)
@@ -370,9 +370,9 @@ class Balance:
 
     @property
     def imbalance(self) -> float | None:
-        """0 where each body can do half of what is known, 1 where each can do all or nothing.
+        """The imbalance: 0 if each body can do half of the known questions, 1 if all or none.
 
-        The mean over bodies of ``|feasible - infeasible| / (feasible + infeasible)``; None where
+        It is the mean over bodies of ``|feasible - infeasible| / (feasible + infeasible)``; None if
         nothing is known.
         """
         shares = [
@@ -383,7 +383,7 @@ class Balance:
         return sum(shares) / len(shares) if shares else None
 
     def record(self) -> dict[str, Any]:
-        """As JSON, in the order of tables."""
+        """Return all counts as JSON, in the order of tables."""
         return {
             "questions": self.questions,
             "bodies": {
@@ -400,10 +400,9 @@ _WORD = {True: "feasible", False: "infeasible", None: "unknown"}
 
 
 class Steer:
-    """Chooses routes whose truth is rare in what was chosen before.
+    """Chooses routes whose facts are rare among the questions so far.
 
-    It goes by the order in which it is asked and by nothing else, so that a plan made twice is the
-    same plan.
+    Its choices depend only on the sequence of calls, so that a plan made twice is the same plan.
     """
 
     def __init__(self, before: Iterable[RouteFacts] = ()) -> None:
@@ -412,9 +411,9 @@ class Steer:
     def pick(
         self, among: Sequence[RouteFacts], taken: set[tuple[str, str]], seed: int
     ) -> RouteFacts | None:
-        """The route that is wanted most, of those that are not taken; ties are drawn by the seed.
+        """Choose the most wanted route that is not taken; None if all are taken.
 
-        It counts as chosen from then on. None where all are taken.
+        The route counts as chosen from then on. The seed breaks ties.
         """
         free = [each for each in among if (each.start, each.end) not in taken]
         if not free:
@@ -435,7 +434,7 @@ class Steer:
         )
 
     def _lack(self, body: str, answer: bool | None) -> float:
-        """How much rarer this answer is for the body than the other one: -1 to 1."""
+        """Return how much rarer this answer is for the body than the opposite one, -1 to 1."""
         if answer is None:
             return -1.0
         said = self._balance.bodies.get(body, Counter())

@@ -1,8 +1,8 @@
-"""The CapNav benchmark on disk: questions, bodies, and what is true of both.
+"""The CapNav benchmark on disk: questions, bodies, and the ground truth of both.
 
 A folder holds ``graphs/``, ``traverse/`` and ``qa/`` (docs/formats/capnav.md). Start and end of a
-question are what its ``nodes_involved`` say, looked up by id, by name, by both or nearly; never
-words of the question. What does not resolve is kept and named: it cannot be asked.
+question come from its ``nodes_involved``, looked up by id or (similar) name, never from the
+question's text. Questions with unresolved nodes are kept and reported, but cannot be asked.
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ class Question:
     """One question of the benchmark.
 
     Attributes:
-        id: ``HM3D00025_q01``; numbers are places in the scene's file, from 1.
+        id: such as ``HM3D00025_q01``; the number is the position in the scene's file, from 1.
         scene: the scene's id.
-        text: with ``[Agent]`` for the body.
-        start: the node it starts from; None where what the file says names none.
-        end: the node it goes to; likewise.
-        said: start and end as the file has them.
+        text: its text, with ``[Agent]`` for the body.
+        start: the start node; None if unresolved.
+        end: the end node; None if unresolved.
+        said: start and end as written in the file.
         hallucinated: whether the annotators struck it out.
     """
 
@@ -78,7 +78,7 @@ class Question:
 
     @property
     def problem(self) -> str | None:
-        """Why it cannot be asked, in one line; None where it can."""
+        """The reason why it cannot be asked, in one line; None if it can."""
         for which, node, words in zip(
             ("start", "end"), (self.start, self.end), self.said, strict=True
         ):
@@ -90,21 +90,21 @@ class Question:
 
 
 Pair = tuple[Question, Embodiment]
-"""What is asked at once: one question of one body."""
+"""A question and the body that it is asked about."""
 
 
 @dataclass(frozen=True)
 class Benchmark:
-    """Scenes, questions and bodies, and the truth of each pair.
+    """Scenes, questions and bodies of the benchmark, with the truth of each pair.
 
     Attributes:
-        folder: where the files are.
-        questions: all of them, also those that cannot be asked and those struck out.
-        bodies: whose questions they are, in the order of the profiles.
-        scenes: by id.
-        traversability: by scene id.
-        compat_edges: whether an unlabelled passage is blocked, as the public scorer has it.
-        without_graph: ids of scenes that have questions and no graph: none of them can be asked.
+        folder: folder of the files.
+        questions: all questions, including unresolved ones and those struck out.
+        bodies: the bodies, in the order of the profiles.
+        scenes: scenes by id.
+        traversability: tables of passages by scene id.
+        compat_edges: whether unlabelled passages count as blocked, as in the public scorer.
+        without_graph: ids of scenes with questions but without a graph, which cannot be asked.
     """
 
     folder: Path
@@ -118,13 +118,13 @@ class Benchmark:
     _reach: dict[str, dict[str, NDArray[np.int8]]] = field(default_factory=dict, repr=False)
 
     def feasible(self, question: Question, body: Embodiment | str) -> bool | None:
-        """Whether a body can do what a question asks.
+        """Check whether a body can do what a question asks.
 
         Returns:
-            None where it hangs on a passage that nobody labelled; never with ``compat_edges``.
+            None if it depends on an unlabelled passage; never None with ``compat_edges``.
 
         Raises:
-            DataError: the question's nodes are not there, or nobody said anything of the body.
+            DataError: the question is unresolved, or the body is not annotated.
         """
         start, end = self._ends(question)
         table, name = self.traversability[question.scene], _name(body)
@@ -139,10 +139,10 @@ class Benchmark:
         return None if answer < 0 else answer == 1
 
     def truth(self, question: Question, body: Embodiment | str) -> Feasibility:
-        """The same with the best path, or what is in the way.
+        """Return the feasibility with the best path, or with the blocking passages.
 
         Raises:
-            DataError: likewise.
+            DataError: the question is unresolved, or the body is not annotated.
         """
         start, end = self._ends(question)
         table = self.traversability[question.scene]
@@ -152,21 +152,21 @@ class Benchmark:
             raise DataError(f"{question.id}: {error}") from error
 
     def hops(self, question: Question) -> int | None:
-        """Passages of the shortest route there is, whatever body; None where there is none."""
+        """Return the number of passages of the shortest route for any body; None for no route."""
         found = route(self.traversability[question.scene], *self._ends(question))
         return len(found) - 1 if found else None
 
     def nodes(self, scene: str) -> Nodes:
-        """A scene's nodes by what is written for them."""
+        """Return the lookup of a scene's nodes by id or name."""
         if scene not in self._nodes:
             self._nodes[scene] = Nodes(self.scenes[scene])
         return self._nodes[scene]
 
     def pairs(self, *, keep_hallucinated: bool = False) -> Iterator[Pair]:
-        """What can be asked: each question that resolves, of each body that was annotated there.
+        """Yield each resolved question with each body that is annotated in its scene.
 
         Args:
-            keep_hallucinated: also questions that the annotators struck out.
+            keep_hallucinated: include questions that the annotators struck out.
         """
         for question in self.questions:
             if question.problem or (question.hallucinated and not keep_hallucinated):
@@ -187,11 +187,11 @@ class Benchmark:
 
     @cached_property
     def unresolved(self) -> tuple[str, ...]:
-        """Why questions cannot be asked, a line each."""
+        """Reasons why questions cannot be asked, one line each."""
         return tuple(q.problem for q in self.questions if q.problem)
 
     def notes(self, *, keep_hallucinated: bool = False) -> tuple[str, ...]:
-        """What a reader must know of what is left out."""
+        """Return messages about questions and bodies that are left out."""
         struck = [q.id for q in self.questions if q.hallucinated]
         lines = [f"left out: {line}" for line in self.unresolved]
         if self.without_graph:
@@ -227,19 +227,19 @@ def load_benchmark(
     scenes: Sequence[str] | None = None,
     bodies: Path | str | None = None,
 ) -> Benchmark:
-    """Read the benchmark.
+    """Load the benchmark from its folder.
 
     Args:
         folder: holds ``graphs/``, ``traverse/`` and ``qa/``, and perhaps ``agent_profiles.json``.
-        compat_edges: take an unlabelled passage as blocked, as the public scorer does.
-        scenes: only these; all that have a graph unless given.
-        bodies: a JSON file of profiles in place of the folder's own, or of the five that ship with
-            Navloom. Only a body that the annotations speak of has a truth.
+        compat_edges: count unlabelled passages as blocked, as the public scorer does.
+        scenes: load only these; default: all that have a graph.
+        bodies: a JSON file of profiles that replaces the folder's own, or the five that ship with
+            Navloom. Every body must be annotated.
 
     Raises:
-        DataError: a file of questions is missing or broken, or no scene knows a body.
+        DataError: a file of questions is missing or broken, or a body is not annotated anywhere.
         SceneError: a graph, annotations or profiles are missing or broken.
-        UsageError: there is no such scene.
+        UsageError: a scene is unknown.
     """
     where = Path(folder)
     ids = _chosen(where, scenes)
@@ -326,7 +326,7 @@ _FEASIBLE = {True: "feasible", False: "not", None: "unknown"}
 
 
 def truth_record(benchmark: Benchmark) -> dict[str, Any]:
-    """Per scene and body: how many questions are feasible, not, or unknown; and what is there."""
+    """Count feasible, infeasible and unknown questions by scene and body, as JSON."""
     scenes = {name: _of_scene(benchmark, name) for name in benchmark.scenes}
     bodies: dict[str, Counter[str]] = {body.name: Counter() for body in benchmark.bodies}
     for found in scenes.values():
@@ -367,7 +367,7 @@ def _of_scene(benchmark: Benchmark, scene: str) -> dict[str, Any]:
 
 
 def truth_tables(benchmark: Benchmark) -> Iterator[Table]:
-    """The same as tables: a row a scene, and all together."""
+    """Yield the counts of `truth_record` as a table: a row for each scene, and a total."""
     record = truth_record(benchmark)
     names = [body.name for body in benchmark.bodies]
     how = "blocked" if benchmark.compat_edges else "unknown"
@@ -400,7 +400,7 @@ def _in_words(counts: dict[str, int] | None) -> str:
 
 
 def why_not(benchmark: Benchmark) -> Iterator[tuple[Question, str, list[Passage]]]:
-    """Each infeasible question and body with what blocks it; nothing where no route leads there."""
+    """Yield infeasible questions and bodies with the blocking passages ([] for no route)."""
     for question in benchmark.questions:
         if question.problem:
             continue

@@ -1,14 +1,12 @@
 """Batch synthesis of CapNav questions: ``n`` accepted questions over the scenes of a spec.
 
 The graph is :mod:`navloom.graphs.capnav.designer`; a sample is one conversation about one scene. A
-run is a folder like any other and survives a kill at any moment. What the conversations of one
-round leave missing is asked for in the next, at most ``max_rounds`` times; what is missing then is
-said.
+run is an ordinary run folder and survives a kill at any moment.
 
-``n`` questions are shared out over the scenes evenly; a conversation asks for a few of them. What a
-round leaves missing is asked for in the next one, which knows every question of the rounds before.
-A round's plan is derived from the request and the finished samples of earlier rounds alone, so that
-a run which was killed goes on with the same plan.
+The questions are divided evenly over the scenes; a conversation asks for a few of them. Questions
+missing after a round are asked for in the next, which knows all earlier questions, for at most
+``max_rounds`` rounds. The rest is reported as missing. The plan of a round depends only on the
+request and the finished samples of earlier rounds, so a resumed run has the same plan.
 """
 
 from __future__ import annotations
@@ -53,11 +51,11 @@ _VIDEO_ENDINGS = (".mp4", ".mkv", ".webm", ".mov", ".avi")
 
 @dataclass(frozen=True)
 class Fit:
-    """The scenes that questions can be asked about.
+    """The scenes of a spec that questions can be asked about.
 
     Attributes:
-        scenes: the URI each is loaded by, by its portable name.
-        skipped: why others are left out.
+        scenes: the URI of each scene, by its portable name.
+        skipped: reasons why other scenes are left out, by name.
         videos: the video of each scene that has one.
     """
 
@@ -66,14 +64,14 @@ class Fit:
     videos: dict[str, Path] = field(default_factory=dict)
 
     def lines(self, *, wanted: bool) -> list[str]:
-        """What a person should read; with ``wanted`` also which scenes have no video."""
+        """Return messages about skipped scenes and, with ``wanted``, missing videos."""
         said = [f"left out {name}: {why}" for name, why in self.skipped.items()]
         lacking = [name for name in self.scenes if name not in self.videos] if wanted else []
         said += [f"no video of {name}: asked without pictures" for name in lacking]
         return said
 
     def record(self) -> dict[str, Any]:
-        """What ``run.json`` keeps of the videos: another content is another request."""
+        """Return the entry of the videos in ``run.json``: their number and hash."""
         if not self.videos:
             return {}
         whole = sha256()
@@ -84,14 +82,14 @@ class Fit:
 
 @dataclass(kw_only=True)
 class DesignPlan(Plan):
-    """What a run does, round by round.
+    """The plan of a synthesis run, extended round by round.
 
     Attributes:
         fit: the scenes.
-        quotas: how many questions each is asked for.
-        routes: what each conversation is told to prefer, by sample id.
-        taken: questions of its scene that each is told of, by sample id.
-        rounds: how many rounds there are.
+        quotas: number of questions wanted of each scene.
+        routes: preferred routes of each conversation, by sample id.
+        taken: existing questions of the scene that each conversation gets, by sample id.
+        rounds: number of rounds so far.
     """
 
     fit: Fit
@@ -102,22 +100,22 @@ class DesignPlan(Plan):
 
 
 def places_at(uri: str) -> Places:
-    """The places of a scene, made once for as long as it is kept."""
+    """Return the places of a scene, cached with the scene."""
     scene = scene_of(uri)
     return per_scene(scene, "capnav_places", lambda: Places(scene, truth_of(uri)))
 
 
 def fit_scenes(spec: str, video: str | None = None, note: Note = lambda _: None) -> Fit:
-    """Look at every scene of a spec.
+    """Find the scenes of a spec that have routes between named places, and their videos.
 
     Args:
-        spec: as :func:`navloom.scenes.uri.list_scenes` takes it.
+        spec: a spec for :func:`navloom.scenes.uri.list_scenes`.
         video: a folder of videos.
-        note: told what is going on.
+        note: receives progress messages.
 
     Raises:
         SceneError: there are no scenes, the only one is broken, or none has a route.
-        UsageError: the folder of videos is not there, or has none of any scene.
+        UsageError: the folder of videos is missing, or has no video of any scene.
     """
     uris, found = list_scenes(spec), Fit({})
     note(f"looking for routes in {len(uris)} scenes of {spec}")
@@ -160,7 +158,7 @@ def _find_videos(found: Fit, folder: Path) -> None:
 
 
 def first_round(request: CapnavSynthRequest, fit: Fit) -> DesignPlan:
-    """The first round: every scene is asked for its share of ``n``."""
+    """Plan the first round: each scene is asked for its share of the questions."""
     names = sorted(fit.scenes)
     share, more = divmod(request.questions, len(names))
     quotas = {name: share + (place < more) for place, name in enumerate(names)}
@@ -177,11 +175,11 @@ def first_round(request: CapnavSynthRequest, fit: Fit) -> DesignPlan:
 
 
 def next_round(plan: DesignPlan, collected: Collected) -> bool:
-    """Add what is missing after the rounds so far; False where nothing is.
+    """Add samples for the missing questions; return False if none are missing.
 
     Args:
-        plan: gets the new samples.
-        collected: what the finished samples hold; every sample of the plan has to be finished.
+        plan: the plan; new samples are added to it.
+        collected: questions of the finished samples; all samples of the plan must be finished.
     """
     missing = collected.missing(plan.quotas, plan.request.questions)
     if not missing:
@@ -213,7 +211,7 @@ def _add_round(
 
 
 def _steer(plan: DesignPlan, new: Sequence[Sample], before: Sequence[RouteFacts]) -> None:
-    """Give each conversation routes whose truth is rare so far, scene after scene in turn."""
+    """Assign routes with rare facts to each conversation, scenes in turn."""
     steer = Steer(before)
     among: dict[str, list[RouteFacts]] = {}
     taken: dict[str, set[tuple[str, str]]] = {}
@@ -244,14 +242,14 @@ _VIDEOS_KEPT = 4
 
 @dataclass(frozen=True)
 class DesignJob(Job):
-    """How one conversation is held."""
+    """The job that holds one conversation."""
 
     plan: DesignPlan
 
     graph = capnav_tasks
 
     def input(self, sample: Sample) -> dict[str, Any]:
-        """The seed, the routes to prefer, and what exists already."""
+        """Return the graph's input: seed, preferred routes and existing questions."""
         return {
             "seed": sample.seed,
             "routes": self.plan.routes.get(sample.id, []),
@@ -259,7 +257,7 @@ class DesignJob(Job):
         }
 
     def context(self, sample: Sample, model: Any = None) -> Any:
-        """The graph's context; ``model`` stands in for the request's."""
+        """Return the graph's context; ``model`` replaces the request's."""
         request, video = self.plan.request, self.plan.fit.videos.get(sample.scene)
         places = places_at(self.plan.fit.scenes[sample.scene])
         return self.settings(
@@ -271,22 +269,22 @@ class DesignJob(Job):
         )
 
     def record(self, sample: Sample, state: Mapping[str, Any]) -> dict[str, Any]:
-        """How the conversation ended and what it made."""
+        """Return the outcome of the conversation, with its preferred routes."""
         return {**super().record(sample, state), "routes": self.plan.routes.get(sample.id, [])}
 
 
 @lru_cache(maxsize=_VIDEOS_KEPT)
 def _frames(path: str, n: int) -> tuple[bytes, ...]:
-    # Samples run scene after scene: a few videos are enough to read each only once.
+    # Samples run scene by scene, so a small cache reads each video once.
     return tuple(sample_frames(path, n))
 
 
 def plan(request: CapnavSynthRequest, run: Path | None, note: Note) -> DesignPlan:
-    """The first round: a session's ``limit`` and ``sample_id`` are of its conversations.
+    """Plan the first round; a session's ``limit`` and ``sample_id`` apply to its conversations.
 
     Raises:
         SceneError: there are no scenes, or none has a route.
-        UsageError: the folder of videos is of no use.
+        UsageError: the folder of videos is missing or has no video of any scene.
     """
     if run is None:
         return first_round(request, fit_scenes(request.spec, request.video))
@@ -300,7 +298,7 @@ def plan(request: CapnavSynthRequest, run: Path | None, note: Note) -> DesignPla
 
 
 def _collected(made: DesignPlan, run: Path) -> Collected:
-    """What the finished samples of the plan hold."""
+    """Collect the questions of the finished samples of the plan."""
     planned = {sample.id for sample in made.samples}
     rows = [row for row in read_samples(run) if row["id"] in planned]
     scenes = made.fit.scenes
@@ -308,12 +306,12 @@ def _collected(made: DesignPlan, run: Path) -> Collected:
 
 
 def more(made: DesignPlan, run: Path) -> bool:
-    """Whether another round has conversations, which the plan is given."""
+    """Check whether another round has conversations, and add them to the plan."""
     return made.rounds < made.request.max_rounds and next_round(made, _collected(made, run))
 
 
 def finish(made: DesignPlan, run: Path) -> dict[str, Any]:
-    """Write the questions, what is true of them, and what they add up to."""
+    """Write the questions, their truth and their balance."""
     collected = _collected(made, run)
     ids = {name: scene_of(uri).id for name, uri in made.fit.scenes.items()}
     where = write_questions(run, collected, ids, qa=made.request.qa and Path(made.request.qa))
@@ -324,16 +322,16 @@ def finish(made: DesignPlan, run: Path) -> dict[str, Any]:
 
 
 def calls(made: DesignPlan) -> Calls:
-    """At most every conversation takes all its turns, in every round as many as in the first."""
+    """Return the bounds of calls: all turns of every conversation, in every round."""
     request, turns = made.request, made.request.max_turns
-    # A compact conversation is told of its last turn alone.
+    # A compact conversation has only its last turn in the prompt.
     before = turns if request.compact else turns * (turns - 1) // 2
     grown = before * (reply_tokens(request.model) + RESULT_TOKENS)
     return Calls(most=turns, in_all=grown, rounds=request.max_rounds)
 
 
 def ended(_: Path, summary: Summary) -> Shown:
-    """The questions' tables, and what is missing."""
+    """Show the balance of the questions, and what is missing."""
     said, rounds = summary.found["questions"], summary.found["rounds"]
     tables, notes = _tables(said)
     kept, asked, details = said["accepted"], said["asked"], said["details"]
@@ -355,7 +353,7 @@ def ended(_: Path, summary: Summary) -> Shown:
 
 
 def _tables(said: dict[str, Any]) -> tuple[list[Block], list[str]]:
-    """What questions add up to, as tables and a line below them."""
+    """Return the balance of questions as tables, and a line below them."""
     balance = said["balance"]
     bodies, lengths, kinds = balance["bodies"], balance["lengths"], balance["kinds"]
     rows = []
@@ -378,7 +376,7 @@ def _tables(said: dict[str, Any]) -> tuple[list[Block], list[str]]:
 
 
 def report(runs: list[Path], _: Path | None) -> Shown:
-    """What the questions of runs add up to, a set of tables a run."""
+    """Show the balance of the questions of several runs."""
     said = {str(run): read_balance(run) for run in runs}
     blocks: list[Block] = []
     notes: list[str] = []

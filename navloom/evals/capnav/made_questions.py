@@ -1,8 +1,8 @@
-"""Questions that were made (synth capnav): passages on a map, what is true of each, totals.
+"""Report blocks of synthesised CapNav questions: passage maps, truth by body, totals.
 
-A benchmark's scene is a graph of places, and its plan is no more than that. One that was written
-from a home (``navloom scenes export home:7 --format capnav``) says so in ``notes/ID.json``, and
-its plan is the home's.
+A benchmark's scene is only a graph of places, without a floor plan. A scene exported from a home
+(``navloom scenes export home:7 --format capnav``) names it in ``notes/ID.json``; then the home's
+plan is used.
 """
 
 from __future__ import annotations
@@ -64,13 +64,13 @@ _STYLES: dict[bool | None, RouteStyle] = {True: "other", False: "cut", None: "un
 
 @dataclass(frozen=True)
 class QuestionMap:
-    """What a question's map stands on.
+    """Positions and names of a question's nodes on a floor plan.
 
     Attributes:
-        scene: the plan's.
-        spots: where each node is on it.
-        doors: where one goes from one node to another, in both orders, as far as it is known.
-        names: each node as the plan has it: a page calls it so wherever it speaks itself.
+        scene: URI of the plan's scene.
+        spots: position of each node.
+        doors: position of the door between two nodes, in both orders, where known.
+        names: name of each node on the plan, used in the page's own texts.
     """
 
     scene: str
@@ -79,23 +79,23 @@ class QuestionMap:
     names: Mapping[str, str] = field(default_factory=dict)
 
     def name(self, node: object) -> str:
-        """A node as the plan has it; as it is where the plan has none."""
+        """Return a node's name on the plan; the node itself if it has none."""
         return self.names.get(str(node), str(node))
 
     def between(self, a: str, b: str) -> tuple[Spot, ...]:
-        """The way from node to node: straight, or through the door that is on their floor."""
+        """Return the path between two nodes: straight, or through the door on their floor."""
         here, there = self.spots[a], self.spots[b]
         door = self.doors.get((a, b))
         return (here, there) if door is None or here[0] != there[0] else (here, door, there)
 
 
 def ground_of(folder: Path, scene: Scene, load: Callable[[str], Scene]) -> QuestionMap:
-    """The plan on which a benchmark scene's nodes stand: of the home it was made from, if any.
+    """Return the map of a benchmark scene, on its source home's plan if possible.
 
     Args:
-        folder: the benchmark's.
-        scene: as :mod:`navloom.scenes.formats.capnav` loads it.
-        load: gives a scene by its portable name, or raises a SceneError.
+        folder: the benchmark's folder.
+        scene: the scene, loaded by :mod:`navloom.scenes.formats.capnav`.
+        load: loads a scene by its portable name, or raises a SceneError.
     """
     own = own_ground(scene)
     made_from = _made_from(str(folder), scene.id)
@@ -108,7 +108,7 @@ def ground_of(folder: Path, scene: Scene, load: Callable[[str], Scene]) -> Quest
     by_region = own_ground(home)
     name_of = {region: node.id for region, node in nodes_of(home).items()}
     found = {name: by_region.spots[region] for region, name in name_of.items()}
-    # Notes may be another home's by now: all nodes must stand where the graph has them.
+    # The home may have changed: all nodes must be where the graph has them.
     same = all(
         name in found and abs(found[name][1] - x) + abs(found[name][2] - z) < 1e-3
         for name, (_, x, z) in own.spots.items()
@@ -119,7 +119,7 @@ def ground_of(folder: Path, scene: Scene, load: Callable[[str], Scene]) -> Quest
 
 
 def own_ground(scene: Scene) -> QuestionMap:
-    """Where the places that questions name are in a scene: a benchmark's nodes, else regions."""
+    """Return the map of a scene's own places: benchmark nodes, else regions."""
     if scene.source == "capnav":
         places = {v.id: spot for v in scene.viewpoints for spot in spots_of(scene, [v.id])}
         names = {v.id: readable(v.region) for v in scene.viewpoints if v.region is not None}
@@ -139,7 +139,7 @@ def own_ground(scene: Scene) -> QuestionMap:
 
 @lru_cache(maxsize=64)
 def _made_from(folder: str, scene: str) -> str | None:
-    """The home that a benchmark's scene was written from, as its notes say; None: none."""
+    """Return the home that a benchmark's scene was exported from, by its notes; None: none."""
     file = Path(folder) / "notes" / f"{scene}.json"
     try:
         if file.stat().st_size > _MOST_NOTES:
@@ -158,15 +158,15 @@ def passages_map(
     ends: tuple[str, str],
     answered: Sequence[str | None] = (),
 ) -> SceneMap:
-    """What a body can use of a scene, what bars it, and the ways that matter.
+    """Draw the passages that a body can and cannot use, and the relevant paths.
 
     Args:
-        ground: where nodes are.
-        truth: every passage.
-        body: whose.
-        found: whether it can get from the question's start to its end.
-        ends: those two nodes.
-        answered: the nodes of the path that was answered, None for what is no node.
+        ground: positions of nodes.
+        truth: table of all passages.
+        body: name of the body.
+        found: feasibility from the question's start to its end.
+        ends: start and end node.
+        answered: nodes of the answered path, None for unknown nodes.
     """
     spots = ground.spots
     routes = [
@@ -195,7 +195,7 @@ def passages_map(
 def must_open(
     truth: Traversability, body: str, found: Feasibility, ends: tuple[str, str]
 ) -> tuple[tuple[Passage, ...], tuple[str, ...]]:
-    """The fewest blocked passages that make a way once all are open, as one meets them; the way."""
+    """Return the fewest blocked passages to open, in order along the path, and that path."""
     fewest = found.alternatives[0] if found.alternatives else ()
     way = way_once_open(truth, body, *ends, fewest) if fewest else ()
     steps = list(pairwise(way))
@@ -203,7 +203,7 @@ def must_open(
 
 
 def _barred(ground: QuestionMap, found: Feasibility, must: Sequence[Passage]) -> Iterator[MapMark]:
-    """What must open, numbered as beside the map; of the minimum cut what is not among it."""
+    """Yield marks of the passages to open, numbered, and of other minimum-cut passages."""
 
     def at(passage: Passage) -> Iterator[Spot]:
         if passage.a in ground.spots and passage.b in ground.spots:
@@ -218,7 +218,7 @@ def _barred(ground: QuestionMap, found: Feasibility, must: Sequence[Passage]) ->
 
 
 def _both_ways(truth: Traversability, body: str) -> Iterator[tuple[str, str, bool | None]]:
-    """Each passage once: blocked where it is in one direction."""
+    """Yield each passage once; blocked if one direction is."""
     for a, b in truth.edges:
         there, back = (truth.passage(body, *pair).traversable for pair in ((a, b), (b, a)))
         both = {there, back}
@@ -236,7 +236,7 @@ def _way(
 
 
 def _middle(way: Sequence[Spot]) -> Spot:
-    """At the door, else half way; between two floors where the first is left."""
+    """Return the position of a passage: its door, else its midpoint; on stairs, its start."""
     a, b = way[0], way[-1]
     if len(way) > 2 or a[0] != b[0]:
         return way[len(way) - 2]
@@ -250,7 +250,7 @@ _COUNTS = (
 
 
 def columns(run: Mapping[str, Any]) -> list[Column]:
-    """What a conversation about a scene has of its own."""
+    """Return the columns of a conversation about a scene."""
     del run
     return [
         Column("questions", lambda line: len(line["result"]["questions"]), "count"),
@@ -280,10 +280,10 @@ def columns(run: Mapping[str, Any]) -> list[Column]:
 
 
 def detail(run: Path, line: Mapping[str, Any]) -> Detail:
-    """One conversation: its questions, each with its map by body, and what was sent back.
+    """Return the page of one conversation: questions with maps by body, and rejections.
 
     Raises:
-        RunError: the line has not the form of a conversation.
+        RunError: the line does not have the form of a conversation.
     """
     name = str(line.get("id"))
     with formed(f"{run}: sample {name}", "a conversation about questions"):
@@ -373,7 +373,7 @@ def _question(
 
 
 def _rejected(result: Mapping[str, Any]) -> list[Block]:
-    """Questions that broke a rule, and what was said of each."""
+    """Return rejected questions with the rule violations of each."""
     said: list[Said] = []
     for each in result.get("rejected") or ():
         words = each["said"]
@@ -396,7 +396,7 @@ def _made(line: Line, result: Mapping[str, Any]) -> Facts:
 
 
 def tables(run: Path) -> list[Block]:
-    """What the questions of a run add up to.
+    """Return the balance of the questions of a run as blocks.
 
     Raises:
         RunError: the folder has no ``balance.json``, or a broken one.
@@ -432,7 +432,7 @@ def _bars(title: str, counted: Mapping[str, Mapping[str, int]], unit: str) -> Ba
 
 
 def pairing() -> Pairing:
-    """Two runs by scene and conversation."""
+    """Return the rules for comparing two runs by scene and conversation."""
 
     def scores(line: Line) -> dict[str, float | None]:
         result = line["result"]

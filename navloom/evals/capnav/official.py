@@ -1,19 +1,18 @@
-"""The public scorer's rules, to compare numbers with those that others publish.
+"""Reimplementation of the public CapNav scorer, to compare with published numbers.
 
-What differs from :mod:`navloom.evals.capnav.rules`, where a word of the rules is not what one
-would choose (source: makeabilitylab/CapNav, ``scripts/capnav_score.py``, read and run beside this
-and written anew, as are the runners beside it):
+The source of the rules is makeabilitylab/CapNav, ``scripts/capnav_score.py`` and its runners, which
+were read, run for comparison and rewritten. Differences from :mod:`navloom.evals.capnav.rules`:
 
-- start and end are found by looking for node names in the question's words, around "from" and "to";
-- a path's nodes are ids only if all of them are ids that exist; else each is matched by name: the
-  same, one within the other (the longest name wins), or 0.78 alike;
+- start and end are found by node names in the question's text, around "from" and "to";
+- a path's nodes are ids only if all of them are existing ids; else each is matched by name: equal,
+  one within the other (the longest name wins), or a similarity of 0.78;
 - an unlabelled passage is blocked, in the truth and along a path;
-- a reply that cannot be read counts as a false negative or a false positive;
-- what a JSON answer says is first written as the older line, ``Answer: (A) True | Path: a -> b``:
-  anything but yes, true, a and (a) is a no, and the reason is lost;
+- a reply that cannot be parsed counts as a false negative or a false positive;
+- a JSON answer is first converted to the older line, ``Answer: (A) True | Path: a -> b``: anything
+  but yes, true, a and (a) is a no, and the reason is lost;
 - a record whose answers are no list, or a question without any node's name, is not counted at all.
 
-The rules hold to the character, odd corners included; scans are linear in the text.
+Edge cases of the original are reproduced; scans are linear in the text.
 """
 
 from __future__ import annotations
@@ -47,23 +46,23 @@ _MOST_NAMES = 1_000
 
 @dataclass(frozen=True, slots=True)
 class OfficialScore(Score):
-    """What the public scorer says of one reply.
+    """The public scorer's score of one reply.
 
     Attributes:
-        error: why it is not counted at all; None where it is.
-        format_error: why it cannot be read; None where it can.
-        answer: ``yes`` or ``no``; None where it cannot be read.
-        start: the node that the question's words seem to start from.
-        end: the node they seem to go to.
+        error: code of why it is not counted; None if it counts.
+        format_error: code of why it cannot be parsed; None if it can.
+        answer: ``yes`` or ``no``; None if it cannot be parsed.
+        start: start node found in the question's text.
+        end: end node found in the question's text.
         truth: whether the body gets there.
-        bucket: where it stands among right and wrong answers.
-        path: node ids, None where a name is matched by nothing.
-        valid: whether the path is one; None where the reply cannot be read.
-        faults: why it is none.
-        traversable: share of the path's passages the body can use, where yes and valid.
-        reason: what the older line says after ``Fail:`` or ``Reason:``.
-        notes: the annotators' words on the path's blocked passages.
-        reason_valid: 0 where a no has no route or no reason; None where a judge has to say.
+        bucket: TP, FP, FN or TN.
+        path: node ids, None for an unmatched name.
+        valid: whether the path is valid; None if the reply cannot be parsed.
+        faults: codes of why the path is invalid.
+        traversable: share of the path's passages that the body can use, for a yes with valid path.
+        reason: text after ``Fail:`` or ``Reason:`` in the older line.
+        notes: the annotators' notes on the path's blocked passages.
+        reason_valid: 0 for a no without path or reason; None if a judge must decide.
     """
 
     error: str | None = None
@@ -83,13 +82,13 @@ class OfficialScore(Score):
 
     @property
     def counted(self) -> bool:
-        """Whether the reply counts."""
+        """True if the reply counts."""
         return self.error is None
 
 
 @dataclass(frozen=True, slots=True)
 class _Hit:
-    """A node's name in a question."""
+    """An occurrence of a node's name in a question."""
 
     name: str
     start: int
@@ -99,7 +98,7 @@ class _Hit:
 
 @dataclass
 class OfficialScene:
-    """One scene under the public scorer's rules; what does not change is worked out once."""
+    """The public scorer's rules applied to one scene; caches what does not change."""
 
     nodes: Nodes
     table: Traversability
@@ -112,19 +111,19 @@ class OfficialScene:
 
     def __post_init__(self) -> None:
         named = [(n, self.nodes.name(n)) for n in self.nodes.ids if self.nodes.name(n) != UNKNOWN]
-        # Of nodes that share a name the last one is meant.
+        # A name shared by several nodes means the last one.
         self._of_name = {name: node for node, name in named}
         self._plain = [(name, normal(name)) for name in self._of_name]
         edges = self.table.edges
         self._edges = {*edges, *((b, a) for a, b in edges)}
 
     def score(self, question: str, agent: str, output: str) -> OfficialScore:
-        """Score one reply in the older form, as :func:`output_of` writes it.
+        """Score one reply in the older line form, as :func:`output_of` writes it.
 
         Args:
-            question: its words.
+            question: its text.
             agent: the body's name.
-            output: the reply; beyond 200,000 characters it cannot be read.
+            output: the reply; longer than 200,000 characters it cannot be parsed.
         """
         if not question or not agent:
             return OfficialScore(error="missing_scene_agent_or_question")
@@ -164,7 +163,7 @@ class OfficialScene:
         )
 
     def ends(self, question: str) -> tuple[str, str] | str:
-        """Start and end by the question's words, or why there are none."""
+        """Return start and end node by the question's text, or an error code."""
         if question not in self._ends:
             self._ends[question] = self._find_ends(question)
         return self._ends[question]
@@ -187,7 +186,7 @@ class OfficialScene:
         return self._of_name[found[0]], self._of_name[found[1]]
 
     def feasible(self, agent: str, start: str, end: str) -> bool:
-        """Whether the body gets there, unlabelled passages being blocked."""
+        """Check whether the body gets there; unlabelled passages are blocked."""
         if self._reach is None:
             self._reach = reach(self.table, compat_edges=True)
         answers = self._reach.get(_key(agent))
@@ -197,10 +196,10 @@ class OfficialScene:
         return bool(answers[rows.index(start), rows.index(end)] == 1)
 
     def path(self, names: Sequence[str]) -> tuple[str | None, ...]:
-        """The nodes of a path."""
+        """Return the node of each name of a path; None for an unmatched name."""
         if names and all(_ID.fullmatch(name.strip()) and name in self.nodes for name in names):
             return tuple(names)
-        # A path with more nodes than any scene is no path, whatever its last nodes mean.
+        # More names than any scene has nodes: the rest need not be matched.
         return tuple(self._match(n) if k < _MOST_NAMES else None for k, n in enumerate(names))
 
     def _match(self, said: str) -> str | None:
@@ -220,7 +219,7 @@ class OfficialScene:
         best, alike = None, 0.0
         for name, plain in self._plain:
             if 2 * min(len(said), len(plain)) < NEAR * (len(said) + len(plain)):
-                continue  # cannot be alike enough, and may be very long
+                continue  # cannot be similar enough, and may be very long
             ratio = SequenceMatcher(None, said, plain).ratio()
             if ratio > alike:
                 best, alike = name, ratio
@@ -262,12 +261,12 @@ class OfficialScene:
 
 
 def _key(agent: str) -> str:
-    """The body that is meant; unlike :func:`canonical` no white space is forgiven."""
+    """Return the canonical name of a body; unlike :func:`canonical`, spaces are not stripped."""
     return canonical(agent) if agent == agent.strip() else agent
 
 
 def normal(text: str) -> str:
-    """A text as it is compared: lower case, without punctuation, white space collapsed."""
+    """Normalise a text for comparison: lower case, no punctuation, single spaces."""
     return _SPACES.sub(" ", text.lower().strip().translate(_PUNCTUATION))
 
 
@@ -293,7 +292,7 @@ def _first_and_last(hits: Sequence[_Hit]) -> tuple[str, str]:
 
 
 def _best(first: Sequence[_Hit], last: Sequence[_Hit], after: int, at: int) -> tuple[str, str]:
-    """Near "from" and near "to", a longer name being worth some distance."""
+    """Return the names near "from" and near "to"; longer names may be farther away."""
 
     def near_to(hit: _Hit) -> float:
         return -abs(hit.center - at) + 0.08 * hit.length
@@ -324,7 +323,7 @@ _YES = frozenset({"yes", "true", "a", "(a)"})
 
 
 class Line(NamedTuple):
-    """A reply as the scorer reads it."""
+    """A reply as the public scorer parses it."""
 
     error: str | None
     answer: str | None = None
@@ -333,7 +332,7 @@ class Line(NamedTuple):
 
 
 def read_output(text: str) -> Line:
-    """Read a reply in the older form."""
+    """Parse a reply in the older line form."""
     if not text.strip():
         return Line("empty_output")
     if len(text) > MOST_CHARACTERS:
@@ -352,7 +351,7 @@ def read_output(text: str) -> Line:
 
 
 def _unthought(text: str) -> str:
-    """Without ``<think>...</think>``, as written; one that is not closed stays."""
+    """Remove ``<think>...</think>``; one that is not closed stays."""
     kept, at = [], 0
     while (opened := text.find("<think>", at)) >= 0:
         closed = text.find("</think>", opened)
@@ -364,25 +363,25 @@ def _unthought(text: str) -> str:
 
 
 def reason_of(text: str) -> str:
-    """What stands after the first ``| Fail:`` or ``| Reason:`` from which no line ends any more."""
+    """Return the text after the first ``| Fail:`` or ``| Reason:`` on the last line."""
     line = text.rfind("\n")
     last = len(text[: line + 1].rstrip())
     for found in _TAIL.finditer(text):
-        # Nothing but white space may stand before the last line.
+        # Only white space may separate it from the last line.
         if found.end() >= last and (said := text[found.end() :].strip()):
             return said
     return ""
 
 
 def output_of(answer: Any, path: Any) -> str:
-    """A JSON answer as the older line: the reason is lost, and all but a few words are a no."""
+    """Convert a JSON answer to the older line form; all but a few words become a no."""
     names = [str(each) for each in path] if isinstance(path, list) else []
     yes = str(answer or "").strip().lower() in _YES
     return f"Answer: ({'A' if yes else 'B'}) {yes} | Path: {' -> '.join(names)}"
 
 
 def items_of(value: Any) -> list[dict[str, Any]] | str:
-    """The answers in what a model's JSON says, or why nothing of it is counted."""
+    """Return the answer objects in a model's JSON, or an error code."""
     if value is None:
         return "missing_result"
     if not isinstance(value, list):
@@ -392,10 +391,10 @@ def items_of(value: Any) -> list[dict[str, Any]] | str:
 
 
 def outputs_of(text: str) -> list[tuple[str | None, str | None, str]] | str:
-    """A model's reply as replies in the older form: question, body and text of each.
+    """Split a model's reply into (question, body, line in the older form), or an error code.
 
-    A JSON array is taken answer by answer. What is no JSON is one reply, its question and body None
-    (the public runner drops it there; as a reply that cannot be read it counts against the model).
+    A JSON array gives one entry for each answer. Other text gives one entry with question and body
+    None. The public runner drops such text; here it counts against the model as unparsed.
     """
     try:
         value = _json(text)
@@ -414,7 +413,7 @@ def outputs_of(text: str) -> list[tuple[str | None, str | None, str]] | str:
 
 
 def _json(text: str) -> Any:
-    """What the reply's outermost brackets hold, as the public runner takes it."""
+    """Parse the JSON within the reply's outermost brackets, as the public runner does."""
     if len(text) > MOST_CHARACTERS:
         raise ValueError
     said = _unthought(text).strip()

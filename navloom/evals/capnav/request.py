@@ -1,4 +1,4 @@
-"""What an evaluation on CapNav, and a synthesis of its questions, are asked to be."""
+"""Requests of a CapNav evaluation and of a synthesis of CapNav questions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from navloom.scenes.bodies import Embodiment
 
 _QUESTIONS = 5
-"""How many a conversation is asked for."""
+"""Default number of questions of a conversation."""
 Data = Annotated[
     str,
     Opt(
@@ -58,10 +58,10 @@ Frames = Annotated[int, Opt("Frames of each video, evenly spaced.", min=1, max=M
 
 
 def data_folder(given: str) -> str:
-    """The benchmark's folder: the one given, else ``$NAVLOOM_DATA/capnav``.
+    """Return the benchmark's folder: the given one, else ``$NAVLOOM_DATA/capnav``.
 
     Raises:
-        UsageError: neither is there.
+        UsageError: neither is given.
     """
     root = os.environ.get("NAVLOOM_DATA")
     if not given and not root:
@@ -73,7 +73,7 @@ def data_folder(given: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class CapnavRequest(Request):
-    """Everything the outcome of an evaluation depends on, and where its files are."""
+    """All inputs that the outcome of an evaluation depends on, and locations of its files."""
 
     KIND: ClassVar[str] = "capnav"
     PLACES: ClassVar[Sequence[str]] = ("data", "bodies", "videos")
@@ -82,7 +82,7 @@ class CapnavRequest(Request):
     data: Data = ""
     model: Navigator = HEURISTIC
     judge_model: Annotated[str | None, Opt(role="judge")] = None
-    """Grades the reasons of a "no"; None leaves reasoning validity unscored."""
+    """Judge of the reasons of a "no"; None leaves reasoning validity unscored."""
     scene: Scene = None
     bodies: Bodies = None
     videos: Annotated[
@@ -104,11 +104,11 @@ class CapnavRequest(Request):
 
     @property
     def models(self) -> Sequence[str]:
-        """Who answers, and the judge where there is one."""
+        """The answering model, and the judge if there is one."""
         return [each for each in (self.model, self.judge_model) if each is not None]
 
     def record(self) -> dict[str, Any]:
-        """As ``run.json`` keeps it, without what decides nothing."""
+        """Return the entry of ``run.json``, without fields that have no effect."""
         from navloom.graphs.capnav.answering import PROMPT
         from navloom.prompts.load import load_prompt
 
@@ -123,7 +123,7 @@ class CapnavRequest(Request):
 
 @dataclass(frozen=True, kw_only=True)
 class CapnavSynthRequest(Request):
-    """Everything the outcome of a synthesis of questions depends on."""
+    """All inputs that the outcome of a synthesis of questions depends on."""
 
     KIND: ClassVar[str] = "capnav_tasks"
     PLACES: ClassVar[Sequence[str]] = ("video", "qa")
@@ -192,7 +192,7 @@ class CapnavSynthRequest(Request):
         super().__post_init__()
 
     def record(self) -> dict[str, Any]:
-        """The request as ``run.json`` keeps it, with the texts it will use; no folder of videos."""
+        """Return the entry of ``run.json``, with prompts and guideline, without locations."""
         from navloom.graphs.capnav.designer_text import guideline_record
         from navloom.prompts.load import load_prompt
 
@@ -203,13 +203,13 @@ class CapnavSynthRequest(Request):
 
     @property
     def prompt(self) -> str:
-        """Which prompt it asks with."""
+        """The name of the prompt that it uses."""
         from navloom.graphs.capnav.designer_text import COMPACT_PROMPT, PROMPT
 
         return COMPACT_PROMPT if self.compact else PROMPT
 
     def where(self) -> dict[str, str]:
-        """Where this machine has what the request names by its content."""
+        """Return the absolute locations of the files on this machine."""
         return {name: str(Path(at).absolute()) for name, at in super().where().items()}
 
 
@@ -218,14 +218,14 @@ Truth = Literal["driven", "estimate"]
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is to be written of each scene.
+    """Options of an export in CapNav format.
 
     Attributes:
-        truth: whose word on traversability it is.
-        bodies: for whom.
-        questions: how many of each scene at most.
-        seed: of what is left to chance in them.
-        tours: whether each is filmed.
+        truth: source of the traversability.
+        bodies: the bodies.
+        questions: maximum number of questions of each scene.
+        seed: seed of random choices in the questions.
+        tours: whether to film a tour of each scene.
     """
 
     truth: Annotated[
@@ -242,6 +242,6 @@ class Wanted:
     tours: Annotated[bool, Opt("capnav: film ID.mp4 of each, a frame a second.", env="")] = True
 
     def record(self) -> dict[str, Any]:
-        """As JSON; of the bodies a hash."""
+        """Return all fields as JSON, with a hash of the bodies."""
         bodies = json.dumps([body.model_dump() for body in self.bodies], sort_keys=True)
         return {**asdict(self), "bodies": sha256(bodies.encode()).hexdigest()}

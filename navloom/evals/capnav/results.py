@@ -1,4 +1,4 @@
-"""A CapNav run in blocks: its columns, its scores and reports, and one question of one body."""
+"""Results of a CapNav run: table columns, score tables, reports, and the page of one answer."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ from navloom.tools.capnav.feasible import Feasibility
 
 
 def score_of(line: Line) -> AnswerScore:
-    """What an answer is worth."""
+    """Return the score of a line."""
     return AnswerScore.read(line["result"]["score"])
 
 
@@ -64,7 +64,7 @@ def _as_number(value: float | bool | None) -> float | None:
 
 
 def columns(run: Mapping[str, Any]) -> list[Column]:
-    """What a line of a run of CapNav has of its own."""
+    """Return the columns of the answers of a CapNav run."""
     del run
     return [
         Column("body", _scored(lambda s: s.body), "text", facet=True),
@@ -100,7 +100,7 @@ def columns(run: Mapping[str, Any]) -> list[Column]:
 
 
 def _spoken(name: str, value: float | None, sign: str) -> str:
-    """Every score is a share."""
+    """Format a score as a percentage; every score is a share."""
     del name
     if value is None:
         return NOTHING
@@ -108,7 +108,7 @@ def _spoken(name: str, value: float | None, sign: str) -> str:
 
 
 def pairing() -> Pairing:
-    """Two runs by question and body."""
+    """Return the rules for comparing two runs by question and body."""
 
     def scores(line: Line) -> dict[str, float | None]:
         found = score_of(line)
@@ -136,7 +136,7 @@ _SHOWN = ("F1", "precision", "recall", "accuracy", "balanced", "PV", "RTA", "RV"
 _RULES = ("builtin/heuristic", "builtin/random", "builtin/always-yes", "builtin/always-no")
 _OF_GROUPS = ("F1", "PV", "RTA", "RV", "composite")
 _OF_YES = ("feasible", "F1")
-"""Columns that say nothing where every pair is infeasible."""
+"""Columns that are meaningless where every pair is infeasible."""
 _TITLES = {
     "body": "By body",
     "barrier": "By what is in the way (infeasible pairs)",
@@ -157,11 +157,11 @@ _NOTES = {
 
 
 def run_table(runs: Mapping[str, CapnavScores], *, official: bool = False) -> Table:
-    """Several runs, a row each.
+    """Return the table of several runs, one row each.
 
     Args:
-        runs: by name.
-        official: by the public scorer's rules.
+        runs: scores of the runs by name.
+        official: use the public scorer's rules.
     """
     made = {n: (s.official_totals() if official else s.totals()) for n, s in runs.items()}
     over = sorted({" + ".join(each.over) for each in made.values()})
@@ -201,7 +201,7 @@ def _part(hits: int, of: int) -> str:
 
 
 def group_tables(scores: CapnavScores) -> Iterator[Table]:
-    """One run's answers by body, by barrier, by length of the route."""
+    """Yield tables of one run's answers by body, barrier and route length, and of path faults."""
     for kind, title in _TITLES.items():
         groups = list(scores.by(kind))
         rows = tuple(_group_row(name, found) for name, found in groups)
@@ -248,7 +248,7 @@ def _wilson(hits: int, of: int) -> str:
 
 
 def report_tables(read: Mapping[str, CapnavScores]) -> list[Table]:
-    """All tables of some runs' report, by the runs' names."""
+    """Return all tables of the report of several runs, by name."""
     tables = [run_table(read), run_table(read, official=True)]
     for name, scores in read.items():
         tables += [
@@ -259,7 +259,7 @@ def report_tables(read: Mapping[str, CapnavScores]) -> list[Table]:
 
 
 def ended(run: Path, summary: Summary, *, official: bool = False) -> Shown:
-    """The run's row of scores; ``official`` as the public scorer has them."""
+    """Show the run's row of scores; ``official`` uses the public scorer's rules."""
     if not summary.scores["answers"]:
         return Shown()
     found = read_capnav(run)
@@ -267,14 +267,14 @@ def ended(run: Path, summary: Summary, *, official: bool = False) -> Shown:
 
 
 def report(runs: Sequence[Path], out: Path | None = None) -> Shown:
-    """Runs in one table; ``report.md`` is written.
+    """Show several runs in one table, and write ``report.md``.
 
     Args:
-        runs: their folders.
-        out: where to; the first run's folder unless given.
+        runs: folders of the runs.
+        out: output folder; default: the first run's folder.
 
     Raises:
-        RunError: a folder is no run of this evaluation, or cannot be written.
+        RunError: a folder is no CapNav run, or the report cannot be written.
     """
     read = {name: read_capnav(run) for name, run in zip(named_apart(runs), runs, strict=True)}
     models = ", ".join(dict.fromkeys(scores.model for scores in read.values()))
@@ -320,10 +320,10 @@ _OUTCOMES = {
 
 
 def detail(run: Path, line: Mapping[str, Any]) -> Detail:
-    """One question of one body: what was answered and why, what is true, where, the judge's words.
+    """Return the page of one question and body: answer, truth, map and judge.
 
     Raises:
-        RunError: the line has not the form of an answer.
+        RunError: the line does not have the form of an answer.
     """
     name = str(line.get("id"))
     with formed(f"{run}: sample {name}", "an answer"):
@@ -361,7 +361,7 @@ def detail(run: Path, line: Mapping[str, Any]) -> Detail:
 
 
 def _benchmark(run: Path, scene: str) -> tuple[Benchmark | None, str]:
-    """The benchmark's one scene, where the run had it; else why not."""
+    """Load the benchmark's one scene from where the run had it; else return the reason."""
     where = read_run(run).get("where") or {}
     folder, bodies = where.get("data"), where.get("bodies")
     if not isinstance(folder, str):
@@ -378,7 +378,7 @@ def _loaded(folder: str, scene: str, bodies: str | None) -> Benchmark:
 
 
 def _asked(run: Path, name: str) -> str:
-    """A question's words from the run's own answers, where the benchmark is gone."""
+    """Return a question's text from the run's answers, if the benchmark is gone."""
     file = run / ANSWERS
     try:
         if file.stat().st_size > _MOST_ANSWERS:
@@ -415,7 +415,7 @@ def _said(
     truth = Said("the truth", TRUTH[score.truth])
     asked = [Said("the question", text)]
     if ends:
-        # A dataset has its own names of rooms; the map and all below have the plan's.
+        # Datasets name rooms in their own way; the map and the rest use the plan's names.
         start, end = (names.get(str(each), str(each)) for each in ends)
         asked.append(Said("on the plan", f"from {start} to {end}"))
     return Transcript(title="Asked and answered", said=(*asked, *reply, truth))
@@ -454,7 +454,7 @@ def _worth(score: AnswerScore, result: Mapping[str, Any]) -> Facts:
 def _shown(
     benchmark: Benchmark, question: Question, score: AnswerScore, result: Any, ground: QuestionMap
 ) -> list[Block]:
-    """The map for the body that was asked about and for the others, and what is in the way."""
+    """Return passage maps for the asked body and the others, and the blocking passages."""
     table = benchmark.traversability[question.scene]
     ends = str(question.start), str(question.end)
     found = {body: benchmark.truth(question, body) for body in table.bodies}
@@ -493,7 +493,7 @@ def _said_of(value: Any) -> str:
 def _in_the_way(
     body: str, found: Feasibility, must: Sequence[Passage], ground: QuestionMap
 ) -> list[Block]:
-    """What must open for a body, with the annotators' notes; or on what the answer hangs."""
+    """Show the passages that must open for a body, or the unlabelled ones that decide."""
     if found.answer is None:
         note = "The answer hangs on these: nobody said whether the body can use them."
         return [_passages("Not labelled", note, found.unlabelled, ground)]
@@ -549,7 +549,7 @@ def _judged(result: Mapping[str, Any], score: AnswerScore, names: Mapping[str, s
     facts = [Fact("verdict", word, tone=tone)]
     words = str(verdict.get("explanation") or "")
     if score.truth:
-        # The judge is shown the answered path alone: what bars that bars nothing.
+        # The judge sees only the answered path; its barriers do not matter if another is free.
         words = (
             f"The truth is yes: {score.body} gets there, so there is no barrier to name, and no"
             " reason for a no is right."
@@ -570,13 +570,13 @@ def _judged(result: Mapping[str, Any], score: AnswerScore, names: Mapping[str, s
 
 
 def _steps(steps: Any, names: Mapping[str, str]) -> str:
-    """Passages that a judge names as ``node_1->node_2``, as the plan has them."""
+    """Format a judge's passages (``node_1->node_2``) with the plan's names."""
     ends = [str(each).split("->") for each in steps or ()]
     return ", ".join(" → ".join(names.get(end, end) for end in pair) for pair in ends) or NOTHING
 
 
 def _edges(result: Mapping[str, Any], names: Mapping[str, str]) -> list[Block]:
-    """The passages of the path that was answered."""
+    """Return the table of the passages along the answered path."""
     record = result.get("record")
     if not record:
         return []
@@ -594,7 +594,7 @@ def _edges(result: Mapping[str, Any], names: Mapping[str, str]) -> list[Block]:
 
 
 def _rest(result: Mapping[str, Any]) -> list[Block]:
-    """The raw reply, its faults, and what the public scorer makes of it."""
+    """Return the raw reply, its faults, and the public scorer's score."""
     blocks: list[Block] = []
     if faults := result.get("faults"):
         sent = tuple(Said("sent back", str(each), tone="bad") for each in faults)
@@ -612,10 +612,10 @@ def _listed(value: Any) -> str:
 
 
 def tables(run: Path) -> list[Block]:
-    """The report's tables of one run, and its answers by body.
+    """Return the report's tables of one run, and its answers by body.
 
     Raises:
-        RunError: the folder is no run of this evaluation, or is broken.
+        RunError: the folder is no CapNav run, or is broken.
     """
     scores = read_capnav(run)
     counted: dict[str, dict[str, int]] = {}

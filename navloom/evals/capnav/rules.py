@@ -1,18 +1,18 @@
-"""What an answer to a CapNav question is worth (CapNav; supplementary B and C).
+"""Scoring of an answer to a CapNav question by our rules (CapNav; supplementary B and C).
 
-- Feasibility: "yes" or "no" against the truth, "yes" being the positive class. A reply that cannot
-  be read counts against the answerer: a false negative or a false positive. A pair whose truth
-  hangs on an unlabelled passage is left out of this one and counted.
-- PV, path validity, of every answer that could be read: a simple path from the question's start to
-  its end, along passages that are there.
-- RTA, route traversability, of a "yes" with a valid path: the share of its passages the body can
-  use. Passages that nobody labelled are left out.
-- RV, reasoning validity, of a "no": the judge's verdict on its reason against what holds along the
-  path it names; 0 where fewer than two nodes of the path are known, or no reason is given. Without
-  a judge, or where the judge's reply is no verdict, it is unscored, never 0.
+- Feasibility: "yes" or "no" against the truth; "yes" is the positive class. A reply that cannot be
+  parsed counts as a false negative or a false positive. A pair whose truth depends on an unlabelled
+  passage is excluded here and counted separately.
+- PV, path validity, of every parsed answer: a simple path from the question's start to its end,
+  along existing passages.
+- RTA, route traversability, of a "yes" with a valid path: the share of its passages that the body
+  can use. Unlabelled passages are left out.
+- RV, reasoning validity, of a "no": the judge's verdict on its reason, against the truth along the
+  path that it names. It is 0 if fewer than two nodes of the path are known, or without a reason.
+  Without a judge, or without a verdict in the judge's reply, it is unscored, never 0.
 
 Start and end are those of ``nodes_involved``. :mod:`navloom.evals.capnav.official` has the public
-scorer's own rules, :mod:`navloom.evals.capnav.scores` adds scores up.
+scorer's rules; :mod:`navloom.evals.capnav.scores` aggregates scores.
 """
 
 from __future__ import annotations
@@ -29,41 +29,41 @@ from navloom.tools.capnav.feasible import kinds_of
 
 Bucket = Literal["TP", "FP", "FN", "TN"]
 TRUTH = {True: "yes", False: "no", None: "unknown"}
-"""Whether a body gets there, in words."""
+"""Feasibility in words."""
 NO_ROUTE = "no route"
-"""The kind of barrier of two places that nothing joins."""
+"""Kind of barrier between two places without any route."""
 
 
 class Score:
-    """What is kept of an answer's worth, by whichever rules."""
+    """Base of scores that are stored as JSON."""
 
     def record(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return all fields as JSON."""
         said = asdict(self)  # type: ignore[call-overload]
         return {key: list(v) if isinstance(v, tuple) else v for key, v in said.items()}
 
     @classmethod
     def read(cls, record: Mapping[str, Any]) -> Self:
-        """The score that :meth:`record` wrote."""
+        """Read the score that :meth:`record` wrote."""
         return cls(**{key: tuple(v) if isinstance(v, list) else v for key, v in record.items()})
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerScore(Score):
-    """What one answer is worth.
+    """Score of one answer by our rules.
 
     Attributes:
-        question_id: of the question.
+        question_id: id of the question.
         scene: its scene's id.
-        body: whose question it is.
-        answer: ``yes`` or ``no``; None where the reply could not be read.
-        truth: None where it hangs on an unlabelled passage.
-        valid: whether the path is one; None where the reply could not be read.
-        faults: why it is none.
+        body: name of the body.
+        answer: ``yes`` or ``no``; None if the reply could not be parsed.
+        truth: feasibility; None if it depends on an unlabelled passage.
+        valid: whether the path is valid; None if the reply could not be parsed.
+        faults: faults of the path.
         traversable: RTA; None where it does not apply.
         reason_valid: RV; None where it does not apply, or is unscored.
-        barriers: the kinds of what is in the way, where the truth is no.
-        hops: passages of the shortest route, whatever body; None where there is none.
+        barriers: kinds of the blocking barriers, where the truth is no.
+        hops: passages of the shortest route for any body; None for no route.
     """
 
     question_id: str
@@ -80,7 +80,7 @@ class AnswerScore(Score):
 
     @property
     def bucket(self) -> Bucket | None:
-        """Where it stands among right and wrong; None where the truth is not known."""
+        """TP, FP, FN or TN; None if the truth is unknown."""
         if self.truth is None:
             return None
         if self.answer is None:
@@ -91,12 +91,12 @@ class AnswerScore(Score):
 
     @property
     def right(self) -> bool | None:
-        """Whether the answer is the truth; None where that is not known."""
+        """True if the answer equals the truth; None if the truth is unknown."""
         return None if self.truth is None else self.bucket in ("TP", "TN")
 
 
 class Scorer:
-    """Scores answers of one benchmark; what does not depend on the answer is worked out once."""
+    """Scorer of the answers of one benchmark; caches what does not depend on the answer."""
 
     def __init__(self, benchmark: Benchmark) -> None:
         self.benchmark = benchmark
@@ -116,14 +116,14 @@ class Scorer:
         """Score one answer.
 
         Args:
-            question: that was asked.
-            body: of whom.
-            answer: None where the reply could not be read.
-            verdict: the judge's, with ``correct`` (True, False or None) and ``partial``.
+            question: the question.
+            body: the body.
+            answer: the answer; None if the reply could not be parsed.
+            verdict: the judge's verdict, with ``correct`` (True, False or None) and ``partial``.
             partial: credit a reason for the share of the barriers that it names.
 
         Raises:
-            DataError: the question's nodes are not there, or nobody said anything of the body.
+            DataError: the question is unresolved, or the body is not annotated.
         """
         name = body if isinstance(body, str) else body.name
         truth, barriers, hops = self._facts(question, name)
@@ -147,7 +147,7 @@ class Scorer:
         )
 
     def path(self, scene: str, said: Sequence[str]) -> tuple[str | None, ...]:
-        """The nodes of a path as a model wrote it; None for each that is unknown."""
+        """Return the node of each name of a path; None for an unknown name."""
         found = []
         for text in said:
             if (scene, text) not in self._resolved:
@@ -188,13 +188,13 @@ def path_faults(
     end: str | None,
     edges: frozenset[tuple[str, str]],
 ) -> tuple[str, ...]:
-    """Why a path is none; () where it is one.
+    """Return the faults of a path; () for a valid path.
 
     Args:
-        path: nodes, None for each that is unknown.
-        start: where it has to begin.
-        end: where it has to end.
-        edges: the passages there are, in both directions.
+        path: nodes, None for unknown ones.
+        start: required first node.
+        end: required last node.
+        edges: existing passages, in both directions.
     """
     if not path:
         return ("empty_path",)

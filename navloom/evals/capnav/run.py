@@ -1,12 +1,11 @@
-"""A model on the CapNav benchmark: one sample a question and body, as a run that can be killed.
+"""Evaluation of a model on the CapNav benchmark, one sample for each question and body.
 
-Here stand what an evaluation is asked to be, what of it decides the outcome, and how it goes. Every
-pair of the benchmark is asked through :mod:`navloom.graphs.capnav.answering` and scored
-twice, by our rules and by the public scorer's. Beside the run's own files it writes
-``answers.jsonl``, an answer a line, which ``navloom judge reasoning`` reads.
+Every pair of question and body is asked through :mod:`navloom.graphs.capnav.answering` and scored
+twice, by our rules and by the public scorer's. The run also writes ``answers.jsonl``, one answer a
+line, which ``navloom judge reasoning`` reads.
 
-A line's ``status`` is ``ok`` where the answer is the truth (or the truth is not known and the reply
-could be read), else ``failed`` with ``wrong`` or ``unparsed``.
+A line's ``status`` is ``ok`` if the answer is the truth (or the truth is unknown and the reply was
+parsed), else ``failed`` with reason ``wrong`` or ``unparsed``.
 """
 
 from __future__ import annotations
@@ -36,14 +35,14 @@ from navloom.models.registry import model_of
 from navloom.tools.capnav.answers import Answer
 
 _SCENES_OF_FRAMES = 2
-"""Scenes run one after another, so few are shown at once."""
+"""Scenes whose frames are cached: samples run scene by scene."""
 FRAME_TOKENS = 400
-"""Tokens that a picture of 512 x 288 takes at most, as providers reckon."""
+"""Upper bound of the tokens of a 512 x 288 image, as providers count."""
 _JUDGE_TOKENS = 3_000
 
 
 def content_of(benchmark: Benchmark, videos: Mapping[str, Path]) -> dict[str, Any]:
-    """What decides the outcome besides the request's own words, by content."""
+    """Return hashes of the questions, passages and bodies, and of the videos."""
     whole = sha256()
     for question in benchmark.questions:
         whole.update(repr(question).encode(errors="surrogatepass"))
@@ -68,10 +67,10 @@ def content_of(benchmark: Benchmark, videos: Mapping[str, Path]) -> dict[str, An
 
 
 def videos_of(benchmark: Benchmark, folder: str | None) -> dict[str, Path]:
-    """The videos there are, by scene.
+    """Return the existing videos by scene.
 
     Raises:
-        UsageError: there is no such folder.
+        UsageError: the folder is missing.
     """
     if folder is None:
         return {}
@@ -83,13 +82,13 @@ def videos_of(benchmark: Benchmark, folder: str | None) -> dict[str, Path]:
 
 @dataclass(kw_only=True)
 class CapnavPlan(Plan):
-    """What an evaluation will do: one sample a pair, in the benchmark's order.
+    """The plan of an evaluation: one sample for each pair, in the benchmark's order.
 
     Attributes:
-        benchmark: the data.
-        pairs: by sample id.
-        videos: by scene.
-        looks: whether anybody is shown frames of them; in a dry run nobody is.
+        benchmark: the benchmark.
+        pairs: question and body by sample id.
+        videos: videos by scene.
+        looks: whether frames of the videos are sent; not in a dry run.
     """
 
     benchmark: Benchmark
@@ -100,7 +99,7 @@ class CapnavPlan(Plan):
 
 @dataclass(frozen=True)
 class CapnavJob(Job):
-    """How one question of one body is asked."""
+    """The job that asks one question about one body."""
 
     plan: CapnavPlan
     _frames: dict[str, tuple[bytes, ...]] = field(default_factory=dict)
@@ -108,17 +107,17 @@ class CapnavJob(Job):
 
     @cached_property
     def scorer(self) -> Scorer:
-        """By our rules."""
+        """The scorer by our rules."""
         return Scorer(self.plan.benchmark)
 
     graph = capnav_answer
 
     def input(self, sample: Sample) -> dict[str, Any]:
-        """The question."""
+        """Return the graph's input: seed and question."""
         return {"seed": sample.seed, "question": self.plan.pairs[sample.id][0].text}
 
     def context(self, sample: Sample, model: Any = None) -> Any:
-        """The graph's context; ``model`` stands in for the request's.
+        """Return the graph's context; ``model`` replaces the request's.
 
         Raises:
             DataError: the scene's video is broken.
@@ -144,7 +143,7 @@ class CapnavJob(Job):
         return self._frames[scene]
 
     def record(self, sample: Sample, state: Mapping[str, Any]) -> dict[str, Any]:
-        """How the pair was answered and what that is worth."""
+        """Return status, answer and scores of a pair."""
         question, body = self.plan.pairs[sample.id]
         result = state["result"]
         said = result["answer"]
@@ -169,7 +168,7 @@ class CapnavJob(Job):
         }
 
     def _by_public_rules(self, sample: Sample, result: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """One record an answer that the public scorer finds in the reply."""
+        """Return a score for each answer that the public scorer finds in the reply."""
         question, body = self.plan.pairs[sample.id]
         scene = self._public(question.scene)
         outputs = outputs_of(str(result["raw"]))
@@ -206,12 +205,12 @@ def _text(value: object) -> str:
 
 
 def plan(request: CapnavRequest, run: Path | None, note: Note) -> CapnavPlan:
-    """Every sample that a request means.
+    """Plan a sample for every pair of question and body.
 
     Raises:
         DataError: a file of the benchmark is missing or broken.
-        SceneError: likewise, of a scene.
-        UsageError: there is no such scene, no such folder of videos, or no PyAV to read them.
+        SceneError: a scene is missing or broken.
+        UsageError: a scene or the folder of videos is unknown, or PyAV is not installed.
     """
     del note
     benchmark = load_benchmark(request.data, scenes=request.scene, bodies=request.bodies)
@@ -253,7 +252,7 @@ def _about_videos(
 
 
 def finish(made: CapnavPlan, run: Path) -> dict[str, Any]:
-    """Write ``answers.jsonl``, what the judge and other scorers read, sorted by id; and score."""
+    """Write ``answers.jsonl``, sorted by id, and return the scores."""
     rows = []
     for line in each_sample(run):
         question, body = made.pairs[line["id"]]
@@ -277,7 +276,7 @@ def finish(made: CapnavPlan, run: Path) -> dict[str, Any]:
 
 
 def calls(made: CapnavPlan) -> Calls:
-    """At most every reply is sent back as often as may be, and a judge grades each."""
+    """Return the bounds of calls: all retries, and the judge."""
     request = made.request
     graded = 2 if request.judge_model else 0
     frames = request.frames * FRAME_TOKENS if made.videos else 0
