@@ -1,4 +1,4 @@
-"""Comparison of task pairs by a judge: which task would a person rather give?
+"""Comparison of task pairs by a judge: which task a person would rather give.
 
 ``judge prefer A B`` pairs the tasks of two runs or datasets by home and counts which side is
 preferred. ``judge calibrate prefer`` makes pairs of known order
