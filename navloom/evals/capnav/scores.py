@@ -1,11 +1,10 @@
-"""What the answers of a run add up to: rates with intervals, and the composite.
+"""Aggregated scores of a CapNav run: rates with intervals, and the composite.
 
-Intervals are percentiles of a seeded bootstrap that draws questions, with all their bodies: the
-five answers about one question hang together. The composite is (F1 + PV + RTA + RV) / 4. A part
-that the answerer gave no occasion for (a "yes" with a valid path, a "no") is 0 in it, as in the
-public scorer; RV without a judge is unscored, and the mean is of the other three: ``over`` says of
-which. ``balanced`` is the mean of the shares of feasible and of infeasible pairs answered rightly:
-0.5 for whoever always says the same.
+Intervals are percentiles of a seeded bootstrap over questions, with all their bodies, since the
+answers to one question are dependent. The composite is (F1 + PV + RTA + RV) / 4. A part without any
+case (no "yes" with a valid path, no "no") is 0 in it, as in the public scorer. Without a judge RV
+is unscored, and the mean is over the other three, as ``over`` states. ``balanced`` is the mean of
+the shares of feasible and infeasible pairs answered correctly: 0.5 for a constant answer.
 """
 
 from __future__ import annotations
@@ -34,34 +33,34 @@ _COUNTS = ("TP", "FP", "FN", "TN", "pv", "pv_n", "rta", "rta_n", "rv", "rv_n")
 
 @dataclass(frozen=True)
 class Measure(Estimate):
-    """One rate; it has no interval below two questions.
+    """One rate with its interval; no interval below two questions.
 
     Attributes:
-        n: of how many answers it is.
+        n: number of answers in its denominator.
     """
 
     n: int = 0
 
     def record(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return value, interval and n as JSON."""
         interval = None if self.interval is None else list(self.interval)
         return {"value": self.value, "interval": interval, "n": self.n}
 
 
 @dataclass(frozen=True)
 class Totals:
-    """What answers add up to.
+    """Counts and rates over a set of answers.
 
     Attributes:
-        answers: how many were asked for.
-        unparsed: could not be read.
-        unknown: pairs whose truth hangs on an unlabelled passage.
-        said_yes: answers that say yes.
-        unscored: a "no" whose reason no judge has graded.
-        not_counted: left out by the rules themselves; of the public scorer's alone.
-        confusion: TP, FP, FN, TN.
-        measures: by ``METRICS``.
-        over: the parts the composite is the mean of.
+        answers: number of answers.
+        unparsed: number of replies that could not be parsed.
+        unknown: number of pairs whose truth depends on an unlabelled passage.
+        said_yes: number of yes answers.
+        unscored: number of no answers whose reason no judge has graded.
+        not_counted: number of answers that the public scorer's rules exclude; 0 by our rules.
+        confusion: counts of TP, FP, FN, TN.
+        measures: rates by name, as in ``METRICS``.
+        over: the parts of the composite.
     """
 
     answers: int
@@ -75,7 +74,7 @@ class Totals:
     over: tuple[str, ...]
 
     def record(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return all counts and rates as JSON."""
         return {
             "answers": self.answers,
             "unparsed": self.unparsed,
@@ -90,19 +89,19 @@ class Totals:
 
 
 _Scored = tuple[str, AnswerScore | OfficialScore]
-"""An answer's worth by whichever rules, behind the question that it hangs on."""
+"""(question id, score) by either rules; questions are the clusters of the bootstrap."""
 
 
 def totals(
     scores: Sequence[AnswerScore], *, judged: bool, resamples: int = RESAMPLES, seed: int = 0
 ) -> Totals:
-    """Add up scores.
+    """Aggregate scores by our rules.
 
     Args:
-        scores: of answers.
+        scores: scores of answers.
         judged: whether a judge graded reasons; else RV is unscored.
-        resamples: of the bootstrap; 0 leaves intervals out.
-        seed: of the bootstrap.
+        resamples: number of bootstrap resamples; 0 for no intervals.
+        seed: seed of the bootstrap.
     """
     rows = [(score.question_id, score) for score in scores]
     return _totals(rows, 0, judged, resamples, seed)
@@ -111,7 +110,7 @@ def totals(
 def official_totals(
     scores: Iterable[tuple[str, OfficialScore]], *, judged: bool, resamples: int = RESAMPLES
 ) -> Totals:
-    """The same of what the public scorer's rules say; each with its question's id."""
+    """Aggregate scores by the public scorer's rules; each score with its question's id."""
     found = list(scores)
     rows = [(question, score) for question, score in found if score.counted]
     return _totals(rows, len(found) - len(rows), judged, resamples, 0)
@@ -149,7 +148,7 @@ def _totals(
 
 
 def _by_cluster(rows: Sequence[_Scored]) -> Floats:
-    """The counts of each question, (C, 10) in the order of ``_COUNTS``."""
+    """Return the counts of each question, (C, 10) in the order of ``_COUNTS``."""
     numbers: dict[str, int] = {}
     for question, _ in rows:
         numbers.setdefault(question, len(numbers))
@@ -171,7 +170,7 @@ def _by_cluster(rows: Sequence[_Scored]) -> Floats:
 
 
 def _rates(counts: Floats, over: Sequence[str]) -> tuple[Floats, Floats]:
-    """Rates of rows of counts, and of how many answers each is; NaN where of none."""
+    """Return the rates of each row of counts, and their denominators; NaN for a rate of none."""
     tp, fp, fn, tn, pv, pv_n, rta, rta_n, rv, rv_n = counts.T
     with np.errstate(invalid="ignore"):
         recall, specificity = tp / (tp + fn), tn / (tn + fp)
@@ -205,7 +204,7 @@ def _measure(value: float, drawn: Floats, n: int) -> Measure:
 
 
 _FAR = 5
-"""Routes of so many passages and more stand together."""
+"""Routes of at least this many passages form one group."""
 _NO_ROUTE = "no route"
 Grouper = Callable[[AnswerScore], tuple[str, ...]]
 
@@ -221,21 +220,21 @@ GROUPS: dict[str, Grouper] = {
     "barrier": lambda score: score.barriers,
     "passages": _hops,
 }
-"""What answers are told apart by; an answer may stand in several groups of one kind."""
+"""Kinds of groups: score -> its groups; an answer may be in several."""
 
 
 @dataclass
 class CapnavScores:
-    """What a run adds up to.
+    """All scores of a run, and its usage.
 
     Attributes:
-        model: that answered.
-        judge: that graded reasons; None where none did.
-        scores: of every finished sample, by our rules.
-        official: by the public scorer's; each with its question.
-        faults: how often which fault of a path was found.
-        asks: calls of the answerer.
-        texts_only: answers that were given without any picture.
+        model: the answering model.
+        judge: the judge model; None without one.
+        scores: scores of all finished samples, by our rules.
+        official: scores by the public scorer's rules; each with its question's id.
+        faults: number of occurrences of each path fault.
+        asks: number of calls of the answering model.
+        texts_only: number of answers given without images.
     """
 
     model: str
@@ -261,19 +260,19 @@ class CapnavScores:
 
     @property
     def judged(self) -> bool:
-        """Whether reasons were graded."""
+        """True if a judge graded the reasons."""
         return self.judge is not None
 
     def totals(self) -> Totals:
-        """All of them, by our rules."""
+        """Aggregate all answers by our rules."""
         return totals(self.scores, judged=self.judged)
 
     def official_totals(self) -> Totals:
-        """All of them, by the public scorer's rules."""
+        """Aggregate all answers by the public scorer's rules."""
         return official_totals(self.official, judged=self.judged)
 
     def by(self, kind: str) -> Iterator[tuple[str, Totals]]:
-        """Each group of a kind of ``GROUPS``, in the order of tables."""
+        """Yield the totals of each group of a kind in ``GROUPS``, in the order of tables."""
         of: dict[str, list[AnswerScore]] = {}
         for score in self.scores:
             for name in GROUPS[kind](score):
@@ -284,7 +283,7 @@ class CapnavScores:
                 yield name, totals(of[name], judged=self.judged)
 
     def record(self) -> dict[str, Any]:
-        """As ``summary.json`` keeps it."""
+        """Return the entry of ``summary.json``."""
         return {
             "model": self.model,
             "judge": self.judge,
@@ -299,16 +298,16 @@ class CapnavScores:
 
 
 def read_capnav(run: Path | str) -> CapnavScores:
-    """What the finished samples of a run add up to.
+    """Read the scores of the finished samples of a run.
 
     Raises:
-        RunError: the folder is no run of this evaluation, or is broken.
+        RunError: the folder is no CapNav run, or is broken.
     """
     request = read_run_of(run, "capnav")["request"]
     found = CapnavScores(str(request.get("model")), request.get("judge_model"))
     fold_samples(run, found.add, "an answer")
     with formed(f"{run}: a sample", "an answer"):
-        # Lines stand as samples ended, which differs between two runs of one request.
+        # The order of lines differs between two runs of one request.
         found.scores.sort(key=lambda score: (score.question_id, score.body))
         found.official.sort(key=lambda pair: (pair[0], repr(pair[1])))
     return found
