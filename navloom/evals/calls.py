@@ -7,8 +7,8 @@
     samples   ids of samples
     sessions  sessions of the run: a call that was repeated after a kill is there once for each
 
-`navloom.evals.keep_calls` writes it. The file is untrusted: its tables must match the schema below,
-nothing in it is executed or unpickled, decompressed sizes are bounded and hashes are checked.
+`navloom.evals.keep_calls` writes it. The file is untrusted: its tables must match the schema
+below, nothing in it is executed or unpickled, sizes are bounded and hashes are checked.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Dry run: the prompts, the number of calls and the cost of a run, without calling a model.
 
 The real graphs run up to their first call, which a gate stops. Each kind of run states the number
-of calls of a sample in its entry (`navloom.evals.kinds.Calls`). The lower bound assumes that every
-sample ends after its first call with an empty reply. The upper bound assumes the maximum number of
-calls, each with a reply of `REPLY_TOKENS`. Retries and prompt caching are not included.
+of calls of a sample (`navloom.evals.kinds.Calls`). The lower bound assumes that every sample ends
+after its first call with an empty reply. The upper bound assumes the maximum number of calls, each
+with a reply of `REPLY_TOKENS`. Retries and prompt caching are not included.
 """
 
 from __future__ import annotations

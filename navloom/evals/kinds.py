@@ -1,7 +1,7 @@
 """Registry of the kinds of runs (:mod:`navloom.evals.runner` executes them).
 
 An entry is a :class:`Kind`, named here as ``module:NAME`` and imported at its first use. It is
-light: :func:`later` wraps its functions, so viewing a run in a browser imports no agent or model.
+light: its functions use :func:`later`, so viewing a run in a browser imports no agent or model.
 A package adds a kind in its own pyproject.toml, and with it a command, ``navloom NAME``:
 
     [project.entry-points."navloom.kinds"]

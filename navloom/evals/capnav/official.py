@@ -261,7 +261,7 @@ class OfficialScene:
 
 
 def _key(agent: str) -> str:
-    """Return the canonical name of a body; unlike :func:`canonical`, spaces are not stripped."""
+    """Return the canonical name of a body; unlike :func:`canonical`, keep outer spaces."""
     return canonical(agent) if agent == agent.strip() else agent
 
 

@@ -1,7 +1,7 @@
 """Labelling of failed walks: a model states why each walk left the ground-truth path.
 
 Each sample is a failed episode of a navigation run. The model gets the account that human readers
-get (:mod:`navloom.evals.navigation.failure_account`; ``docs/errors.md``), never the rules' answer.
+get (:mod:`navloom.evals.navigation.failure_account`), never the rules' answer.
 With ``builtin/heuristic`` no model is called: the rules themselves answer from the scene
 (:mod:`navloom.evals.navigation.failure_cause`). ``labels.jsonl`` holds the labels in the form of a
 reader's file; ``cause`` is null without a label.

@@ -1,7 +1,7 @@
 """Report blocks as plain values: text, facts, tables, charts, maps, transcripts.
 
-A kind of run describes a sample (`navloom.evals.kinds.Kind.detail`) and a run (`Kind.tables`) in
-blocks. A page draws each block by the name of its class and does not depend on the kind of run.
+A kind of run shows a sample (`navloom.evals.kinds.Kind.detail`) and a run (`Kind.tables`)
+as blocks. A page draws each block by the name of its class, whatever the kind of run.
 :func:`record_of` makes the JSON that a page receives.
 
 Text from a model, a person or a dataset is text in a block, never markup. A ``private`` block shows

@@ -222,7 +222,7 @@ def rows_of(
     seed: int = 0,
     weights: Floats | None = None,
 ) -> list[Row]:
-    """Return a row for each column of a table (N, M); arguments as in :func:`intervals`."""
+    """Return a row for each column of a table (N, M); arguments as :func:`intervals`."""
     means, low, high = intervals(table, clusters, seed=seed, weights=weights)
     counts = (~np.isnan(table)).sum(axis=0)
     return [

@@ -1,9 +1,9 @@
 """Output of blocks as markdown, as one terminal screen, and as ``report.json``.
 
-A page draws the same blocks (:func:`navloom.evals.report.blocks.record_of`). ``report.json`` is the
-report of a folder that is no single run: a study writes it beside its runs, and ``navloom scenes
-mend`` beside the changed homes. It is read as untrusted: with size limits, validated by the block
-classes.
+A page draws the same blocks (:func:`navloom.evals.report.blocks.record_of`). ``report.json`` is
+the report of a folder that is no single run: a study writes it beside its runs, and ``navloom
+scenes mend`` beside the changed homes. It is read as untrusted: with size limits, validated by the
+block classes.
 """
 
 from __future__ import annotations
