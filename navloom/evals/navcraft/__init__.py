@@ -1,1 +1,1 @@
-"""NavCraft: tasks by the batch, what they are worth, and whether a dataset of them is true."""
+"""NavCraft runs: batch synthesis of tasks, their scores, and validation of datasets."""

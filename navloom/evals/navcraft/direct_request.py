@@ -1,4 +1,4 @@
-"""What a run of tasks made in one answer (CoNavBench A.13) is asked to be."""
+"""Request of a run that generates two-robot tasks in a single answer (CoNavBench A.13)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from navloom.evals.request import (
 
 @dataclass(frozen=True, kw_only=True)
 class DirectRequest(Request):
-    """Everything the outcome of such a run depends on."""
+    """All settings that the outcome of such a run depends on."""
 
     KIND: ClassVar[str] = "direct"
 
@@ -46,7 +46,7 @@ class DirectRequest(Request):
     max_turns: MaxTurns = 12
     max_reasks: MaxReasks = 3
     homes: int | None = None
-    """Only the first so many scenes of the spec."""
+    """Number of scenes to use, the first of the spec. None: all."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -56,7 +56,7 @@ class DirectRequest(Request):
             raise UsageError(f"{FIRST} takes the first of a list, and a whole answer has none")
 
     def record(self) -> dict[str, Any]:
-        """The request as ``run.json`` keeps it: what it asks, and the prompt it will use."""
+        """Return the request for ``run.json``: its settings and the prompt it will use."""
         from navloom.prompts.load import load_prompt
 
         prompt = load_prompt(f"navcraft_direct_{self.variant}").record

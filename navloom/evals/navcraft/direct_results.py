@@ -1,12 +1,12 @@
-"""What tasks made in one answer are worth, and those of two stages by the same measures (A.13).
+"""Scores of tasks generated in a single answer, and of two-stage tasks by the same measures (A.13).
 
-Definitions. *Attempts* are samples that ended ``ok`` or ``failed``; errors of the machinery are
-counted apart. *Read*: some answer had the keys that were asked for; of two stages, the last answer
-had. *Valid*: it keeps the rules of A.10 and A.11 and spares robot_1, or both, some of the way; an
-errand that no relay is worth it for is a finding of the two stages, not a valid task. The failures
-I and II of A.13.1 are shares of the *plans*: of answers that were read, the last one of each
-attempt, also where it was not accepted; of two stages, of the relays that were accepted, for no
-other is kept.
+Definitions. *Attempts* are samples that ended ``ok`` or ``failed``. Errors of the program are
+counted apart. *Read*: an answer had the required keys (in two stages, the last answer had them).
+*Valid*: the task satisfies the rules of A.10 and A.11 and shortens the path of robot_1, or of both.
+An errand that no relay improves is a finding of the two stages, not a valid task. The failures I
+and II of A.13.1 are shares of the *plans*. For single answers, the plans are the last readable
+answer of each attempt, accepted or not. For two stages, they are the accepted relays, since no
+others are kept.
 """
 
 from __future__ import annotations
@@ -50,31 +50,32 @@ from navloom.tools.navcraft.relay import RelayAnswer
 from navloom.tools.navcraft.task import RelayTask
 
 UNREAD = frozenset({"not_json", "wrong_form", "out_of_turns", "repeated_call"})
-"""Why an attempt of two stages failed without an answer of the form asked for."""
+"""Reasons of two-stage attempts that failed without an answer of the required form."""
 _SOONER = ("no_sooner_than_robot_1", "no_sooner_than_best")
 _SHARES = ("lesser_share", "both_share")
 
 
 @dataclass(frozen=True)
 class DirectScore:
-    """What a run, or an arm of the study, came to.
+    """Scores of one run, or of one arm of the study.
 
     Attributes:
         name: the run's folder.
         model: ``provider/name``.
-        read: answers of the form asked for, per attempt.
-        valid: tasks that the two stages would let pass, per attempt.
-        none_worth_it: errands of two stages for which no relay is worth it.
-        plans: how many plans the rest is of.
-        lesser_share: the lesser robot's share of metres, of each plan that can be walked.
-        both_share: seconds both walk over the makespan, likewise.
-        no_sooner: whether robot_1, and the best placed robot, alone would be done as soon.
-        coordination: each failure of coordination; paths where some were written.
-        many_regions: plans of more than the 1 to 2 regions that the prompts ask for.
-        steps_in_bounds: plans of the 4 to 6 subtasks that the prompts ask for.
-        calls: of models, of each attempt.
-        tokens: in and out, of each attempt.
-        seconds: of each attempt.
+        read: share of attempts with an answer of the required form.
+        valid: share of attempts with a task that the two stages would accept.
+        none_worth_it: number of two-stage errands that no relay improves.
+        plans: number of plans that the following scores are over.
+        lesser_share: share of metres of the robot that walks less, for each walkable plan.
+        both_share: seconds in which both robots walk over the makespan, for each walkable plan.
+        no_sooner: share of plans that robot_1, or the better placed robot, finishes as soon alone.
+        coordination: share of plans with each coordination failure; off-link paths are counted
+            over plans that write paths.
+        many_regions: share of plans with more than the 1 to 2 regions that the prompts ask for.
+        steps_in_bounds: share of plans with the 4 to 6 subtasks that the prompts ask for.
+        calls: model calls of each attempt.
+        tokens: input and output tokens of each attempt.
+        seconds: duration of each attempt.
     """
 
     name: str
@@ -94,7 +95,7 @@ class DirectScore:
     seconds: Spread
 
     def record(self) -> dict[str, Any]:
-        """As JSON, shares as fractions."""
+        """Return the scores as JSON, shares as fractions."""
         return {
             "name": self.name,
             "model": self.model,
@@ -119,11 +120,11 @@ def _spread(spread: Spread) -> dict[str, Any]:
 
 
 def score_direct(run: Path | str) -> DirectScore:
-    """What a run of ``synth direct``, or of ``synth collab``, comes to by these measures.
+    """Score a run of ``synth direct`` or ``synth collab`` by the measures of this module.
 
     Raises:
         RunError: the folder is no such run, or is broken.
-        SceneError: a home of two stages cannot be loaded; relays are measured in it.
+        SceneError: a home of a two-stage run cannot be loaded. Its relays are measured in it.
     """
     folder = Path(run)
     said = read_run_of(folder, "direct", "collab")
@@ -192,7 +193,7 @@ def _score(
 
 
 def direct_tables(scores: Mapping[str, DirectScore]) -> list[Table]:
-    """Validity, idleness, coordination and what the prompts contradict, a row each."""
+    """Return tables of validity, idleness, coordination and contradictions, one row a run."""
     return [_valid(scores), _idle(scores), _coordinated(scores), _contradicted(scores)]
 
 
@@ -286,7 +287,7 @@ _WORDS = {
 
 
 def columns(run: Mapping[str, Any]) -> list[Column]:
-    """What an attempt has of its own."""
+    """Return the table columns of an attempt."""
     del run
     return [
         Column("valid", _flag("valid"), "text", facet=True,
@@ -315,10 +316,10 @@ def _flag(key: str) -> Callable[[Line], Cell]:
 
 
 def detail(run: Path, line: Mapping[str, Any]) -> Detail:
-    """One attempt: what was answered, what it breaks, who does how much, the map in seconds.
+    """Return the page of one attempt: answer, violations, workload and timed map.
 
     Raises:
-        RunError: the line has not the form of such a sample.
+        RunError: the line does not have the form of such a sample.
     """
     name = str(line.get("id"))
     with formed(f"{run}: sample {name}", "a task of two robots"):
@@ -387,7 +388,7 @@ def _seconds(value: Any) -> str:
 
 
 def _map(run: Path, line: Line) -> list[Block]:
-    """The relay on its plan; words where there is none, or it cannot be walked."""
+    """Return the timed relay map, or a message if it cannot be drawn."""
     try:
         scene = run_scene(run, str(line["scene"]))
         plan, _ = read_direct(result_of(line)["answer"], scene, rest_of(line)["variant"])
@@ -399,23 +400,23 @@ def _map(run: Path, line: Line) -> list[Block]:
 
 
 def tables(run: Path) -> list[Block]:
-    """What the run comes to.
+    """Return the score tables of a run as blocks.
 
     Raises:
-        RunError: the folder is no run, or is broken.
+        RunError: the folder is not a run, or is broken.
     """
     score = score_direct(run)
     return [*map(Grid, direct_tables({score.name: score}))]
 
 
 def ended(run: Path, _: Summary) -> Shown:
-    """The run's tables once more."""
+    """Return the score tables that the command shows when a run ends."""
     said = read_run(run)["request"]
     return Shown([Prose(title=f"{run.name}: {said['model']}", text=""), *tables(run)])
 
 
 def report(runs: list[Path], _: Path | None) -> Shown:
-    """The tables of several runs, a row each."""
+    """Return the score tables of several runs, one row a run."""
     scores = {str(run): score_direct(run) for run in runs}
     record = {"runs": [score.record() for score in scores.values()]}
     made = [*map(Grid, direct_tables(scores))]
@@ -423,7 +424,7 @@ def report(runs: list[Path], _: Path | None) -> Shown:
 
 
 def pairing() -> Pairing:
-    """Two runs over the same homes, attempt by attempt."""
+    """Return how to pair two runs over the same homes, attempt by attempt."""
 
     def scores(line: Line) -> dict[str, float | None]:
         rest = rest_of(line)

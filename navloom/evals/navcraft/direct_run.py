@@ -1,4 +1,4 @@
-"""A run of tasks of two robots made in one answer each (CoNavBench A.13)."""
+"""Run that generates each two-robot task in a single answer (CoNavBench A.13)."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from navloom.scenes.uri import scene_of
 
 @dataclass(kw_only=True)
 class DirectPlanOfRun(Plan):
-    """What a run will do.
+    """Plan of such a run: its samples and scenes.
 
     Attributes:
-        scenes: the URI each scene is loaded by, by its portable name.
+        scenes: portable name of each scene -> URI to load it by.
     """
 
     scenes: dict[str, str]
@@ -29,23 +29,23 @@ class DirectPlanOfRun(Plan):
 
 @dataclass(frozen=True)
 class DirectJob(Job):
-    """How one attempt is made."""
+    """Job that generates one task."""
 
     plan: DirectPlanOfRun
 
     graph = navcraft_direct
 
     def input(self, sample: Sample) -> dict[str, Any]:
-        """The seed."""
+        """Return the graph input of a sample: its seed."""
         return {"seed": sample.seed}
 
     def context(self, sample: Sample, model: Any = None) -> Any:
-        """The generator's context; ``model`` stands in for the request's."""
+        """Return the generator's context. ``model`` replaces the request's model."""
         return self.settings(model, scene=scene_of(self.plan.scenes[sample.scene]))
 
 
 def plan(request: DirectRequest, run: Path | None, note: Note) -> DirectPlanOfRun:
-    """Every attempt that a request means: those that the two stages would make, home by home.
+    """Plan the attempts of a request, spread over homes as in a two-stage run.
 
     Raises:
         SceneError: there are no scenes, or no errand is possible in any of them.
@@ -67,7 +67,10 @@ def plan(request: DirectRequest, run: Path | None, note: Note) -> DirectPlanOfRu
 
 
 def calls(made: DirectPlanOfRun) -> Calls:
-    """Each turn sends all before it again; without tools every turn is an answer."""
+    """Estimate the model calls of a sample; each turn sends all earlier turns again.
+
+    Without tools every turn is an answer, so the rejections bound the turns.
+    """
     request = made.request
     turns = request.max_turns
     if request.tools == "none":
@@ -77,6 +80,6 @@ def calls(made: DirectPlanOfRun) -> Calls:
 
 
 def finish(made: DirectPlanOfRun, run: Path) -> dict[str, Any]:
-    """What the summary has of the attempts."""
+    """Return the scores that the run adds to ``summary.json``."""
     del made
     return {"direct": score_direct(run).record()}

@@ -1,8 +1,8 @@
-"""``navloom study direct``: errand and relay in one answer, or in two stages (CoNavBench A.13).
+"""``navloom study direct``: tasks generated in one answer or in two stages (CoNavBench A.13).
 
-Five arms over the same homes and seeds: the two stages with their tools and without, and the
-paper's earlier prompts, version 1, version 2, and version 2 with the two stages' tools. What
-builtin/random reaches in each stands beside. Each arm is an ordinary run in the study's folder.
+Five arms run over the same homes and seeds: two stages with and without tools, and the paper's
+earlier prompts: version 1, version 2, and version 2 with the tools of the two stages. Each arm also
+runs with builtin/random as its baseline. Each arm is an ordinary run in the study's folder.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from navloom.evals.study import Study, check_arms, check_free
 
 RANDOM = "builtin/random"
 BESIDE = ", random"
-"""How the arm of the random baseline is called, after the arm it stands beside."""
+"""Suffix of the random baseline's arm, after the name of the arm it belongs to."""
 ARMS: dict[str, dict[str, Any]] = {
     "two stages": {"kind": "collab", "tools": "check"},
     "two stages, no tools": {"kind": "collab", "tools": "none"},
@@ -33,22 +33,22 @@ ARMS: dict[str, dict[str, Any]] = {
     "V2": {"variant": "v2"},
     "V2 with tools": {"variant": "v2", "tools": "check"},
 }
-"""What each arm asks for; whatever has a kind is made in two stages."""
+"""Request settings of each arm. An arm with a ``kind`` has two stages."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DirectStudy:
-    """What the study is of.
+    """Settings of the study.
 
     Attributes:
-        spec: which homes.
-        model: whose answers.
-        n: attempts of each arm.
-        homes: only the first so many homes; None for all.
-        seed: of everything random.
-        max_turns: model calls of a conversation at most.
-        max_reasks: how often an answer is sent back.
-        arms: which of ``ARMS``; all where there are none.
+        spec: spec of the homes.
+        model: model that generates the tasks.
+        n: number of attempts of each arm.
+        homes: number of homes to use, the first of the spec; None for all.
+        seed: seed of every random draw.
+        max_turns: maximum model calls of a conversation.
+        max_reasks: maximum number of rejected answers.
+        arms: names from ``ARMS``; empty for all.
     """
 
     spec: str
@@ -61,10 +61,10 @@ class DirectStudy:
     arms: Sequence[str] = ()
 
     def requests(self) -> dict[str, Request]:
-        """What each arm asks for, by name, the random baseline's after the model's.
+        """Return the request of each arm by name, the random baseline's after the model's.
 
         Raises:
-            UsageError: there is no such arm, or one is given twice.
+            UsageError: an arm is unknown or given twice.
         """
         check_arms(self.arms, ARMS)
         for name in self.arms:
@@ -85,21 +85,21 @@ class DirectStudy:
 
 
 def study_direct(asked: DirectStudy, out: Path, session: Session | None = None) -> list[Table]:
-    """Run the arms and table them.
+    """Run the arms and tabulate their scores.
 
     Args:
-        asked: homes, model, attempts, arms.
-        out: the folder for the runs, one an arm.
-        session: how to go through the runs.
+        asked: settings of the study.
+        out: folder of the runs, one an arm.
+        session: execution settings of the runs.
 
     Returns:
-        Read and valid, idleness, coordination, what the prompts contradict, and what is published;
-        ``out/report.json`` has them too.
+        Tables of validity, idleness, coordination, contradictions of the prompts, and published
+        claims. ``out/report.json`` holds them too.
 
     Raises:
         RunError: ``out`` is a run's folder, or what :func:`navloom.evals.runner.run_kind` raises.
-        UnfinishedError: stopped, or a sample broke; the same call goes on.
-        UsageError: there is no such arm.
+        UnfinishedError: the study was stopped or a sample broke; the same call continues it.
+        UsageError: an arm is unknown.
     """
     check_free(out)
     requests = asked.requests()
@@ -117,7 +117,7 @@ def study_direct(asked: DirectStudy, out: Path, session: Session | None = None) 
 
 
 def published_table() -> Table:
-    """What the paper says of its own versions; of V1 and V2 it prints no number."""
+    """Return a table of the paper's claims on its versions; V1 and V2 have no numbers."""
     idle = "“one robot did almost all the work while the other remained idle”"
     unlike = (
         "“mismatches between the transfer region and the subtask descriptions, missing handover"

@@ -1,4 +1,4 @@
-"""What came of relays that two bodies drove (``synth collab --verify-sim``)."""
+"""Results of relays that two bodies drove in a simulator (``synth collab --verify-sim``)."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _MOST_REASONS = 12
 
 @dataclass(frozen=True)
 class DrivenRelays:
-    """Of the relays of a run that were driven, those that were dropped for it among them.
+    """Summary of the driven relays of a run, including those dropped for failing.
 
     Attributes:
-        bodies: robot_1's and robot_2's.
-        done: relays of which every leg arrived.
-        legs: legs that arrived, of those that were to be driven.
-        longer: metres driven over metres planned over G+, minus 1, of each relay that was done.
-        contacts: of each relay that was driven at all.
-        alpha: by metres driven, of each relay that was done.
-        reasons: why the others were not, most frequent first, numbers and names left out.
+        bodies: bodies of robot_1 and robot_2.
+        done: share of relays in which every leg arrived.
+        legs: share of legs that arrived.
+        longer: metres driven over metres planned on G+, minus 1, for each completed relay.
+        contacts: number of contacts of each relay that was driven at all.
+        alpha: alpha by metres driven, for each completed relay.
+        reasons: failure reasons with counts, most frequent first, without names and numbers.
     """
 
     bodies: tuple[str, str]
@@ -38,7 +38,7 @@ class DrivenRelays:
     reasons: tuple[tuple[str, int], ...]
 
     def record(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return the summary as JSON."""
         return {
             "bodies": list(self.bodies),
             "done": self.done.hits,
@@ -54,7 +54,7 @@ class DrivenRelays:
 
 
 def driven_relays(samples: Iterable[Mapping[str, Any]]) -> DrivenRelays | None:
-    """What came of driving the relays of some samples; None where none was driven."""
+    """Summarise the driven relays of some samples. None if no relay was driven."""
     found = [
         each for sample in samples
         if (each := ((sample.get("result") or {}).get("navloom") or {}).get("driven"))
@@ -77,7 +77,7 @@ def driven_relays(samples: Iterable[Mapping[str, Any]]) -> DrivenRelays | None:
 
 
 def _bare(reason: str) -> str:
-    """A reason to count by: whose it is, and what bars its way, without names and numbers."""
+    """Return a reason without names and numbers, so that equal reasons count together."""
     robot, _, why = reason.partition(": ")
     if why.startswith("No way leads"):
         # "No way leads ... for FETCH: the door between ...: too narrow: 0.80 m ..."
@@ -89,7 +89,7 @@ def _bare(reason: str) -> str:
 
 
 def driven_table(named: Sequence[tuple[str, DrivenRelays]]) -> Table:
-    """How relays were driven, one row a run, and below why not."""
+    """Return a table of driven relays, one row a run, and of the failure reasons."""
     rows: list[tuple[str, ...]] = [
         (
             f"{name}: {' and '.join(each.bodies)}",

@@ -1,12 +1,12 @@
-"""A run's valid tasks as a dataset of NavCraft tasks (docs/dataset.md).
+"""Export of a run's valid tasks as a dataset of NavCraft tasks (docs/dataset.md).
 
 A line is ``{"scene", "profile", "phase_1", "phase_2", "navloom"}``. The phases have exactly the
 output keys of CoNavBench A.10.1 and A.11.1; ``navloom`` holds the rest. Lines are sorted by sample
-id, keys have a fixed order, floats have six decimals and nothing in a line tells when it was made,
-so that a run gives the same bytes however often it was interrupted.
+id, keys have a fixed order, floats have six decimals and no line holds a time. So a run exports the
+same bytes however often it was interrupted.
 
-A condition is ``NAME>=NUMBER`` (also ``<=``, ``>``, ``<``, ``=``), such as ``plausible>=0.6``. What
-was not measured of a task, as the doors of a home that names none, fulfils no condition on it.
+A condition is ``NAME>=NUMBER`` (also ``<=``, ``>``, ``<``, ``=``), such as ``plausible>=0.6``. A
+measure that a task lacks, such as doors in a home without door data, satisfies no condition.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from navloom.tools.navcraft.relay import RelayAnswer
 _WORTH = ("plausible", "carry", "room", "on", "unambiguous", "namesakes", "doors", "storeys")
 _RECORDED = ("alpha", "g_rate", "best_alone", "regret_alpha", "regret_g")
 MEASURES = (*_WORTH, "hops", "metres", *_RECORDED)
-"""What a condition may name; docs/dataset.md says what each is. ``unambiguous`` is 1 or 0."""
+"""Measures that a condition may name (see docs/dataset.md). ``unambiguous`` is 1 or 0."""
 _COMPARED: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
     "<=": operator.le,
@@ -43,7 +43,7 @@ _CONDITION = re.compile(r"\s*([a-z_0-9]+)\s*(>=|<=|>|<|=)\s*(-?\d*\.?\d+)\s*")
 
 @dataclass(frozen=True)
 class Condition:
-    """One condition; :meth:`read` it from a line."""
+    """A condition on one measure of a task; parse it with :meth:`read`."""
 
     measure: str
     sign: str
@@ -51,10 +51,10 @@ class Condition:
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """A condition from ``plausible>=0.6``.
+        """Parse a condition such as ``plausible>=0.6``.
 
         Raises:
-            UsageError: it is of another form, or names nothing that is measured.
+            UsageError: the text has another form or names an unknown measure.
         """
         match = _CONDITION.fullmatch(text[:100])
         if match is None:
@@ -67,7 +67,7 @@ class Condition:
         return cls(name, sign, float(number))
 
     def holds(self, record: Mapping[str, Any]) -> bool:
-        """Whether a task fulfils it.
+        """Check whether a task satisfies the condition.
 
         Args:
             record: the ``navloom`` part of a line or of a sample's result.
@@ -120,7 +120,7 @@ _NAVLOOM = (
     "asked",
     "regret_asked",
 )
-"""The order of the keys that are known; others follow by name."""
+"""Order of the known keys. Other keys follow, sorted by name."""
 _DECIMALS = 6
 
 
@@ -130,22 +130,20 @@ def export_run(
     format: str = "navcraft",  # noqa: A002
     keep: Sequence[str] = (),
 ) -> int:
-    """Write a run's valid tasks to a file, whole or not at all.
+    """Write a run's valid tasks to a dataset file, in one atomic step.
 
     Args:
         run_dir: the run's folder.
-        out: the file to write, in a folder that is made where it is missing; replaced where it is
-            there.
-        format: the only one there is so far: ``navcraft``.
-        keep: conditions that each task fulfils, such as ``plausible>=0.6``
-            (:mod:`navloom.evals.navcraft.export`).
+        out: the file to write. It is replaced if it exists, and its folder is created.
+        format: ``navcraft``, so far the only format.
+        keep: conditions that each exported task must satisfy, such as ``plausible>=0.6``.
 
     Returns:
-        How many tasks were written; 0 leaves an empty file.
+        Number of tasks written; 0 leaves an empty file.
 
     Raises:
-        RunError: the folder is no run or is broken, or the file cannot be written.
-        UsageError: an unknown format, a condition that is none, or ``out`` is a folder.
+        RunError: the folder is not a run or is broken, or the file cannot be written.
+        UsageError: the format is unknown, a condition is invalid, or ``out`` is a folder.
     """
     if format not in FORMATS:
         known = ", ".join(FORMATS)
@@ -168,13 +166,13 @@ def export_run(
 
 
 def export_lines(run_dir: Path | str) -> list[dict[str, Any]]:
-    """A run's valid tasks as the dataset's lines, sorted by sample id.
+    """Return a run's valid tasks as dataset lines, sorted by sample id.
 
-    A task is valid where its sample ended ``ok``; of a ``collab`` run only relays are, for a home
-    in which none is worth it gives a finding and no task.
+    A task is valid if its sample ended ``ok``. In a ``collab`` run only relays are tasks: an errand
+    that no relay improves is a finding.
 
     Raises:
-        RunError: the folder is no run or is broken.
+        RunError: the folder is not a run or is broken.
     """
     run = read_run_of(run_dir, "single", "collab", "team")
     collab = run.get("kind") == "collab"
@@ -192,14 +190,14 @@ def export_lines(run_dir: Path | str) -> list[dict[str, Any]]:
 
 
 def task_line(run: Mapping[str, Any], sample: Mapping[str, Any]) -> dict[str, Any]:
-    """The line that one sample with a task is in a dataset.
+    """Return the dataset line of one sample that has a task.
 
     Args:
-        run: what ``run.json`` says.
+        run: content of ``run.json``.
         sample: a line of ``samples.jsonl``, with a result.
 
     Raises:
-        RunError: the result has not the form of a task.
+        RunError: the result does not have the form of a task.
     """
     result = sample["result"]
     where = f"sample {sample['id']}"
@@ -237,7 +235,7 @@ def _rest(
 
 
 def _plain(value: Any) -> Any:
-    """The value with its floats rounded, at any depth; minus zero is zero."""
+    """Return the value with all floats rounded, at any depth. Minus zero becomes zero."""
     if isinstance(value, float):
         return round(value, _DECIMALS) + 0.0
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Tasks as pictures and as plain sentences: routes on a plan, ten relays on a contact sheet."""
+"""Figures of NavCraft tasks: routes on a floor plan, and a contact sheet of several tasks."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from navloom.tools.navcraft.paths import Anchor, metric_graph, spot_of
 
 _COLUMNS = 2
 _CELL, _STORY = (620.0, 418.0), 65.0
-"""Points of one cell of the sheet (wide, high), and of the sentences under its plan."""
+"""Size of one cell of the sheet (width, height) and height of its text, in points."""
 _A_METRE = 50
-"""Pixels of a floor's picture."""
+"""Pixels a metre of the rendered floor."""
 _HEAD, _KEY = 43.0, 29.0
-"""Points above and below the cells of a sheet, for its title and its legend."""
+"""Points above the cells for the title, and below them for the legend."""
 
 
 def task_routes(scene: Scene, row: Mapping[str, Any]) -> tuple[list[Route], list[Mark]]:
-    """The robots' ways over G+ and the points that matter, for one line of a dataset.
+    """Return the robots' paths over G+ and the marked points of one dataset line.
 
     Args:
         scene: the task's scene.
-        row: an exported line; its ``navloom`` part names the instances.
+        row: an exported line. Its ``navloom`` part names the instances.
 
     Returns:
         Routes (one for a single task, two for a relay) and marks.
 
     Raises:
-        SceneError: the scene has not what the row names, or no way to it.
+        SceneError: the scene lacks an item of the row, or a path to it.
     """
     ways = _Ways(scene)
     one, two, rest = row["phase_1"], row.get("phase_2"), row["navloom"]
@@ -58,30 +58,30 @@ def task_routes(scene: Scene, row: Mapping[str, Any]) -> tuple[list[Route], list
 
 
 class _Ways:
-    """Where anchors are on a scene's plan, and the ways between them over G+."""
+    """Positions of anchors on a scene's plan, and the paths between them over G+."""
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
         self.graph = metric_graph(scene)
 
     def start(self, region: str) -> Anchor:
-        """Where a robot that starts in a region stands."""
+        """Return the anchor at which a robot of a start region stands."""
         if region not in self.graph.starts:
             raise SceneError(f"{self.scene.uri}: {region} has no viewpoint to start from")
         return self.graph.starts[region]
 
     def item(self, name: str) -> Anchor:
-        """An item by its id."""
+        """Return the anchor of an item by its id."""
         if name not in self.graph.items:
             raise SceneError(f"{self.scene.uri} has no item '{name}', or no viewpoint near it")
         return self.graph.items[name]
 
     def mark(self, kind: MarkKind, anchor: Anchor, name: str | None = None) -> Mark:
-        """A mark at an anchor, with the name of what is there."""
+        """Return a plan mark at an anchor, labelled with the name of its item."""
         return Mark(kind, *spot_of(self.scene, anchor.node), label=name and readable(name))
 
     def route(self, robot: str, start: Anchor, pick: Anchor, put: Anchor) -> Route:
-        """From a start to where something is picked up, and on to where it is put."""
+        """Return the route of a robot from its start to the pick-up and on to the put-down."""
         there = self._leg(start, pick)
         on = self._leg(pick, put)
         return Route((*there, *on[1:]), robot, carried_from=len(there) - 1)
@@ -109,15 +109,15 @@ def _floors(routes: Sequence[Route], marks: Sequence[Mark]) -> set[int]:
 def contact_sheet(
     rows: Sequence[Mapping[str, Any]], scenes: Mapping[str, Scene], *, title: str = ""
 ) -> Sheet:
-    """Tasks side by side, each a plan and what happens in plain words; one legend for all.
+    """Draw tasks side by side, each as a plan with a description, and one legend for all.
 
     Args:
-        rows: exported lines, ten at best; all are drawn.
-        scenes: each row's scene by its name.
-        title: what the sheet is of, above it.
+        rows: exported lines. All are drawn; about ten fit well.
+        scenes: scene of each row, by its name.
+        title: title of the sheet.
 
     Raises:
-        SceneError: as :func:`task_routes`.
+        SceneError: as for :func:`task_routes`.
     """
     down = max(1, -(-len(rows) // _COLUMNS))
     sheet = Sheet(_COLUMNS * _CELL[0], down * _CELL[1] + _HEAD + _KEY, dpi=100)

@@ -1,6 +1,6 @@
-"""A task of NavCraft on its scene's plan and in time: who goes where, when, who waits, the handoff.
+"""Timed map of a NavCraft task on its scene's plan: routes, waits and the handoff.
 
-Times are those of :mod:`navloom.tools.navcraft.schedule`, both robots at 1 m/s, so that seconds are
+Times come from :mod:`navloom.tools.navcraft.schedule`. Both robots move at 1 m/s, so seconds equal
 metres over G+.
 """
 
@@ -34,11 +34,11 @@ _NOTE = "Seconds are metres over the navigation graph: both robots walk at 1 m/s
 
 
 def placed_task(scene: Scene, line: Mapping[str, Any]) -> RelayTask:
-    """The task of a dataset's line, laid out in its scene, of the instances that it records.
+    """Return the task of a dataset line in its scene, with the item instances that it records.
 
     Raises:
-        UsageError: a region, the object or the end asset is not there.
-        ValidationError: the line is no task.
+        UsageError: a region, the object or the end asset is missing in the scene.
+        ValidationError: the line is not a task.
     """
     errand: Errand = ErrandAnswer.model_validate(line["phase_1"]).errand
     rest = line.get("navloom") or {}
@@ -48,7 +48,7 @@ def placed_task(scene: Scene, line: Mapping[str, Any]) -> RelayTask:
 
 
 def solo_map(task: RelayTask) -> SceneMap:
-    """Robot_1 alone, in seconds.
+    """Return the timed map of robot_1 alone, in seconds.
 
     Raises:
         UsageError: the object or the end asset cannot be reached.
@@ -92,10 +92,10 @@ def solo_map(task: RelayTask) -> SceneMap:
 
 
 def relay_map(task: RelayTask, relay: RelayChoice) -> SceneMap:
-    """Both robots, the object and the handoff, in seconds.
+    """Return the timed map of both robots, the object and the handoff, in seconds.
 
     Raises:
-        UsageError: a name is not there, or a place cannot be reached.
+        UsageError: a name is missing in the scene, or a viewpoint cannot be reached.
     """
     plan = schedule_relay(task, *relay)
     fetcher, receiver = roles_of(relay.collab_type)
@@ -132,15 +132,15 @@ def relay_map(task: RelayTask, relay: RelayChoice) -> SceneMap:
 
 
 def driven_map(task: RelayTask, relay: RelayChoice, driven: Mapping[str, Any]) -> SceneMap:
-    """When two bodies came where, as far as a line has it; ways are those planned.
+    """Return the map of a driven relay: planned routes with the recorded times of both bodies.
 
     Args:
         task: the task.
-        relay: what was driven.
-        driven: what :func:`navloom_worlds.moving.relay_drive.drive_relay` gave.
+        relay: the relay that was driven.
+        driven: result of :func:`navloom_worlds.moving.relay_drive.drive_relay`.
 
     Raises:
-        UsageError: as :func:`relay_map`.
+        UsageError: as for :func:`relay_map`.
     """
     planned = relay_map(task, relay)
     end = float(driven.get("seconds") or 0.0)
@@ -156,7 +156,7 @@ def driven_map(task: RelayTask, relay: RelayChoice, driven: Mapping[str, Any]) -
                 came = float(leg["seconds"])
                 frames.append((leg["seconds"], f"{name} is at the {readable(leg['to'])}", "plain"))
             elif leg["reason"]:
-                # A leg that never began has no time: it is known once the robot has waited.
+                # A leg that never began has no time. It fails once the robot has waited.
                 when = max(float(leg["seconds"]), came + float(leg["waited"]))
                 frames.append((when, f"{name}: {leg['reason']}", "bad"))
     return SceneMap(
@@ -176,29 +176,29 @@ def driven_map(task: RelayTask, relay: RelayChoice, driven: Mapping[str, Any]) -
 
 @dataclass(frozen=True)
 class _Leg:
-    """A robot's stops, and at which of them (by its index) it takes the object."""
+    """Stops of one robot, and the index of the stop at which it takes the object."""
 
     robot: RobotName
     stops: Sequence[RobotStop]
     takes: int
 
     def route(self, scene: Scene) -> MapRoute:
-        """On the map."""
+        """Return the route on the map."""
         points = tuple(spot_of(scene, stop.node) for stop in self.stops)
         return MapRoute(self.robot, self.robot, points, carried_from=self.takes)
 
     def track(self, scene: Scene) -> Track:
-        """In time: a wait is one place at two times."""
+        """Return the route in time. A wait is one position at two times."""
         return Track(self.robot, self.robot, timed(scene, self.stops))
 
     def carried(self, scene: Scene) -> tuple[Timed, ...]:
-        """Where the object is while this robot has it."""
+        """Return the timed positions of the object while this robot carries it."""
         where = spot_of(scene, self.stops[self.takes].node)
         taken = (self.stops[self.takes].leave, *where)
         return taken, *timed(scene, self.stops[self.takes + 1 :])
 
     def spans(self, to: str, on: str, until: float) -> tuple[Span, ...]:
-        """On a lane: it goes, perhaps waits, carries, and is done."""
+        """Return the spans of the robot's lane: moving, waiting, carrying and done."""
         there, done = self.stops[self.takes], self.stops[-1].arrive
         return spans_of(
             (0.0, there.arrive, to, "move"),
@@ -209,7 +209,7 @@ class _Leg:
 
 
 def timed(scene: Scene, stops: Sequence[RobotStop]) -> tuple[Timed, ...]:
-    """Where a robot is, when; a wait is one place at two times."""
+    """Return the timed positions of a robot. A wait is one position at two times."""
     found: list[Timed] = []
     for stop in stops:
         spot = spot_of(scene, stop.node)
@@ -220,7 +220,7 @@ def timed(scene: Scene, stops: Sequence[RobotStop]) -> tuple[Timed, ...]:
 
 
 def spans_of(*spans: tuple[float, float, str, Any]) -> tuple[Span, ...]:
-    """Spans that last."""
+    """Return the spans whose duration is positive."""
     return tuple(
         Span(start=start, end=end, words=words, kind=kind)
         for start, end, words, kind in spans
@@ -234,7 +234,7 @@ def _first(stops: Sequence[RobotStop], anchor: Anchor | None) -> int:
 
 
 def _spot(task: RelayTask, anchor: Anchor | None) -> Spot:
-    # Whoever was scheduled has all anchors.
+    # A scheduled task has all anchors.
     return spot_of(task.scene, "" if anchor is None else anchor.node)
 
 
@@ -287,7 +287,7 @@ def _relay_frames(
 
 
 def frames_of(events: Sequence[tuple[float, str, Tone]]) -> tuple[Frame, ...]:
-    """In the order of time; of one moment as they are given."""
+    """Return frames in the order of time. Events of one moment keep their order."""
     return tuple(
         Frame(at=at, title=title, tone=tone)
         for at, title, tone in sorted(events, key=lambda each: each[0])

@@ -1,4 +1,4 @@
-"""What a synthesis of NavCraft tasks is asked to be, and the scenes that a survey left for it."""
+"""Request of a NavCraft synthesis run, and the survey of the scenes that it can use."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from navloom.evals.request import (
 from navloom.plugins import plugin
 
 ATTEMPTS, TAU = 20, 2
-"""How many attempts, and links between rooms, unless told."""
+"""Default number of attempts, and of links between rooms."""
 FIRST = "builtin/first"
-"""The control that always takes the first of a list."""
+"""Control policy that always takes the first entry of a list."""
 DRIVING = "Driven in a simulator"
-"""A group of options in the help."""
+"""Name of an option group in the help."""
 _NO_PROFILE = "none"
 VERIFYING = ("verify_sim", "robot_1", "robot_2", "drop_undriven")
-"""Fields about driving relays."""
+"""Fields that concern driving relays."""
 COLLAB_ONLY = ("strict_helper", "types", "faster", "min_gain", *VERIFYING)
-"""Fields about relays alone."""
+"""Fields that concern relays only."""
 COMPACT_ONLY = {
     "hold_names": True,
     "whole_scene": False,
@@ -44,12 +44,12 @@ COMPACT_ONLY = {
     "choices": "ranked",
     "recommend": False,
 }
-"""Fields about small choices alone, each as it usually is."""
+"""Fields that apply to ``compact`` only, with their default values."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SynthRequest(Request):
-    """Everything the outcome of a synthesis depends on."""
+    """All settings that the outcome of a synthesis depends on."""
 
     DERIVED: ClassVar[frozenset[str]] = frozenset({"prompts", "errands", "bodies"})
 
@@ -65,7 +65,7 @@ class SynthRequest(Request):
             kind=Path,
         ),
     ] = None
-    """A run of single tasks; ``--from``, a word that Python keeps for itself."""
+    """A run of single tasks: the option ``--from``, which is a Python keyword."""
     n: Annotated[
         int,
         Opt(
@@ -154,7 +154,7 @@ class SynthRequest(Request):
     max_turns: MaxTurns = 12
     max_reasks: MaxReasks = 3
     homes: int | None = None
-    """Only the first so many scenes of the spec."""
+    """Number of scenes to use, the first of the spec. None: all."""
 
     def __post_init__(self) -> None:
         from navloom.prompts.navcraft.profiles import load_profile, profile_names
@@ -200,7 +200,7 @@ class SynthRequest(Request):
             body_of(name)
 
     def _settled(self) -> dict[str, Any]:
-        """What nobody said: as usual, or as the run has it whose tasks are lifted."""
+        """Return the fields left unset: their defaults, or the values of the source run."""
         if self.source is None:
             if not self.spec:
                 raise UsageError(
@@ -237,13 +237,13 @@ class SynthRequest(Request):
 
     @classmethod
     def restored(cls, given: dict[str, Any], where: Mapping[str, str]) -> dict[str, Any]:
-        """The fields as they were: a profile that stands there whole was a file."""
+        """Return the original fields. A profile recorded in full was given as a file."""
         named = given.get("profile") or [_NO_PROFILE]
         files = [p["file"] if isinstance(p, dict) else p for p in named]
         return super().restored({**given, "profile": files}, where)
 
     def record(self) -> dict[str, Any]:
-        """The request as ``run.json`` keeps it: what it asks, and the prompts it will use."""
+        """Return the request for ``run.json``: its settings and the prompts it will use."""
         from navloom.prompts.load import load_prompt
         from navloom.prompts.navcraft.profiles import load_profile, profile_names
         from navloom.scenes.bodies import body_of
@@ -252,7 +252,7 @@ class SynthRequest(Request):
         ending = "_choices" if self.compact else "_untooled" if self.tools == "none" else ""
         names = [f"{name}{ending}" for name in names]
         names += ["navcraft_collab_library"] if self.tools == "library" else []
-        # A profile's file may change between two sessions; those of the package do not.
+        # A profile file may change between two sessions. Packaged profiles do not.
         own = {name for name in self.profile if name not in (*profile_names(), _NO_PROFILE)}
         given = {name: load_profile(name) for name in sorted(own)}
         asked = asdict(self)
@@ -260,10 +260,10 @@ class SynthRequest(Request):
             bodies = {name: body_of(getattr(self, name)) for name in ("robot_1", "robot_2")}
             asked["bodies"] = {k: v.model_dump(exclude={"description"}) for k, v in bodies.items()}
         else:
-            # A run that drives nothing is what it was before relays could be driven.
+            # Keeps the record of runs equal that were made before relays could be driven.
             asked = {name: value for name, value in asked.items() if name not in VERIFYING}
         if self.tools == "check":
-            del asked["tools"]  # a run with tools is what it was before they could be left out
+            del asked["tools"]  # keeps records equal from before tools could be left out
         return {
             **asked,
             "profile": [
@@ -284,23 +284,23 @@ _MOST_BROKEN = 10
 
 @dataclass(frozen=True)
 class Survey:
-    """What was found.
+    """Usable and skipped scenes of a spec.
 
     Attributes:
-        scenes: the URI each scene that can be used is loaded by, by its portable name.
-        skipped: why the others are left out, by name.
+        scenes: portable name of each usable scene -> URI to load it by.
+        skipped: name of each other scene -> reason for leaving it out.
     """
 
     scenes: dict[str, str]
     skipped: dict[str, str] = field(default_factory=dict)
 
     def reasons(self) -> tuple[tuple[str, int], ...]:
-        """How many scenes are left out for each reason, most frequent first."""
+        """Return the number of skipped scenes by reason, most frequent first."""
         counted = Counter(_kind(why) for why in self.skipped.values())
         return tuple(sorted(counted.items(), key=lambda pair: (-pair[1], pair[0])))
 
     def lines(self) -> list[str]:
-        """What a person should read: a line a reason, and one a broken scene."""
+        """Return the notes for a user: one line for each reason and each broken scene."""
         known = len(self.scenes) + len(self.skipped)
         said = []
         for kind, count in self.reasons():
@@ -317,20 +317,20 @@ class Survey:
         return said
 
     def data(self) -> bytes:
-        """As a run's folder keeps it, in ``SURVEY``."""
+        """Return the content of the run folder's ``SURVEY`` file."""
         return (json.dumps(asdict(self), indent=1) + "\n").encode()
 
 
 def _kind(why: str) -> str:
-    """A reason to count by: what is broken in one file is broken in no other."""
+    """Return the reason to count a scene under. All broken files count as one reason."""
     return BROKEN if why.startswith(f"{BROKEN}: ") else why
 
 
 def read_survey(folder: Path) -> Survey | None:
-    """What a run's folder keeps of its survey; None where it keeps none.
+    """Read the survey in a run's folder. None if there is no survey.
 
     Raises:
-        RunError: it is broken.
+        RunError: the survey file is broken.
     """
     file = folder / SURVEY
     try:

@@ -1,4 +1,4 @@
-"""One or several runs of NavCraft in blocks: scores beside the paper's, gain, regret, tasks."""
+"""Report of one or several NavCraft runs: scores beside published ones, gain, regret, tasks."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ _SPREADS = (
     *("regret_g", "regret_alpha", "regret_asked"),
     "seconds",
 )
-"""What a score has many numbers of: of each relay, or of each attempt."""
+"""Fields of a score that hold a value for each relay or each attempt."""
 
 
 def title(scores: Sequence[RunScore]) -> str:
-    """What the runs are: the task, who made it, where, and how often."""
+    """Return the title of a report: tasks, models, homes and number of attempts."""
     kinds = {"single": "NavCraft-S errands", "collab": "NavCraft-C relays"}
     tasks = " and ".join(dict.fromkeys(kinds.get(score.kind, "NavCraft") for score in scores))
     models = ", ".join(dict.fromkeys(score.model for score in scores))
@@ -76,7 +76,7 @@ def title(scores: Sequence[RunScore]) -> str:
 
 
 def headline(scores: Sequence[RunScore], valid: int) -> str:
-    """What happened, in a sentence or two."""
+    """Return the outcome of the runs in a few sentences."""
     attempts = sum(score.attempts for score in scores)
     scenes = len({scene for score in scores for scene in score.scenes})
     homes = f"{scenes} home{'' if scenes == 1 else 's'}"
@@ -100,7 +100,7 @@ def headline(scores: Sequence[RunScore], valid: int) -> str:
 
 
 def all_tables(scores: Sequence[RunScore]) -> Iterator[Table]:
-    """Every table there is something to say in."""
+    """Yield every table that has data."""
     yield table_4(scores)
     if any(score.regret_g.values for score in scores):
         yield _regret(scores)
@@ -120,7 +120,7 @@ def all_tables(scores: Sequence[RunScore]) -> Iterator[Table]:
 
 
 def table_4(scores: Sequence[RunScore]) -> Table:
-    """CoNavBench's Table 4: a row a run, and the published ones, pale."""
+    """Return CoNavBench's Table 4: one row a run, then the published rows, pale."""
     ours = [_scored(score) for score in scores]
     theirs = [
         (
@@ -204,7 +204,7 @@ def _regret(scores: Sequence[RunScore]) -> Table:
 
 
 def worth_table(named: Sequence[tuple[str, Merits]]) -> Table:
-    """What valid tasks are worth, one row a set of them, by its name."""
+    """Return a table of the quality of valid tasks, one row for each named set."""
     rows = tuple(
         (
             name,
@@ -234,7 +234,7 @@ def worth_table(named: Sequence[tuple[str, Merits]]) -> Table:
 
 
 def variety_table(named: Sequence[tuple[str, Merits]]) -> Table:
-    """How varied valid tasks are, one row a set of them, by its name."""
+    """Return a table of the variety of valid tasks, one row for each named set."""
 
     def number(value: float | None) -> str:
         return NOTHING if value is None else f"{value:.2f}"
@@ -353,7 +353,7 @@ def _homes(scores: Sequence[RunScore]) -> Table:
 
 
 def score_json(score: RunScore) -> dict[str, Any]:
-    """A run's score for programs: the numbers of the tables, without every relay's own."""
+    """Return a run's score as JSON: summary numbers, without values of single relays."""
     spreads = {
         name: {
             "mean": spread.mean,
@@ -397,17 +397,17 @@ def score_json(score: RunScore) -> dict[str, Any]:
 
 
 SHOWN = 10
-"""Tasks that are shown."""
+"""Maximum number of tasks that a report shows."""
 
 
 @dataclass(frozen=True)
 class ShownTask:
-    """One task as a person looks at it.
+    """One task as a report shows it.
 
     Attributes:
-        run: the folder of its run.
-        row: its exported line.
-        story: what happens, in plain sentences.
+        run: folder of its run.
+        row: its exported dataset line.
+        story: description of the task in plain sentences.
     """
 
     run: Path | str
@@ -416,12 +416,12 @@ class ShownTask:
 
     @property
     def scene(self) -> Scene | None:
-        """Its scene; None where it could not be loaded."""
+        """Scene of the task, or None if it cannot be loaded."""
         return self._loaded[0]
 
     @property
     def problem(self) -> str | None:
-        """Why there is no picture; None where there is one."""
+        """Error of loading the scene, or None if it is loaded."""
         return self._loaded[1]
 
     @cached_property
@@ -433,28 +433,28 @@ class ShownTask:
 
     @property
     def name(self) -> str:
-        """What stands above it."""
+        """Heading of the task."""
         two = self.row.get("phase_2")
         return f"{self.row['scene']} · {two['Collaborative type'] if two else 'one robot'}"
 
 
 @dataclass(frozen=True)
 class Report:
-    """What is said of some runs."""
+    """Content of a report on some runs."""
 
     scores: tuple[RunScore, ...]
     tables: tuple[Table, ...]
     valid: int
-    """Valid tasks in all runs."""
+    """Number of valid tasks in all runs."""
     shown: tuple[ShownTask, ...]
 
 
 def build_report(runs: Sequence[Path | str]) -> Report:
-    """Read runs and work out what to say of them.
+    """Read runs and build their report.
 
     Raises:
-        RunError: a folder is no run, or is broken.
-        UsageError: one is given twice.
+        RunError: a folder is not a run, or is broken.
+        UsageError: a run is given twice.
     """
     whole = [Path(run).resolve() for run in runs]
     for run, path in zip(runs, whole, strict=True):
@@ -469,7 +469,7 @@ def build_report(runs: Sequence[Path | str]) -> Report:
         with formed(f"{run}: a sample", "a NavCraft task"):
             rows = export_lines(run)
             valid += len(rows)
-            # Several runs share the ten places.
+            # The runs share the ``SHOWN`` tasks.
             picked = pick_tasks(rows, max(1, SHOWN // len(runs)))
             shown += [ShownTask(run, row, task_story(row)) for row in picked]
     return Report(scores, tuple(all_tables(scores)), valid, tuple(shown[:SHOWN]))
@@ -481,14 +481,14 @@ _COUNTED = (
     ("Sooner: 1 − g_rate", "gain_g", "sooner"),
     ("Regret of g_rate", "regret_g", "regret_g"),
 )
-"""What relays are counted by: its title, of a score, and the column of a sample."""
+"""Histograms of relays: title, field of a score, and column of a sample."""
 
 
 def tables(run: Path) -> list[Block]:
-    """What is seen of one run.
+    """Return the report blocks of one run.
 
     Raises:
-        RunError: the folder is no run, or is broken.
+        RunError: the folder is not a run, or is broken.
     """
     return report_blocks([run], build_report([run]))
 
@@ -498,13 +498,13 @@ def write_report(runs: Sequence[Path], out: Path | None = None) -> Shown:
 
     Args:
         runs: their folders.
-        out: the folder to write to; the first run's own unless given.
+        out: the folder to write to; by default that of the first run.
 
     Returns:
-        What is seen of them, the scores, the files, and of each named task what robots see.
+        Report blocks, scores, written files, and task pages with rendered views.
 
     Raises:
-        RunError: a folder is no run or is broken, or nothing can be written.
+        RunError: a folder is not a run or is broken, or a file cannot be written.
         UsageError: a run is given twice.
     """
     from navloom.evals.navcraft.pictures import contact_sheet
@@ -515,7 +515,7 @@ def write_report(runs: Sequence[Path], out: Path | None = None) -> Shown:
     files = [write_markdown(folder, blocks)]
     drawn = {task.row["scene"]: task.scene for task in report.shown if task.scene is not None}
     rows = [task.row for task in report.shown if task.scene is not None]
-    # A task that cannot be drawn says so, and why, on its page.
+    # The page of a task that cannot be drawn shows the error.
     with suppress(NavloomError):
         if rows:
             what = f"{title(report.scores)} · {len(rows)} shown"
@@ -526,11 +526,11 @@ def write_report(runs: Sequence[Path], out: Path | None = None) -> Shown:
 
 
 def report_blocks(runs: Sequence[Path | str], report: Report) -> list[Block]:
-    """What is seen of one run, or of several together.
+    """Return the report blocks of one run, or of several together.
 
     Args:
         runs: their folders, in the report's order.
-        report: what is said of them. Of several, addresses lead into runs by their names.
+        report: their report. With several runs, links address a run by its name.
     """
     names = [score.name if len(runs) > 1 else "" for score in report.scores]
     with_relays = [
@@ -558,7 +558,7 @@ def _relays(score: RunScore) -> bool:
 def _spreads(
     run: Path | str, name: str, score: RunScore, beside: Sequence[RunScore]
 ) -> Iterator[Block]:
-    """Relays as dots, and counted by gain and by regret."""
+    """Yield a scatter plot of the relays, and histograms of gain and regret."""
     dots = tuple(
         Dot(
             rest["gain_alpha"],
@@ -589,8 +589,8 @@ def _spreads(
 
 
 def _counted(words: str, spread: Spread, every: Sequence[float], column: str, name: str) -> Bars:
-    """A histogram: 0 is an edge, so that no bar holds gains and losses."""
-    # Cells of a page have six digits: a bar counts what its filter finds.
+    """Return a histogram. Zero is a bin edge, so that no bar mixes gains and losses."""
+    # Page cells have six digits, so a bar must count what its filter finds.
     low, high = (floor(round(10 * each, 5)) for each in (min(every), max(every)))
     wide = next(n for n in (1, 2, 5, 10, 20, 50, 100, 10**9) if (high - low) / n < _MOST_BARS)
     counts = Counter(floor(round(10 * value, 5)) // wide for value in spread.values)
@@ -606,7 +606,7 @@ def _counted(words: str, spread: Spread, every: Sequence[float], column: str, na
 
 
 def _tasks(report: Report, names: dict[str, str]) -> Iterator[Grid]:
-    """The tasks to look at, and where each is."""
+    """Yield the table of shown tasks, each linked to its page."""
     rows = tuple((f"{n}. {task.name}", task.story) for n, task in enumerate(report.shown, 1))
     if rows:
         note = (
@@ -623,7 +623,7 @@ def _id(task: ShownTask) -> str:
 
 
 def _details(report: Report) -> Iterator[tuple[tuple[Path, str], Detail]]:
-    """The tasks to look at, with what they are about as robots see it."""
+    """Yield the pages of the shown tasks, with rendered views of their items."""
     for run in dict.fromkeys(task.run for task in report.shown):
         lines = {line["id"]: line for line in read_samples(run)}
         for task in report.shown:
@@ -637,7 +637,7 @@ def _details(report: Report) -> Iterator[tuple[tuple[Path, str], Detail]]:
 
 
 def _sights(task: ShownTask) -> list[Block]:
-    """What a task is about, as robots see it; nothing without geometry."""
+    """Return rendered views of a task's items; empty for a scene without geometry."""
     from navloom.sim.viewer import can_look, portrait
 
     if task.scene is None or not can_look(task.scene):

@@ -1,9 +1,8 @@
-"""Batch synthesis: N attempts at NavCraft tasks, spread evenly over scenes (CoNavBench 3.1).
+"""Batch synthesis of NavCraft tasks: N attempts, spread evenly over scenes (CoNavBench 3.1).
 
-A scene in which no errand is possible, and one whose files are broken, is left out with a reason.
-Nothing is left out unseen: the reasons are said when the run begins, stand in ``scenes.json`` and
-are counted in the report. Attempts go to the other scenes in turn. The plan is derived from the
-request alone, so that the same command goes on where it was stopped.
+A scene is left out if no errand is possible in it or its files are broken. The reasons are printed
+when the run begins, stored in ``scenes.json`` and counted in the report. Attempts take the other
+scenes in turn. The plan depends on the request alone, so the same command continues a stopped run.
 """
 
 from __future__ import annotations
@@ -39,18 +38,18 @@ def survey(
     driven: bool = False,
     note: Callable[[str], None] = lambda _: None,
 ) -> Survey:
-    """Look at every scene of a spec.
+    """Check which scenes of a spec allow an errand.
 
     Args:
-        spec: which scenes, as :func:`navloom.scenes.uri.list_scenes` takes them.
-        tau: hops that each leg of an errand must have.
-        homes: look at the first so many alone.
-        driven: whether bodies have to drive there: a scene without geometry is left out.
-        note: told what is going on.
+        spec: spec of the scenes, as for :func:`navloom.scenes.uri.list_scenes`.
+        tau: minimum hops of each leg of an errand.
+        homes: number of scenes to check, the first of the spec; None for all.
+        driven: whether bodies will drive in them, so that scenes without geometry are left out.
+        note: receives progress messages.
 
     Raises:
-        SceneError: there are no scenes, two have one name, the only one is broken, or no errand is
-            possible in any.
+        SceneError: there are no scenes, two have the same name, the only one is broken, or none
+            allows an errand.
     """
     uris = list_scenes(spec)[:homes]
     note(f"looking for possible errands in {len(uris)} scenes of {spec}")
@@ -79,7 +78,7 @@ def survey(
 
 
 def why_no_errand(scene: Scene, *, tau: int) -> str | None:
-    """Why no errand is possible in a scene; None where one is."""
+    """Return the reason that no errand is possible in a scene, or None if one is."""
     for kind in ("object", "asset"):
         if not any(item.kind == kind and item.region for item in scene.items):
             return f"there are no {kind}s"
@@ -92,17 +91,17 @@ def why_no_errand(scene: Scene, *, tau: int) -> str | None:
 
 
 LIBRARY_TOKENS = 2_000
-"""Tokens of an answer of the efficiency library, at most."""
+"""Maximum tokens of an answer of the efficiency library."""
 
 
 @dataclass(kw_only=True)
 class SynthPlan(Plan):
-    """What a synthesis will do.
+    """Plan of a synthesis run.
 
     Attributes:
-        scenes: the URI each scene is loaded by, by its portable name.
-        errands: the errands that relays are made from, by sample id, where they were given.
-        wishes: what each relay should be, by sample id.
+        scenes: portable name of each scene -> URI to load it by.
+        errands: sample id -> given errand that its relay starts from.
+        wishes: sample id -> properties requested of its relay.
     """
 
     scenes: dict[str, str]
@@ -112,17 +111,17 @@ class SynthPlan(Plan):
 
 @dataclass(frozen=True)
 class SynthJob(Job):
-    """How one attempt is made."""
+    """Job that makes one attempt."""
 
     plan: SynthPlan
 
     @property
     def graph(self) -> Any:
-        """The generator's module."""
+        """Module of the generator graph."""
         return navcraft_single if self.plan.request.kind == "single" else navcraft_collab
 
     def input(self, sample: Sample) -> dict[str, Any]:
-        """The seed and, of a relay, the wish, and the errand where it was given."""
+        """Return the graph input of a sample: the seed and, for relays, wish and errand."""
         if self.plan.request.kind == "single":
             return {"seed": sample.seed}
         return {
@@ -132,17 +131,17 @@ class SynthJob(Job):
         }
 
     def context(self, sample: Sample, model: Any = None) -> Any:
-        """The generator's context; ``model`` stands in for the request's."""
+        """Return the generator's context. ``model`` replaces the request's model."""
         scene, said = scene_of(self.plan.scenes[sample.scene]), sample.columns["profile"]
         return self.settings(model, scene=scene, profile=said and Profile.read(said, "run"))
 
 
 def plan(request: SynthRequest, run: Path | None, note: Note) -> SynthPlan:
-    """Every attempt that a request means, over the scenes that are fit.
+    """Plan all attempts of a request over the usable scenes.
 
     Raises:
         SceneError: there are no scenes, or no errand is possible in any of them.
-        UsageError: the run to lift has homes that the spec has not.
+        UsageError: the source run has homes that are not in the spec.
     """
     known = None if run is None else read_survey(run)
     found = known or survey(
@@ -154,7 +153,7 @@ def plan(request: SynthRequest, run: Path | None, note: Note) -> SynthPlan:
             sample.id: drawn(request.seed, k).record() for k, sample in enumerate(made.samples)
         }
     if made.errands:
-        # A source that grew is another request.
+        # A source run that has grown makes another request.
         given = json.dumps(made.errands, sort_keys=True).encode()
         digest = {"count": len(made.errands), "sha256": sha256(given).hexdigest()}
         made.record = {"errands": digest}
@@ -177,8 +176,8 @@ def _over(request: SynthRequest, scenes: dict[str, str]) -> SynthPlan:
 
 
 def in_turn(k: int, profiles: Sequence[str], homes: int) -> str:
-    """Whom the k-th attempt is for: all have their share, and in the end each in every home."""
-    # Where profiles and homes have a common divisor the same pairs would come again and again.
+    """Return the profile of the k-th attempt, so that in the end each is used in every home."""
+    # Without the shift, a common divisor of both numbers would repeat the same pairs.
     return profiles[(k + k // math.lcm(homes, len(profiles))) % len(profiles)]
 
 
@@ -198,7 +197,7 @@ def _from_run(request: SynthRequest, scenes: dict[str, str]) -> SynthPlan:
 
 
 def calls(made: SynthPlan) -> Calls:
-    """Each turn sends all before it again; a relay that is not given its errand talks twice."""
+    """Estimate the model calls of a sample; each turn sends all earlier turns again."""
     request, turns = made.request, made.request.max_turns
     lifts, collab = request.source is not None, request.kind == "collab"
     talks = 2 if collab and not lifts else 1
@@ -207,7 +206,7 @@ def calls(made: SynthPlan) -> Calls:
     return Calls(
         most=turns,
         beside=turns * (talks - 1),
-        # An errand that no relay can shorten is asked nothing.
+        # An errand that no relay can shorten needs no model call.
         least=0 if collab and lifts else 1,
         in_all=grown,
         begin=_both_talks if talks == 2 else None,
@@ -215,7 +214,7 @@ def calls(made: SynthPlan) -> Calls:
 
 
 async def _both_talks(job: SynthJob, sample: Sample, context: Any) -> list[tuple[Any, Any]]:
-    """The second prompt of a relay needs an errand: the heuristic crafts one to fill it with."""
+    """Return the first prompts of both conversations of a relay, with a heuristic errand."""
     single: Any = navcraft_single.graph
     given = {"seed": sample.seed}
     made = await single.ainvoke(given, context=replace(context, model="builtin/heuristic"))
@@ -226,7 +225,7 @@ async def _both_talks(job: SynthJob, sample: Sample, context: Any) -> list[tuple
 
 
 def finish(plan: SynthPlan, run: Path) -> dict[str, Any]:
-    """What the summary has of relays that were driven."""
+    """Return the summary of driven relays for ``summary.json``."""
     from navloom.evals.navcraft.driven_relays import driven_relays
 
     found = driven_relays(read_samples(run)) if plan.request.verify_sim else None

@@ -1,15 +1,15 @@
-"""What a run of NavCraft is worth: the rows of CoNavBench's Table 4, regret, diversity, failures.
+"""Scores of a NavCraft run: rows of CoNavBench's Table 4, regret, diversity and failures.
 
-Definitions. *Attempts* are samples that ended ``ok`` or ``failed``; errors of the machinery are
+Definitions. *Attempts* are samples that ended ``ok`` or ``failed``; errors of the program are
 counted apart. *Single* is the share of attempts with a valid single-robot task. *Collab* is relays
 per valid single task, as the paper's figures imply (36 of 77 is its 46.75 %), and per attempt.
-That no relay is worth it is a finding, not a success. *Gain* is 1 - alpha, and 1 - g_rate
-beside it; the *better robot alone*, 1 - best_alone, is what 1 - g_rate cannot pass: a relay spares
-robot_1's metres, never the time of the better placed robot. *Regret* compares a relay with the best
-there is for its task.
+An errand that no relay improves is a finding, not a success. *Gain* is 1 - alpha, reported with
+1 - g_rate. The *better robot alone*, 1 - best_alone, is the upper bound of 1 - g_rate: a relay
+saves metres of robot_1, never time against the better placed robot. *Regret* compares a relay with
+the best possible relay of its task.
 
-Instructions are of one form, and a room's number is no variety: sentences are compared by their
-words, room types without their numbers ("take the cup from kitchen to the desk in office").
+All instructions have one form, and room numbers add no variety. So sentences are compared by their
+words, with room types without numbers ("take the cup from kitchen to the desk in office").
 """
 
 from __future__ import annotations
@@ -37,30 +37,30 @@ _PATH = "Single robot travel path"
 _NUMBER = re.compile(r"_\d+\b")
 _WORD = re.compile(r"[a-z]+")
 MOST_COMPARED = 200
-"""Sentences that self-BLEU compares, each with each other."""
+"""Maximum number of sentences that self-BLEU compares pairwise."""
 _BLEU = 4
-"""Words in the longest run that self-BLEU compares; distinct-n counts runs of two."""
+"""Longest n-gram of self-BLEU; distinct-n counts bigrams."""
 
 
 @dataclass(frozen=True)
 class Merits:
-    """Of the valid tasks of a run, or of several.
+    """Quality and variety of the valid tasks of one run or several.
 
     Attributes:
-        tasks: how many.
-        plausible: how far a person would ask for each (docs/dataset.md), of those that say.
-        sensible: those about which nothing is odd.
-        unambiguous: those whose sentence fits one object and one asset.
-        hops: links on the way of each.
-        metres: the way of each for one robot alone.
-        doors: on the way of each, where the home names doors.
-        storeys: that the way of each touches.
-        namesakes: things of the same names elsewhere in the home.
-        sentences: what is compared, in words.
-        distinct_2: different pairs of neighbouring words over all pairs (Li et al. 2016), 0 to 1.
+        tasks: number of tasks.
+        plausible: plausibility of each task, 0 to 1 (docs/dataset.md), where it is recorded.
+        sensible: share of tasks whose plausibility is at least ``SENSIBLE``.
+        unambiguous: share of tasks whose sentence fits exactly one object and one asset.
+        hops: links on the path of each task.
+        metres: path length of each task for one robot alone.
+        doors: doors on the path of each task, where the home names doors.
+        storeys: storeys that the path of each task touches.
+        namesakes: items with the same names elsewhere in the home.
+        sentences: instructions in normalised words, for comparison.
+        distinct_2: different bigrams over all bigrams (Li et al. 2016), 0 to 1.
         rooms: entropy of the end rooms' types, in bits.
         objects: entropy of the objects' names, in bits.
-        types: entropy of the relays' types, in bits; None where there is no relay.
+        types: entropy of the relays' types, in bits; None if there is no relay.
     """
 
     tasks: int
@@ -82,13 +82,13 @@ class Merits:
     def self_bleu(self) -> float | None:
         """Mean BLEU-4 of each sentence against the others (Zhu et al. 2018), 0 to 1.
 
-        The lower, the more varied; None of fewer than two, and of many over an even share of
-        ``MOST_COMPARED``.
+        Lower is more varied. None for fewer than two sentences. Of more than ``MOST_COMPARED``
+        sentences an even sample is compared.
         """
         return self_bleu(self.sentences[:: -(-len(self.sentences) // MOST_COMPARED) or 1])
 
     def record(self) -> dict[str, Any]:
-        """As JSON: means, shares and entropies."""
+        """Return means, shares and entropies as JSON."""
         means = {
             name: {"mean": spread.mean, "mean_95": spread.interval, "n": len(spread.values)}
             for name in ("plausible", "hops", "metres", "doors", "storeys", "namesakes")
@@ -104,11 +104,11 @@ class Merits:
 
 
 def merits(results: Sequence[Mapping[str, Any]]) -> Merits:
-    """What valid tasks are worth.
+    """Measure the quality and variety of valid tasks.
 
     Args:
-        results: of samples that ended ok: ``{"phase_1", "phase_2", "navloom"}``; ``phase_2`` absent
-            or None where there is no relay. Runs of earlier versions have no ``worth``.
+        results: results ``{"phase_1", "phase_2", "navloom"}`` of samples that ended ok. ``phase_2``
+            is absent or None without a relay. Runs of earlier versions have no ``worth``.
     """
     tasks = [result["phase_1"] for result in results]
     known = [worth for result in results if (worth := result["navloom"].get("worth"))]
@@ -135,7 +135,7 @@ def merits(results: Sequence[Mapping[str, Any]]) -> Merits:
 
 
 def self_bleu(sentences: Sequence[str]) -> float | None:
-    """Mean BLEU-4 of each sentence against all others, 0 to 1; None of fewer than two."""
+    """Return the mean BLEU-4 of each sentence against all others, 0 to 1; None for below two."""
     from sacrebleu.metrics.bleu import BLEU
 
     if len(sentences) < 2:
@@ -149,7 +149,7 @@ def self_bleu(sentences: Sequence[str]) -> float | None:
 
 
 def entropy(values: Iterable[str]) -> float:
-    """Shannon's entropy of how often each value occurs, in bits; 0 of none."""
+    """Return the Shannon entropy of the value frequencies in bits; 0 for no values."""
     counts = Counter(values)
     shares = [count / counts.total() for count in counts.values()]
     return -sum(share * math.log2(share) for share in shares) + 0.0
@@ -160,7 +160,7 @@ def _words(sentence: str) -> list[str]:
 
 
 NO_MERITS = merits([])
-"""Of no task."""
+"""Quality of an empty set of tasks."""
 
 
 @dataclass(frozen=True)
@@ -189,16 +189,16 @@ PUBLISHED = (
 
 @dataclass(frozen=True)
 class Diversity:
-    """How different the valid tasks of one profile, or of all, are from one another.
+    """Diversity of the valid tasks of one profile, or of all profiles.
 
     Attributes:
-        profile: whose; ``all`` for every one.
-        tasks: valid tasks.
-        objects: different object names.
-        instructions: different instructions.
-        pairs: different (scene, target region, end region).
-        relays: tasks with a relay.
-        type_a1: relays of Type-A1.
+        profile: name of the profile; ``all`` for all together.
+        tasks: number of valid tasks.
+        objects: number of different object names.
+        instructions: number of different instructions.
+        pairs: number of different (scene, target region, end region).
+        relays: number of tasks with a relay.
+        type_a1: number of relays of Type-A1.
     """
 
     profile: str
@@ -212,37 +212,37 @@ class Diversity:
 
 @dataclass(frozen=True)
 class RunScore:
-    """Everything a report says of a run, as numbers.
+    """All scores of a run that a report shows.
 
     Attributes:
         name: the run's folder.
         kind: ``single`` or ``collab``.
         model: ``provider/name``.
         scenes: names of the homes with at least one attempt.
-        single: valid single tasks per attempt; None of a run that lifted those of another.
+        single: valid single tasks per attempt; None if they come from a source run.
         relays: relays per valid single task.
         relays_per_attempt: relays per attempt.
-        not_worth_it: errands for which no relay is worth it: a finding.
-        declined: errands for which one is, and the model said that none is.
-        errors: samples on which the machinery broke.
+        not_worth_it: errands that no relay improves: a finding.
+        declined: errands that a relay improves, where the model said that none does.
+        errors: samples that ended in a program error.
         gain_alpha: 1 - alpha of each relay.
         gain_g: 1 - g_rate of each relay.
-        gain_alone: 1 - best_alone of each relay: what the better placed robot alone spares in time.
+        gain_alone: 1 - best_alone of each relay: time saved by the better placed robot alone.
         regret_g: g_rate over the best, minus 1, of each relay.
         regret_alpha: alpha minus the best, of each relay.
-        regret_asked: alpha minus the best of those that are as asked, of each relay.
-        cost_usd: what all attempts and errors cost; None where a price is not known.
-        seconds: of each attempt.
+        regret_asked: alpha minus the best alpha among relays as requested, of each relay.
+        cost_usd: cost of all attempts and errors; None if a price is unknown.
+        seconds: duration of each attempt.
         tokens: input and output tokens.
         models: calls, tokens, seconds and cost by model and role.
-        reasons: why attempts failed, most frequent first.
-        error_messages: what broke, most frequent first.
-        diversity: of all, then by profile where there are several.
-        scenes_used: homes that attempts were planned in; None where the run does not say.
-        scenes_skipped: homes that were left out, by reason, most frequent first.
-        merits: what the valid tasks are worth: plausible, plain, how hard, how varied.
-        left: attempts that were planned and have not ended; None where the run does not say.
-        driven: what came of driving the relays, where they were driven.
+        reasons: failure reasons with counts, most frequent first.
+        error_messages: error messages with counts, most frequent first.
+        diversity: diversity of all tasks, then by profile if there are several.
+        scenes_used: number of homes with planned attempts; None if not recorded.
+        scenes_skipped: number of skipped homes by reason, most frequent first.
+        merits: quality and variety of the valid tasks.
+        left: planned attempts that have not ended; None if not recorded.
+        driven: summary of the driven relays, if any were driven.
     """
 
     name: str
@@ -276,25 +276,25 @@ class RunScore:
 
     @property
     def is_baseline(self) -> bool:
-        """Whether rules spoke here and no language model."""
+        """True if a rule-based builtin model made the tasks, not a language model."""
         return self.model.startswith("builtin/")
 
     @property
     def attempts(self) -> int:
-        """Samples that ended ok or failed."""
+        """Number of samples that ended ok or failed."""
         return self.relays_per_attempt.of
 
 
 def score_run(path: Path | str) -> RunScore:
-    """Score the folder of a run.
+    """Score the run in a folder.
 
     Raises:
-        RunError: it is no run, or is broken.
+        RunError: the folder is not a run, or is broken.
     """
     run = read_run_of(path, "single", "collab")
     samples, errors = read_samples(path), read_errors(path)
     known = read_survey(Path(path))
-    # "." and "..": the folder's own name is what a reader knows the run by.
+    # Resolved, since "." and ".." would name no run.
     name = Path(path).resolve().name
     with formed(f"{path}: a sample", "a NavCraft task"):
         return score_samples(run, samples, errors, name=name, known=known)
@@ -311,11 +311,11 @@ def score_samples(
     """Score a run from its records.
 
     Args:
-        run: ``run.json``.
-        samples: ``samples.jsonl``.
-        errors: ``errors.jsonl``; those that ended well on another try are not counted.
-        name: what to call the run.
-        known: ``scenes.json``.
+        run: content of ``run.json``.
+        samples: lines of ``samples.jsonl``.
+        errors: lines of ``errors.jsonl``. Samples that later ended are not counted.
+        name: name of the run.
+        known: content of ``scenes.json``.
     """
     request = run.get("request", {})
     singles = [s for s in samples if (s.get("result") or {}).get("phase_1")]
@@ -366,7 +366,7 @@ def score_samples(
 
 
 def _left(request: Mapping[str, Any], ended: int) -> int | None:
-    """Attempts that have not ended; how many a run lifts of another stands nowhere."""
+    """Return the number of open attempts; None if the run has a source or no count."""
     planned = request.get("n")
     if not isinstance(planned, int) or request.get("source"):
         return None
@@ -400,7 +400,7 @@ def _ranked(names: Iterable[str]) -> tuple[tuple[str, int], ...]:
 
 
 def profile_name(profile: Mapping[str, Any] | None) -> str:
-    """A profile in a few words: ``33, Female, Married, Lawyer``; ``none`` without one."""
+    """Return a profile in a few words: ``33, Female, Married, Lawyer``; ``none`` without one."""
     if not profile:
         return "none"
     keys = ("Age", "Gender", "Marital Status", "Occupation")

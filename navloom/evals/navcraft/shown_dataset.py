@@ -1,8 +1,9 @@
-"""What a page shows of a file of NavCraft tasks, anyone's: its lines as a run's, with the faults.
+"""Page of a NavCraft dataset file: its lines in the form of a run's samples, with findings.
 
-A row is a line as a run of NavCraft has it, so that a run's columns are a file's too: ``id``,
-``scene``, ``status`` (``valid`` or ``not valid``), ``reason`` (the first finding), ``attempt`` (the
-line's number, from 1), ``result`` (phases and record) and ``findings``, as (where, what) each.
+A row has the form of a NavCraft sample, so that the columns of runs fit files too. Its keys are
+``id``, ``scene``, ``status`` (``valid`` or ``not valid``), ``reason`` (the first finding),
+``attempt`` (the line's number, from 1), ``result`` (phases and record) and ``findings`` (location
+and message of each).
 """
 
 from __future__ import annotations
@@ -29,18 +30,18 @@ _MOST_LISTED = 200
 
 
 def dataset_rows(path: Path | str, scenes: str | Sequence[str] | None = None) -> Iterator[Any]:
-    """The lines of a file, checked as ``navloom validate`` does.
+    """Yield the lines of a file, checked as by ``navloom validate``.
 
     Args:
         path: a file of JSON lines in the ``navcraft`` format.
-        scenes: where its scenes are, as of :func:`navloom.evals.navcraft.dataset.check_file`.
+        scenes: location of its scenes, as for :func:`navloom.evals.navcraft.dataset.check_file`.
 
     Yields:
-        Rows as above; those that are no JSON have no result.
+        Rows as described in the module. A line without ``phase_1`` has no result.
 
     Raises:
         UsageError: the file cannot be read.
-        SceneError: ``scenes`` names none.
+        SceneError: ``scenes`` names no scenes.
     """
     taken: set[str] = set()
     for number, line, found in checked_lines(path, scenes):
@@ -71,7 +72,7 @@ def dataset_rows(path: Path | str, scenes: str | Sequence[str] | None = None) ->
 
 
 def dataset_columns() -> list[Column]:
-    """What a row has of its own in a table."""
+    """Return the table columns of a dataset row."""
     faults = Column(
         "faults",
         lambda row: len(row["findings"]),
@@ -86,15 +87,15 @@ def dataset_columns() -> list[Column]:
 def dataset_detail(
     path: Path | str, row: Mapping[str, Any], scenes: str | Sequence[str] | None = None
 ) -> Detail:
-    """One task of a file, as one of a run is shown.
+    """Return the page of one task of a file, in the form of a run's sample page.
 
     Args:
         path: the file.
-        row: of :func:`dataset_rows`.
-        scenes: likewise.
+        row: a row of :func:`dataset_rows`.
+        scenes: as for :func:`dataset_rows`.
 
     Raises:
-        RunError: the line has not the form of a task; its faults are in the row.
+        RunError: the line does not have the form of a task, though it has no findings.
     """
     named, faults = (
         str(row["id"]),
@@ -124,7 +125,7 @@ def _kept(scenes: str | tuple[str, ...] | None, homes: Any, name: str) -> Scene:
 
 
 def dataset_tables(path: Path | str, rows: Sequence[Mapping[str, Any]]) -> list[Block]:
-    """What a file comes to: how many tasks, what is wrong with them, what they are worth.
+    """Return the summary of a file: number of tasks, findings, quality and variety.
 
     Args:
         path: the file.

@@ -1,22 +1,22 @@
-"""Studies: questions about the generator that one command answers, on scenes one has.
+"""Studies of the NavCraft generator, each run by one command on the user's scenes.
 
-``relays``: how far are the relays of some models from the best there is? ``profiles``: do profiles
-make tasks more varied, and each role's different (CoNavBench A.8, figures 14 and 15)?
-``ablation``: which help does a small model need? Each makes ordinary runs in the folder given, goes
-on with what is there already, and returns tables.
+``relays``: how far are the relays of some models from the optimum? ``profiles``: do profiles make
+tasks more varied, and different for each role (CoNavBench A.8, figures 14 and 15)? ``ablation``:
+which help does a small model need? Each study makes ordinary runs in the given folder, continues
+existing ones, and returns tables.
 
-The full setting of the ablation shows the home in one line a room, says what is next to what and
-what is admissible, ranks handoffs, holds names to those that exist, and says precisely what is
-wrong. Each arm takes one of these away. "no schema" leaves the names and the form of a reply to the
-prompt, "whole answer" asks for the paper's answer at once, by its prompts and tools, and "literal"
-takes all help away; "recommended" adds a good choice, which is then a planner's.
+The full setting of the ablation shows the home in one line a room, lists adjacent regions and
+admissible choices, ranks handoffs, restricts names to existing ones, and explains each violation.
+Each arm removes one of these. "no schema" leaves the names and the form of a reply to the prompt.
+"whole answer" asks for the paper's answer at once, by its prompts and tools. "literal" removes all
+help. "recommended" adds a good choice, which then comes from a planner.
 
-Validity tells blind picks and a model apart no more than a coin: blind picks are valid, too. So
-every arm makes the same attempts, each sample has one id in all of them, and what differs between
-homes cancels out. Beside the models stand arms that know nothing: names drawn at random (with and
-without the paper's repairs), blind picks from the same small lists, and always the first of a list.
-What a model adds is its difference to the arm that read the same lists: of the blind list to blind
-picks, of the ranked one to always the first.
+Validity does not separate a model from blind picks, since blind picks are valid too. So every arm
+makes the same attempts with the same sample ids, and differences between homes cancel out. Control
+arms use no knowledge: names drawn at random (with and without the paper's repairs), blind picks
+from the same small lists, and always the first of a list. The contribution of a model is its
+difference to the control that read the same list: blind picks for the blind list, always the first
+for the ranked one.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from navloom.files import write_whole
 from navloom.prompts.navcraft.profiles import NO_PROFILE, profile_names
 
 ATTEMPTS_A_HOME = 20
-"""Attempts a home of each half of the profile study; A.8 found 18 to 21 instructions a home."""
+"""Attempts per home in each half of the profile study. A.8 has 18 to 21 instructions a home."""
 _MOST_NAMED = 4
 FULL = "full"
 ARMS: dict[str, dict[str, Any]] = {
@@ -66,23 +66,23 @@ ARMS: dict[str, dict[str, Any]] = {
     "whole answer": {"compact": False},
     "literal": {"compact": False, "constrain": False, "precise_repairs": False},
 }
-"""What each arm changes of the full setting."""
+"""Request settings of each arm that differ from the full setting."""
 TURNS, REPAIRS = 16, 8
 
 
 def study_relays(
     request: SynthRequest, models: Sequence[str], out: Path, session: Session | None = None
 ) -> list[Table]:
-    """Make relays with several models and hold them against the optimum of each task.
+    """Generate relays with several models and compare them with the optimum of each task.
 
     Args:
-        request: which homes, how many attempts, which seed; its model is replaced.
-        models: ``provider/name`` of each.
-        out: the folder for the runs, one a model, and for a report of all.
-        session: how to go through the runs.
+        request: homes, attempts and seed; its model is replaced.
+        models: ``provider/name`` of each model.
+        out: folder of the runs, one a model, and of a report of all.
+        session: execution settings of the runs.
 
     Returns:
-        One table; ``out/report.json`` has it with all that a report of the runs shows.
+        One table. ``out/report.json`` holds it with the whole report of the runs.
 
     Raises:
         RunError: ``out`` is a run's folder, or what :func:`navloom.evals.runner.run_kind` raises.
@@ -132,15 +132,15 @@ def _against_optimum(folders: Sequence[Path]) -> Table:
 
 @dataclass(frozen=True)
 class Role:
-    """What one role asks for.
+    """Objects that one profile role asks for.
 
     Attributes:
         name: age and occupation.
-        tasks: valid tasks made for it.
-        objects: different target objects.
-        favourites: the objects asked for most, and how often.
-        apart: total variation distance of its objects from those of all other roles, 0 (the same)
-            to 1 (nothing in common).
+        tasks: number of valid tasks made for it.
+        objects: number of different target objects.
+        favourites: most frequent target objects with counts.
+        apart: total variation distance of its objects from those of all other roles, 0 (equal)
+            to 1 (disjoint).
     """
 
     name: str
@@ -153,16 +153,16 @@ class Role:
 def study_profiles(
     request: SynthRequest, homes: int, out: Path, session: Session | None = None
 ) -> list[Table]:
-    """The same homes, seed and number of attempts, without a profile and with the five in turn.
+    """Compare tasks without a profile and with five profiles on the same homes and seed.
 
     Args:
-        request: which homes and model; profiles, attempts and number of homes are replaced.
-        homes: how many homes, the first of the spec.
-        out: the folder for the two runs.
-        session: how to go through the runs.
+        request: homes and model; profiles, attempts and number of homes are replaced.
+        homes: number of homes, the first of the spec.
+        out: folder of the two runs.
+        session: execution settings of the runs.
 
     Returns:
-        Diversity of both, and what each role asks for.
+        Tables of the diversity of both runs and of the objects each role asks for.
     """
     check_free(out)
     folders = {"no profile": out / "none", "five profiles": out / "profiles"}
@@ -198,7 +198,7 @@ def _diversity(folder: Path, rows: Sequence[Mapping[str, Any]]) -> tuple[str, ..
 def _roles_table(
     with_profiles: Sequence[Mapping[str, Any]], without: Sequence[Mapping[str, Any]]
 ) -> Table:
-    # The same split of a run that knows no profile: how far apart chance alone puts five roles.
+    # The same split of the run without profiles gives the distance of five roles by chance.
     names = profile_names()
     dealt = [
         {**row, "profile": {"Age": 0, "Occupation": names[row["attempt"] % len(names)]}}
@@ -225,7 +225,7 @@ def _roles_table(
 
 
 def roles(rows: Sequence[Mapping[str, Any]]) -> list[Role]:
-    """What each role among the valid tasks asks for, in order of first appearance."""
+    """Return the objects each role asks for among the valid tasks, in order of appearance."""
     asked: dict[str, Counter[str]] = {}
     for row in _valid(rows):
         if row["profile"]:
@@ -245,7 +245,7 @@ def roles(rows: Sequence[Mapping[str, Any]]) -> list[Role]:
 
 
 def total_variation(a: Mapping[str, int], b: Mapping[str, int]) -> float:
-    """Half the L1 distance between two frequency tables, as shares; 0 where one is empty."""
+    """Return half the L1 distance of two frequency tables as shares; 0 if one is empty."""
     all_a, all_b = sum(a.values()), sum(b.values())
     if not all_a or not all_b:
         return 0.0
@@ -271,19 +271,19 @@ def study_ablation(
     arms: Sequence[str] = tuple(ARMS),
     session: Session | None = None,
 ) -> Table:
-    """Run the arms and table them.
+    """Run the arms and tabulate their scores.
 
     Args:
-        request: which homes, model and seed; how much help is replaced by each arm's.
-        out: the folder for the runs, one an arm.
-        n: attempts of an arm.
-        n_full: attempts of the full setting.
-        arms: which of ``ARMS``.
-        session: how to go through the runs; one attempt at a time, so that seconds mean something.
+        request: homes, model and seed; its help settings are replaced by each arm's.
+        out: folder of the runs, one an arm.
+        n: number of attempts of an arm.
+        n_full: number of attempts of the full setting.
+        arms: names from ``ARMS``.
+        session: execution settings. By default one attempt at a time, so that durations compare.
 
     Raises:
-        UnfinishedError: stopped; the same call goes on.
-        UsageError: there is no such arm.
+        UnfinishedError: the study was stopped; the same call continues it.
+        UsageError: an arm is unknown.
     """
     check_arms(arms, ARMS)
     check_free(out)
@@ -349,22 +349,22 @@ _SMALL = {"compact": True, "max_turns": TURNS, "max_reasks": REPAIRS}
 CONTROLS: dict[str, dict[str, Any]] = {
     "heuristic": {"model": HEURISTIC},
     "random": {"model": RANDOM},
-    # One call of the tool and one answer: whoever drew badly has no second try.
+    # One tool call and one answer, so a bad draw has no second try.
     "no repair": {"model": RANDOM, "max_turns": 2, "max_reasks": 0},
     "blind picks": {"model": HEURISTIC, "choices": "blind", **_SMALL},
     "always first": {"model": FIRST, **_SMALL},
 }
-"""The arms that know nothing, and the rules that do; what each changes of the request."""
+"""Request changes of the control arms, and of the heuristic rules."""
 _LISTS = {"blind": "blind picks", "ranked": "always first"}
-"""How handoffs are listed to a model, and the arm that reads the same and knows nothing."""
+"""List form of handoffs -> control arm that reads the same list."""
 
 
 def arms_of(models: Sequence[str], *, whole: bool = False) -> dict[str, dict[str, Any]]:
-    """Every arm by name: the controls, then two a model.
+    """Return every arm by name: the controls, then two for each model.
 
     Args:
-        models: ``provider/name`` of each.
-        whole: ask models for whole answers too, as the paper does: another arm each.
+        models: ``provider/name`` of each model.
+        whole: add an arm for each model that asks for whole answers, as the paper does.
     """
     arms = dict(CONTROLS)
     for model in models:
@@ -384,23 +384,23 @@ def study_worth(
     whole: bool = False,
     only: Sequence[str] = (),
 ) -> list[Table]:
-    """Make the same attempts with every arm, and table what the tasks are worth.
+    """Make the same attempts with every arm and compare the quality of the tasks.
 
     Args:
-        request: which homes, how many attempts, which seed; its model and help are replaced.
-        models: ``provider/name`` of each; none: the controls alone.
-        out: the folder for the runs, one an arm, for a report of all and ``worth.json``.
-        session: how to go through the runs.
-        whole: ask models for whole answers too.
-        only: these arms alone.
+        request: homes, attempts and seed; its model and help settings are replaced.
+        models: ``provider/name`` of each model; empty for the controls alone.
+        out: folder of the runs, one an arm, of a report of all and of ``worth.json``.
+        session: execution settings of the runs.
+        whole: also ask models for whole answers.
+        only: names of the arms to run; empty for all.
 
     Returns:
-        Table 4, worth, variety, and differences to the arm that knows nothing.
+        Tables: Table 4, quality, variety, validity with regret, and differences to the controls.
 
     Raises:
         RunError: ``out`` is a run's folder, or what :func:`navloom.evals.runner.run_kind` raises.
-        UnfinishedError: a run was stopped or has errors; the same call goes on.
-        UsageError: an unknown arm, or a model is given twice.
+        UnfinishedError: a run was stopped or has errors; the same call continues it.
+        UsageError: an arm is unknown, or a model is given twice.
     """
     check_free(out)
     arms = arms_of(models, whole=whole)
@@ -424,14 +424,14 @@ def study_worth(
 
 
 def against_blind(folders: Mapping[str, Path]) -> list[dict[str, Any]]:
-    """What each model's arm has more than the arm that read the same lists and knows nothing.
+    """Return the paired difference of each model's arm to its control arm.
 
     Args:
-        folders: the run of each arm, by name.
+        folders: folder of each arm's run, by name.
 
     Returns:
-        One record an arm and a measure: ``arm, against, measure, pairs, difference, low, high``.
-        Validity is over all samples; the others over those that are valid in both.
+        One record an arm and measure: ``arm, against, measure, pairs, difference, low, high``.
+        Validity is over all samples; other measures are over samples that have them in both.
     """
     rows = {name: {row["id"]: row for row in read_samples(path)} for name, path in folders.items()}
     found = []
@@ -452,7 +452,7 @@ def against_blind(folders: Mapping[str, Path]) -> list[dict[str, Any]]:
 
 
 def _paired(pairs: Sequence[tuple[str, float]]) -> dict[str, Any]:
-    """The mean difference and its 95 % interval, homes drawn whole."""
+    """Return the mean difference with its 95 % interval, bootstrapped over homes."""
     if not pairs:
         return {"pairs": 0, "difference": None, "low": None, "high": None}
     values = np.array([[difference] for _, difference in pairs])

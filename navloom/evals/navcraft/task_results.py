@@ -1,4 +1,4 @@
-"""A task of NavCraft: its column in a table of samples, its story, and what a page shows of it."""
+"""NavCraft tasks in tables and on pages: columns, description, scores and maps of a task."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ from navloom.tools.navcraft.wish import Wish
 
 
 def result_of(line: Line) -> Mapping[str, Any]:
-    """What came of an attempt; empty where it gave nothing."""
+    """Return the result of an attempt; empty if there is none."""
     return line.get("result") or {}
 
 
 def rest_of(line: Line) -> Mapping[str, Any]:
-    """What is recorded beside the phases."""
+    """Return the ``navloom`` part of a result, which is recorded beside the phases."""
     return result_of(line).get("navloom") or {}
 
 
@@ -60,26 +60,26 @@ def _of(key: str) -> Callable[[Line], Cell]:
 
 
 def repairs_of(rest: Mapping[str, Any]) -> int:
-    """How often a choice or an answer had to be mended: what the checks sent back."""
+    """Return the number of repairs: replaced choices and answers that checks rejected."""
     sent = (*rest.get("violations_mended", ()), *rest.get("relay_violations_mended", ()))
     return sum(int(count) for count in (rest.get("repairs") or {}).values()) + len(sent)
 
 
 def _told_of(line: Line) -> str:
-    """The instruction of the whole errand."""
+    """Return the instruction of the whole errand."""
     return str(result_of(line)["phase_1"]["Task instruction"])
 
 
 _WORDS = packaged("navloom.evals.navcraft", "meanings.yaml")
 MEANS: Mapping[str, tuple[str, str]] = _WORDS["relay"]
-"""What a relay's numbers are: unit and words."""
+"""Measure of a relay -> its unit and meaning."""
 
 
 def columns(run: Mapping[str, Any]) -> list[Column]:
-    """What a line of a run of NavCraft, or of a dataset, has of its own.
+    """Return the table columns of a NavCraft sample or dataset line.
 
     Args:
-        run: what ``run.json`` says; of a dataset ``{}``.
+        run: content of ``run.json``; ``{}`` for a dataset.
     """
     relays = run.get("kind", "collab") == "collab"
     made = [
@@ -120,7 +120,7 @@ def columns(run: Mapping[str, Any]) -> list[Column]:
 
 
 def pairing() -> Pairing:
-    """Two runs over the same homes, attempt by attempt."""
+    """Return how to pair two runs over the same homes, attempt by attempt."""
     rates = ("alpha", "gain_alpha", "g_rate", "gain_g")
     regrets = ("regret_alpha", "regret_asked", "regret_g")
     effort = ("tool_calls", "model_calls", "tokens")
@@ -154,7 +154,7 @@ def pairing() -> Pairing:
 
 
 def task_story(row: Mapping[str, Any]) -> str:
-    """One line of a dataset as two or three plain sentences."""
+    """Return a dataset line as two or three plain sentences."""
     one, two, rest = row["phase_1"], row.get("phase_2"), row["navloom"]
     start = readable(one["Single robot start region"]["robot_1"])
     target = readable(one["Single robot target object region"]["robot_1"])
@@ -194,7 +194,7 @@ def _merit(rest: Mapping[str, Any]) -> str:
 
 
 def task_things(row: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The things that a task is about, in its order: what each is, and its id."""
+    """Return the items of a task in its order: description and id of each."""
     one, two, rest = row["phase_1"], row.get("phase_2"), row["navloom"]
     things = [(f"the object: {readable(one['Target object'])}", rest["object_id"])]
     if two is not None:
@@ -204,10 +204,10 @@ def task_things(row: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def pick_tasks(rows: Sequence[Mapping[str, Any]], most: int = 10) -> list[Mapping[str, Any]]:
-    """Choose tasks to show: spread over the scenes, in their order, always the same.
+    """Choose tasks to show, spread over the scenes in a deterministic order.
 
-    Relays that end sooner than robot_1 alone would; where there are none, errands for one robot;
-    slower relays only where there is nothing else. Of these what a person would ask for, if any is.
+    Relays that are faster than robot_1 alone come first. Without any, single-robot errands are
+    taken, and without those slower relays. Among them only plausible tasks, if there are any.
     """
     best = min(map(_rank, rows), default=(0, False))
     by_scene: dict[str, list[Mapping[str, Any]]] = {}
@@ -234,10 +234,10 @@ _GRADES: Mapping[str, str] = _WORDS["grades"]
 
 
 def detail(run: Path, line: Mapping[str, Any]) -> Detail:
-    """One attempt of a run: its task, what it is worth, the map in seconds, what was mended.
+    """Return the page of one attempt: task, scores, timed map and repairs.
 
     Raises:
-        RunError: the line has not the form of a NavCraft sample.
+        RunError: the line does not have the form of a NavCraft sample.
     """
 
     def load(name: str) -> Scene:
@@ -256,7 +256,7 @@ def detail(run: Path, line: Mapping[str, Any]) -> Detail:
 
 
 def _outcome(line: Line) -> list[Block]:
-    """What became of an attempt, where it is no task in a dataset."""
+    """Return a block on an attempt that gave no task: failed, or no relay is worth it."""
     if line.get("status") != "ok":
         why = " · ".join(str(line[k]) for k in ("reason", "message") if line.get(k))
         return [Prose(title="Failed", text=why, tone="bad", note="What held is shown below.")]
@@ -269,13 +269,13 @@ def _outcome(line: Line) -> list[Block]:
 def task_detail(
     name: str, line: Mapping[str, Any], load: Load, found: Sequence[tuple[str, str]] | None = None
 ) -> Detail:
-    """One task as a dataset has it, whoever made it.
+    """Return the page of one task of a dataset.
 
     Args:
         name: its title.
-        line: a line of a dataset, of the schema's form.
-        load: gives a scene by its portable name, or raises a SceneError.
-        found: what is wrong with it, where that is known: (where, what) each.
+        line: a line of a dataset that is valid under the schema.
+        load: loads a scene by its portable name, or raises a SceneError.
+        found: its problems as (location, message); None to check it here.
     """
     rest = line.get("navloom") or {}
     maps: list[Block]
@@ -305,12 +305,12 @@ def _story(line: Mapping[str, Any]) -> str:
     try:
         return task_story(line)
     except (KeyError, TypeError):
-        # A line need not record what is not in its phases.
+        # A line may lack the record beside its phases.
         return str(line["phase_1"]["Task instruction"])
 
 
 def _verdict(rest: Mapping[str, Any]) -> str:
-    """Whether it is sooner than one robot alone: of two starts one is nearer, too."""
+    """Return a sentence on whether the relay is faster than either robot alone."""
     together, alone = rest.get("g_rate"), rest.get("best_alone")
     if not isinstance(together, int | float) or not isinstance(alone, int | float):
         return ""
@@ -321,7 +321,7 @@ def _verdict(rest: Mapping[str, Any]) -> str:
 
 
 def _drove(driven: Any) -> str:
-    """Whether two bodies carried it out, where they tried."""
+    """Return a sentence on whether two bodies carried the relay out, if they tried."""
     if not isinstance(driven, Mapping):
         return ""
     bodies = " and ".join(map(str, driven["bodies"].values()))
@@ -329,7 +329,7 @@ def _drove(driven: Any) -> str:
 
 
 def _told(line: Mapping[str, Any]) -> Transcript:
-    """Who is told what, word for word."""
+    """Return the instructions of each robot, word for word."""
     said = [Said("robot_1 alone", str(line["phase_1"]["Task instruction"]))]
     if plan := line.get("phase_2"):
         for who, text in sorted(plan["Subtask instruction"].items()):
@@ -339,7 +339,7 @@ def _told(line: Mapping[str, Any]) -> Transcript:
 
 
 def _worth(line: Mapping[str, Any], rest: Mapping[str, Any]) -> list[Block]:
-    """Numbers that a line records; the same as a report adds up."""
+    """Return blocks of the recorded scores, which are those that a report averages."""
     found: list[Fact] = []
 
     def add(key: str, form: Callable[[float], str], note: str, name: str = "") -> None:
@@ -409,7 +409,7 @@ def _value(value: Any) -> str:
 
 
 def found_block(found: Sequence[tuple[str, str]]) -> Block:
-    """What a check of a task found: where, and what."""
+    """Return a block with the findings of a check: location and message of each."""
     if not found:
         return Prose(title="Checked", text="validate finds nothing wrong with it.", tone="good")
     note = "As `navloom validate` says it, of the schema and then of the scene."
@@ -418,7 +418,7 @@ def found_block(found: Sequence[tuple[str, str]]) -> Block:
 
 
 def _maps(scene: Scene, line: Mapping[str, Any], rest: Mapping[str, Any]) -> list[Block]:
-    """The task on its plan: as a relay, alone, the best there is, and as it was driven."""
+    """Return maps of the task: as a relay, alone, the best relays, and as driven."""
     try:
         task = placed_task(scene, line)
         shown: list[tuple[str, SceneMap]] = []
@@ -443,7 +443,7 @@ def _maps(scene: Scene, line: Mapping[str, Any], rest: Mapping[str, Any]) -> lis
 def _best(
     task: RelayTask, taken: RelayChoice, rest: Mapping[str, Any]
 ) -> list[tuple[str, SceneMap]]:
-    """The best relays: by alpha, by time, and of those that are as asked; each shown once."""
+    """Return maps of the best relays by alpha, by time and as requested, each once."""
     relays, seen = all_relays(task, strict=bool(rest.get("strict_helper"))), {tuple(taken)}
     best = [
         ("the best for robot_1", "regret_alpha", relays.best("alpha")),
@@ -457,7 +457,7 @@ def _best(
         best.append(("the best as asked", "regret_asked", first))
     found = []
     for words, regret, one in best:
-        # Beside what is as good as the best no other is shown.
+        # A relay that equals the optimum needs no second map.
         if one is None or _is_none(rest.get(regret)) or (choice := _choice(one)) in seen:
             continue
         seen.add(choice)
@@ -476,7 +476,7 @@ def _choice(relay: Relay) -> tuple[str, str, str, str]:
 
 
 def _legs(driven: Mapping[str, Any]) -> Grid:
-    """How two bodies drove it, a row a leg."""
+    """Return a table of the driven legs, one row a leg."""
     rows = tuple(
         (
             f"{leg['robot']} to the {readable(str(leg['to']))} in {readable(str(leg['region']))}",
@@ -499,7 +499,7 @@ def _legs(driven: Mapping[str, Any]) -> Grid:
 
 
 def _made(run: Path, line: Line) -> Transcript:
-    """What was tried and sent back: the words where the run keeps its calls, else the counts."""
+    """Return the tries and repairs: the conversation if the run stores it, else counts."""
     rest = rest_of(line)
     tone: Tone = "good" if line.get("status") == "ok" else "bad"
     ended = "accepted" if line.get("status") == "ok" else str(line.get("message") or "not accepted")
