@@ -1,1 +1,1 @@
-"""The agents, each a LangGraph graph. Floor 4: uses everything below."""
+"""Agents, each a LangGraph graph. Layer 4 of the architecture: uses all layers below."""

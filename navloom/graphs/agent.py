@@ -1,21 +1,21 @@
-"""Base of every graph: its input and outcome, the thread of its nodes, and its checkpoints.
+"""Base classes of all agent graphs: input, outcome, context, worker thread and checkpoints.
 
-An agent is a :class:`AgentGraph`, LangGraph's ``StateGraph`` with three things settled:
+An agent is an :class:`AgentGraph`: LangGraph's ``StateGraph`` with three conventions.
 
-- it takes its ``Input`` and gives an :class:`Outcome` and nothing else, so that it can be a node of
-  another graph; what is wrong with input or context is said in one line before anything is done;
-- a node that is a plain function is run on a thread of the house, never on the event loop: scenes
-  load there, prompts are rendered there, simulators move and draw there. It is one thread, so that
-  nothing in a scene or simulator is used from two at once. A node that asks a model is ``async``
-  and does what precedes the call by :func:`off_loop`;
-- values that grow are kept by what is added to them (:data:`Growing`, :data:`Merging`): a
-  checkpoint holds a step, not everything before it. LangGraph rebuilds them from the checkpoints
-  before, which therefore must not be pruned.
+- It takes its ``Input`` and returns only an :class:`Outcome`, so that it can be a node of another
+  graph. Errors in input or context are reported in one line before any node runs.
+- A node that is a plain function runs on the worker thread, never on the event loop. Scenes are
+  loaded, prompts rendered and simulators moved there. There is one such thread, so that no scene or
+  simulator is used by two threads at once. A node that asks a model is ``async`` and prepares the
+  call by :func:`off_loop`.
+- Growing values are stored by their increments (:data:`Growing`, :data:`Merging`): a checkpoint
+  holds one step, not all steps before it. LangGraph rebuilds the values from earlier checkpoints,
+  which therefore must not be pruned.
 
-Checkpoints are kept in a SQLite file, and only plain data comes out of it. A file that somebody
-else wrote cannot make this process import or call anything (strict msgpack). Each value that is
-kept carries a check of its bytes behind its kind, ``msgpack:5f…``, so that one with flipped bytes
-is never read as another; SQLite itself says whether its pages hang together.
+Checkpoints are stored in a SQLite file, and only plain data is read from it. A file from another
+source cannot make this process import or call anything (strict msgpack). Each stored value has a
+checksum behind its kind, ``msgpack:5f…``, so that a value with changed bytes is rejected. SQLite
+itself checks the integrity of its pages.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ from navloom.sim.protocol import Simulator
 from navloom.sim.walker import Leases
 
 _MOST_STEPS = 1_000_000
-"""LangGraph's default limit has fewer steps than a home has questions; contexts bound them."""
+"""Recursion limit. LangGraph's default is too low for a home's questions; contexts bound them."""
 _DOCUMENTED = ConfigDict(use_attribute_docstrings=True)
 T = TypeVar("T")
 K = TypeVar("K")
@@ -82,23 +82,23 @@ def _merged(old: dict[Any, Any], new: Sequence[dict[Any, Any]]) -> dict[Any, Any
 
 
 Growing = Annotated[list[T], DeltaChannel(_extended)]
-"""A list in a state: nodes give what is to be added."""
+"""List in a state, to which nodes return the elements to append."""
 Merging = Annotated[dict[str, T], DeltaChannel(_merged)]
-"""A mapping in a state: nodes give what is to be added or replaced."""
+"""Mapping in a state, to which nodes return the entries to add or replace."""
 
 
 class FromPython:
-    """In a schema, a field that takes an object: from JSON its name, or nothing at all.
+    """Schema annotation of a field that takes an object, or from JSON its name or null.
 
     Args:
-        named: what a name of it looks like; None where only Python can give it.
+        named: example of its name; None if only Python code can set it.
     """
 
     def __init__(self, named: str | None = None) -> None:
         self.named = named
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
-        """Anything from Python; a text, or null, from JSON."""
+        """Return a schema that accepts any Python object, and a string or null from JSON."""
         del source, handler
         text, nothing = core_schema.str_schema(), core_schema.none_schema()
         return core_schema.json_or_python_schema(
@@ -113,7 +113,7 @@ SceneLike = Annotated[Scene | str, FromPython("home:7")]
 ModelLike = Annotated[BaseChatModel | str, FromPython("builtin/heuristic")]
 """A chat model, or its ``provider/name``."""
 SimulatorLike = Annotated[Simulator | Callable[[], Simulator] | str, FromPython("graph")]
-"""A simulator, what makes one for each run, or the name of a backend."""
+"""A simulator, a function that makes one for each run, or the name of a backend."""
 Picture = Annotated[
     bytes,
     BeforeValidator(lambda given: b64decode(given) if isinstance(given, str) else given),
@@ -124,29 +124,29 @@ Picture = Annotated[
 
 @with_config(_DOCUMENTED)
 class Outcome(TypedDict, total=False):
-    """What every graph gives."""
+    """Outcome of a graph."""
 
     result: dict[str, Any]
-    """What came of it; each graph says what is in it."""
+    """The result; each graph documents its keys."""
     status: Literal["ok", "failed"]
-    """``failed``: the agent did not manage. Where the machinery breaks, an exception is raised."""
+    """``failed``: the agent did not succeed. A program error raises an exception instead."""
     reason: str | None
-    """Where it failed: the code to count it under."""
+    """Code of the failure, for counting."""
     message: str | None
-    """Where it failed: one line for a person."""
+    """Failure message in one line."""
     paid: Growing[dict[str, Any]]
-    """What each call of a model came to (:class:`navloom.models.usage.ModelUsage`), also of graphs
-    within this one."""
+    """Usage of each model call (:class:`navloom.models.usage.ModelUsage`), including those of
+    subgraphs."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AgentContext:
-    """What does not change during a run. Two contexts are equal only if they are one.
+    """Settings of a graph that stay fixed during a run. Contexts are compared by identity.
 
-    Values are checked when it is made, those of JSON brought into the field's type.
+    Values are validated on construction, and values from JSON are converted to the field's type.
 
     Raises:
-        UsageError: a value that a field cannot take.
+        UsageError: a field cannot take its value.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = _DOCUMENTED
@@ -160,7 +160,7 @@ class AgentContext:
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> Any:
-        """The schema that servers and clients fill, inherited fields described as well."""
+        """Return the schema for servers and clients, with descriptions of inherited fields."""
         made = handler(schema)
         properties = handler.resolve_ref_schema(made)["properties"]
         for base in cls.__mro__[1:]:
@@ -172,7 +172,7 @@ class AgentContext:
 
     @cached_property
     def leases(self) -> Leases:
-        """The simulators that were made for it."""
+        """Simulators that were made for this context."""
         return Leases()
 
 
@@ -187,16 +187,16 @@ def _fields(kind: Any) -> TypeAdapter[Any]:
 def checked(
     kind: TypeAdapter[Any], given: Mapping[str, Any], where: str, *, strict: bool = False
 ) -> dict[str, Any]:
-    """The values of a mapping, as its schema has them.
+    """Validate the values of a mapping and return them converted to its schema.
 
     Args:
-        kind: of a TypedDict.
-        given: by name; names that the schema does not know are left out.
-        where: whose they are, for the error.
-        strict: take nothing for what it is not, such as '5' for a number.
+        kind: type adapter of a TypedDict.
+        given: name -> value. Names that are not in the schema are dropped.
+        where: owner of the values, for the error message.
+        strict: do not convert between types, such as '5' to a number.
 
     Raises:
-        UsageError: the first that is wrong: where, what it is, what was expected.
+        UsageError: the first invalid value, with its location and the expected type.
     """
     try:
         found: dict[str, Any] = kind.validate_python(dict(given), strict=strict)
@@ -206,14 +206,14 @@ def checked(
 
 
 class AgentGraph(StateGraph[StateT, ContextT, InputT, Any]):
-    """A ``StateGraph`` of the house; see the module.
+    """LangGraph's ``StateGraph`` with the conventions of this module.
 
     Args:
-        state: its state, which holds an `Outcome`.
-        context: its context, an `AgentContext`.
-        input: what a caller gives.
-        name: what it is called.
-        output: what it gives; an `Outcome` by default.
+        state: type of its state, which holds an `Outcome`.
+        context: type of its context, an `AgentContext`.
+        input: type of its input.
+        name: name of the graph.
+        output: type of its output; by default an `Outcome`.
     """
 
     def __init__(
@@ -231,7 +231,7 @@ class AgentGraph(StateGraph[StateT, ContextT, InputT, Any]):
         self._first: frozenset[str] = frozenset()
 
     def add_node(self, node: Any, action: Any = None, **settings: Any) -> Any:
-        """Add a node: a plain function is run off the event loop, an ``async`` one on it."""
+        """Add a node. A plain function runs off the event loop, an ``async`` one on it."""
         if not callable(action):
             return super().add_node(node, action, **settings)
         return super().add_node(node, self._guarded(node, action), **settings)
@@ -244,7 +244,7 @@ class AgentGraph(StateGraph[StateT, ContextT, InputT, Any]):
             self.check_context(runtime.context)
             if node in self._first:
                 await off_loop(self._check_input, state)
-            if inner is not None:  # LangGraph finds it by its name here, as in `as_node` itself.
+            if inner is not None:  # LangGraph finds the graph by this name, as in `as_node`.
                 return await action(state, runtime)
             given = (state, runtime) if both else (state,)
             return await (action(*given) if waits else off_loop(action, *given))
@@ -252,10 +252,10 @@ class AgentGraph(StateGraph[StateT, ContextT, InputT, Any]):
         return guarded
 
     def check_context(self, context: Any) -> None:
-        """Say what to give where a context is none, or another graph's.
+        """Check that a context is of this graph's type.
 
         Raises:
-            UsageError: it is not this graph's.
+            UsageError: the context is missing or another graph's; the message names the right one.
         """
         kind: Any = self.context_schema
         if not isinstance(context, kind):
@@ -273,11 +273,11 @@ class AgentGraph(StateGraph[StateT, ContextT, InputT, Any]):
         checked(_adapter(kind), known, f"{self.name}'s input", strict=True)
 
     def compile(self, checkpointer: Checkpointer = None, **settings: Any) -> Any:
-        """The graph, to be run.
+        """Return the compiled graph.
 
         Args:
-            checkpointer: where its steps are kept; nowhere by default.
-            settings: LangGraph's own.
+            checkpointer: store of its steps; by default none.
+            settings: other settings of LangGraph.
         """
         branches = self.branches.get(START, {}).values()
         ends = chain.from_iterable((branch.ends or {}).values() for branch in branches)
@@ -295,15 +295,15 @@ _HOUSE = ThreadPoolExecutor(1, thread_name_prefix="navloom.house")
 
 
 def is_off_loop() -> bool:
-    """Whether this is the thread of the house."""
+    """Check whether this is the worker thread."""
     return threading.current_thread().name.startswith("navloom.house")
 
 
 async def off_loop(work: Callable[..., T], *given: Any) -> T:
-    """Do what takes time, or touches the disk, on the thread of the house.
+    """Run blocking work on the worker thread.
 
     Args:
-        work: what to do; it does not wait for another graph.
+        work: function to run. It must not wait for another graph.
         given: its arguments.
     """
     if is_off_loop():
@@ -319,7 +319,7 @@ _TABLES = {
     ),
     "writes": ("thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, type", "value"),
 }
-"""Columns that are read as text, and those that hold bytes."""
+"""Table -> columns that are read as text, and columns that hold bytes."""
 _LOST = """
     SELECT (SELECT count(*) FROM checkpoints AS one WHERE parent_checkpoint_id IS NOT NULL
             AND NOT EXISTS (SELECT 1 FROM checkpoints AS before
@@ -327,8 +327,8 @@ _LOST = """
                 AND before.checkpoint_id = one.parent_checkpoint_id))
         + (SELECT count(*) FROM (SELECT 1 FROM checkpoints WHERE parent_checkpoint_id IS NULL
             GROUP BY thread_id, checkpoint_ns HAVING count(*) > 1))"""
-"""How many steps name one before them that is not there, and threads begin more than once: what
-grows is read along the steps."""
+"""Counts steps with a missing parent, and threads that begin more than once. Growing values need
+the unbroken chain of steps."""
 _BESIDE = ("", "-wal", "-shm")
 _NOT_THE_FILE = {
     sqlite3.SQLITE_AUTH,
@@ -342,26 +342,26 @@ _NOT_THE_FILE = {
     sqlite3.SQLITE_PROTOCOL,
     sqlite3.SQLITE_READONLY,
 }
-"""Primary result codes of https://sqlite.org/rescode.html that blame a right, a disk or another
-process; of all others what stands in the file is the cause."""
+"""Primary result codes of https://sqlite.org/rescode.html for permissions, disk or other processes.
+All other codes mean that the content of the file is the cause."""
 
 
 class Plain(JsonPlusSerializer):
-    """Plain data and LangChain messages, each value with a check; values of before have none."""
+    """Serializer of plain data and LangChain messages with checksums; old values have none."""
 
     def __init__(self) -> None:
         super().__init__(allowed_msgpack_modules=None)
 
     def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
-        """A value's kind, with its check, and its bytes."""
+        """Return a value's kind with its checksum, and its bytes."""
         kind, data = super().dumps_typed(obj)
         return f"{kind}:{_check(data)}", data
 
     def loads_typed(self, data: tuple[str, bytes]) -> Any:
-        """The value again.
+        """Return the value of serialized bytes.
 
         Raises:
-            ValueError: its bytes are not those that were written.
+            ValueError: the bytes differ from those that were written.
         """
         kind, _, check = data[0].partition(":")
         if check and check != _check(data[1]):
@@ -375,18 +375,18 @@ def _check(data: bytes) -> str:
 
 @asynccontextmanager
 async def open_saver(path: Path, *, alone: bool = False) -> AsyncIterator[AsyncSqliteSaver]:
-    """Open a file of checkpoints for as long as the block lasts.
+    """Open a checkpoint file for the duration of the block.
 
     Args:
-        path: made where there is none.
-        alone: keep everyone else out until the end.
+        path: the file; created if missing.
+        alone: lock the file against other processes for the duration.
 
     Raises:
-        sqlite3.Error: it is broken, in use, or cannot be written.
+        sqlite3.Error: the file is broken, in use, or cannot be written.
     """
-    # First from here: aiosqlite's thread outlives a file that cannot be opened, and complains.
+    # Opened here first, since aiosqlite's thread outlives a file that cannot be opened.
     sqlite3.connect(path).close()
-    # Workers of one machine write into one file: each waits for the others' steps.
+    # Workers of one machine write to one file, so each waits for the others' steps.
     async with aiosqlite.connect(path, timeout=2 if alone else 30) as connection:
         if alone:
             await connection.execute("PRAGMA locking_mode=EXCLUSIVE")
@@ -403,11 +403,11 @@ async def open_saver(path: Path, *, alone: bool = False) -> AsyncIterator[AsyncS
 async def open_checkpoints(
     path: Path, note: Callable[[str], None] = lambda _: None
 ) -> AsyncIterator[AsyncSqliteSaver]:
-    """Open the checkpoints of a run's samples for as long as the block lasts.
+    """Open the checkpoints of a run's samples for the duration of the block.
 
     Args:
-        path: the file; one that is broken is set aside, and a new one begun.
-        note: is told of it.
+        path: the file. A broken file is renamed and a new one created.
+        note: receives a message about a broken file.
 
     Raises:
         RunError: the file cannot be written, or breaks while it is open.
@@ -426,10 +426,10 @@ async def open_checkpoints(
 
 
 def what_is_wrong(path: Path) -> str | None:
-    """What shows that a file of checkpoints was touched; None where nothing does.
+    """Return the damage found in a checkpoint file, or None.
 
     Raises:
-        sqlite3.Error: it is in use, or cannot be read at all.
+        sqlite3.Error: the file is in use, or cannot be read at all.
     """
     if not path.is_file() or not path.stat().st_size:
         return None
@@ -442,14 +442,14 @@ def what_is_wrong(path: Path) -> str | None:
     except (sqlite3.Error, UnicodeDecodeError) as error:
         if not is_damage(error):
             raise
-        # What SQLite says of a broken file may cite bytes of it.
+        # SQLite's message may contain bytes of the broken file.
         return _in_a_line(str(error))
 
 
 def is_damage(error: Exception) -> bool:
-    """Whether an error says that a file's bytes are wrong: no right, disk or other process is.
+    """Check whether an error means wrong bytes in a file, not permissions, disk or a lock.
 
-    Python's own errors, as of text that is no UTF-8, have no code of SQLite's.
+    Python's own errors, such as for invalid UTF-8, have no SQLite code and count as damage.
     """
     code = getattr(error, "sqlite_errorcode", None)
     return code is None or code & 0xFF not in _NOT_THE_FILE
@@ -487,13 +487,13 @@ def _wrong_within(file: sqlite3.Connection, logged: bool) -> str | None:
 
 
 def set_aside(path: Path) -> Path:
-    """Rename a file of checkpoints, and what SQLite keeps beside it, to ``NAME.broken-1`` or so.
+    """Rename a checkpoint file and SQLite's side files to ``NAME.broken-N`` with the first free N.
 
     Returns:
-        Its new path.
+        The new path.
 
     Raises:
-        RunError: it cannot be renamed.
+        RunError: the file cannot be renamed.
     """
     free = (Path(f"{path}.broken-{number}") for number in count(1))
     to = next(each for each in free if not each.exists())
@@ -508,10 +508,10 @@ def set_aside(path: Path) -> Path:
 
 
 async def forget_last_reply(saver: AsyncSqliteSaver, thread: str) -> None:
-    """Take a thread back to where its model had not given its last reply.
+    """Rewind a thread to the point before its model's last reply.
 
-    What came after goes, in graphs within its graph too, and so do results of the steps that are
-    open again. What it leads from stays: channels that grow are read from all of it.
+    Later checkpoints are deleted, also those of subgraphs, and so are results of the steps that are
+    open again. Earlier checkpoints stay, since growing channels are rebuilt from them.
     """
     connection, name = saver.conn, (thread,)
     async with connection.execute(
@@ -534,13 +534,13 @@ async def forget_last_reply(saver: AsyncSqliteSaver, thread: str) -> None:
 
 
 async def begun(saver: AsyncSqliteSaver) -> set[str]:
-    """Names of the threads that have a checkpoint."""
+    """Return the names of the threads that have a checkpoint."""
     async with saver.conn.execute("SELECT DISTINCT thread_id FROM checkpoints") as rows:
         return {str(row[0]) async for row in rows}
 
 
 async def last_step(saver: AsyncSqliteSaver, thread: str) -> str:
-    """The id of a thread's last checkpoint, of graphs within its graph too; empty for none."""
+    """Return the id of a thread's last checkpoint, including subgraphs; empty for none."""
     asked = "SELECT max(checkpoint_id) FROM checkpoints WHERE thread_id = ?"
     async with saver.conn.execute(asked, (thread,)) as rows:
         found = await rows.fetchone()

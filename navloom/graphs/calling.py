@@ -1,4 +1,4 @@
-"""Ways to call a graph: and wait for it, as a node of another, and what its calls have come to."""
+"""Invocation of graphs: blocking calls, a graph as a node of another, and usage of a thread."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ def as_node(
     input: Callable[[Any, Any], Mapping[str, Any] | None] | None = None,  # noqa: A002
     output: Callable[[dict[str, Any], Any], Mapping[str, Any]] | None = None,
 ) -> Callable[[Any, Any], Awaitable[Any]]:
-    """A node for any graph, which runs this one.
+    """Return a node for an outer graph that runs this graph.
 
-    Its steps are kept with the outer graph's, resumed with them, and streamed with
-    ``subgraphs=True``. Its ``paid`` is handed on: where the outer state has a key ``paid`` that
-    adds up, as each of ours does, all that was paid stands there.
+    Its steps are stored and resumed with the outer graph's, and streamed with ``subgraphs=True``.
+    Its usage (``paid``) is passed on: if the outer state has a growing key ``paid``, as in all our
+    graphs, the usage of both graphs is added up there.
 
     Args:
         graph: any compiled graph.
         context: its context, or a function of the outer state and runtime that makes one; by
             default the outer graph's own.
-        input: its input, of the outer state and runtime; None where there is nothing to ask, and
-            nothing is changed then. By default what the outer state has of the keys it takes.
-        output: the outer state's update, of its outcome and the outer state. By default the
-            outcome, of which the outer state takes the keys that it knows.
+        input: function of the outer state and runtime that returns its input, or None to skip the
+            graph and change nothing. By default the input keys are taken from the outer state.
+        output: function of the outcome and the outer state that returns the outer state's update.
+            By default the outcome, of which the outer state takes the keys that it has.
     """
     names = tuple(graph.builder.schemas[graph.builder.input_schema])
 
@@ -53,7 +53,7 @@ def as_node(
         given, around = await off_loop(prepared, state, runtime)
         if given is None:
             return {}
-        # LangGraph finds the graph within this function, and its state among its tasks'.
+        # LangGraph finds the graph in this closure, and its state among the tasks'.
         with agent_span(graph):
             outcome = await graph.ainvoke(given, context=around)
         return dict(outcome) if output is None else dict(output(outcome, state))
@@ -63,7 +63,7 @@ def as_node(
 
 
 def paid_so_far(snapshot: StateSnapshot) -> list[dict[str, Any]]:
-    """What the calls of a thread have come to, those of graphs within it included, each once.
+    """Return the usage of all model calls of a thread, including subgraphs, each once.
 
     Args:
         snapshot: ``await graph.aget_state(config, subgraphs=True)``.
@@ -71,7 +71,7 @@ def paid_so_far(snapshot: StateSnapshot) -> list[dict[str, Any]]:
     paid = list(snapshot.values.get("paid", ()))
     for task in snapshot.tasks:
         if isinstance(task.result, Mapping):
-            # It has ended, and its step has not: what it gives is not among the values yet.
+            # The task has ended, but its step has not, so the values lack its result.
             given = task.result.get("paid", ())
             paid = [*given.value] if isinstance(given, Overwrite) else [*paid, *given]
         elif isinstance(task.state, StateSnapshot):
@@ -86,19 +86,19 @@ def run(
     context: Any = None,
     config: Any = None,
 ) -> dict[str, Any]:
-    """Call a graph and wait for its final state.
+    """Run a graph and wait for its final state.
 
-    All such calls share one event loop in a thread of its own, so that models keep their
-    connections between calls, and it works in a notebook, which has a running loop already.
+    All such calls share one event loop in its own thread. So models keep their connections between
+    calls, and calls work in a notebook, which already has a running loop.
 
     Args:
         graph: any compiled graph of ``navloom.graphs``.
-        input: what it starts from; None goes on from a checkpoint.
+        input: its input; None continues from a checkpoint.
         context: its ``Context``.
         config: a LangGraph config, such as ``{"recursion_limit": 50}``.
 
     Raises:
-        UsageError: called from within a graph, where only ``await graph.ainvoke`` can work.
+        UsageError: called from within a graph, where ``await graph.ainvoke`` must be used.
     """
     redact_traces()
     loop = _loop()

@@ -1,4 +1,6 @@
-"""One way to take turns: a model proposes, tools answer it, its answer is checked and sent back.
+"""Tool-calling loop and question loop shared by the agents.
+
+In the tool loop a model proposes, tools answer its calls, and its answer is checked.
 
     propose <---------------+--------------+
        |                    |              |
@@ -8,19 +10,19 @@
        |                    +- ok / given up -> END
        +-- out of turns -> END
 
-A conversation in a graph's state holds only what was said after the opening; the opening (system
+The conversation in a graph's state holds only the messages after the opening. The opening (system
 prompt, scene) is rendered from the context each time, so that no scene is ever checkpointed.
 
-One way to ask: put a question to a model, read the answer, say what is wrong with it, ask again.
+In the question loop a model is asked a question. An invalid answer is rejected with its fault.
 
     START ──> prompt ──> ask ──> read ──> prompt ──> ... ──> finish ──> END
                           ^       │
                           └───────┘  the exact fault, at most ``max_reasks`` times a question
 
-A graph that asks says two things: how its next question is written down (``prompt``), and what that
-question is to the model and to its reader (a `Question`). Every node is a step of its own, so that
-an answer that was paid for is kept before it is read. Pictures go along with each call and are kept
-nowhere: the state holds texts alone.
+A graph that asks defines two parts: the node ``prompt`` that writes the next question, and a
+`Question` with its schema and answer reader. Every node is a step of its own, so that a reply that
+was paid for is stored before it is read. Images are sent with each call and stored nowhere: the
+state holds only texts.
 """
 
 from __future__ import annotations
@@ -67,41 +69,40 @@ from navloom.tools.forms import Violation
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AskContext(AgentContext):
-    """The part of a context that says whom a graph asks, and how often."""
+    """Context part of a graph that asks: the model and the number of retries."""
 
     model: ModelLike = "builtin/heuristic"
     """The model that is asked, or its ``provider/name``."""
     max_reasks: int = 1
-    """How often a reply that cannot be used is asked for again."""
+    """Maximum number of retries after an unusable reply."""
     constrain: bool = True
-    """Whether to hold the model to the answer's schema where its backend can."""
+    """Constrain the reply to the answer's schema if the backend can."""
 
 
 class Asking(Outcome, total=False):
-    """What every graph that asks knows between nodes: ids and texts only."""
+    """State of every graph that asks questions: ids and texts only."""
 
     seed: int
-    """Drawn upon by baselines, and shown to every model; 0 where it is left out."""
+    """Seed of baselines, also shown to every model; 0 if left out."""
     messages: list[AnyMessage]
-    """What was said about this question, without pictures; starts anew with each."""
+    """Messages about the current question, without images."""
     faults: Growing[str]
-    """What was wrong with each answer that could not be used."""
+    """Fault of each unusable answer."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """One question, as a model is asked it and as its answer is read.
+    """One question: its settings for the model call, and the reader of its answer.
 
     Attributes:
-        job: what builtin models know it by.
-        read: the state's update that an answer's text makes; raises `AnswerError`, in words for
-            the model, where the text cannot be used.
-        give_up: the update where the last answer that may be asked for cannot be used, given its
-            text and what is wrong with it.
-        schema: the JSON schema of the answer; None where it is prose.
-        role: what the model is used for; None takes that of the settings.
-        pictures: makes what the model is shown beside the text.
-        about: what stands before a fault in the record.
+        job: name by which builtin models select their policy.
+        read: returns the state update of an answer's text. Raises `AnswerError`, with a message for
+            the model, if the text cannot be used.
+        give_up: returns the update after the last retry, from the unusable text and its error.
+        schema: JSON schema of the answer; None for prose.
+        role: role of the model call; None for that of the settings.
+        pictures: returns the images to show with the text.
+        about: prefix of a recorded fault.
     """
 
     job: str
@@ -114,30 +115,30 @@ class Question:
 
 
 def asks(conversation: Sequence[BaseMessage]) -> int:
-    """How often the model has answered."""
+    """Return the number of model replies in a conversation."""
     return sum(isinstance(message, AIMessage) for message in conversation)
 
 
 def is_open(state: Mapping[str, Any]) -> bool:
-    """Whether the model is to be asked: the conversation's last word is not its own."""
+    """Check whether the model must reply: the last message is not its own."""
     return isinstance((state.get("messages") or [None])[-1], HumanMessage)
 
 
 Asked = tuple[Any, Sequence[BaseMessage], str | None]
-"""A bound model, what it is shown, and its role (None takes that of the settings)."""
+"""A bound model, its messages, and its role (None for that of the settings)."""
 
 
 async def ask_model(
     prepare: Callable[..., Asked], *given: Any
 ) -> tuple[AIMessage, dict[str, list[dict[str, Any]]]]:
-    """Ask a model once: all that precedes the call is done off the event loop.
+    """Call a model once. The call is prepared off the event loop.
 
     Args:
-        prepare: makes what is asked: loads the model, renders, draws.
+        prepare: prepares the call: loads the model, renders prompt and images.
         given: its arguments.
 
     Returns:
-        The answer, and the part of an update that says what it came to.
+        The reply, and the part of a state update with its usage.
     """
     bound, shown, role = await off_loop(prepare, *given)
     answer = await acall(bound, shown, role=role)
@@ -152,16 +153,15 @@ def asking(
     finish: Any = None,
     many: bool = False,
 ) -> Callable[..., CompiledStateGraph[StateT, ContextT, InputT, Any]]:
-    """What compiles a graph that asks, given where its steps are kept (nowhere by default).
+    """Add a question loop to a graph, and return the function that compiles the graph.
 
     Args:
-        builder: its schemas: a state that is an `Asking`, and a context with ``model``,
-            ``max_reasks`` and, where an answer has a schema, ``constrain``.
-        question: what is being asked, from the state and the context.
-        prompt: the node that writes down the next question as ``messages``, or leaves it empty
-            where there is none.
-        finish: the node that ends it; None: the last answer's update does.
-        many: whether ``prompt`` is gone back to for another question.
+        builder: the graph, with a state that is an `Asking`, and a context with ``model``,
+            ``max_reasks`` and, if an answer has a schema, ``constrain``.
+        question: returns the current question from state and context.
+        prompt: node that writes the next question as ``messages``, empty if there is none.
+        finish: node that ends the graph; None if the last answer's update ends it.
+        many: whether to return to ``prompt`` for another question.
     """
     end = "finish" if finish else END
     after = "prompt" if many else end
@@ -214,10 +214,10 @@ def asking(
     def build_graph(
         checkpointer: Checkpointer = None,
     ) -> CompiledStateGraph[StateT, ContextT, InputT, Any]:
-        """The graph, compiled.
+        """Return the compiled graph.
 
         Args:
-            checkpointer: where its steps are kept; nowhere by default.
+            checkpointer: store of its steps; by default none.
         """
         made: CompiledStateGraph[StateT, ContextT, InputT, Any] = builder.compile(checkpointer)
         return made
@@ -232,52 +232,53 @@ AGAIN = "Your answer breaks the rules. Answer again."
 
 
 class TurnCall(NamedTuple):
-    """One tool call of a conversation and what came of it."""
+    """One tool call of a conversation with its result."""
 
     name: str
     args: dict[str, Any]
     result: dict[str, Any] | None
-    """The tool's JSON; None where the call was refused or broke."""
+    """The tool's JSON; None if the call was refused or failed."""
 
     @property
     def signature(self) -> str:
-        """Equal for identical calls."""
+        """Key that is equal for identical calls."""
         return f"{self.name}{json.dumps(self.args, sort_keys=True, default=str)}"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TurnLimits(AgentContext):
-    """The part of a context that bounds a conversation."""
+    """Context part that bounds a conversation."""
 
     max_turns: int = 12
-    """Model calls at most."""
+    """Maximum number of model calls."""
     max_reasks: int = 3
-    """Answers sent back at most."""
+    """Maximum number of rejected answers."""
     precise_repairs: bool = True
-    """Say what is wrong with an answer that is sent back, not only that it is."""
+    """Explain the violations of a rejected answer, not only that it is rejected."""
 
 
 class Turns(Outcome, total=False):
-    """What every graph that takes turns remembers: ids and text, never a scene."""
+    """State of every graph with a tool loop: ids and text, never a scene."""
 
     messages: Growing[AnyMessage]
     """The conversation after the opening."""
     violations: Growing[str]
-    """Codes of the violations told back so far."""
+    """Codes of the violations reported to the model so far."""
     repairs: Annotated[int, add]
-    """How many times an answer was sent back."""
+    """Number of rejected answers."""
 
 
 @dataclass(frozen=True)
 class Conversation:
-    """What makes one conversation differ from another; each is given the state and the context.
+    """Definition of one conversation; its functions get the state and the context.
 
     Attributes:
-        ask: the opening, and the JSON schema of the answer.
-        tools: what may be called; not offered where the context is ``compact``.
-        failed: whether an answered call was of no use.
-        advise: what to say to a repeated failing call, given it, all earlier calls and the context.
-        check: the update that an answer's JSON makes: accepted, sent back, or given up.
+        ask: returns the rendered opening and the JSON schema of the answer.
+        tools: returns the tools; they are not offered if the context is ``compact``.
+        failed: checks whether an answered call has failed.
+        advise: returns the answer to a repeated failing call, from it, all earlier calls and the
+            context.
+        check: returns the update of an answer's JSON: accepted, rejected, or given up.
     """
 
     ask: Callable[[Any, Any], tuple[Rendered, dict[str, Any]]]
@@ -288,7 +289,7 @@ class Conversation:
 
 
 def add_conversation(builder: AgentGraph[Any, Any, Any], talk: Conversation) -> None:
-    """Add a conversation's nodes and what joins them; the caller leads to ``propose``."""
+    """Add a conversation's nodes and edges. The caller adds the edge to ``propose``."""
 
     async def propose(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
         reply, paid = await ask_model(prepared, state, runtime.context)
@@ -328,14 +329,14 @@ def add_conversation(builder: AgentGraph[Any, Any, Any], talk: Conversation) -> 
 def add_turns(
     builder: AgentGraph[Any, Any, Any], propose: Any, consult: Any, check: Any, over: Any
 ) -> None:
-    """Add the nodes of turns and what joins them.
+    """Add the nodes and edges of a tool loop.
 
     Args:
-        builder: the graph's; the caller leads to ``propose``.
-        propose: lets the model speak: call tools, or answer.
-        consult: answers its calls.
-        check: checks its answer; accepts it, sends it back, or gives up.
-        over: ends an attempt whose turns are used up.
+        builder: the graph. The caller adds the edge to ``propose``.
+        propose: node that calls the model, which calls tools or answers.
+        consult: node that answers its tool calls.
+        check: node that accepts or rejects its answer, or gives up.
+        over: node that ends an attempt without turns left.
     """
     builder.add_node("propose", propose)
     builder.add_node("consult", consult)
@@ -348,23 +349,23 @@ def add_turns(
 
 
 def said(state: Mapping[str, Any]) -> list[AnyMessage]:
-    """The conversation so far, after the opening."""
+    """Return the messages of a state after the opening."""
     messages: list[AnyMessage] = state.get("messages", [])
     return messages
 
 
 def given_up(reason: str, message: str) -> dict[str, Any]:
-    """The update that ends an attempt: a code to count by and one line for a person."""
+    """Return the update that ends an attempt: a code for counting and one line of text."""
     return {"status": "failed", "reason": reason, "message": message}
 
 
 def turns(messages: Sequence[AnyMessage]) -> int:
-    """How often the model has spoken."""
+    """Return the number of model turns in a conversation."""
     return sum(isinstance(message, AIMessage) for message in messages)
 
 
 def calls_made(messages: Sequence[AnyMessage]) -> list[TurnCall]:
-    """Every tool call that was looked at, in the order of the answers; twins of one reply once."""
+    """Return all answered tool calls in order. Identical calls of one reply count once."""
     made: list[TurnCall] = []
     for spoken in answered_turns(messages):
         calls = [TurnCall(call["name"], call["args"], _json_of(answer)) for call, answer in spoken]
@@ -386,7 +387,7 @@ def _json_of(message: ToolMessage) -> dict[str, Any] | None:
 def sent_back(
     state: Mapping[str, Any], wrong: Sequence[Violation], limits: TurnLimits
 ) -> dict[str, Any]:
-    """The update that tells the model what is wrong, one line a violation, or gives up."""
+    """Return the update that rejects an answer, one line for each violation, or gives up."""
     if state.get("repairs", 0) >= limits.max_reasks:
         return given_up(wrong[0].code, wrong[0].message)
     lines = "\n".join(f"- {violation.message}" for violation in wrong)
@@ -399,13 +400,13 @@ def sent_back(
 
 
 def out_of_turns(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:  # noqa: ARG001
-    """Give up: the model had all its turns."""
+    """End the attempt, since the model has used all its turns."""
     most = runtime.context.max_turns
     return given_up("out_of_turns", f"no accepted answer in {most} model calls")
 
 
 def after_propose(state: Mapping[str, Any]) -> Literal["consult", "check"]:
-    """Tool calls are answered, anything else is an answer."""
+    """Route a reply: tool calls to ``consult``, anything else to ``check``."""
     last = said(state)[-1]
     calls = isinstance(last, AIMessage) and (last.tool_calls or last.invalid_tool_calls)
     return "consult" if calls else "check"
@@ -414,7 +415,7 @@ def after_propose(state: Mapping[str, Any]) -> Literal["consult", "check"]:
 def go_on(
     state: Mapping[str, Any], runtime: Runtime[Any]
 ) -> Literal["propose", "out_of_turns", "__end__"]:
-    """Back to the model, unless the attempt has ended or the turns are used up."""
+    """Route to the model, unless the attempt has ended or no turns are left."""
     if state.get("status"):
         return "__end__"
     return "out_of_turns" if turns(said(state)) >= runtime.context.max_turns else "propose"
@@ -427,16 +428,16 @@ def tool_turn(
     failed: Callable[[TurnCall], bool],
     advise: Callable[[TurnCall, list[TurnCall]], str],
 ) -> dict[str, Any]:
-    """Answer the tool calls of the last message; the update of the graph's state.
+    """Answer the tool calls of the last message and return the state update.
 
-    A call identical to one that failed is answered with what was tried and what is left; when a
-    third reply makes it the attempt is given up. Twins within a reply are one call, answered alike.
+    A call identical to a failed one is answered by ``advise``. If a third reply repeats it, the
+    attempt ends. Identical calls within one reply are run once and get the same answer.
 
     Args:
-        messages: the conversation; its last message is the model's.
-        tools: what may be called.
-        failed: whether an answered call was of no use.
-        advise: what to say to a repeated failing call, given it and all earlier calls.
+        messages: the conversation, ending with a message of the model.
+        tools: the available tools.
+        failed: checks whether an answered call has failed.
+        advise: returns the answer to a repeated failing call, from it and all earlier calls.
     """
     last, before = messages[-1], calls_made(messages[:-1])
     assert isinstance(last, AIMessage)  # noqa: S101  the router sends nothing else here
@@ -452,7 +453,7 @@ def tool_turn(
             continue
         refusal = _refusal(asked)
         same = [c for c in before if c.signature == asked.signature]
-        # A call that was answered with advice has no result: it failed before as well.
+        # A call that was answered with advice has no result, so it failed before as well.
         repeats = len(same) if any(failed(c) for c in same) else 0
         if refusal is None and repeats >= 2:
             stuck, refusal = True, "This call failed three times. The attempt ends here."

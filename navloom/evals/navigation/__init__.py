@@ -1,1 +1,1 @@
-"""Navigators through whole datasets: runs, metrics, what went wrong, comparisons, subsets."""
+"""Evaluation of navigators on datasets: runs, metrics, failures, comparisons and subsets."""

@@ -1,4 +1,4 @@
-"""One episode on a page: its map, its facts, its steps and what was seen at each."""
+"""Page of one episode: map, scores, tags, and each step with its views."""
 
 from __future__ import annotations
 
@@ -64,15 +64,15 @@ from navloom.tools.navigation.steps import Step, Walk, points_of
 
 MOST_BUMPS = 200
 _EVERY = 5
-"""Of poses every 50 ms one in so many is drawn."""
+"""Step width in the poses, which are 50 ms apart, for drawing."""
 FAULT = "first deviation"
 _ALIKE = 1e-6
 
 
 def bumps_of(scene: Scene, bumps: Sequence[Point3]) -> dict[Spot, int]:
-    """Where something was touched, and the number of the first touch there.
+    """Return the plan positions of contacts, each with the index of its first contact.
 
-    Who bumps into one thing again and again does so in one place.
+    Repeated contacts within 0.1 m become one position.
     """
     found: dict[Spot, int] = {}
     for number, point in enumerate(bumps[:MOST_BUMPS]):
@@ -83,13 +83,13 @@ def bumps_of(scene: Scene, bumps: Sequence[Point3]) -> dict[Spot, int]:
 
 @dataclass(frozen=True)
 class Stands:
-    """Where a body stood, and from which step on.
+    """Positions of a body, each with the step at which it was reached.
 
     Attributes:
-        spots: in order; those that the scene lacks are left out.
-        times: as many: the number of the step, from 0, before which it stood there first; hops of
-            one jump are fractions between two.
-        names: the viewpoint of each.
+        spots: positions in order, without viewpoints that the scene lacks.
+        times: for each position, the number of the step, from 0, before which the body first stood
+            there. Hops of one jump are fractions between two steps.
+        names: viewpoint of each position.
     """
 
     spots: tuple[Spot, ...]
@@ -98,7 +98,7 @@ class Stands:
 
     @classmethod
     def of(cls, walk: Walk, scene: Scene) -> Stands:
-        """The stands of a walk."""
+        """Return the positions of a recorded trajectory."""
         known = scene.viewpoint_by_id
         names = [viewpoint for viewpoint, _ in walk.poses]
         points = stood_at(names, walk.points, scene)
@@ -115,11 +115,11 @@ class Stands:
 
     @property
     def line(self) -> tuple[Spot, ...]:
-        """The way, places at which it stayed once each."""
+        """Polyline of the positions, without consecutive duplicates."""
         return tuple(spot for spot, _ in groupby(self.spots))
 
     def track(self) -> tuple[Timed, ...]:
-        """The way in time: it waits until the step that moves it."""
+        """Return the positions in time. The body waits until the step that moves it."""
         timed: list[Timed] = []
         for spot, when in zip(self.spots, self.times, strict=True):
             if timed and when - timed[-1][0] > 1 and timed[-1][1:] != spot:
@@ -128,18 +128,18 @@ class Stands:
         return tuple(timed)
 
     def at(self, step: int) -> Spot | None:
-        """Where it stood before a step."""
+        """Return the position before a step, or None."""
         found = [s for s, when in zip(self.spots, self.times, strict=True) if when <= step + 1e-9]
         return found[-1] if found else None
 
     def again(self) -> dict[str, int]:
-        """How often it came to each place that it came to more than once."""
+        """Return the number of visits of each viewpoint visited more than once."""
         counts = Counter(name for name, _ in groupby(self.names))
         return {name: count for name, count in counts.items() if count > 1}
 
 
 def _times(walk: Walk) -> list[float]:
-    """When each pose was taken."""
+    """Return the step time of each pose."""
     hops = [
         (number, next((o.hops for o in step.options if o.id == step.action.option), 1))
         for number, step in enumerate(walk.steps)
@@ -147,7 +147,7 @@ def _times(walk: Walk) -> list[float]:
     ]
     if 1 + sum(count for _, count in hops) == len(walk.poses):
         return [0.0, *(n + (k + 1) / count for n, count in hops for k in range(count))]
-    # By other hands, or turned on the spot: as its hops say.
+    # An edited file, or turns in place: derive the times from the hops.
     found, hop, last = [0.0] if walk.poses else [], 0, walk.poses[0][0] if walk.poses else ""
     for name, _ in walk.poses[1:]:
         if name != last:
@@ -159,7 +159,7 @@ def _times(walk: Walk) -> list[float]:
 
 
 def parted_words(case: Case) -> str:
-    """What it is to have left the given way: of a success no fault, but another way."""
+    """Return the label of a deviation; in a success it is another route and no fault."""
     if not case.tagged.success:
         return FAULT
     scores = case.result.get("scores")
@@ -169,13 +169,13 @@ def parted_words(case: Case) -> str:
 
 
 def truth_of(case: Case, walk: Walk, scene: Scene) -> MapRoute | None:
-    """The right way, dashed; None where there is none of two points."""
+    """Return the reference path as a dashed route, or None if it has under two points."""
     points = spots_of(scene, reference_of(walk, case.episode, scene))
     return MapRoute("ground truth", "true", points) if len(points) > 1 else None
 
 
 def driven_of(case: Case, scene: Scene) -> MapRoute | None:
-    """Where the body of a person went who drove, thin; None where nobody drove."""
+    """Return the path that a person drove as a thin route, or None if nobody drove."""
     told = case.result.get("poses")
     rows = told[::_EVERY] if isinstance(told, list) else []
     stands = [["", 0.0, 0.0, *each[1:4]] for each in rows if isinstance(each, list)]
@@ -185,7 +185,7 @@ def driven_of(case: Case, scene: Scene) -> MapRoute | None:
 
 
 def goal_marks(case: Case, scene: Scene) -> Iterator[MapMark]:
-    """The start, and each goal with what counts as there."""
+    """Yield the start mark, and a mark of each goal with its success radius."""
     for spot in spots_of(scene, [case.episode.start]):
         yield MapMark("start", spot)
     for spot in spots_of(scene, case.episode.goals):
@@ -193,7 +193,7 @@ def goal_marks(case: Case, scene: Scene) -> Iterator[MapMark]:
 
 
 def walk_marks(case: Case, walk: Walk, stands: Stands, scene: Scene) -> Iterator[MapMark]:
-    """What happened where: the end, the first deviation, revisits, contacts, the nearest place."""
+    """Yield marks of events: end, first deviation, revisits, contacts, nearest viewpoint."""
     last = len(walk.steps)
     if stands.spots:
         yield MapMark("stop", stands.spots[-1], to=to_step(case.id, last))
@@ -225,12 +225,12 @@ def _contacts(case: Case, walk: Walk, scene: Scene) -> Iterator[MapMark]:
 
 
 def to_step(name: str, step: int) -> str:
-    """The address of a step that is counted from 0; addresses say it as pages do, from 1."""
+    """Return the page address of a step counted from 0. Addresses count from 1, as pages do."""
     return f"sample/{quote(name, safe='')}?step={step + 1}"
 
 
 def map_options(scene: Scene | None, step: Step, right: str | None) -> Iterator[MapOption]:
-    """The ways on at a step, on the plan."""
+    """Yield the candidates of a step as map options."""
     for option in step.options if scene is not None else ():
         for spot in spots_of(scene, [option.viewpoint]) if scene is not None else ():
             yield MapOption(
@@ -242,12 +242,12 @@ def map_options(scene: Scene | None, step: Step, right: str | None) -> Iterator[
 
 
 def step_blocks(step: Step, right: str | None, of: str = "") -> tuple[Block, ...]:
-    """What is shown of a step beside the map.
+    """Return the blocks of a step beside the map.
 
     Args:
         step: the step.
-        right: the viewpoint that the right way goes to, where it is left here.
-        of: whose step, where two are seen at once: " of A".
+        right: next viewpoint of the reference path, if the agent leaves the path at this step.
+        of: suffix that tells two shown trajectories apart, such as " of A".
     """
     blocks: list[Block] = [Facts(facts=tuple(_action(step)))]
     if step.options:
@@ -263,7 +263,7 @@ def step_blocks(step: Step, right: str | None, of: str = "") -> tuple[Block, ...
 
 
 def transcript(notes: Sequence[Note]) -> Transcript:
-    """What was said, as a transcript."""
+    """Return notes as a transcript block."""
     said = tuple(Said(note.who, note.words, tone="bad" if note.bad else "plain") for note in notes)
     return Transcript(title="Said", said=said, private=True)
 
@@ -283,7 +283,7 @@ def _action(step: Step) -> Iterator[Fact]:
 
 
 def _turned(option: Option) -> str:
-    """A hop as turn and metres."""
+    """Return the turn, distance and slope of an option in words."""
     if option.turn is None or option.distance is None:
         return "a jump back" if option.hops > 1 else "its way is not known"
     way = up_or_down(option.elevation)
@@ -323,13 +323,13 @@ _SUCCESSES = ("SR", "SR_stopped", "SR_end", "OSR", "SR_visible", "RGS", "SR_stri
 
 
 def score_meanings(case: Case) -> Grid:
-    """What the scores and counts of an episode are, folded."""
+    """Return the meanings of an episode's scores and counts, folded."""
     found = (as_mapping(case.result.get(key)) for key in ("scores", "counts"))
     return meanings(map(meaning_of, score_columns(*found)))
 
 
 def score_facts(case: Case) -> Facts:
-    """What an episode scored, and what it took."""
+    """Return the scores and counts of an episode as facts."""
     scores, counts = as_mapping(case.result.get("scores")), as_mapping(case.result.get("counts"))
     why = as_mapping(scores.get("undefined"))
     facts = [
@@ -365,7 +365,7 @@ def _tone(name: str, value: Any) -> Tone:
 
 
 def tag_grid(case: Case) -> Grid | None:
-    """What went wrong, with its evidence, each row leading to its step; None where nothing is."""
+    """Return the tags of an episode with evidence, each row linked to its step, or None."""
     tagged = case.tagged
     rows: list[tuple[str, str, str]] = []
     for kind in tagged.behaviours:
@@ -399,12 +399,12 @@ def tag_grid(case: Case) -> Grid | None:
 
 
 def _tag(kind: str, proof: Mapping[str, Any]) -> str:
-    """A behaviour's name; where an early stop was is said with what it means."""
+    """Return a behaviour's name. The kind of an early stop is left to `_meant`."""
     return spelled(kind, {} if kind == "early_stop" else proof)
 
 
 def _meant(kind: str, proof: Mapping[str, Any]) -> str:
-    """What a behaviour is, and its evidence."""
+    """Return the meaning of a behaviour with its evidence."""
     said = [BEHAVED.get(kind, ""), evidence({k: v for k, v in proof.items() if k != "where"})]
     left = {
         "short": "it had not left the right way",
@@ -415,7 +415,7 @@ def _meant(kind: str, proof: Mapping[str, Any]) -> str:
 
 
 def _why(tagged: Analysis) -> str:
-    """A cause in words, its evidence, and what else held."""
+    """Return a cause in words, with its evidence and the other causes that hold."""
     causes = as_mapping(tagged.evidence.get("causes"))
     proof = evidence(as_mapping(causes.get(tagged.cause)))
     others = [name.replace("_", " ") for name in causes if name != tagged.cause]
@@ -425,7 +425,7 @@ def _why(tagged: Analysis) -> str:
 
 
 def evidence(proof: Mapping[str, Any]) -> str:
-    """A rule's evidence in a line; steps are counted from 1, as everywhere a person reads."""
+    """Return a rule's evidence in one line. Steps are counted from 1, as on pages."""
     return _short("; ".join(_evident(str(key), value) for key, value in proof.items() if value))
 
 
@@ -445,7 +445,7 @@ def _evident(name: str, value: Any) -> str:
 
 
 def _place(name: str) -> str:
-    """A viewpoint's name; of Matterport's long ones the beginning, which tells them apart."""
+    """Return a viewpoint's name, cut to eight characters if it has over twelve."""
     return name if len(name) <= 12 else f"{name[:8]}…"
 
 
@@ -461,15 +461,15 @@ def _short(value: Any, most: int = _MOST_SAID) -> str:
 
 @dataclass(frozen=True)
 class Looked:
-    """An episode with all that is needed to look at it.
+    """An episode with all data needed to show it.
 
     Attributes:
-        case: the episode and how it went.
-        walk: its walk.
-        scene: its scene, with the hops that the run goes by; None where it cannot be loaded.
-        problem: why there is none.
-        eyes: what was to be seen.
-        stands: where the body stood; none without a scene.
+        case: the episode with its result and analysis.
+        walk: its recorded trajectory.
+        scene: its scene with the navigation graph of the run; None if it cannot be loaded.
+        problem: error of loading the scene.
+        eyes: source of the views at each step.
+        stands: positions of the body; empty without a scene.
     """
 
     case: Case
@@ -481,22 +481,22 @@ class Looked:
 
     @property
     def reference(self) -> tuple[str, ...]:
-        """The right way; as the episode has it where there is no scene."""
+        """Reference path; that of the episode if there is no scene."""
         if self.scene is None:
             return tuple(self.case.episode.path)
         return reference_of(self.walk, self.case.episode, self.scene)
 
 
 def look(run: Path, line: Mapping[str, Any], *, renders: bool = False) -> Looked:
-    """Read a line of a run.
+    """Read a sample line of a run with all data needed to show its episode.
 
     Args:
         run: the run's folder.
         line: a line of its ``samples.jsonl``.
-        renders: whether views that nobody was shown are made.
+        renders: whether to render views that the model was not shown.
 
     Raises:
-        RunError: it is no navigated episode.
+        RunError: the line is not a navigated episode.
     """
     said, problem = read_run(run), ""
     scene: Scene | None = None
@@ -521,7 +521,7 @@ def look(run: Path, line: Mapping[str, Any], *, renders: bool = False) -> Looked
 
 
 def detail(run: Path, line: Mapping[str, Any], *, renders: bool = False) -> Detail:
-    """What is looked at of an episode; arguments and errors as :func:`look` has them."""
+    """Return the page of an episode; arguments and errors are those of :func:`look`."""
     looked = look(run, line, renders=renders)
     case = looked.case
     blocks: list[Block] = [
@@ -537,7 +537,7 @@ def detail(run: Path, line: Mapping[str, Any], *, renders: bool = False) -> Deta
 
 
 def episode_map(looked: Looked) -> SceneMap:
-    """The walk on its plan, step by step; without a scene the steps alone."""
+    """Return the trajectory on its plan, step by step; without a scene the steps alone."""
     case, walk, scene, stands = looked.case, looked.walk, looked.scene, looked.stands
     note = f"There is no plan of {case.episode.scene}: {looked.problem}" if scene is None else ""
     frames = (*_frames(looked), _ended(looked))
@@ -573,7 +573,7 @@ def _frames(looked: Looked) -> Iterator[Frame]:
 
 
 def _ended(looked: Looked) -> Frame:
-    """The end, with what it is worth."""
+    """Return the last frame: end position, views and scores."""
     case, walk = looked.case, looked.walk
     moved = bool(walk.steps) and walk.steps[-1].goes_to is not None and bool(walk.poses)
     at, heading = walk.poses[-1] if moved else ("", None)
@@ -588,13 +588,13 @@ def _ended(looked: Looked) -> Frame:
 
 
 def _pointed(looked: Looked, number: int) -> tuple[Block, ...]:
-    """What was named at the end stands with the last step."""
+    """Return the object named at the end, which is shown with the last step."""
     notes = pointed_notes(looked.case) if number == len(looked.walk.steps) - 1 else ()
     return (transcript(notes),) if notes else ()
 
 
 def walk_table(looked: Looked) -> Grid:
-    """The whole walk beside the right way, as numbers."""
+    """Return the trajectory and the reference path side by side as a table."""
     case, walk, scene = looked.case, looked.walk, looked.scene
     reference, rows = looked.reference, []
     for number in range(max(len(walk.viewpoints), len(reference))):

@@ -1,4 +1,4 @@
-"""Episodes of a few scenes, scored at once on tables that are held side by side."""
+"""Batch scoring of the episodes of several scenes on their joined distance tables."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from navloom.evals.tasks.episode import Episode
 from navloom.scenes.scene import Scene
 
 STOP, COLLISION = "stop", "collision"
-"""Ends of a walk: the agent's own choice, and a collision."""
+"""Ends of an episode: the agent's own stop, and a collision."""
 NO_CHOICE = frozenset({"unparsed", COLLISION})
-"""Ends that are no success wherever the body stands: the agent chose no place."""
+"""Ends that are no success at any position, since the agent chose none."""
 
 
 class EpisodeGroup:
-    """Episodes of a few scenes whose tables are held side by side."""
+    """Episodes of several scenes whose distance tables are joined."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class EpisodeGroup:
         truth = [_numbered(each, self.ground.numbers[each.scene]) for each in self.episodes]
         self.starts = np.array([start for start, _, _ in truth], np.int64)
         goals = padded(*flattened([ends for _, ends, _ in truth]))
-        # An episode without a reference is held against its start, and the answer is dropped.
+        # Without a reference the start stands in for it, and the result is dropped.
         given, lengths = flattened([path or [start] for start, _, path in truth])
         self.counts = np.where([bool(path) for _, _, path in truth], lengths, 0)
         self.truth = Truth(self.ground, padded(given, lengths), self.counts, goals)
@@ -70,7 +70,7 @@ class EpisodeGroup:
         radius: float,
         invalid: dict[int, Invalid],
     ) -> Columns:
-        """The columns of this group; what is wrong is added to ``invalid``."""
+        """Return the metric columns of this group, and add faults to ``invalid``."""
         flat, lengths, faults = self._read(trajectories)
         rows = np.delete(np.arange(len(self.episodes)), list(faults))
         flat, lengths = without_repeats(flat, lengths)
@@ -93,7 +93,7 @@ class EpisodeGroup:
     def _read(
         self, trajectories: Mapping[str, Sequence[str]]
     ) -> tuple[Ids, Ids, dict[int, Invalid]]:
-        """The numbers of all trajectories that name viewpoints, and what is wrong with others."""
+        """Return the viewpoint indices of valid trajectories, and the faults of the others."""
         read: list[tuple[Ids, Ids]] = []
         faults: dict[int, Invalid] = {}
         for ids, known, first in self.asked:
@@ -106,7 +106,7 @@ class EpisodeGroup:
                     continue
             except (KeyError, TypeError):
                 pass
-            # Something is wrong in this scene: one by one, to say with which.
+            # A trajectory of this scene is faulty: check one by one to report which.
             sound: list[list[int]] = []
             for b, path in enumerate(paths, start=first):
                 episode = self.episodes[b]
@@ -119,7 +119,7 @@ class EpisodeGroup:
         return np.concatenate(flat), np.concatenate(lengths), faults
 
     def _failed(self, name: str) -> NDArray[np.float64]:
-        """What an invalid episode scores: nothing; what is undefined for all stays so."""
+        """Return the scores of invalid episodes: 0, or NaN for metrics undefined for all."""
         if name in METRES:
             return np.full(len(self.episodes), np.nan)
         if name in ("SPL_gt", "nDTW", "SDTW", "CLS"):

@@ -1,4 +1,4 @@
-"""Two walks of one episode, looked at together: one map, where they part, what was said in each."""
+"""Two trajectories of one episode compared: one map, the first difference, both transcripts."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _DRAWN = ("SPL", "NE", "nDTW", "steps")
 
 
 def pairing() -> Pairing:
-    """Episodes by id: one scene, start, goals and instruction, and paths are drawn whole."""
+    """Return how to pair episodes: equal id and task, bootstrapped by whole paths."""
     return Pairing(
         identity=_identity,
         scores=_scores,
@@ -85,16 +85,16 @@ def _path(line: Line) -> Any:
 
 
 def beside(a: Path, first: Mapping[str, Any], b: Path, second: Mapping[str, Any]) -> Detail:
-    """What is looked at of an episode that two runs have.
+    """Return the page that compares one episode of two runs.
 
     Args:
-        a: the folder of the first run.
-        first: its line.
-        b: the folder of the second.
-        second: its line, of the same episode.
+        a: folder of the first run.
+        first: its sample line.
+        b: folder of the second run.
+        second: its sample line of the same episode.
 
     Raises:
-        RunError: a line is no navigated episode.
+        RunError: a line is not a navigated episode.
     """
     one, other = look(a, first), look(b, second)
     parted = parting(one, other)
@@ -117,7 +117,7 @@ def beside(a: Path, first: Mapping[str, Any], b: Path, second: Mapping[str, Any]
 
 
 def parting(one: Looked, other: Looked) -> int | None:
-    """The first step, from 0, at which two walks differ in what they do; None where none does."""
+    """Return the first step, from 0, at which two trajectories differ, or None."""
     steps = zip_longest(one.walk.steps, other.walk.steps)
     for number, (a, b) in enumerate(steps):
         if a is None or b is None or _deed(a) != _deed(b):
@@ -221,7 +221,7 @@ def _frames(one: Looked, other: Looked, parted: int | None) -> Iterator[Frame]:
 
 
 def _options(one: Looked, other: Looked, number: int) -> Iterator[MapOption]:
-    """Both walks' ways on; one set where they stand on one place."""
+    """Yield the candidates of both trajectories; one set if they share the viewpoint."""
     a, b = _step(one, number), _step(other, number)
     if a is not None and b is not None and a.viewpoint == b.viewpoint:
         for option in map_options(one.scene, a, b.goes_to):

@@ -1,8 +1,7 @@
-"""What was seen at a step, in four views: pictures where a run has any, else captions.
+"""Four views at each step of an episode: images if the run has any, else captions.
 
-Pictures are those that the model was shown, which the run keeps, or those of the panoramas that it
-walked among; others are rendered where they are asked for. Views stand as VLN-MME E.1 has them:
-Left, Front, Right, Back.
+Images are those that the model was shown, which the run stores, or those of the run's panoramas.
+Others are rendered on request. Views are ordered as in VLN-MME E.1: Left, Front, Right, Back.
 """
 
 from __future__ import annotations
@@ -36,13 +35,13 @@ _MOST_WORDS = 600
 
 @dataclass(frozen=True)
 class Eyes:
-    """What there is to see in an episode.
+    """Source of the views at each step of an episode.
 
     Attributes:
         run: the run's folder.
-        said: what its ``run.json`` says.
-        scene: the episode's; None where it is gone.
-        renders: whether views that nobody was shown are made, where the scene can be seen.
+        said: content of its ``run.json``.
+        scene: scene of the episode; None if it is missing.
+        renders: whether to render views that the model was not shown, if the scene has geometry.
     """
 
     run: Path
@@ -51,18 +50,18 @@ class Eyes:
     renders: bool = False
 
     def strip(self, step: Step) -> tuple[Seen, ...]:
-        """The views of a step; none where nothing at all is known of them."""
+        """Return the views of a step; empty if nothing is known of them."""
         seen = self._pictured(step) or self._told(step)
         chosen = next((o for o in step.options if o.viewpoint == step.goes_to), None)
         if chosen is None or chosen.hops > 1:
             return seen
-        # Pictures face quarters of the compass, words the body's own: a marker says which it is.
+        # Images face compass quarters, captions the body's: a marker tells the view.
         marked = [each.name for each in seen if any(marker[3] for marker in each.markers)]
         names = marked or [chosen.direction]
         return tuple(replace(each, to_next=each.name in names) for each in seen)
 
     def after(self, viewpoint: str, heading: float | None) -> tuple[Seen, ...]:
-        """The views from where the walk ended, which was at no step."""
+        """Return the views at the end of the trajectory, after the last step."""
         return self.strip(Step(viewpoint=viewpoint, heading=heading))
 
     def _pictured(self, step: Step) -> tuple[Seen, ...]:
@@ -71,11 +70,11 @@ class Eyes:
                 return self._kept(step)
             return self._among(step)
         except Exception:
-            # A picture that is gone leaves the words, and so does whatever Pillow cannot read.
+            # A missing image, or one that Pillow cannot read, leaves the captions.
             return ()
 
     def _kept(self, step: Step) -> tuple[Seen, ...]:
-        """The pictures that the model was shown, with their numbers on them."""
+        """Return the stored images that the model was shown, with their numbers."""
         from PIL import Image
 
         store, words = FolderMedia(self.run / "media"), self._words(step)
@@ -91,7 +90,7 @@ class Eyes:
         )
 
     def _among(self, step: Step) -> tuple[Seen, ...]:
-        """The pictures of the panoramas, markers beside them."""
+        """Return the panorama images, with markers of the options."""
         if self._panoramas is None or step.viewpoint is None:
             return ()
         pose = Pose((0.0, 0.0, 0.0), step.heading or 0.0, 0.0, step.viewpoint)
@@ -126,12 +125,12 @@ class Eyes:
         return looking(scene, _VIEW, light="flat") if can_look(scene) else None
 
     def _told(self, step: Step) -> tuple[Seen, ...]:
-        """The views in words; none where there are neither captions nor options."""
+        """Return the views as captions; empty without captions and options."""
         words = self._words(step)
         return tuple(Seen(name=name, words=words[name]) for name in DIRECTIONS if any(words))
 
     def _words(self, step: Step) -> dict[str, str]:
-        """What lies each way: the caption there, then the options by number."""
+        """Return the text of each view: its caption, then the numbers of its options."""
         captions = self._captions(step)
         found = {}
         for name in DIRECTIONS:
@@ -159,6 +158,6 @@ class Eyes:
 
 
 def _numbered(seen: Observation, step: Step) -> list[tuple[str, bool]]:
-    """By candidate, the number of the option that leads there, and whether it was taken."""
+    """Return for each candidate the number of its option, and whether it was taken."""
     numbers = {option.viewpoint: str(option.id) for option in step.options}
     return [(numbers.get(w.viewpoint, ""), w.viewpoint == step.goes_to) for w in seen.candidates]

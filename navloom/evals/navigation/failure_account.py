@@ -1,7 +1,7 @@
-"""A failed walk as a reader is told it: what was asked, the right way, each step, where it ended.
+"""Text description of a failed trajectory: instruction, reference path, steps and end.
 
-Nothing of what the rules say of it (:mod:`navloom.evals.navigation.failure_cause`) is in it, so
-that people and models can say by themselves what went wrong.
+It holds no result of the rules (:mod:`navloom.evals.navigation.failure_cause`), so that people and
+models label the cause independently.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from navloom.tools.navigation.options import Option, bearing, options_of, told
 from navloom.tools.navigation.steps import Walk
 
 _WHOLE_AFTER = 1
-"""Steps after the fork whose options are all shown; others show the chosen one alone."""
+"""Steps after the fork that show all options. Other steps show the chosen one alone."""
 _MOST_HOPS = 40
-"""Of a walk; a longer one is told to there."""
+"""Maximum hops described. A longer trajectory is cut there."""
 
 
 def seen_from(scene: Scene, viewpoint: str, heading: float) -> Observation:
-    """What is seen on a viewpoint by who looks that way, radians clockwise from -z."""
+    """Return the observation at a viewpoint with a heading in radians clockwise from -z."""
     simulator = per_scene(scene, "looker", lambda: GraphSimulator(scene, captions_for(scene)))
     pose = Pose(scene.viewpoint_by_id[viewpoint].ground, heading, 0.0, viewpoint)
     return simulator.reset({"a": (pose, DEFAULT_BODY)})["a"]
 
 
 def looks_along(scene: Scene, way: Sequence[str], heading: float) -> list[float]:
-    """Where one looks on each viewpoint of a way, radians: as one came, ``heading`` at first."""
+    """Return the heading at each viewpoint of a path in radians, ``heading`` at the first."""
     found = [heading]
     for here, there in pairwise(way):
         ways = seen_from(scene, here, found[-1]).candidates
@@ -45,12 +45,12 @@ def looks_along(scene: Scene, way: Sequence[str], heading: float) -> list[float]
 
 
 def account(walk: Walk, episode: Episode, scene: Scene) -> str:
-    """One walk in words.
+    """Describe one trajectory in words.
 
     Args:
-        walk: how it went; viewpoints that the scene lacks are left out.
-        episode: what it was to do.
-        scene: where.
+        walk: the trajectory. Viewpoints that the scene lacks are left out.
+        episode: its episode.
+        scene: its scene.
     """
     return "\n".join(_Account(walk, episode, scene).lines())
 
@@ -75,7 +75,7 @@ class _Account:
         yield from self._walk()
 
     def _room(self, viewpoint: str) -> str:
-        """A letter for each room, in the order they are met: types are often not known."""
+        """Return a letter for each room in order of appearance, since types are often unknown."""
         region = self.scene.viewpoint_by_id[viewpoint].region
         number = len(self._rooms) - 1
         letters = ascii_uppercase[number % 26] * (1 + number // 26)
@@ -145,7 +145,7 @@ class _Account:
 
 
 def _views(seen: Observation, heading: float) -> Iterator[str]:
-    """The captions round a place, from the front to the right."""
+    """Yield the captions of all directions, from the front clockwise."""
     sectors = seen.captions.sectors if seen.captions else ()
     turns = [turn_between(heading, k * math.tau / len(sectors)) for k in range(len(sectors))]
     for turn, text in sorted(zip(turns, sectors, strict=True), key=lambda pair: pair[0] % math.tau):

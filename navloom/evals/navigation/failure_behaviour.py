@@ -1,22 +1,22 @@
-"""Where an agent left the way it should have gone, and how it behaved.
+"""First deviation of an agent from the reference path, and classification of its behaviour.
 
-Source: VLN-MME E.2 and its figures 13 and 14. What the paper leaves open is fixed here:
+Source: VLN-MME E.2 and its figures 13 and 14. Definitions that the paper leaves open:
 
-- loop: one viewpoint is stood on :data:`LOOP_VISITS` times or more (revisits), or the same sequence
-  of two to :data:`LONGEST_CYCLE` viewpoints comes twice in a row (a cycle);
+- loop: one viewpoint is visited :data:`LOOP_VISITS` times or more (revisits), or the same sequence
+  of two to :data:`LONGEST_CYCLE` viewpoints occurs twice in a row (a cycle);
 - missed stop: it was within 3 m of the goal and did not end there (oracle success);
 - early stop: it stopped by itself and never was within 3 m of the goal. ``where`` says whether it
-  still was on the right way (``short``) or off it (``elsewhere``);
+  was still on the reference path (``short``) or off it (``elsewhere``);
 - time-out: the steps ran out, at the goal or not;
 - generation error: a reply was no action (unparsed), none of the options (invalid option) or a
   refusal; ``ended`` says whether the episode ended by it or the agent recovered;
 - collision: a contact that displaced its body ended the episode (VLNVerse 5.3, Strict);
-- dead end: there was nowhere to go;
-- detour, of successes alone: the walk is longer than the ground truth by more than 3 m.
+- dead end: there was no candidate;
+- detour, for successes only: the trajectory is longer than the ground truth by more than 3 m.
 
-Several hold at once. They are given in this order, the first being the one an episode counts under
-where it may count once: generation error that ended it, collision, loop, missed stop, time-out,
-early stop, dead end, detour, generation error that it recovered from.
+Several can hold at once. They are ordered, and the first is the one that an episode counts under in
+tables that count it once: generation error that ended it, collision, loop, missed stop, time-out,
+early stop, dead end, detour, generation error that the agent recovered from.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ from navloom.scenes.scene import Scene
 from navloom.tools.navigation.steps import Walk
 
 RADIUS = 3.0
-"""Metres from the goal within which, strictly, a stop is a success (R2R)."""
+"""Success radius: a stop strictly within so many metres of a goal succeeds (R2R)."""
 
 
 @dataclass(frozen=True)
 class Deviation:
-    """The first step that the ground truth has otherwise.
+    """First step at which a trajectory leaves the reference path.
 
     Attributes:
-        step: its number, from 0.
-        hop: hops made before it.
-        at: where the agent stood.
-        expected: where it should have gone; None where it should have stopped.
-        taken: where it went; None where it did not go on.
-        end: how the episode ended there, where it did not go on.
+        step: number of the step, from 0.
+        hop: number of hops before it.
+        at: viewpoint of the agent.
+        expected: next viewpoint of the reference path; None if the agent should have stopped.
+        taken: viewpoint the agent went to; None if it did not move on.
+        end: how the episode ended there; None if the agent moved on.
     """
 
     step: int
@@ -60,12 +60,12 @@ class Deviation:
     end: str | None = None
 
     def record(self) -> dict[str, Any]:
-        """As ``samples.jsonl`` keeps it."""
+        """Return the record for ``samples.jsonl``."""
         return asdict(self)
 
     @classmethod
     def read(cls, record: Any) -> Deviation | None:
-        """A record read back; None where it is none."""
+        """Read a record, or return None if it is invalid."""
         try:
             return _DEVIATION.validate_python(record)
         except ValidationError:
@@ -76,11 +76,11 @@ _DEVIATION = TypeAdapter(Deviation)
 
 
 def reference_of(walk: Walk, episode: Episode, scene: Scene) -> tuple[str, ...]:
-    """The way that the agent should have gone.
+    """Return the reference path of an episode.
 
     Returns:
-        The episode's ground-truth path; the shortest one to the nearest goal where the episode has
-        none, or the agent started elsewhere; empty where there is no way at all.
+        The episode's ground-truth path. Without one, or if the agent started elsewhere, the
+        shortest path to the nearest goal. Empty if no goal is reachable.
     """
     start = walk.viewpoints[0] if walk.viewpoints else episode.start
     if episode.path and episode.path[0] == start:
@@ -94,7 +94,7 @@ def reference_of(walk: Walk, episode: Episode, scene: Scene) -> tuple[str, ...]:
 
 
 def metres_to_goal(viewpoint: str, episode: Episode, scene: Scene) -> float:
-    """Metres over the graph to the nearest goal; ``inf`` where nobody can tell."""
+    """Return the metres over the graph to the nearest goal; ``inf`` if unknown."""
     table = metre_table(scene, "3d")
     if viewpoint not in table.index:
         return math.inf
@@ -103,7 +103,7 @@ def metres_to_goal(viewpoint: str, episode: Episode, scene: Scene) -> float:
 
 
 def metres_along(viewpoints: Sequence[str], scene: Scene) -> float:
-    """Metres of a trajectory, straight from viewpoint to viewpoint; unknown ones are skipped."""
+    """Return the length of a trajectory in metres. Unknown viewpoints are skipped."""
     at = scene.viewpoint_by_id
     spots = [at[name].position for name in viewpoints if name in at]
     return sum(math.dist(a, b) for a, b in pairwise(spots))
@@ -112,16 +112,16 @@ def metres_along(viewpoints: Sequence[str], scene: Scene) -> float:
 def first_deviation(
     walk: Walk, reference: Sequence[str], to_goal: Sequence[float]
 ) -> Deviation | None:
-    """Where a walk first does otherwise than the reference.
+    """Find the first step at which a trajectory leaves the reference path.
 
     Args:
-        walk: how the agent went.
-        reference: how it should have gone.
-        to_goal: metres to the goal from each of the walk's viewpoints.
+        walk: the trajectory.
+        reference: the reference path.
+        to_goal: metres to the goal from each viewpoint of the trajectory.
 
     Returns:
-        None where it never does, nothing is known of where it should have gone, or it ended
-        within :data:`RADIUS` of the goal before the reference did.
+        None if it never leaves the path, there is no reference path from its start, or it stopped
+        within :data:`RADIUS` of the goal before the path's end.
     """
     if not walk.viewpoints or not reference or walk.viewpoints[0] != reference[0]:
         return None
@@ -136,7 +136,7 @@ def first_deviation(
 
 
 def _common(a: Sequence[str], b: Sequence[str]) -> int:
-    """How many items two sequences have in common from their start on."""
+    """Return the length of the common prefix of two sequences."""
     both = enumerate(zip(a, b, strict=False))
     return next((k for k, (x, y) in both if x != y), min(len(a), len(b)))
 
@@ -156,19 +156,19 @@ BEHAVIOURS: tuple[Behaviour, ...] = get_args(Behaviour)
 LOOP_VISITS = 3
 LONGEST_CYCLE = 12
 _MOST_STEPS = 40
-"""Step numbers that a record lists."""
+"""Maximum number of steps that a record lists."""
 
 
 @dataclass(frozen=True)
 class Circumstances:
-    """What an agent's behaviour is judged by.
+    """Facts of an episode by which its behaviour is classified.
 
     Attributes:
-        walk: how it went.
-        to_goal: metres to the goal from each of the walk's viewpoints.
-        deviation: where it first did otherwise than the ground truth.
-        success: whether the episode counts as one.
-        excess: metres that the walk is longer than the ground truth.
+        walk: the trajectory.
+        to_goal: metres to the goal from each viewpoint of the trajectory.
+        deviation: first deviation from the reference path, or None.
+        success: whether the episode counts as a success.
+        excess: length of the trajectory minus that of the reference path, in metres.
     """
 
     walk: Walk
@@ -179,10 +179,10 @@ class Circumstances:
 
 
 def find_behaviours(case: Circumstances) -> dict[Behaviour, dict[str, Any]]:
-    """What an agent did, each with its evidence (JSON), in the order of the module's text.
+    """Return the behaviours of an episode with evidence (JSON), in the module's order.
 
     Returns:
-        At least one entry: ``none`` where there is nothing to say.
+        At least one entry: ``none`` if no behaviour holds.
     """
     generation = _generation_error(case.walk)
     ended = generation is not None and generation["ended"]
@@ -244,7 +244,7 @@ def _loop(walk: Walk) -> dict[str, Any] | None:
 
 
 def _returns(walk: Walk) -> list[int]:
-    """The steps that led to where the agent had been before."""
+    """Return the steps that led to a viewpoint visited before."""
     seen: set[str] = set()
     steps = []
     for hop, viewpoint in enumerate(walk.viewpoints, start=-1):
@@ -255,7 +255,7 @@ def _returns(walk: Walk) -> list[int]:
 
 
 def _cycle(viewpoints: Sequence[str]) -> dict[str, int] | None:
-    """The shortest cycle walked at least twice in a row: where it begins, how long, how often."""
+    """Return the shortest cycle made at least twice in a row: first hop, length, repetitions."""
     for period in range(2, min(LONGEST_CYCLE, len(viewpoints) // 2) + 1):
         run = 0
         for at in range(len(viewpoints) - period):
@@ -297,7 +297,7 @@ def _early_stop(case: Circumstances) -> dict[str, Any]:
 
 
 def spelled(kind: str, proof: Mapping[str, Any]) -> str:
-    """A behaviour in words for a person."""
+    """Return a behaviour in words, with its detail in brackets."""
     words = kind.replace("_", " ")
     detail = proof.get("where") or (proof.get("kind") if kind == "generation_error" else None)
     return f"{words} ({str(detail).replace('_', ' ')})" if detail else words

@@ -1,18 +1,18 @@
-"""Why an agent left the right way: a stop, an exit, a turn, a room, a thing, or nobody can tell.
+"""Classification of the cause for which an agent left the reference path, by rules.
 
 Source: VLN-MME E.2, which sorts errors by hand into regions, stairs, objects and directions; the
-other causes are ours. Here rules decide, at the first deviation, from the instruction, the geometry
-and the words that the options were described by. *Right* is where the ground truth goes on,
-*chosen* where the agent went; a stop stays where it is. What each cause is, :data:`MEANS` says; the
-first whose rule holds is the cause.
+other causes are ours. The rules are applied at the first deviation. They use the instruction, the
+geometry and the descriptions of the options. *Right* is the rest of the reference path, *chosen*
+the path that the agent took; both are empty for a stop. :data:`MEANS` defines each cause. The first
+cause whose rule holds is taken.
 
-Some rules look at the whole way. The others look at the very next hop first; where none holds
-there, at the next three, since two ways often part a little before the door or the stairs that tell
-them apart. ``within`` in the evidence says how many. ``unknown`` is left: nothing of the kind.
+Some rules look at the whole path. The others look at the next hop first. If none holds there, they
+look at the next three hops, since two paths often part before the door or stairs that tell them
+apart. ``within`` in the evidence is the number of hops. The cause is ``unknown`` if no rule holds.
 
-How far the rules agree with two readings of the same walks, ``docs/errors.md`` says.
+``docs/errors.md`` reports how far the rules agree with two sets of labels by language models.
 
-Texts come from datasets, captions and people: they are cut to a bounded length and every pattern
+Texts come from datasets, captions and people. They are cut to a bounded length, and every pattern
 runs in linear time.
 """
 
@@ -44,7 +44,7 @@ Way = Literal["left", "right", "straight", "around"]
 
 _MOST_CHARACTERS = 4000
 _ROOM_WORDS = 3
-"""Words in the longest name of a room."""
+"""Maximum words of a room name."""
 _WORD = re.compile(r"[a-z]+")
 _NOT_A_ROOM = frozenset(
     _WORD.findall(
@@ -52,14 +52,14 @@ _NOT_A_ROOM = frozenset(
         " wardrobe workout"
     )
 )
-"""Labels of rooms that in a sentence mean a thing, a way or a deed more often than a room."""
+"""Room labels that in a sentence mostly mean an object, a path or an action."""
 _NOT_A_THING = frozenset(
     _WORD.findall(
         "bath can case closet drawer glass letter light range rest scale seat shower stand step"
         " throw top weight wine"
     )
 )
-"""Names of things that in an instruction are mostly verbs, rooms or matter."""
+"""Item names that in an instruction are mostly verbs, rooms or materials."""
 
 _BREAK = re.compile(r"[.,;:!?\n]|\b(?:and|then)\b")
 _STAIRS = re.compile(
@@ -98,11 +98,11 @@ _WAYS: tuple[tuple[Way, re.Pattern[str]], ...] = (
 
 @dataclass(frozen=True)
 class Clause:
-    """A part of an instruction between two breaks.
+    """Part of an instruction between two breaks, with the directions it gives.
 
     Attributes:
-        text: its words, in lower case.
-        ways: which ways it says to go, each at most once.
+        text: its words in lower case.
+        ways: the directions that it gives, each at most once.
     """
 
     text: str
@@ -111,7 +111,7 @@ class Clause:
 
 @lru_cache(maxsize=4096)
 def clauses(instruction: str) -> tuple[Clause, ...]:
-    """The parts of an instruction, in order.
+    """Split an instruction into its clauses, in order.
 
     >>> [(c.text, c.ways) for c in clauses("Turn left, then walk past the bed.")]
     [('turn left', ('left',)), ('walk past the bed', ())]
@@ -125,26 +125,26 @@ def clauses(instruction: str) -> tuple[Clause, ...]:
 
 
 def ways_at(instruction: str, progress: float, around: int = 1) -> tuple[Way, ...]:
-    """Which ways an instruction says to go about some point of the way.
+    """Return the directions that an instruction gives around a point of the path.
 
     Args:
-        instruction: the whole of it.
-        progress: the part of the way that is done, 0 to 1.
-        around: how many clauses on either side of the one at that point count, too.
+        instruction: the whole instruction.
+        progress: fraction of the path behind the agent, 0 to 1.
+        around: number of clauses to include on either side of the clause at that point.
 
     Returns:
-        The ways of these clauses, in order.
+        The directions of these clauses, in order.
     """
     return _ways(_around(instruction, progress, around, around))
 
 
 def later_part(instruction: str, progress: float) -> str:
-    """What an instruction says from about some point of the way on."""
+    """Return the text of an instruction from the clause at a point of the path on."""
     return ". ".join(part.text for part in _around(instruction, progress, 0, len(instruction)))
 
 
 def one_of_several(instruction: str) -> str | None:
-    """The words by which an instruction says which of several ways its first clauses mean.
+    """Return the words that select one of several doors, turns or rooms, or None.
 
     >>> one_of_several("Take the second door on the left.")
     'second door'
@@ -154,7 +154,7 @@ def one_of_several(instruction: str) -> str | None:
 
 
 def _around(instruction: str, progress: float, before: int, after: int) -> Sequence[Clause]:
-    """The clause at a point of the way, with so many before and after it."""
+    """Return the clause at a point of the path, with some clauses before and after it."""
     parts = clauses(instruction)
     here = min(int(progress * len(parts)), len(parts) - 1)
     return parts[max(0, here - before) : here + after + 1] if parts else ()
@@ -165,7 +165,7 @@ def _ways(parts: Sequence[Clause]) -> tuple[Way, ...]:
 
 
 def speaks_of_leaving(instruction: str, progress: float) -> bool:
-    """Whether about some point of the way an instruction says to leave where one is.
+    """Check whether an instruction says to leave a place around a point of the path.
 
     >>> speaks_of_leaving("Exit the bedroom. Turn left.", 0.0)
     True
@@ -174,13 +174,13 @@ def speaks_of_leaving(instruction: str, progress: float) -> bool:
 
 
 def speaks_of_stairs(instruction: str) -> bool:
-    """Whether an instruction speaks of stairs or of another storey."""
+    """Check whether an instruction mentions stairs or another storey."""
     return _STAIRS.search(_folded(instruction)) is not None
 
 
 @lru_cache(maxsize=16_384)
 def rooms(text: str) -> frozenset[str]:
-    """The room types a text names, as :func:`navloom.scenes.lexicon.room_types` has them.
+    """Return the room types that a text names (:func:`navloom.scenes.lexicon.room_types`).
 
     >>> sorted(rooms("Leave the bedroom by the living room, wait on the stairs"))
     ['Bedroom', 'Living Room']
@@ -202,7 +202,7 @@ def _room_names(words: Sequence[str]) -> Iterator[str]:
 
 @lru_cache(maxsize=16_384)
 def things(text: str) -> frozenset[str]:
-    """The assets and objects a text names, each by one word in the singular.
+    """Return the assets and objects that a text names, each as one singular word.
 
     >>> sorted(things("Stand between the two couches and the coffee table"))
     ['couch', 'table']
@@ -231,29 +231,29 @@ def _singular(word: str) -> str:
 
 
 _LEAN = math.radians(30)
-"""From here on a hop of the right way is a turn that may have been meant."""
+"""Minimum turn (radians) for which a hop counts as left or right."""
 _RISE = 0.3
-"""Metres of height that a way must win or lose to go up or down."""
+"""Minimum height difference in metres of a path that leads up or down."""
 AHEAD, _BEHIND = math.radians(45), math.radians(135)
-"""What lies nearer than the first is straight on; what lies beyond the second, around."""
+"""Turns up to the first are "straight", from the second on "around" (radians)."""
 
 
 @dataclass(frozen=True)
 class Fork:
-    """The point where an agent left the right way, with all that the rules look at.
+    """Point at which an agent left the reference path, with all inputs of the rules.
 
     Attributes:
-        at: where it stood; None where the scene does not know the place.
-        right: where the ground truth goes on, hop by hop to its end; empty where that was to stop.
-        chosen: where the agent went, likewise; empty where it did not go on.
-        heading: radians as it stood there.
-        progress: the part of the ground truth that was behind it, 0 to 1.
-        end: where the episode ended.
-        goal: where it should have ended.
-        options: each offered viewpoint's description.
-        stopped: whether the agent said stop in the end.
-        to_goal: metres over the graph from there to the goal.
-        left: metres over the graph from where the episode ended to the goal.
+        at: viewpoint of the agent; None if the scene lacks it.
+        right: rest of the reference path, hop by hop; empty if the agent should have stopped.
+        chosen: rest of the trajectory, hop by hop; empty if the agent did not move on.
+        heading: heading of the agent in radians.
+        progress: fraction of the reference path behind the agent, 0 to 1.
+        end: last viewpoint of the trajectory.
+        goal: last viewpoint of the reference path.
+        options: viewpoint of each option -> its description.
+        stopped: whether the agent ended the episode by a stop.
+        to_goal: metres over the graph from the fork to the goal.
+        left: metres over the graph from the end of the trajectory to the goal.
     """
 
     at: Viewpoint | None
@@ -269,14 +269,14 @@ class Fork:
     left: float = math.inf
 
     def within(self, hops: int) -> Fork:
-        """The same with no more than so many hops of either way."""
+        """Return the fork with at most so many hops of either path."""
         return replace(self, right=self.right[:hops], chosen=self.chosen[:hops])
 
 
 def fork_of(
     walk: Walk, deviation: Deviation, reference: tuple[str, ...], episode: Episode, scene: Scene
 ) -> Fork:
-    """Put together what is known about a deviation; viewpoints the scene lacks are left out."""
+    """Build the fork of a deviation. Viewpoints that the scene lacks are left out."""
     known, on = scene.viewpoint_by_id, deviation.hop + 1
     done = metres_along(reference[:on], scene)
     whole = metres_along(reference, scene)
@@ -301,7 +301,7 @@ def _known(names: Sequence[str], scene: Scene) -> tuple[Viewpoint, ...]:
 
 
 def _heading(walk: Walk, hop: int, episode: Episode, scene: Scene) -> float | None:
-    """Where it looked: as recorded, else the way the hop before went."""
+    """Return the heading as recorded, else the direction of the hop before."""
     said = walk.headings[hop] if 0 <= hop < len(walk.headings) else None
     if said is not None or hop == 0:
         return episode.heading if said is None else said
@@ -316,7 +316,7 @@ def _descriptions(walk: Walk, deviation: Deviation) -> dict[str, str]:
 
 
 def slope_of(a: Viewpoint | None, way: Sequence[Viewpoint]) -> Literal["up", "down", "level"]:
-    """Whether the last place of a way lies higher than a viewpoint, or lower."""
+    """Return whether the end of a path lies above or below a viewpoint."""
     if a is None or not way:
         return "level"
     rise = way[-1].ground[1] - a.ground[1]
@@ -324,7 +324,7 @@ def slope_of(a: Viewpoint | None, way: Sequence[Viewpoint]) -> Literal["up", "do
 
 
 def way_of(fork: Fork, way: Sequence[Viewpoint]) -> Way | None:
-    """Which way a stretch leads for somebody who stands at the fork."""
+    """Return the direction of a path's end as seen from the fork."""
     if fork.at is None or not way or fork.heading is None:
         return None
     return _quarter(turn_between(fork.heading, heading_to(fork.at.position, way[-1].position)))
@@ -339,7 +339,7 @@ def _quarter(turn: float) -> Way:
 
 
 def leans_of(fork: Fork, way: Sequence[Viewpoint]) -> list[Way]:
-    """Which side each hop leans to for somebody who walks them; "straight" where to neither."""
+    """Return the turn of each hop along a path: left, right or straight."""
     if fork.at is None or fork.heading is None:
         return []
     looks, stands = fork.heading, (fork.at, *way)
@@ -366,24 +366,24 @@ Cause = Literal[
     "none",
 ]
 CAUSES: tuple[Cause, ...] = get_args(Cause)
-"""In the order in which they are asked for; ``none`` where the agent never left the right way."""
+"""All causes in display order; ``none`` if the agent never left the reference path."""
 MEANS: Mapping[Cause, str] = packaged("navloom.evals.navigation", "meanings.yaml")["causes"]
-"""What each cause is, in one sentence: of tables, of readers' guides and of prompts."""
+"""Cause -> definition in one sentence, for tables, labelling guides and prompts."""
 
 _SOON = 3
-"""Hops within which the right way takes the turn that was taken too soon."""
+"""Hops within which the reference path makes the turn that was made too soon."""
 _SIDES: tuple[Way, ...] = ("left", "right")
 _NEAR = 3.0
-"""Metres around a viewpoint within which things count as being there."""
+"""Radius in metres within which items count as near a viewpoint."""
 
 Rule = Callable[[Fork, str, Scene], dict[str, Any] | None]
 
 
 def find_causes(fork: Fork, instruction: str, scene: Scene) -> dict[Cause, dict[str, Any]]:
-    """Every rule that holds at the whole way, and at the nearest reach where any does.
+    """Return the causes whose rules hold: whole-path rules, then the first stage with any.
 
     Returns:
-        The cause first, each with its evidence (JSON); ``{"unknown": {}}`` where no rule holds.
+        Cause -> evidence (JSON), the chosen cause first; ``{"unknown": {}}`` if no rule holds.
     """
     held = _held(_WHOLE, fork, instruction, scene)
     for hops, rules in _STAGES:
@@ -403,7 +403,7 @@ def _held(
 
 
 def _premature_stop(fork: Fork, _: str, __: Scene) -> dict[str, Any] | None:
-    """Also of who left the right way and came back to it further on: the stop is what failed."""
+    """Check for a stop too early, also after leaving the path and returning to it further on."""
     if not fork.stopped or fork.left < RADIUS or not fork.right:
         return None
     if fork.chosen and fork.end not in fork.right:
@@ -433,7 +433,7 @@ def _mismatch(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | None:
     if right in (None, chosen, *said):
         return None
     if chosen == "straight":
-        # Every way has straight parts: the words must be of this very place.
+        # Every path has straight parts, so the clause of this very point must say it.
         did = chosen in ways_at(instruction, fork.progress, 0)
     else:
         soon = leans_of(fork, fork.right[:_SOON])
@@ -465,7 +465,7 @@ def _decoy(fork: Fork, instruction: str, scene: Scene) -> dict[str, Any] | None:
 
 
 def _named(fork: Fork, place: Viewpoint) -> frozenset[str]:
-    """The things and rooms in the words of the option that leads to a place."""
+    """Return the items and rooms in the description of the option that leads to a viewpoint."""
     words = fork.options.get(place.id, "")
     return things(words) | rooms(words)
 
@@ -488,8 +488,8 @@ def _region(fork: Fork, instruction: str, scene: Scene) -> dict[str, Any] | None
     right, chosen = _entered(fork.at, fork.right), _entered(fork.at, fork.chosen)
     if fork.right and right is fork.at:
         if _label_types(right, scene):
-            return None  # no region is entered: to go on in the same one is no question of regions
-        right = fork.right[0]  # what room it is nobody knows: the option's words say
+            return None  # the right path enters no region, so regions cannot be the cause
+        right = fork.right[0]  # its room is unlabelled: use the option's description
     named = _types(right, fork, scene) & rooms(instruction)
     towards = fork.chosen[0] if fork.chosen and not _label_types(chosen, scene) else chosen
     if not named or named & (_types(chosen, fork, scene) | _types(towards, fork, scene)):
@@ -498,12 +498,12 @@ def _region(fork: Fork, instruction: str, scene: Scene) -> dict[str, Any] | None
 
 
 def _entered(at: Viewpoint, way: Sequence[Viewpoint]) -> Viewpoint:
-    """The first place on a way that is not in the region one stands in; where one stands, else."""
+    """Return the first viewpoint of a path outside the region of ``at``, else ``at``."""
     return next((v for v in way if v.region is None or v.region != at.region), at)
 
 
 def _types(viewpoint: Viewpoint, fork: Fork, scene: Scene) -> frozenset[str]:
-    """The room types of where a hop leads: by its label, else by the option's words."""
+    """Return the room types of a viewpoint by its label, else by the option's description."""
     by_label = _label_types(viewpoint, scene)
     return by_label or rooms(fork.options.get(viewpoint.id, ""))
 
@@ -525,7 +525,7 @@ def _direction(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | None:
 
 
 def _straight_on(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | None:
-    """Where no turn is said one goes on; where an agent looks at the start says nothing."""
+    """Check for a turn where the instruction gives none; the start heading means nothing."""
     right, chosen = way_of(fork, fork.right), way_of(fork, fork.chosen)
     if fork.progress <= 0 or right != "straight" or chosen in (None, "straight"):
         return None
@@ -544,7 +544,7 @@ def _object(fork: Fork, instruction: str, scene: Scene) -> dict[str, Any] | None
 
 
 def _things_on(way: Sequence[Viewpoint], fork: Fork, scene: Scene) -> frozenset[str]:
-    """What is near the viewpoints of a way, or in the words of the options that lead to them."""
+    """Return the items near the viewpoints of a path or in the options leading to them."""
     return frozenset[str]().union(
         *(_near(scene, place) | things(fork.options.get(place.id, "")) for place in way)
     )
@@ -587,7 +587,7 @@ def _ambiguous(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | None:
 
 
 def _told(fork: Fork) -> tuple[str | None, str | None]:
-    """The words of the right option and of the chosen one, where there are any."""
+    """Return the descriptions of the right and of the chosen option, where present."""
     right, chosen = (
         fork.options.get(way[0].id) if way else None for way in (fork.right, fork.chosen)
     )
@@ -617,4 +617,4 @@ _STAGES: tuple[tuple[int, Mapping[Cause, Rule]], ...] = (
     (3, _UNSAID),
     (1, {"ambiguous": _ambiguous}),
 )
-"""Rules with the hops of either way that they look at; the first that hold are the cause."""
+"""Stages of rules with the number of hops they look at. The first stage that holds is taken."""

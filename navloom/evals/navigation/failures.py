@@ -1,9 +1,9 @@
-"""What went wrong in an episode, even though it succeeded (VLN-MME E.2), and how often in a run.
+"""Failure analysis of episodes (VLN-MME E.2), also of successes, and its counts over a run.
 
-Two levels: how the agent behaved (:mod:`navloom.evals.navigation.failure_behaviour`) and why it
-left the right way (:mod:`navloom.evals.navigation.failure_cause`), with the steps as evidence.
-Everything is worked out from the trajectory, the step records, the instruction and the scene: no
-model is asked.
+It has two levels, with steps as evidence: the agent's behaviour
+(:mod:`navloom.evals.navigation.failure_behaviour`) and the cause for leaving the reference path
+(:mod:`navloom.evals.navigation.failure_cause`). Both are computed from the trajectory, the step
+records, the instruction and the scene. No model is asked.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ from navloom.tools.navigation.steps import Walk
 
 @dataclass(frozen=True)
 class Analysis:
-    """What is said of one episode, worked out or read back from its line.
+    """Failure analysis of one episode, computed or read from its line.
 
     Attributes:
-        success: whether it counts as one.
-        behaviours: at least one (``none``); the first is the one to count it under.
-        cause: why it left the right way; ``none`` where it did not, or did no worse by it.
-        deviation: where it did.
-        reference: the way it should have gone; empty where there is none, or nobody worked it out.
-        evidence: JSON under each behaviour's name, under ``causes`` (every rule that held), and,
-            where the trajectory has one, under ``invalid_hop``.
+        success: whether the episode counts as a success.
+        behaviours: at least one (``none``); an episode is counted under the first.
+        cause: cause for leaving the reference path; ``none`` without a deviation or a fault.
+        deviation: first deviation from the reference path, or None.
+        reference: the reference path; empty if there is none or it was not computed.
+        evidence: JSON under each behaviour's name, under ``causes`` (every rule that held), and
+            under ``invalid_hop`` if the trajectory has one.
     """
 
     success: bool
@@ -59,12 +59,12 @@ class Analysis:
 
     @property
     def behaviour(self) -> Behaviour:
-        """The one an episode counts under where it may count once."""
+        """Behaviour that the episode counts under in tables that count it once."""
         return self.behaviours[0]
 
     @property
     def tags(self) -> dict[str, Any]:
-        """The record for ``samples.jsonl``: JSON, small."""
+        """Compact JSON record for ``samples.jsonl``."""
         return {
             "success": self.success,
             "behaviour": list(self.behaviours),
@@ -77,16 +77,16 @@ class Analysis:
 def analyse(
     result: Mapping[str, Any] | Walk, episode: Episode, scene: Scene, *, success: bool | None = None
 ) -> Analysis:
-    """Say how an agent behaved and where and why it left the right way. It never raises.
+    """Analyse the behaviour, first deviation and cause of an episode. It never raises.
 
     Args:
-        result: a navigator's result: ``trajectory``, ``steps``, ``stopped``, ``end``; whatever is
-            not as expected is left out.
-        episode: what it was to do. Without a ground-truth path the shortest one to the nearest
-            goal is what it is held against.
-        scene: where.
-        success: whether the episode counts as a success; worked out unless given: it ended
-            strictly within 3 m of a goal, and not by replies that nobody could read or a collision.
+        result: a navigator's result: ``trajectory``, ``steps``, ``stopped``, ``end``. Malformed
+            parts are left out.
+        episode: the episode. Without a ground-truth path its reference is the shortest path to the
+            nearest goal.
+        scene: its scene.
+        success: whether the episode counts as a success. By default, if it ended strictly within
+            3 m of a goal, and not by unreadable replies or a collision.
     """
     walk = result if isinstance(result, Walk) else Walk.read(result)
     reference = reference_of(walk, episode, scene)
@@ -118,7 +118,7 @@ def _excess(walk: Walk, reference: tuple[str, ...], scene: Scene) -> float:
 
 
 def _invalid_hop(walk: Walk, scene: Scene) -> dict[str, Any] | None:
-    """The first hop along no edge."""
+    """Return the first hop without an edge, or None."""
     edges = _edges(scene)
     for hop, (a, b) in enumerate(zip(walk.viewpoints, walk.viewpoints[1:], strict=False)):
         if (a, b) not in edges:
@@ -132,7 +132,7 @@ def _edges(scene: Scene) -> frozenset[tuple[str, str]]:
 
 
 def read_tags(tags: Any) -> Analysis | None:
-    """Read a line's tags; None where they are not what ``Analysis.tags`` writes."""
+    """Read a line's tags; None if they are not what ``Analysis.tags`` writes."""
     if not isinstance(tags, Mapping) or not isinstance(tags.get("behaviour"), list):
         return None
     said = tags["behaviour"]
@@ -152,13 +152,13 @@ def read_tags(tags: Any) -> Analysis | None:
 
 @dataclass
 class FailureTally:
-    """Counts over the episodes of a run that failed, or over those that succeeded.
+    """Counts over the failed episodes of a run, or over the successful ones.
 
     Attributes:
-        episodes: how many there are.
-        first: by (behaviour, cause): each episode once, under its first behaviour.
-        anywhere: by behaviour: an episode under each of its behaviours.
-        details: by behaviour, how it was so: how a loop was told, what was wrong with a reply, ...
+        episodes: number of episodes.
+        first: count by (behaviour, cause), each episode once under its first behaviour.
+        anywhere: count by behaviour, an episode under each of its behaviours.
+        details: count of details by behaviour, such as the kind of loop or of reply error.
     """
 
     episodes: int = 0
@@ -175,17 +175,17 @@ class FailureTally:
             self.details.setdefault(kind, Counter()).update(_details(tagged.evidence.get(kind)))
 
     def of(self, behaviour: Behaviour) -> int:
-        """Episodes that count under a behaviour."""
+        """Return the number of episodes that count under a behaviour."""
         return sum(count for (kind, _), count in self.first.items() if kind == behaviour)
 
     def by(self, cause: Cause) -> int:
-        """Episodes of a cause."""
+        """Return the number of episodes with a cause."""
         return sum(count for (_, kind), count in self.first.items() if kind == cause)
 
 
 @dataclass
 class Tallies:
-    """A run's episodes counted one after another, failures and successes apart."""
+    """Counts over the episodes of a run, failures and successes apart."""
 
     failed: FailureTally = field(default_factory=FailureTally)
     succeeded: FailureTally = field(default_factory=FailureTally)
@@ -196,23 +196,23 @@ class Tallies:
 
     @property
     def episodes(self) -> int:
-        """How many were counted."""
+        """Number of counted episodes."""
         return self.failed.episodes + self.succeeded.episodes
 
     @property
     def parts(self) -> list[tuple[str, FailureTally]]:
-        """Both of which there are any, failures first, each with what they did."""
+        """The non-empty tallies with their names, failures first."""
         both = (("failed", self.failed), ("succeeded", self.succeeded))
         return [(words, tally) for words, tally in both if tally.episodes]
 
     def tables(self) -> Iterator[Table]:
-        """Behaviours by causes, of failures and then of successes, where there are any."""
+        """Yield tables of behaviours by causes, for failures and then successes."""
         for words, tally in self.parts:
             yield _table(tally, *_SAID[words])
 
 
 def tallies_of(every: Iterable[Analysis]) -> Tallies:
-    """Count the episodes that succeeded, and those that did not."""
+    """Count the analyses of successful and of failed episodes."""
     found = Tallies()
     for each in every:
         found.add(each)

@@ -1,7 +1,7 @@
-"""The ground that paths are scored on, and whether a trajectory can have been walked on it at all.
+"""Geodesic distances and edges of several scenes in joined tables, and checks of trajectories.
 
-The distance tables of several scenes are one, so that episodes of all of them score at once.
-Whoever cannot have walked a trajectory is told where it breaks.
+Joined tables let the episodes of all scenes be scored at once. The checks report where a trajectory
+is not possible on the navigation graph.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from navloom.scenes.distances import kept_per_scene, metre_table
 from navloom.scenes.scene import Scene
 
 MOST_POSITIONS = 10_000
-"""Positions a trajectory may have; beam search, the most that is published, needs some hundreds."""
+"""Maximum positions of a trajectory. Beam search, the longest published, needs some hundreds."""
 
 InvalidReason = Literal[
     "missing",
@@ -37,11 +37,11 @@ InvalidReason = Literal[
 
 @dataclass(frozen=True)
 class Invalid:
-    """Why an episode counts as failed without being measured.
+    """Reason that an episode counts as failed without being measured.
 
     Attributes:
-        reason: the kind, for counting.
-        message: what was wrong, where, and what was expected; one line.
+        reason: kind of fault, for counting.
+        message: one line with the fault, its location and the expected value.
     """
 
     reason: InvalidReason
@@ -51,7 +51,7 @@ class Invalid:
 def faulty_path(
     path: Sequence[str] | None, start: str, known: dict[str, int], scene: str
 ) -> Invalid | None:
-    """What is wrong with a trajectory that names no, too many or unknown viewpoints."""
+    """Return the fault of a trajectory with no, too many or unknown viewpoints, or None."""
     if path is None:
         return Invalid("missing", "there is no trajectory for it")
     if not len(path):
@@ -73,17 +73,17 @@ def faulty_path(
 def broken_hops(
     ground: Ground, flat: Ids, lengths: Ids, starts: Ids, names: Sequence[str]
 ) -> dict[int, Invalid]:
-    """The paths that begin in the wrong place or hop where no edge leads.
+    """Find paths with a wrong start or with a hop along no edge.
 
     Args:
-        ground: of their scenes.
-        flat: all paths one after another, without repeats.
+        ground: distances of their scenes.
+        flat: all paths concatenated, without consecutive repeats.
         lengths: (B,) positions of each path, at least 1.
-        starts: (B,) where each must begin.
-        names: the id of each viewpoint, by its number.
+        starts: (B,) required start of each path.
+        names: id of each viewpoint by its index.
 
     Returns:
-        What is wrong with the first fault of each, by its place in the batch.
+        Index in the batch -> first fault of the path.
     """
     first = np.cumsum(lengths) - lengths
     found = {
@@ -107,23 +107,23 @@ def broken_hops(
 
 
 Ids = NDArray[np.int64]
-"""Numbers of viewpoints, as :class:`Ground` gives them."""
+"""Indices of viewpoints, as assigned by :class:`Ground`."""
 Cell = TypeVar("Cell", np.float64, np.bool_)
 
 
 class Ground:
-    """Geodesics and edges of some scenes, looked up for whole arrays of viewpoints.
+    """Geodesic distances and edges of several scenes, with lookup for arrays of viewpoints.
 
-    Distances are on the navigation graph, an edge weighing its length in space (3-D), as R2R has
-    it. Every viewpoint of every scene has a number; both ends of a lookup are of one scene.
+    Distances are on the navigation graph, where the weight of an edge is its 3-D length, as in R2R.
+    Every viewpoint of every scene has an index. Both ends of a lookup must be in the same scene.
 
     Args:
-        scenes: the scenes, by any name; at least one.
+        scenes: the scenes by any name, at least one.
 
     Attributes:
-        numbers: by the scene's name, the number of each viewpoint id.
-        row: by number, where a viewpoint's row begins in the table of all.
-        column: by number, its place in a row; what is at ``row[a] + column[b]`` is of a and b.
+        numbers: scene name -> viewpoint id -> index.
+        row: index -> offset of the viewpoint's row in the joined table.
+        column: index -> position in a row; the cell ``row[a] + column[b]`` belongs to a and b.
     """
 
     def __init__(self, scenes: dict[str, Scene]) -> None:
@@ -143,29 +143,29 @@ class Ground:
             before += len(table.nodes)
 
     def metres(self, a: Ids, b: Ids) -> NDArray[np.float64]:
-        """Shortest ways in metres between two arrays of viewpoints that broadcast; may be inf."""
+        """Return shortest distances in metres of two broadcast index arrays; may be inf."""
         return self.look(self.row.take(a) + self.column.take(b))
 
     def look(self, cells: Ids) -> NDArray[np.float64]:
-        """Shortest ways in metres, by places in the table of all."""
+        """Return shortest distances in metres by cells of the joined table."""
         return self._metres.take(cells)
 
     def linked(self, a: Ids, b: Ids) -> NDArray[np.bool_]:
-        """Whether an edge joins them, or they are one viewpoint."""
+        """Check elementwise whether an edge joins two viewpoints, or they are equal."""
         return self._linked.take(self.row.take(a) + self.column.take(b))
 
 
 def numbers_of(path: Sequence[str], known: dict[str, int], where: str, least: int = 0) -> list[int]:
-    """The numbers of some viewpoints.
+    """Return the indices of viewpoints.
 
     Args:
-        path: their ids.
-        known: the number of each that there is.
-        where: what names them, for a message.
-        least: so many must be there.
+        path: viewpoint ids.
+        known: index of each known viewpoint id.
+        where: source of the ids, for error messages.
+        least: minimum number of viewpoints.
 
     Raises:
-        DataError: one is not there, or there are too few.
+        DataError: a viewpoint is unknown, or there are too few.
     """
     if len(path) < least:
         raise DataError(f"{where}: expected at least one viewpoint")
@@ -179,17 +179,17 @@ def numbers_of(path: Sequence[str], known: dict[str, int], where: str, least: in
 
 
 def padded(flat: Ids, lengths: Ids) -> Ids:
-    """Sequences laid side by side, each filled up with its own last element.
+    """Return sequences side by side, each padded with its own last element.
 
-    A path that stays where it ended has the same length, end and nearest points, so that most
-    metrics need no mask.
+    A path that repeats its end has the same length, end and nearest points, so most metrics need no
+    mask.
 
     Args:
-        flat: all sequences, one after another.
-        lengths: (B,) how long each is, at least 1.
+        flat: all sequences, concatenated.
+        lengths: (B,) length of each, at least 1.
 
     Returns:
-        (longest, B); (0, 0) where there is none.
+        Array of shape (longest, B), or (0, 0) for no sequences.
     """
     if not len(lengths):
         return np.zeros((0, 0), np.int64)
@@ -199,23 +199,23 @@ def padded(flat: Ids, lengths: Ids) -> Ids:
 
 
 def flattened(sequences: Sequence[Sequence[int]]) -> tuple[Ids, Ids]:
-    """Sequences one after another, and how long each is."""
+    """Return sequences concatenated, and the length of each."""
     lengths = np.fromiter(map(len, sequences), np.int64, len(sequences))
     flat = np.fromiter(chain.from_iterable(sequences), np.int64, int(lengths.sum()))
     return flat, lengths
 
 
 def without_repeats(flat: Ids, lengths: Ids) -> tuple[Ids, Ids]:
-    """Sequences without an element that stands right after itself.
+    """Drop elements that equal the one before them in their sequence.
 
-    An agent that turns in place says its viewpoint again; DTW alone would count that.
+    An agent that turns in place repeats its viewpoint, and only DTW would count that.
 
     Args:
-        flat: all sequences, one after another.
-        lengths: (B,) how long each is, at least 1.
+        flat: all sequences, concatenated.
+        lengths: (B,) length of each, at least 1.
 
     Returns:
-        The same for what is left.
+        The remaining elements, concatenated, and the new lengths.
     """
     if not len(lengths):
         return flat, lengths
@@ -228,7 +228,7 @@ def without_repeats(flat: Ids, lengths: Ids) -> tuple[Ids, Ids]:
 
 def _joined(tables: Iterable[NDArray[Cell]]) -> NDArray[Cell]:
     flat = [table.ravel() for table in tables]
-    # One scene's table is used as it is: that of a very large scene is not held twice.
+    # A single table is not copied, so that a very large scene is not held twice.
     return flat[0] if len(flat) == 1 else np.concatenate(flat)
 
 

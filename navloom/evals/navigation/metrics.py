@@ -1,4 +1,4 @@
-"""Scores of navigation: those of the path walked, of REVERIE and of contacts.
+"""Navigation metrics: those of the path, of REVERIE and of contacts.
 
 The definitions are in :mod:`navloom.evals.navigation.path_metrics` and, in words, in
 ``docs/metrics.md``. Beside those of the path there are:
@@ -12,8 +12,9 @@ The definitions are in :mod:`navloom.evals.navigation.path_metrics` and, in word
     SR_strict       SR, and no contact displaced the body by 0.1 m or more (VLNVerse 5.3, Strict)
     SR_telhop       SR, whatever was touched on the way (VLNVerse 5.3, Tel-Hop)
 
-A trajectory that nobody can have walked is *invalid*: the episode counts as failed, every fraction
-is 0, TL and NE are undefined, and it is said why. Undefined is None in records, never a NaN.
+A trajectory that is impossible on the graph is *invalid*: the episode counts as failed, every
+fraction is 0, TL and NE are undefined, and the reason is recorded. Undefined is None in records,
+never a NaN.
 """
 
 from __future__ import annotations
@@ -56,23 +57,23 @@ METRICS = (
     *("SR_visible", "RGS", "RGSPL"),
     *("collision_rate", "contacts", "collided", "SR_strict", "SR_telhop"),
 )
-"""Every metric. All but ``METRES``, the rate and the contacts are fractions."""
+"""All metrics. All but ``METRES``, the rate and the contacts are fractions."""
 SHARES = frozenset(METRICS) - {*METRES, "collision_rate", "contacts"}
 _OF_CONTACTS = ("collision_rate", "contacts", "collided", "SR_strict", "SR_telhop")
 ACTIONS = "actions"
 _OF_OBJECTS = ("RGS", "RGSPL")
 _MOST_CELLS = 16_000_000
-"""Distances of several scenes held side by side: 128 MB."""
+"""Maximum cells of a joined distance table: 128 MB."""
 
 
 @dataclass(frozen=True)
 class Contacts:
-    """What an agent touched in one episode, where its simulator reports contacts.
+    """Contacts of one episode, for simulators that report them.
 
     Attributes:
-        displacements: metres by which each contact displaced the body.
-        actions: how many actions the agent took.
-        noticeable: metres from which on a contact fails an episode under Strict.
+        displacements: displacement of the body by each contact, in metres.
+        actions: number of actions of the agent.
+        noticeable: minimum displacement in metres that fails an episode under Strict.
     """
 
     displacements: tuple[float, ...]
@@ -82,15 +83,15 @@ class Contacts:
 
 @dataclass(frozen=True)
 class EpisodeScore:
-    """The scores of one episode.
+    """Scores of one episode.
 
     Attributes:
-        id: the episode's.
-        values: by metric; None where it is undefined. Metrics that the task has not are not there.
-        cluster: what episodes of one path share; see :func:`cluster_of`.
-        invalid: why it was not measured; None where it was.
-        undefined: why a value is None, by metric.
-        actions: how many actions its contacts are of, where contacts are reported.
+        id: id of the episode.
+        values: metric -> value, None if undefined. Metrics that do not apply are absent.
+        cluster: key that the episodes of one path share; see :func:`cluster_of`.
+        invalid: reason for not measuring it; None if it was measured.
+        undefined: metric -> reason that its value is None.
+        actions: number of actions, if contacts are reported.
     """
 
     id: str
@@ -102,11 +103,11 @@ class EpisodeScore:
 
     @property
     def success(self) -> bool:
-        """Whether SR is 1."""
+        """True if SR is 1."""
         return self.values["SR"] == 1
 
     def record(self) -> dict[str, Any]:
-        """As JSON: a key a metric, ``cluster``, ``invalid`` and ``undefined``."""
+        """Return the scores as JSON: one key a metric, ``cluster``, ``invalid``, ``undefined``."""
         said = self.invalid and {"reason": self.invalid.reason, "message": self.invalid.message}
         return {
             **self.values,
@@ -119,13 +120,13 @@ class EpisodeScore:
 
 @dataclass(frozen=True)
 class Scores:
-    """The scores of many episodes, a column a metric.
+    """Scores of many episodes, one array a metric.
 
     Attributes:
-        episodes: whose scores they are, in order.
-        columns: (N,) by metric; NaN where undefined, NE ``inf`` where no way leads to a goal.
-        invalid: what was not measured, and why, by its place.
-        actions: how many actions were taken where contacts are reported, by place.
+        episodes: the episodes, in order.
+        columns: metric -> (N,) values; NaN if undefined, NE is ``inf`` if no goal is reachable.
+        invalid: index of each unmeasured episode -> the reason.
+        actions: index -> number of actions, if contacts are reported.
     """
 
     episodes: tuple[Episode, ...]
@@ -134,7 +135,7 @@ class Scores:
     actions: Mapping[int, int] = field(default_factory=dict)
 
     def each(self) -> Iterator[EpisodeScore]:
-        """The scores one episode at a time."""
+        """Yield the scores episode by episode."""
         lists = {name: values.tolist() for name, values in self.columns.items()}
         for k, episode in enumerate(self.episodes):
             row = {name: values[k] for name, values in lists.items()}
@@ -151,15 +152,15 @@ class Scores:
 
 
 class Scorer:
-    """A dataset's ground truth, laid out to score any number of sets of trajectories.
+    """Ground truth of a dataset, prepared to score any number of sets of trajectories.
 
     Args:
-        episodes: what was to be done; ids unique.
-        scene_of: gives each scene by its portable name; asked once a scene.
-        radius: what counts as there, in metres.
+        episodes: the episodes, with unique ids.
+        scene_of: loads a scene by its portable name, called once a scene.
+        radius: success radius in metres.
 
     Raises:
-        DataError: an episode names a viewpoint that its scene has not.
+        DataError: an episode names a viewpoint that its scene lacks.
         SceneError: a scene is missing or broken.
     """
 
@@ -205,17 +206,16 @@ class Scorer:
         """Score one set of trajectories.
 
         Args:
-            trajectories: viewpoints by episode id; repeats that follow one another count once.
-                An episode without one is invalid; ids of no episode are left alone.
-            ends: how walks ended, by episode id, where the source says; whoever is not in it is
-                taken to have stopped by itself. Where no reply could be read (``unparsed``), or
-                the body collided, the agent chose no place: no success wherever it stands, but
-                for ``SR_end``.
-            contacts: what was touched, by episode id, where that is reported.
-            pointed: the object that was named at the end, by episode id, where one was asked for;
-                None where none was named.
-            points: where the body really stood, on the floor, one a viewpoint of its trajectory,
-                by episode id, where that is known; what is measured along a path is of these then
+            trajectories: episode id -> viewpoints. Consecutive repeats count once. An episode
+                without a trajectory is invalid; unknown ids are ignored.
+            ends: episode id -> how the episode ended. An agent that is not listed counts as having
+                stopped by itself. If no reply could be read (``unparsed``) or the body collided,
+                the agent chose no position, so only ``SR_end`` can be a success.
+            contacts: episode id -> contacts, if the simulator reports them.
+            pointed: episode id -> object named at the end, None if none was named. Only episodes
+                that ask for an object are listed.
+            points: episode id -> floor position of the body at each viewpoint of its trajectory,
+                if known. Path metrics then use these positions
                 (:mod:`navloom.evals.navigation.walked`).
         """
         count = len(self.episodes)
@@ -241,7 +241,7 @@ class Scorer:
         return Scores(self.episodes, columns, dict(sorted(invalid.items())), actions)
 
     def _ground(self, pointed: Mapping[str, str | None], columns: Columns) -> None:
-        """RGS and RGSPL, where an object was asked for; the target's visibility is REVERIE's."""
+        """Fill in RGS and RGSPL of episodes that ask for an object, with REVERIE's visibility."""
         given = np.zeros(len(self.episodes))
         for group in self._groups:
             given[group.members] = group.truth.metres
@@ -284,7 +284,7 @@ def score_episodes(
     pointed: Mapping[str, str | None] | None = None,
     points: Mapping[str, Sequence[Point3]] | None = None,
 ) -> list[EpisodeScore]:
-    """Score trajectories against their episodes; see :class:`Scorer` for arguments and errors."""
+    """Score trajectories against their episodes; arguments are those of :class:`Scorer`."""
     scorer = Scorer(episodes, scene_of, radius=radius)
     found = scorer.score(trajectories, ends=ends, contacts=contacts, pointed=pointed, points=points)
     return list(found.each())
@@ -298,22 +298,23 @@ def score_paths(
     *,
     radius: float = RADIUS_M,
 ) -> Columns:
-    """The metrics of paths in one scene, with nothing checked but the names.
+    """Measure paths in one scene. Only the viewpoint names are checked.
 
     Args:
-        scene: where all of them are.
-        paths: viewpoints of each, at least one; a hop along no edge counts as the shortest way.
-        references: the reference path of each; empty where there is none.
-        goals: the viewpoints that count as the goal of each, at least one.
-        radius: what counts as there, in metres.
+        scene: scene of all paths.
+        paths: viewpoints of each path, at least one. A hop without an edge counts as the shortest
+            path.
+        references: reference path of each; empty if there is none.
+        goals: goal viewpoints of each path, at least one.
+        radius: success radius in metres.
 
     Returns:
-        By name of ``PATH_METRICS``, an array with one value a path; NE may be ``inf``, what needs
-        a reference is NaN without one.
+        Name of ``PATH_METRICS`` -> array with one value a path. NE may be ``inf``. Metrics that
+        need a reference are NaN without one.
 
     Raises:
-        DataError: a viewpoint is not in the scene, a path or its goals are empty, or there are not
-            as many of each.
+        DataError: a viewpoint is not in the scene, a path or its goals are empty, or the three
+            lengths differ.
     """
     if not len(paths) == len(references) == len(goals):
         raise DataError(
@@ -335,9 +336,9 @@ def score_paths(
 
 
 def cluster_of(episode: Episode) -> str:
-    """What the instructions of one path share, for intervals: its scene and path, else its id.
+    """Return the bootstrap cluster of an episode: its scene and path id, else its own id.
 
-    Of paths that were joined (R4R) it is the first one's: what begins alike tends to fail alike.
+    For joined paths (R4R) it is the first path's, since episodes with one start fail alike.
     """
     path = episode.columns.get("first_path_id", episode.columns.get("path_id"))
     return episode.id if path is None else f"{episode.scene}/{path}"
@@ -360,15 +361,14 @@ def summarise(
     by: By = "path",
     seed: int = 0,
 ) -> list[Row]:
-    """The mean of each metric over episodes, with its 95 % interval.
+    """Return the mean of each metric over episodes, with its 95 % interval.
 
     Args:
-        records: as ``EpisodeScore.record()`` gives them; a value that is None or missing is left
-            out of that metric's mean, and ``n`` says so. The collision rate is all contacts over
-            all actions.
-        metrics: which, in order; every metric of ``METRICS`` that any record has unless given.
-        by: draw whole paths (records' ``cluster``), or single episodes.
-        seed: of the bootstrap.
+        records: as given by ``EpisodeScore.record()``. A value that is None or missing is left out
+            of the metric's mean and of ``n``. The collision rate is all contacts over all actions.
+        metrics: names in order. By default all of ``METRICS`` that any record has.
+        by: draw whole paths (records' ``cluster``) or single episodes.
+        seed: seed of the bootstrap.
     """
     names = [
         name
@@ -379,7 +379,7 @@ def summarise(
     weights = np.ones((len(records), len(names)))
     for m, name in enumerate(names):
         if name == "collision_rate":
-            # Runs of long ago do not say how many actions their rates are of.
+            # Old runs do not record the number of actions.
             weights[:, m] = [record.get(ACTIONS) or 1 for record in records]
     table = columns_of(records, names)
     return rows_of(names, table, clusters, seed=seed, weights=weights)

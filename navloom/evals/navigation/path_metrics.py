@@ -1,19 +1,18 @@
-"""What paths over the ground are worth: numbers in, numbers out, many paths at once.
+"""Standard path metrics, computed for many paths at once on arrays of viewpoint indices.
 
-All are the field's own, on
-geodesics of the navigation graph (edges weigh their length in space):
+Distances are geodesics of the navigation graph, where an edge weighs its 3-D length:
 
     TL          metres walked
-    NE          metres from the last viewpoint to the nearest goal; inf where no way leads there
-    DTS         max(0, NE - radius): metres that were left to a success (Chaplot et al. 2020)
-    GP          L - NE: by how many metres it came nearer to the goal (Thomason et al. 2019)
+    NE          metres from the last viewpoint to the nearest goal; inf if none is reachable
+    DTS         max(0, NE - radius): metres missing to a success (Chaplot et al. 2020)
+    GP          L - NE: progress towards the goal in metres (Thomason et al. 2019)
     SR          1 where NE is below the radius, strictly (R2R: 3 m)
     SR_stopped  the same, and the agent stopped there by itself
-    SR_end      the same wherever its walk ended, whatever ended it
+    SR_end      the same, whatever ended the episode
     OSR         1 where any viewpoint that was visited is within the radius
     early_stop  1 where it stopped by itself and OSR is 0
     late_stop   1 where it stopped by itself, SR is 0 and OSR is 1
-    SPL         SR x L / max(L, TL), L the shortest way from start to goal (Anderson et al. 2018)
+    SPL         SR x L / max(L, TL), L the shortest path from start to goal (Anderson et al. 2018)
     SoftSPL     max(0, 1 - NE / L) x L / max(L, TL) (Datta et al. 2020; Habitat's ``soft_spl``)
     SPL_gt      SPL with L the length of the reference path
     nDTW        exp(-DTW / (radius x positions of the reference)) (Magalhaes et al. 2019)
@@ -36,30 +35,30 @@ PATH_METRICS = (
     *("SoftSPL", "SR_stopped", "SR_end", "early_stop", "late_stop", "DTS", "GP"),
 )
 METRES = ("TL", "NE", "DTS", "GP")
-"""Those that are metres; the others are fractions."""
+"""Metrics in metres. The others are fractions."""
 _MOST_CELLS = 16_000
-"""Positions laid side by side at once: what fits the processor's cache."""
+"""Maximum positions processed at once, to fit the processor's cache."""
 _NOTHING_M = 1e-9
-"""Shorter ways are none: the tables hold 1e-12 m between two viewpoints on one spot."""
+"""Shorter paths count as zero: tables hold 1e-12 m between viewpoints at one position."""
 
 Floats = NDArray[np.float64]
 Columns = dict[str, Floats]
 
 
 class Truth:
-    """What paths are held against, and where all of it lies.
+    """Reference paths and goals of the episodes, on the distances of their scenes.
 
     Args:
-        ground: of the scenes they are in.
-        references: (R, N) reference paths, each filled up with its last; R at least 1, anything
-            where there is none.
-        counts: (N,) positions of each, 0 where there is none.
-        goals: (G, N) viewpoints that count as the goal, filled up likewise; G at least 1.
+        ground: distances of their scenes.
+        references: (R, N) reference paths, each padded with its last viewpoint; R is at least 1.
+            The values do not matter for an episode without a reference.
+        counts: (N,) positions of each reference, 0 if there is none.
+        goals: (G, N) goal viewpoints, padded in the same way; G is at least 1.
 
     Attributes:
-        given: (N,) whether there is a reference that can be walked.
-        metres: (N,) its length; 0 where it is not given.
-        own: (R, N) 1 for a position of the reference, 0 for one that fills it up.
+        given: (N,) whether there is a traversable reference.
+        metres: (N,) its length; 0 if it is not given.
+        own: (R, N) 1 for a position of the reference, 0 for padding.
     """
 
     def __init__(self, ground: Ground, references: Ids, counts: Ids, goals: Ids) -> None:
@@ -73,14 +72,14 @@ class Truth:
 
 @dataclass(frozen=True)
 class Batch:
-    """Paths that were walked.
+    """Paths to be measured together.
 
     Attributes:
-        flat: all paths one after another, as numbers of the ground.
+        flat: all paths concatenated, as viewpoint indices.
         lengths: (B,) positions of each path, at least 1.
-        of: (B,) the column of the truth that each is held against.
-        stopped: (B,) whether it stopped by itself.
-        chosen: (B,) False where its last place is none that it can be held to.
+        of: (B,) column of the ground truth for each path.
+        stopped: (B,) whether the agent stopped by itself.
+        chosen: (B,) whether the agent chose its last position; False after a collision, say.
     """
 
     flat: Ids
@@ -91,17 +90,17 @@ class Batch:
 
 
 def measure(truth: Truth, batch: Batch, *, radius: float = RADIUS_M) -> Columns:
-    """Every metric of every path of a batch.
+    """Compute all metrics of all paths of a batch.
 
     Args:
-        truth: what the paths are held against.
-        batch: the paths; a hop along no edge counts as the shortest way.
-        radius: what counts as there, and the scale of nDTW and CLS, in metres.
+        truth: references and goals of the paths.
+        batch: the paths. A hop without an edge counts as the shortest path.
+        radius: success radius, and the scale of nDTW and CLS, in metres.
 
     Returns:
-        By name of ``PATH_METRICS``, (B,) values. NE and DTS may be ``inf``, GP is not finite where
-        no way leads to a goal; what needs a reference is NaN where there is none, or where it has
-        a gap that cannot be walked.
+        Name of ``PATH_METRICS`` -> (B,) values. NE and DTS may be ``inf``, and GP is not finite if
+        no goal is reachable. Metrics that need a reference are NaN if there is none, or if it has
+        a gap that is not traversable.
     """
     count = len(batch.lengths)
     columns = {name: np.full(count, np.nan) for name in PATH_METRICS}
@@ -119,11 +118,11 @@ def measure(truth: Truth, batch: Batch, *, radius: float = RADIUS_M) -> Columns:
 
 
 def _measure(truth: Truth, batch: Batch, part: Ids, first: Ids, radius: float) -> Columns:
-    """Of some of the paths, the longest first."""
+    """Compute the metrics of some of the paths, ordered by falling length."""
     ground, lengths, of = truth.ground, batch.lengths[part], batch.of[part]
     goals = truth.goals.take(of, axis=1)
     steps = np.arange(int(lengths[0]))[:, None]
-    # Filled up with their own last position, paths keep length, end and nearest points: no mask.
+    # Padding with the last position keeps length, end and nearest points, so no mask is needed.
     paths = batch.flat.take(first[part] + np.minimum(steps, lengths - 1))
     walked = ground.metres(paths[:-1], paths[1:]).sum(axis=0)
     near = ground.metres(paths, goals[0])
@@ -155,7 +154,7 @@ def _measure(truth: Truth, batch: Batch, part: Ids, first: Ids, radius: float) -
 def _fidelity(
     truth: Truth, of: Ids, paths: Ids, lengths: Ids, known: Columns, radius: float
 ) -> Columns:
-    """What is held against the reference path; NaN where there is none."""
+    """Compute the metrics that need a reference path; NaN without one."""
     references, counts = truth.references.take(of, axis=1), truth.counts.take(of)
     length, given = truth.metres.take(of), truth.given.take(of)
     warped, nearest = _along(truth.ground, paths, lengths, references)
@@ -174,11 +173,11 @@ def _fidelity(
 
 
 def _along(ground: Ground, paths: Ids, lengths: Ids, references: Ids) -> tuple[Floats, Floats]:
-    """At the end of each path: the sums of DTW, and how near it came to its reference; (R, B)."""
+    """Return DTW sums and least distances to the path for each reference position; (R, B)."""
     rows, columns = ground.row.take(paths), ground.column.take(references)
     nearest = ground.look(rows[0] + columns)
     row = first_row(nearest)
-    # Longest first: the paths that go on at a step are the first so many, the others are done.
+    # Sorted by falling length, so the paths that continue at a step are the first ones.
     going = np.searchsorted(-lengths, -np.arange(len(paths)), side="left")
     for step in range(1, len(paths)):
         on = slice(int(going[step]))
@@ -189,24 +188,24 @@ def _along(ground: Ground, paths: Ids, lengths: Ids, references: Ids) -> tuple[F
 
 
 def weighted(success: NDArray[np.bool_], least: Floats, walked: Floats) -> Floats:
-    """Success weighted by path length; a way of no length, walked as such, counts in full."""
+    """Return success weighted by path length. A path of zero length counts in full."""
     most = np.maximum(least, walked)
     weight = np.ones_like(most)
-    # Only of successes: where the goal is out of reach both are infinite.
+    # Only for successes: for an unreachable goal both lengths are infinite.
     np.divide(least, most, out=weight, where=success & (most > _NOTHING_M))
     return np.where(success, weight, 0.0)
 
 
 def _nearer_by(first: Floats, last: Floats) -> Floats:
-    """Metres to the goal at the start less those at the end; not finite where no way leads on."""
+    """Return goal distance at the start minus that at the end; not finite if out of reach."""
     found = np.full_like(first, np.nan)
     return np.subtract(first, last, out=found, where=np.isfinite(first) | np.isfinite(last))
 
 
 def _soft_success(first: Floats, last: Floats) -> Floats:
-    """The part of the way to the goal that was covered, at least 0; of no way, 1 for no way left.
+    """Return the covered fraction of the goal distance, at least 0; 0 if the goal is out of reach.
 
-    Nothing is covered of a way that leads nowhere.
+    If the start is at the goal, the fraction is 1 at the goal and 0 elsewhere.
     """
     left = np.where(last > _NOTHING_M, np.inf, 0.0)
     np.divide(last, first, out=left, where=np.isfinite(first) & (first > _NOTHING_M))
@@ -214,7 +213,7 @@ def _soft_success(first: Floats, last: Floats) -> Floats:
 
 
 def _length_score(expected: Floats, walked: Floats) -> Floats:
-    """How near the length walked is to what the coverage lets expect; 1 where both are none."""
+    """Return the length score of CLS: 1 if the path has the length its coverage predicts."""
     whole = expected + np.abs(expected - walked)
     score = np.ones_like(whole)
     np.divide(expected, whole, out=score, where=whole > _NOTHING_M)
@@ -222,16 +221,16 @@ def _length_score(expected: Floats, walked: Floats) -> Floats:
 
 
 def first_row(cost: Floats) -> Floats:
-    """The sums at the first position of the paths, (R, B), from its costs, (R, B)."""
+    """Return the DTW sums at the first path position, (R, B), from its costs, (R, B)."""
     return np.cumsum(cost, axis=0)
 
 
 def next_row(row: Floats, cost: Floats) -> None:
-    """Turn the sums at one position of the paths into those at the next.
+    """Update the DTW sums from one path position to the next, in place.
 
     Args:
-        row: (R, B), changed in place: the least sum up to each position of the references.
-        cost: (R, B) costs at the next position of the paths.
+        row: (R, B) least sums up to each reference position, changed in place.
+        cost: (R, B) costs at the next path position.
     """
     straight = np.minimum(row[1:], row[:-1])
     row[0] += cost[0]

@@ -1,9 +1,9 @@
-"""Rows that others published, to look at beside a run's; no statistic takes them in.
+"""Published scores to show beside those of a run. They enter no statistic.
 
-They are VLN-MME's Table 2 (language models as they come) and Table 6 (navigators trained on the
-task), typed from the paper into ``published.yaml``. Each says of what it is: the paper's own subset
-of val_unseen, whose size its tables do not print (its error analysis has 200 walks), or all of it.
-Beside runs with a body stands VLNVerse's Table 5.
+They are VLN-MME's Table 2 (zero-shot language models) and Table 6 (navigators trained on the task),
+copied from the paper into ``published.yaml``. Each row states its episodes: all of val_unseen, or
+the paper's own subset, whose size its tables do not print (its error analysis has 200 walks). Runs
+with a body are shown beside VLNVerse's Table 5.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from navloom.files import packaged
 SPLIT = "val_unseen"
 _COLUMNS = ("SR", "OSR", "SPL", "NE", "TL", "nDTW", "SDTW", "CLS")
 _FAMILIES = {"mapgpt": "MapGPT"}
-"""What the paper calls our agents; all others stand beside its other one."""
+"""Paper's name of our agents. All other agents are compared with NavGPT."""
 
 
 @dataclass(frozen=True)
 class PublishedRow:
-    """One row of a paper's table, of one task.
+    """One row of a paper's table, for one task.
 
     Attributes:
-        source: the paper and its table.
+        source: paper and table.
         trained: whether the navigator was trained on the task.
-        group: the agent, or what kind of navigator it is.
-        model: by name.
-        task: of ours.
-        part: ``subset``, or ``val_unseen`` for the whole.
-        values: by metric; fractions and metres, as ours.
+        group: the agent, or the kind of navigator.
+        model: name of the model.
+        task: our name of the task.
+        part: ``subset``, or ``val_unseen`` for the whole split.
+        values: metric -> value, as fractions and metres.
     """
 
     source: str
@@ -54,7 +54,7 @@ def _typed() -> Any:
 
 @cache
 def published_rows() -> tuple[PublishedRow, ...]:
-    """All rows of VLN-MME, in its order."""
+    """Return all rows of VLN-MME, in its order."""
     said = _typed()
     return tuple(row for table in said["tables"] for row in _rows(said["source"], table))
 
@@ -79,10 +79,10 @@ def _rows(source: str, table: Mapping[str, Any]) -> Iterator[PublishedRow]:
 
 
 def physics_rows(columns: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """VLNVerse's rows of agents with physics: agent, task, physics and metrics, as cells.
+    """Yield VLNVerse's rows of agents with physics as cells: agent, task, physics, metrics.
 
     Args:
-        columns: metrics; a cell that the text at hand has not is empty.
+        columns: names of metrics. A value that the source lacks gives an empty cell.
     """
     said = _typed()["physics"]
     for row in said["rows"]:
@@ -94,11 +94,11 @@ def physics_rows(columns: Sequence[str]) -> Iterator[tuple[str, ...]]:
 
 
 def rows_beside(request: Mapping[str, Any], *, every: bool = False) -> list[PublishedRow]:
-    """The rows to show beside a run: of its task, and of its own kind of agent unless every one.
+    """Return the published rows comparable to a run: same task, and same kind of agent.
 
     Args:
-        request: as ``run.json`` keeps it.
-        every: give all rows of the task.
+        request: request as recorded in ``run.json``.
+        every: return the rows of all agents of the task.
     """
     if request.get("split") != SPLIT:
         return []
@@ -115,7 +115,7 @@ def rows_beside(request: Mapping[str, Any], *, every: bool = False) -> list[Publ
 def published_table(
     request: Mapping[str, Any], scores: Mapping[str, Any], *, every: bool = False
 ) -> Iterator[Table]:
-    """A run's means, and below them, pale, the rows beside it; nothing where there are none."""
+    """Yield a table of a run's means above the comparable rows; nothing without such rows."""
     rows = rows_beside(request, every=every)
     if not rows:
         return
@@ -146,7 +146,7 @@ def _cells(head: Sequence[str], values: Mapping[str, float | None]) -> tuple[str
 
 
 def published_line(request: Mapping[str, Any]) -> str:
-    """The same for a terminal: a sentence with the range of SR; empty where there are no rows."""
+    """Return a sentence with the published range of SR; empty without comparable rows."""
     said = []
     for trained in (False, True):
         rows = [row for row in rows_beside(request) if row.trained == trained]

@@ -1,4 +1,4 @@
-"""What an evaluation of navigators is asked to be."""
+"""Request of an evaluation of navigators: its settings and the options of its command."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from navloom.scenes.bodies import Embodiment
 
 _SPEC = "spec"
-"""The one option of a dataset that names a place."""
+"""The only dataset option that is a location."""
 TASK, BODY, AGENT, ORACLE = "The task", "The body", "The agent", "Help on the way"
-"""Groups of options in the help."""
+"""Names of option groups in the help."""
 NOTICEABLE_M = 0.1
-"""A contact that displaces a body by so many metres is a collision (VLNVerse 5.3)."""
+"""Minimum displacement in metres that makes a contact a collision (VLNVerse 5.3)."""
 Data = Annotated[
     str | None,
     Opt(
@@ -111,10 +111,10 @@ USUAL_BACKEND = "auto"
 
 
 def backend_of(backend: str, panoramas: object, dataset: object = None) -> str:
-    """The simulator that is meant: the one that reads panoramas, or a dataset of Habitat's.
+    """Return the simulator backend that the options imply: panorama, habitat or as requested.
 
     Raises:
-        UsageError: another was asked for besides.
+        UsageError: the requested backend contradicts an option.
     """
     for flag, given, meant in (
         ("--panoramas", panoramas, "panorama"),
@@ -133,7 +133,7 @@ def backend_of(backend: str, panoramas: object, dataset: object = None) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class EvalRequest(Request):
-    """Everything the outcome of an evaluation depends on, and where its files are."""
+    """All settings that the outcome of an evaluation depends on, and its file locations."""
 
     KIND: ClassVar[str] = "navigate"
     PLACES: ClassVar[Sequence[str]] = (
@@ -148,7 +148,7 @@ class EvalRequest(Request):
     task: str
     """A dataset of :mod:`navloom.evals.tasks.registry`."""
     options: Mapping[str, Any] = field(default_factory=dict)
-    """What the dataset itself takes, such as ``spec`` and ``n`` of homes of ours."""
+    """Options of the dataset itself, such as ``spec`` and ``n`` of generated homes."""
     seed: Seed = 0
     data: Data = None
     split: Split = None
@@ -170,7 +170,7 @@ class EvalRequest(Request):
         Opt("Try each episode so often; ids end in -e1, -e2, ...", min=1, max=1000, panel=FINER),
     ] = 1
     body: Body = None
-    """A body's name, or a file of bodies (:func:`navloom.scenes.bodies.body_of`)."""
+    """Name of a body, or a file of bodies (:func:`navloom.scenes.bodies.body_of`)."""
     physics: Physics = "off"
     collision_threshold: Threshold = NOTICEABLE_M
     waypoints: Waypoints = "slim"
@@ -193,7 +193,7 @@ class EvalRequest(Request):
         ),
     ] = HEURISTIC
     oracle_model: Annotated[str | None, Opt(role="oracle")] = None
-    """The oracle's; the navigator's unless given."""
+    """Model of the oracle; by default the navigator's."""
     cot: Annotated[bool, Opt("Ask for reasoning before the action.")] = False
     reflect: Annotated[bool, Opt("Let the agent look at its action again and revise it.")] = False
     prompts: Annotated[
@@ -226,7 +226,7 @@ class EvalRequest(Request):
         Opt("Pictures a step, where there are any: 0, 4, 12, 24, 36.", kind=int),
     ] = 4
     light: Literal["baked", "flat"] = "baked"
-    """Of pictures that the embedded backend renders: ``flat`` is at once there, and plainer."""
+    """Light of images that the embedded backend renders. ``flat`` is faster and plainer."""
     max_steps: Annotated[int, Opt("Steps an episode at most.", min=1, max=1000)] = 15
     max_reasks: Annotated[
         int,
@@ -241,7 +241,7 @@ class EvalRequest(Request):
         int, Opt("How often an action is revised, with --reflect.", min=0, max=100, panel=FINER)
     ] = 1
     motion: Literal["hops", "continuous"] = "hops"
-    """How a person walks: hops, or driving while keys are held, which needs ``physics`` slide."""
+    """Motion of a person: hops, or driving while keys are held, which needs ``physics`` slide."""
     dialogue: Annotated[bool, Opt("Let the agent ask an oracle.", panel=ORACLE)] = False
     max_questions: Annotated[
         int, Opt("Questions an episode at most.", min=0, max=1000, panel=FINER)
@@ -279,7 +279,7 @@ class EvalRequest(Request):
     failures_from: Annotated[
         str | None, Opt("The run to take failures from.", metavar="RUN", kind=Path)
     ] = None
-    """A run to take them from; never those of the episode itself, its path or its goal."""
+    """Run to take failures from, except those of the episode itself, its path or its goal."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -304,17 +304,17 @@ class EvalRequest(Request):
 
     @property
     def settings(self) -> AgentSettings:
-        """What the agent is, by the registry."""
+        """Registered settings of the agent."""
         from navloom.graphs.navigation.context import get_agent
 
         return get_agent(self.agent)
 
     @cached_property
     def embodiment(self) -> Embodiment:
-        """Whose body it is.
+        """Body of the agent.
 
         Raises:
-            SceneError: there is no such body.
+            SceneError: the body is unknown.
         """
         from navloom.scenes.bodies import body_of
 
@@ -322,26 +322,26 @@ class EvalRequest(Request):
 
     @property
     def embodied(self) -> bool:
-        """Whether it matters whose body it is."""
+        """True if the body affects the outcome."""
         return self.physics != "off" or self.waypoints == "body"
 
     @property
     def thinks_with(self) -> str:
-        """The navigator's model: the agent's own where it brings one."""
+        """Model of the navigator; an agent's own model takes precedence."""
         return self.settings.model or self.model
 
     @property
     def helped_by(self) -> str:
-        """The oracle: the agent's own where it brings one."""
+        """Oracle mode; an agent's own oracle takes precedence."""
         return self.settings.oracle or self.oracle
 
     @property
     def models(self) -> Sequence[str]:
-        """The navigator's, and the oracle's where it has one of its own."""
+        """Models of the run: the navigator's, and the oracle's own if it has one."""
         return [each for each in (self.thinks_with, self.oracle_model) if each is not None]
 
     def record(self) -> dict[str, Any]:
-        """As ``run.json`` keeps it, without what decides nothing."""
+        """Return the request for ``run.json``, without fields that have no effect."""
         from navloom.graphs.navigation.text import PROMPTS
         from navloom.prompts.load import load_prompt
 
@@ -365,7 +365,7 @@ class EvalRequest(Request):
         }
 
     def idle(self) -> list[str]:
-        """The fields that decide nothing, since what they are about is off."""
+        """Return the fields without effect, because their feature is off."""
         asks = self.dialogue or self.helped_by == "assistant"
         used = {
             "oracle_model": asks and self.oracle_model is not None,
@@ -385,14 +385,14 @@ class EvalRequest(Request):
         return [name for name, matters in used.items() if not matters]
 
     def where(self) -> dict[str, str]:
-        """Where the files are on this machine."""
+        """Return the locations of the files on this machine."""
         spec, file = self.options.get(_SPEC), self.body is not None and ".json" in self.body
         own = {_SPEC: spec, "body": self.body if file and self.embodied else None}
         return super().where() | {name: str(each) for name, each in own.items() if each is not None}
 
     @classmethod
     def restored(cls, given: dict[str, Any], where: Mapping[str, str]) -> dict[str, Any]:
-        """The fields as they were: a spec of homes is among the dataset's options."""
+        """Return the original fields, with the spec of homes among the dataset options."""
         if given.get("oracle") == "path":
             raise UsageError(
                 "its oracle is 'path', which is no more: 'bound' names the path's option at every"

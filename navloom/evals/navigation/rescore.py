@@ -1,8 +1,8 @@
-"""What a submission or a run scores: every episode measured anew, with intervals and what is wrong.
+"""Scoring of a submission or a run from its trajectories, with intervals and a list of faults.
 
-Nothing here trusts the source. Of a submission every instruction of the split counts: one without a
-trajectory, or with one that nobody can have walked, is a failed episode and is named. Of a run the
-finished samples count, measured from their trajectories and not from the scores written there.
+The source is not trusted. For a submission, every instruction of the split counts. One without a
+valid trajectory is a failed episode and is listed. For a run, the finished samples are measured
+from their trajectories, not from the scores in their lines.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from navloom.scenes.scene import Point3, Scene
 from navloom.scenes.uri import load_scene
 
 FORMATS = {"r2r": "r2r", "r4r": "r4r", "reverie": "reverie"}
-"""The task of each form of submission: a new one is its line here."""
+"""Submission format -> task. A new format is one entry here."""
 _ALWAYS = ("TL", "NE", "SR", "OSR", "SPL", "nDTW", "SDTW", "CLS")
 _MOST_LISTED = 10_000
 _MOST_SHOWN = 20
@@ -38,17 +38,17 @@ _MOST_HINTS = 3
 
 @dataclass(frozen=True)
 class Sheet:
-    """The scores of one source.
+    """Scores of one submission or run.
 
     Attributes:
-        source: the file or folder.
-        task: of which dataset.
-        split: which part of it; None where the source does not say.
-        records: by instruction or sample, as ``EpisodeScore.record()`` has it, with what it took.
-        faults: what counts as failed without being measured, and what belongs to no episode.
-        rows: a metric a row.
-        by: what the bootstrap drew.
-        seed: of the bootstrap.
+        source: file or folder.
+        task: name of the dataset.
+        split: split of the dataset; None if the source does not name it.
+        records: instruction or sample id -> ``EpisodeScore.record()`` with effort.
+        faults: episodes that fail without being measured, and entries of no episode.
+        rows: mean and interval of each metric.
+        by: unit that the bootstrap draws.
+        seed: seed of the bootstrap.
     """
 
     source: str
@@ -61,7 +61,7 @@ class Sheet:
     seed: int
 
     def record(self) -> dict[str, Any]:
-        """As JSON: fractions and metres under the metrics' usual names, null where undefined."""
+        """Return the scores as JSON: fractions and metres by metric, null if undefined."""
         means = dict.fromkeys(_ALWAYS) | {row.metric: row.mean for row in self.rows}
         return {
             "source": self.source,
@@ -77,7 +77,7 @@ class Sheet:
         }
 
     def tables(self) -> Iterator[Table]:
-        """The scores, and where there is any, what is invalid."""
+        """Yield the table of scores and, if there are faults, the table of faults."""
         drawn = "whole paths" if self.by == "path" else "episodes one by one"
         note = (
             "TL, NE, DTS and GP in metres, over the episodes where they are defined. Brackets:"
@@ -113,21 +113,20 @@ def score_submission(
     by: By = "path",
     seed: int = 0,
 ) -> Sheet:
-    """Score anyone's submission file.
+    """Score a submission file.
 
     Args:
         file: a list of ``{instr_id, trajectory}``; see :mod:`navloom.evals.navigation.submission`.
         form: one of ``FORMATS``.
-        data: the dataset's folder; ``$NAVLOOM_DATA/mp3d`` unless given.
-        split: of the dataset; its default one unless given.
-        partial: score only the instructions that the file has; otherwise those that are missing
-            count as failed.
-        by: what the bootstrap draws.
-        seed: of the bootstrap.
+        data: folder of the dataset; by default ``$NAVLOOM_DATA/mp3d``.
+        split: split of the dataset; by default its default split.
+        partial: score only the instructions in the file; otherwise missing ones count as failed.
+        by: unit that the bootstrap draws.
+        seed: seed of the bootstrap.
 
     Raises:
-        DataError: a file is missing or broken, or no instruction of it is in the split.
-        UsageError: no such format or split.
+        DataError: a file is missing or broken, or none of its instructions is in the split.
+        UsageError: the format or split is unknown.
     """
     if form not in FORMATS:
         raise UsageError(
@@ -145,7 +144,7 @@ def score_submission(
         )
     episodes = [e for e in task.episodes if not partial or e.id in named]
     scorer = Scorer(episodes, lambda name: load_scene(task.scenes[name]))
-    # Whoever names an object anywhere is asked for it everywhere.
+    # A submission that names an object anywhere is scored for objects everywhere.
     pointed = {e.id: given.pointed.get(e.id) for e in episodes if given.pointed}
     scores = [
         replace(score, invalid=given.faults[score.id].what) if score.id in given.faults else score
@@ -170,16 +169,16 @@ def _strangers(names: Sequence[str], known: set[str], where: str) -> Iterator[Su
 def score_run(
     run: Path | str, *, data: Path | str | None = None, by: By = "path", seed: int = 0
 ) -> Sheet:
-    """Score a run's finished trajectories anew.
+    """Score a run's finished trajectories again.
 
     Args:
-        run: the folder of an evaluation.
-        data: the dataset's folder, where it is not where it was.
-        by: what the bootstrap draws.
-        seed: of the bootstrap.
+        run: folder of an evaluation.
+        data: folder of the dataset, if it has moved.
+        by: unit that the bootstrap draws.
+        seed: seed of the bootstrap.
 
     Raises:
-        RunError: the folder is no run, has no finished episode, or holds a broken line.
+        RunError: the folder is not a run, has no finished episode, or holds a broken line.
         DataError: the dataset is missing or broken.
         SceneError: a scene is missing or broken.
     """
@@ -192,7 +191,7 @@ def score_run(
     def scene_of(name: str) -> Scene:
         return walked(load_scene(scenes.get(name, name)))
 
-    # Epochs of one episode are samples of their own.
+    # Each epoch of an episode is a sample of its own.
     scorer = Scorer([t.episode.model_copy(update={"id": t.id}) for t in trials], scene_of)
     scores = scorer.score(
         {t.id: t.path for t in trials if not isinstance(t.path, Invalid)},
@@ -216,7 +215,7 @@ def score_run(
 def _points(
     trials: Sequence[Trial], scene_of: Callable[[str], Scene]
 ) -> Iterator[tuple[str, Sequence[Point3]]]:
-    """Where bodies stood that stood beside their viewpoints."""
+    """Yield the floor positions of bodies that left their viewpoints, by trial id."""
     for trial in trials:
         if any(trial.points) and not isinstance(trial.path, Invalid):
             stood = stood_at(trial.path, trial.points, scene_of(trial.episode.scene))
@@ -225,7 +224,7 @@ def _points(
 
 
 def _scenes(said: Mapping[str, Any], data: Path | str | None) -> Mapping[str, str]:
-    """The URI of each scene by its portable name; none where the names are enough."""
+    """Return the URI of each scene by portable name; empty if the names are enough."""
     request, where = said["request"], said.get("where") or {}
     name = request.get("task")
     if name not in TASKS:

@@ -1,4 +1,4 @@
-"""A navigation run in blocks: scores, what they took, what went wrong, and its report."""
+"""Report of a navigation run: scores, effort, failures, and the written report files."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ ORDER = (
     *("early_stop", "late_stop", "NE", "DTS", "GP", "TL", "nDTW", "SDTW", "CLS", "SPL_gt"),
     *("SR_strict", "SR_telhop", "collided", "contacts", "collision_rate"),
 )
-"""The metrics as tables give them."""
+"""Order of the metrics in tables."""
 _WORDS = packaged("navloom.evals.navigation", "meanings.yaml")
 _COUNTS: Mapping[str, str] = _WORDS["an_episode"]
 _EFFORTS: Mapping[str, str] = _WORDS["in_all"]
@@ -56,12 +56,12 @@ _RULES = {
     " split, without the length of its paths; a model is told nothing of it",
     "builtin/random": "a draw among the options",
 }
-"""What is said of the baselines."""
+"""Baseline model -> note that describes it."""
 _ALWAYS = ("steps", "input_tokens", "output_tokens", "seconds")
 
 
 def score_table(scores: Mapping[str, Any]) -> Table:
-    """What one run scores and what an episode takes, a row a number.
+    """Return a table of a run's scores and the effort of an episode, one row a number.
 
     Args:
         scores: the ``scores`` of a run's ``summary.json``.
@@ -105,7 +105,7 @@ def _rows(scores: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
 
 
 def _given_away(oracle: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """What an oracle's answers gave away, a row a kind that any did."""
+    """Yield a row for each kind of information that the oracle's answers gave away."""
     for kind, share in oracle.get("told", {}).items():
         if share:
             yield f"oracle's answers that give away: {kind}", percent(share), ""
@@ -119,7 +119,7 @@ _MOST_CELL = 300
 
 
 def title(run: Mapping[str, Any], episodes: int) -> str:
-    """What a run is: task and split, agent, model, and how many episodes have ended."""
+    """Return the title of a run: task, split, agent, model and number of ended episodes."""
     request = run["request"]
     task = str(request.get("task") or "navigation")
     part = str(request.get("split") or "")
@@ -132,13 +132,13 @@ def title(run: Mapping[str, Any], episodes: int) -> str:
 
 
 def headline(run: Mapping[str, Any], ended: int, well: int, errors: int) -> str:
-    """What happened, in a sentence or two.
+    """Return the outcome of a run in a few sentences.
 
     Args:
-        run: what ``run.json`` says.
-        ended: how many episodes have ended.
-        well: how many of them succeeded.
-        errors: how many broke, and count for nothing.
+        run: content of ``run.json``.
+        ended: number of ended episodes.
+        well: number of successes.
+        errors: number of episodes with a program error, which are not counted.
     """
     request = run["request"]
     what = " ".join(str(request[key]) for key in ("task", "split") if request.get(key))
@@ -153,7 +153,7 @@ def headline(run: Mapping[str, Any], ended: int, well: int, errors: int) -> str:
 
 
 def request_table(run: Mapping[str, Any]) -> Table:
-    """What was asked for, key by key; what was left at nothing is left out."""
+    """Return a table of the request's non-empty settings, folded."""
     rows = [
         (str(key)[:_MOST_CELL], shortened(_flat(value), _MOST_CELL))
         for key, value in sorted(run["request"].items())
@@ -176,7 +176,7 @@ def _flat(value: Any) -> str:
 
 
 def ended(run: Path, summary: Summary) -> Shown:
-    """The run's row of scores, beside the published one of its agent."""
+    """Return the score table that the command shows at the end, with published scores."""
     scores = summary.scores
     if not scores["episodes"]:
         return Shown()
@@ -188,12 +188,12 @@ def ended(run: Path, summary: Summary) -> Shown:
 def run_tables(
     request: Mapping[str, Any], scores: Mapping[str, Any], took: Took
 ) -> Iterator[Table]:
-    """Scores and what they took; nothing where no episode has ended.
+    """Yield the tables of scores, published scores, effort and oracle; none without episodes.
 
     Args:
-        request: what was asked, as ``run.json`` has it.
-        scores: as ``RunScores.record`` has them.
-        took: what all finished episodes took.
+        request: the request in ``run.json``.
+        scores: scores as given by ``RunScores.record``.
+        took: effort of all finished episodes.
     """
     if took.episodes:
         yield _scores(scores)
@@ -230,7 +230,7 @@ def _cells(name: str, measured: Mapping[str, Any]) -> tuple[str, str, str]:
 
 @dataclass
 class Took:
-    """What the finished episodes of a run took, line by line."""
+    """Effort of the finished episodes of a run, added up line by line."""
 
     episodes: int = 0
     tally: Tally = field(default_factory=Tally)
@@ -247,7 +247,7 @@ class Took:
             self.counts.update({k: each for k, each in known.items() if isinstance(each, int)})
 
     def table(self) -> Table:
-        """In all, and an episode."""
+        """Return the effort as a table: total, and mean of an episode."""
         many, tally = self.episodes, self.tally
         rows = [
             (words, f"{total:,}", f"{total / many:.2f}")
@@ -270,21 +270,21 @@ class Took:
 
 
 _SCENES = 6
-"""Scenes on whose plans it is shown where episodes went wrong."""
+"""Maximum number of scenes whose plans show the first deviations."""
 _STEPS = 20
-"""Steps that have a bar of their own."""
+"""Maximum step with a bar of its own."""
 _STATUS = {"failed": "failed", "succeeded": "ok"}
 _NONE = Prose(text="No episode has ended yet.", tone="quiet")
 
 
 @dataclass
 class _Fork:
-    """A viewpoint at which failed episodes first left the right way: how many, the first of them.
+    """First deviations of failed episodes at one viewpoint.
 
     Attributes:
-        first: an episode's id.
-        step: at which it left.
-        count: how many left there.
+        first: id of the first such episode.
+        step: step of its deviation.
+        count: number of episodes.
     """
 
     first: str
@@ -294,15 +294,15 @@ class _Fork:
 
 @dataclass
 class _Wrong:
-    """What went wrong in a run, counted of its lines one after another.
+    """Failures of a run, counted line by line.
 
     Attributes:
         run: its folder.
-        request: what was asked.
-        tallies: behaviours and causes.
-        steps: how many first left the right way at a step, by whether they succeeded.
-        forks: by scene and viewpoint, where those that failed left it.
-        episodes: of which some are named.
+        request: its request.
+        tallies: counts of behaviours and causes.
+        steps: number of first deviations by (step, success).
+        forks: scene -> viewpoint -> first deviations of failed episodes there.
+        episodes: entries of all episodes, to choose examples from.
     """
 
     run: Path
@@ -329,28 +329,28 @@ class _Wrong:
             forks.setdefault(left.at, _Fork(line["id"], left.step)).count += 1
 
     def load(self, name: str) -> Scene:
-        """A scene with the hops that the run goes by."""
+        """Return a scene with the navigation graph of the run."""
         return walked_by(self.request)(run_scene(self.run, name))
 
 
 def tables(run: Path) -> list[Block]:
-    """What is seen of a run: its scores, and what they took.
+    """Return the blocks of a run's scores and effort.
 
     Args:
-        run: its folder; the lines are read one after another.
+        run: its folder. The lines are read one by one.
 
     Raises:
-        RunError: the folder is no run of an evaluation, or is broken.
+        RunError: the folder is not an evaluation run, or is broken.
     """
     return _scored(run, every=True)[0]
 
 
 def _scored(run: Path, *, every: bool) -> tuple[list[Block], dict[str, Any]]:
-    """A title with a headline, then scores; and the scores for programs.
+    """Return the title, headline and score tables as blocks, and the scores as JSON.
 
     Args:
         run: its folder.
-        every: whether all published rows of the task stand below.
+        every: whether to add all published rows of the task.
     """
     said = read_run_of(run, "navigate")
     request, ended = said["request"], dict[str, bool]()
@@ -374,13 +374,13 @@ def _scored(run: Path, *, every: bool) -> tuple[list[Block], dict[str, Any]]:
 
 
 def failures(run: Path) -> list[Block]:
-    """What went wrong: behaviour by cause, at which step and where (VLN-MME E.2).
+    """Return the blocks of a run's failures: behaviours by cause, steps, places (VLN-MME E.2).
 
     Args:
-        run: its folder; the lines are read one after another.
+        run: its folder. The lines are read one by one.
 
     Raises:
-        RunError: the folder is no run of an evaluation, or is broken.
+        RunError: the folder is not an evaluation run, or is broken.
     """
     return [*_failures(_wrong(run))] or [_NONE]
 
@@ -392,7 +392,7 @@ def _wrong(run: Path) -> _Wrong:
 
 
 def _failures(read: _Wrong) -> Iterator[Block]:
-    """Nothing where no episode has ended."""
+    """Yield the failure blocks; none if no episode has ended."""
     if read.tallies.episodes:
         yield from _behaviours(read.tallies)
         yield from map(Grid, read.tallies.tables())
@@ -402,7 +402,7 @@ def _failures(read: _Wrong) -> Iterator[Block]:
 
 
 def _to_look_at(episodes: Sequence[Named]) -> Iterator[Grid]:
-    """Failures of each kind and some successes, as the report names them."""
+    """Yield a table of varied failures and some successes, linked to their pages."""
     picked = pick_cases(episodes)
     if picked:
         rows = tuple((each.id, each.ended, each.scene) for each in picked)
@@ -412,7 +412,7 @@ def _to_look_at(episodes: Sequence[Named]) -> Iterator[Grid]:
 
 
 def found(*terms: tuple[str, str]) -> str:
-    """The address of the samples that all terms hold of: (``cause:``, ``region``)."""
+    """Return the address of the samples that match all terms, such as (``cause:``, ``region``)."""
     words = " ".join(f"{name}{_quoted(value)}" for name, value in terms)
     return f"samples?filter={quote(words, safe='')}"
 
@@ -423,7 +423,7 @@ def _quoted(value: str) -> str:
 
 
 def _behaviours(counted: Tallies) -> Iterator[Bars]:
-    """Behaviours by cause, of failures and then of successes, on one scale."""
+    """Yield bars of behaviours by cause, failures then successes, on one scale."""
     bars = [
         (f"{words}: {kind.replace('_', ' ')}", tuple(_segments(tally, kind, words)))
         for words, tally in counted.parts
@@ -449,7 +449,7 @@ def _segments(tally: FailureTally, kind: Any, words: str) -> Iterator[Segment]:
 
 
 def _steps(counts: Counter[tuple[int, bool]]) -> Iterator[Bars]:
-    """At which step the right way was first left."""
+    """Yield bars of the steps at which episodes first left the reference path."""
     if not counts:
         return
     bars = []
@@ -471,7 +471,7 @@ def _steps(counts: Counter[tuple[int, bool]]) -> Iterator[Bars]:
 
 
 def _places(read: _Wrong) -> Iterator[Variants]:
-    """Where on the plan failed episodes left the right way, of the scenes with the most of them."""
+    """Yield plans with the first deviations, for the scenes with the most of them."""
     most = sorted(read.forks.items(), key=lambda item: (-_count(item[1]), item[0]))[:_SCENES]
     if most:
         more = f" The {_SCENES} scenes with the most of them." if len(read.forks) > _SCENES else ""
@@ -503,21 +503,21 @@ def _plan_of(read: _Wrong, name: str, forks: Mapping[str, _Fork]) -> Block:
 
 
 def _to_those(viewpoint: str, scene: str, fork: _Fork) -> str:
-    """The episode itself where there is one, else all that first went wrong there."""
+    """Return the address of a fork's single episode, or of all its episodes."""
     if fork.count == 1:
         return to_step(fork.first, fork.step)
     return found(("left_at=", viewpoint), ("scene=", scene), ("status:", "failed"))
 
 
 SHOWN = 12
-"""Episodes that are named, to be looked at step by step."""
+"""Number of episodes whose pages a report includes."""
 
 
 def report(runs: Sequence[Path], out: Path | None) -> Shown:
-    """What ``navloom report`` shows of runs: each has a report of its own; as :func:`write_report`.
+    """Write a report of each run by :func:`write_report`, and return them all together.
 
     Raises:
-        UsageError: ``out`` is given, and several runs.
+        UsageError: ``out`` is given with several runs.
     """
     if out is not None and len(runs) > 1:
         raise UsageError("--out goes with one run of `navloom eval`: each has its own report")
@@ -532,17 +532,17 @@ def report(runs: Sequence[Path], out: Path | None) -> Shown:
 
 
 def write_report(run: Path, out: Path | None = None) -> Shown:
-    """Write the report of a run: ``report.md`` and, of episodes that went wrong, ``errors.png``.
+    """Write the report of a run: ``report.md`` and, if there are behaviours, ``errors.png``.
 
     Args:
         run: its folder.
-        out: the folder to write to; the run's own unless given.
+        out: the folder to write to; by default the run's own.
 
     Returns:
-        Its blocks, its scores, the files, and of the named episodes what was seen at each step.
+        Blocks, scores, written files, and pages of the chosen episodes with rendered views.
 
     Raises:
-        RunError: the folder is no run or is broken, or nothing can be written.
+        RunError: the folder is not a run or is broken, or a file cannot be written.
     """
     from navloom.evals.report.chart import png
 
@@ -559,7 +559,7 @@ def write_report(run: Path, out: Path | None = None) -> Shown:
 
 
 def _details(run: Path, read: _Wrong) -> Iterator[tuple[tuple[Path, str], Detail]]:
-    """The episodes to look at with what there was to see at each step, where that can be made."""
+    """Yield pages of the chosen episodes with rendered views, for scenes with geometry."""
     from navloom.evals.navigation.episode_detail import detail
     from navloom.sim.viewer import can_look
 

@@ -1,19 +1,17 @@
-"""Evaluation of navigators: every episode of a task through one agent, as a run.
+"""Evaluation run of navigators: one agent on every episode of a task.
 
-A sample is an episode and epoch: kill the run at any moment, and the same command goes on in the
-middle of an episode. Each makes its own simulator over a scene that is loaded once; samples run
-scene after scene, so that memory stays flat however many there are.
+A sample is an episode and epoch. A run can be killed at any moment, and the same command continues
+in the middle of an episode. Each sample makes its own simulator over a scene that is loaded once.
 
-A line's ``status`` is ``ok`` where the episode is a success (VLN-MME 4: it ended strictly within
-3 m of a goal) and ``failed`` where it is not. An agent whose reply could not be read to the end
-never counts as one that stopped: its scores of success are 0 wherever it stands.
+A line's ``status`` is ``ok`` if the episode is a success (VLN-MME 4: it ended strictly within 3 m
+of a goal), else ``failed``. An agent whose last reply could not be read never counts as stopped:
+its success scores are 0 at any position.
 
-Failures of an earlier run as short texts for a navigator's prompt (VLN-MME 4.4, table 4).
-
-Each text says what was asked, what was done where the right way was left, why that was wrong and
-what would have been right. It holds no id of a viewpoint, node or option, is one line of bounded
-length, and is never of the episode that is being evaluated, of another instruction for the same
-path, or of an episode with the same goal.
+The module also turns failures of an earlier run into short texts for the navigator's prompt
+(VLN-MME 4.4, table 4). Each text gives the instruction, the action at the first deviation, why it
+was wrong, and the right action. It is one line of bounded length without ids of viewpoints, nodes
+or options. It never comes from an episode in the same scene or with the same instruction as the
+evaluated one.
 """
 
 from __future__ import annotations
@@ -63,7 +61,7 @@ from navloom.tools.navigation.steps import Step, Walk
 from navloom.tools.navigation.things import Thing
 
 MOST_CHARACTERS = 900
-"""Of one text."""
+"""Maximum characters of one text."""
 _MOST_INSTRUCTION = 300
 _MOST_DESCRIPTION = 110
 _IDS = re.compile(r"\s*\(node_\d+(?:, visited)?\)|\bnode_\d+\b|\b[0-9a-f]{32}\b")
@@ -89,13 +87,13 @@ _AFTER: Mapping[Behaviour, str] = {
 
 @dataclass(frozen=True)
 class Example:
-    """A failure in words.
+    """A failure of an earlier run as a text.
 
     Attributes:
-        text: one line.
-        behaviour: what it is an example of.
-        cause: likewise.
-        episode: whose failure it is.
+        text: the text, one line.
+        behaviour: behaviour that it is an example of.
+        cause: cause that it is an example of.
+        episode: the failed episode.
     """
 
     text: str
@@ -104,34 +102,34 @@ class Example:
     episode: Episode
 
     def gives_away(self, other: Episode) -> bool:
-        """Whether the text says something of another episode: its words, or the place it is in."""
+        """Check whether the text reveals another episode's scene or instruction."""
         mine = self.episode
         return mine.scene == other.scene or other.instruction == mine.instruction
 
 
 def mine(run: Path | str, n: int, exclude: Iterable[Episode] = ()) -> tuple[str, ...]:
-    """Failure examples from an earlier run.
+    """Return failure examples from an earlier run.
 
     Args:
         run: its folder.
-        n: how many, 1 to 3 in the paper.
-        exclude: the episodes that the texts will be shown for.
+        n: number of examples, 1 to 3 in the paper.
+        exclude: episodes that the texts will be shown for.
 
     Returns:
-        At most ``n`` texts, always the same; fewer where the run has no more that fit.
+        At most ``n`` texts, chosen deterministically; fewer if the run has no more that fit.
 
     Raises:
-        RunError: the folder is no run, or is broken.
+        RunError: the folder is not a run, or is broken.
         UsageError: ``n`` is below 1.
     """
     return choose(read_examples(run), n, exclude)
 
 
 def read_examples(run: Path | str) -> tuple[Example, ...]:
-    """Every failure of a run that can be told, sorted by sample id.
+    """Read all failures of a run that can be described, sorted by sample id.
 
     Raises:
-        RunError: the folder is no run, one of another kind, or is broken.
+        RunError: the folder is not a run, has another kind, or is broken.
     """
     read_run_of(run, "navigate")
     told = (_example(line) for line in read_samples(run))
@@ -139,16 +137,15 @@ def read_examples(run: Path | str) -> tuple[Example, ...]:
 
 
 def choose(examples: Sequence[Example], n: int, exclude: Iterable[Episode] = ()) -> tuple[str, ...]:
-    """Pick the texts that cover what goes wrong most often.
+    """Pick the texts that cover the most frequent failures.
 
-    Kinds (behaviour with cause) are taken by how many behaviours and causes they add to those
-    picked already, then by how often they occur; one whose cause is unknown comes after the others.
-    Of a kind, the shortest text is picked.
+    Kinds (behaviour and cause) are taken by the number of new behaviours and causes they add, then
+    by frequency. Kinds with an unknown cause come last. The shortest text of a kind is picked.
 
     Args:
-        examples: what to pick from.
-        n: how many.
-        exclude: the episodes that the texts will be shown for.
+        examples: examples to pick from.
+        n: number of texts.
+        exclude: episodes that the texts will be shown for.
 
     Raises:
         UsageError: ``n`` is below 1.
@@ -173,7 +170,7 @@ def _rank(
 ) -> tuple[Any, ...]:
     seen = {kind for other in picked for kind in (other.behaviour, other.cause)}
     return (
-        # Of a bad reply it is known what was wrong, wherever it came.
+        # A generation error is its own explanation, so an unknown cause does not matter.
         example.cause == "unknown" and example.behaviour != "generation_error",
         len({example.behaviour, example.cause} & seen),
         -often[example.behaviour, example.cause],
@@ -253,7 +250,7 @@ def _way(option: Option) -> str:
 
 
 def _plain(text: str, most: int) -> str:
-    """One line without ids and quotes, cut at a word."""
+    """Return text in one line without ids and quotes, cut at a word."""
     words = " ".join(_IDS.sub("", text[:4000]).replace("“", "'").replace("”", "'").split())
     return words if len(words) <= most else words[:most].rsplit(" ", 1)[0] + " …"
 
@@ -284,10 +281,10 @@ def _reason(tagged: Analysis, should_stop: bool) -> str:
 
 
 def spread(episodes: Sequence[Episode], seed: int) -> list[Episode]:
-    """Episodes in an order whose beginnings are fair samples: the first N of it are N of all.
+    """Return the episodes in an order whose every prefix is a fair sample of all.
 
-    Scenes take turns, in an order drawn by the seed; each scene's paths come in an order drawn
-    likewise, and none a second time before all of its scene have come.
+    Scenes take turns in a random order fixed by the seed. The paths of a scene are ordered in the
+    same way, and none is repeated before all paths of its scene have occurred.
     """
 
     def drawn(*what: Any) -> bytes:
@@ -311,25 +308,24 @@ def spread(episodes: Sequence[Episode], seed: int) -> list[Episode]:
 
 
 _OURS = ("auto", "embedded", "graph", "habitat")
-"""Backends that take a source of captions."""
+"""Backends that accept a caption source."""
 _MOST_NAMED = 5
-"""Scenes that a note names."""
+"""Maximum number of scenes that a note names."""
 STEP_TOKENS = 400
-"""Tokens by which a step lengthens the prompts after it at most: history with its thoughts, map,
-plan, guidance."""
+"""Maximum tokens that a step adds to later prompts: history, map, plan and guidance."""
 _ORACLE_TOKENS = 4000
 
 
 @dataclass(kw_only=True)
 class EvalPlan(Plan):
-    """What an evaluation will do: one sample an episode and epoch, in order, epoch after epoch.
+    """Plan of an evaluation: one sample for each episode and epoch, epoch after epoch.
 
     Attributes:
-        episodes: by sample id.
-        scenes: the URI each scene is loaded by, by its portable name.
-        things: by scene and viewpoint, what is seen, where it is asked at the end which is meant.
-        failures: of another run, to choose examples from.
-        media: where pictures are kept, where the simulator has any.
+        episodes: sample id -> episode.
+        scenes: portable name of each scene -> URI to load it by.
+        things: scene -> viewpoint -> visible objects, if the agent must name the target object.
+        failures: failures of another run, to choose examples from.
+        media: folder that stores images; None if no images are shown.
         touches: whether the simulator reports contacts.
     """
 
@@ -343,14 +339,14 @@ class EvalPlan(Plan):
 
 @dataclass(frozen=True)
 class EvalJob(Job):
-    """How one episode is gone through."""
+    """Job that runs one episode."""
 
     plan: EvalPlan
 
     graph = navigator
 
     def input(self, sample: Sample) -> dict[str, Any]:
-        """The episode; goals and path are never shown to the navigator."""
+        """Return the graph input of an episode. The navigator never sees goals and path."""
         episode = self.plan.episodes[sample.id]
         return {
             "seed": sample.seed,
@@ -363,7 +359,10 @@ class EvalJob(Job):
         }
 
     def context(self, sample: Sample, model: Any = None) -> Context:
-        """The navigator's context, which makes its simulator; ``model`` stands in for all."""
+        """Return the navigator's context, which makes its simulator.
+
+        ``model`` replaces all models of the request.
+        """
         request, count = self.plan.request, self.plan.request.few_shot_failures
         made: Context = self.settings(
             agent=Context.agent,  # in the simulator; the request's is the navigator
@@ -383,12 +382,12 @@ class EvalJob(Job):
         return made
 
     def person(self, sample: Sample) -> Person | None:
-        """Who walks in the place of the model; nobody."""
+        """Return the person who replaces the model; None here."""
         del sample
         return None
 
     def record(self, sample: Sample, state: Mapping[str, Any]) -> dict[str, Any]:
-        """How the episode ended, what it scores, and what went wrong."""
+        """Return how the episode ended, its scores and its failure tags."""
         episode = self.plan.episodes[sample.id]
         request, uri = self.plan.request, self.plan.scenes[sample.scene]
         return scored(
@@ -401,11 +400,11 @@ class EvalJob(Job):
 
 
 def simulator_of(request: EvalRequest, uri: str) -> Simulator:
-    """A simulator over a scene, as a request asks; cheap, since what a scene gives is kept.
+    """Make the simulator of a scene for a request; cheap, since scene data are cached.
 
     Raises:
         SceneError: the scene cannot be loaded.
-        SimulatorError: there is no such backend, or the caption cache is broken.
+        SimulatorError: the backend is unknown, or the caption cache is broken.
     """
     scene = walked_of(request)(scene_of(uri))
     moves = physics_of(request)
@@ -427,13 +426,13 @@ def simulator_of(request: EvalRequest, uri: str) -> Simulator:
 
 
 def plan(request: EvalRequest, run: Path | None, note: Note) -> EvalPlan:
-    """Every sample that a request means.
+    """Plan all samples of a request.
 
     Raises:
         DataError: a file of the dataset is missing or broken.
         SceneError: a scan is missing.
-        SimulatorError: there is no such backend.
-        UsageError: no such task, split, subset or agent.
+        SimulatorError: the backend is unknown.
+        UsageError: the task, split, subset or agent is unknown.
     """
     del note
     data, left_out = standing(request)
@@ -462,7 +461,7 @@ def plan(request: EvalRequest, run: Path | None, note: Note) -> EvalPlan:
         *_without_captions(request.captions, data),
         *_without_examples(request.failures_from, failures, episodes.values()),
     ]
-    # Also the moment when a wrong name of a simulator is found out.
+    # Making one also checks the backend's name before the run begins.
     simulator = simulator_of(request, data.scenes[samples[0].scene])
     simulator.close()
     shown, told = _pictures(request, simulator)
@@ -478,14 +477,14 @@ def plan(request: EvalRequest, run: Path | None, note: Note) -> EvalPlan:
         things=data.things,
         failures=failures,
         media=run / "media" if run is not None and shown else None,
-        # Without physics a hop touches nothing, whatever else the backend can do.
+        # Without physics our backends report no contacts.
         touches="collide" in simulator.capabilities
         and (request.physics != "off" or request.backend not in _OURS),
     )
 
 
 def _samples(request: EvalRequest, data: TaskData) -> tuple[list[Sample], dict[str, Episode]]:
-    """Epoch after epoch, and the episode of each."""
+    """Return the samples, epoch after epoch, and the episode of each."""
     samples, episodes = [], {}
     for epoch in range(request.epochs):
         for episode in spread(data.episodes, request.seed):
@@ -497,7 +496,7 @@ def _samples(request: EvalRequest, data: TaskData) -> tuple[list[Sample], dict[s
 
 
 def _pictures(request: EvalRequest, simulator: Simulator) -> tuple[bool, list[str]]:
-    """Whether the model is shown pictures, and a note where it could have been."""
+    """Return whether the model is shown images, and a note if it cannot take them."""
     if not (request.views and "rgb" in simulator.capabilities):
         return False, []
     model = request.thinks_with
@@ -505,7 +504,7 @@ def _pictures(request: EvalRequest, simulator: Simulator) -> tuple[bool, list[st
         told = f"{model} takes no images: it is told in words, and no picture is made."
         return False, [] if model.startswith("builtin/") else [told]
     if request.backend == "habitat":
-        # Better one line now than an error a sample.
+        # Fails once here instead of once a sample.
         backend_module("habitat").check()
     return True, []
 
@@ -523,7 +522,7 @@ def _digest(episodes: Sequence[Episode]) -> str:
 
 
 def _scenes(request: EvalRequest, data: TaskData) -> dict[str, Any]:
-    """The places themselves: another connectivity is another run."""
+    """Return hashes of the scenes, since another connectivity makes another run."""
     names, walked = sorted({episode.scene for episode in data.episodes}), walked_of(request)
     scenes = [walked(scene_of(data.scenes[name])) for name in names]
     labelled = sum(any(r.label != UNKNOWN for r in scene.regions) for scene in scenes)
@@ -531,14 +530,14 @@ def _scenes(request: EvalRequest, data: TaskData) -> dict[str, Any]:
 
 
 def _simulators(request: EvalRequest, data: TaskData) -> dict[str, int]:
-    """How many scenes each backend that is really used stands in."""
+    """Return the number of scenes for each backend that is really used."""
     names = sorted({episode.scene for episode in data.episodes})
     used = Counter(simulator_name(request.backend, scene_of(data.scenes[each])) for each in names)
     return dict(sorted(used.items()))
 
 
 def _sees(model: str) -> bool:
-    """Whether a model is shown pictures; one that cannot be made says so when it is asked."""
+    """Check whether a model takes images. One that cannot be made fails later, when asked."""
     try:
         return sees(model)
     except ModelError:
@@ -546,7 +545,7 @@ def _sees(model: str) -> bool:
 
 
 def _check_scenes(data: TaskData) -> None:
-    """Name a missing scan now: thousands of errors, one an episode, would say it too late."""
+    """Raise an error for a missing scan before the run, not once for each episode."""
     for name in sorted({episode.scene for episode in data.episodes}):
         if name not in data.scenes:
             raise SceneError(f"{data.task} {data.split} has episodes in {name}, and no such scene")
@@ -582,7 +581,7 @@ def _panoramas(request: EvalRequest, data: TaskData) -> dict[str, Any]:
 
 
 def _without_captions(captions: str | None, data: TaskData) -> list[str]:
-    """Which scenes a run of captions says nothing about."""
+    """Return a note on the scenes without captions in a caption run."""
     scenes = sorted({episode.scene for episode in data.episodes})
     none = [] if captions is None else [s for s in scenes if caption_file(captions, s) is None]
     if not none:
@@ -596,7 +595,7 @@ def _without_captions(captions: str | None, data: TaskData) -> list[str]:
 def _without_examples(
     run: str | None, failures: Sequence[Example], episodes: Collection[Episode]
 ) -> list[str]:
-    """How many episodes a run's failures can say nothing to without giving their place away."""
+    """Return a note on the episodes that get no failure example."""
     alone = sum(all(each.gives_away(e) for each in failures) for e in episodes)
     if run is None or not alone:
         return []
@@ -607,23 +606,23 @@ def _without_examples(
 
 
 def calls(made: EvalPlan) -> Calls:
-    """At most every step is taken, every reply sent back and revised, and the oracle speaks up."""
+    """Estimate the maximum model calls: all steps, retries, revisions and oracle turns."""
     request = made.request
     reply, revised = reply_tokens(request.thinks_with), request.reflect * request.max_revisions
     told = request.dialogue * request.max_questions
     told += request.oracle_budget if request.helped_by == "assistant" else 0
-    # After a question, or a word on a stop, the step is chosen again.
+    # After an oracle's answer, the step is chosen again.
     turns = request.max_steps + told
     pointing = (1 + request.max_reasks) if made.things else 0
     return Calls(
         most=turns * (1 + request.max_reasks) * (1 + revised),
         each=turns * STEP_TOKENS + (request.max_reasks + revised) * reply,
-        # An answer that gives a place away is sent back once.
+        # An answer that reveals a place is rejected once.
         beside=2 * told + pointing,
         in_all=(2 * told + pointing) * (_ORACLE_TOKENS + reply),
     )
 
 
 def finish(_: EvalPlan, run: Path) -> dict[str, Any]:
-    """The scores that ``summary.json`` has."""
+    """Return the scores that the run adds to ``summary.json``."""
     return {"scores": read_scores(run).record()}

@@ -1,8 +1,8 @@
-"""A finished episode's line: what it scores and why it failed, written; and lines read again.
+"""Scores and tags of a finished episode's line, and the scores of all lines of a run.
 
-What a run's lines add up to is read one line after another, and only numbers are kept, so that a
-run of thousands of episodes costs no more memory than its scores. For scoring anew a line is a
-`Trial`: the episode, and where the agent went.
+The lines of a run are read one by one and only numbers are kept, so a run of thousands of episodes
+needs no more memory than its scores. To score a run again, a line is read as a `Trial`: the episode
+and the trajectory of the agent.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ from navloom.tools.navigation.steps import Walk, points_of
 
 @dataclass
 class OracleScores:
-    """What the answers of one run's oracle add up to.
+    """Counts of what the answers of a run's oracle gave away.
 
     Attributes:
-        knows: a level; ``nothing`` of one that draws by lot, ``bound`` of the one that knows the
-            path and speaks at every step.
-        arrival: whether it says if this is the goal.
+        knows: knowledge level; ``nothing`` for a random oracle, ``bound`` for the oracle that knows
+            the path and speaks at every step.
+        arrival: whether it says that the agent has reached the goal.
         ask_cost: steps that a question costs.
-        answers: how many were looked at for what they give away.
-        told: how many of them gave away what.
+        answers: number of answers that were checked for information they give away.
+        told: kind of information -> number of answers that gave it away.
     """
 
     knows: str
@@ -59,7 +59,7 @@ class OracleScores:
     told: Counter[str] = field(default_factory=Counter)
 
     def add(self, steps: Iterable[Mapping[str, Any]]) -> None:
-        """Add what was said in an episode's steps; old runs do not say what it gave away."""
+        """Add the answers in an episode's steps. Old runs lack the record of giveaways."""
         for step in steps:
             for said in (step.get("asked"), step.get("oracle")):
                 if said and said.get("told") is not None:
@@ -67,14 +67,17 @@ class OracleScores:
                     self.told.update(said["told"])
 
     def record(self) -> dict[str, Any]:
-        """As ``summary.json`` keeps it: ``told`` by kind, as shares of the answers."""
+        """Return the counts for ``summary.json``, with ``told`` as shares of the answers."""
         many = self.answers
         told = {kind: round(self.told[kind] / many, 4) for kind in KINDS} if many else {}
         return {**asdict(self), "told": told}
 
 
 def oracle_of(request: Mapping[str, Any]) -> OracleScores | None:
-    """The oracle of a run's request; before there were levels each was told the path."""
+    """Return empty oracle scores for a request, or None if it has no oracle.
+
+    Requests of old versions have no levels: their oracle was told the path.
+    """
     if request.get("oracle") == "bound":
         return OracleScores("bound")
     if not (request.get("dialogue") or request.get("oracle") in ("assistant", "path")):
@@ -98,7 +101,7 @@ COUNTS = (
     "oracle_calls",
     "leaks",
 )
-"""What a navigator counts, an episode."""
+"""Counts that a navigator records for each episode."""
 _AWAY = "stopped_away"
 _KEPT = (*METRICS, ACTIONS, "cluster")
 
@@ -111,14 +114,14 @@ def scored(
     touches: bool = False,
     noticeable: float = NOTICEABLE_M,
 ) -> dict[str, Any]:
-    """The columns of a finished episode's line.
+    """Score a finished episode and return the columns of its line.
 
     Args:
-        episode: what was to be done.
+        episode: the episode.
         state: the navigator's final state.
-        scene: where.
+        scene: its scene.
         touches: whether the simulator reports contacts.
-        noticeable: metres of displacement from which on a contact is a collision.
+        noticeable: minimum displacement in metres that makes a contact a collision.
 
     Returns:
         ``status``, ``reason``, ``message`` and ``result``: the navigator's own with ``episode``,
@@ -178,23 +181,23 @@ def _message(reason: str, state: Mapping[str, Any], score: EpisodeScore) -> str:
 
 @dataclass
 class RunScores:
-    """What a run's finished episodes add up to.
+    """Scores of the finished episodes of a run, added up line by line.
 
     Attributes:
-        task: the dataset.
-        agent: by name.
-        model: of the navigator.
-        episodes: how many are finished.
-        scores: each one's metrics and cluster.
-        counts: by ``COUNTS``, an episode's.
-        tokens: in and out, an episode.
-        seconds: an episode.
-        cost_usd: of all of them; None where a price is not known.
-        ends: how many ended in which way.
-        behaviours: how many episodes showed which, of failures and successes together.
-        invalid: how many trajectories nobody can have walked.
-        oracle: its oracle, and what that gave away; None where it has none.
-        rooms_named: scenes whose rooms have labels of their own, which prompts then name.
+        task: name of the dataset.
+        agent: name of the agent.
+        model: model of the navigator.
+        episodes: number of finished episodes.
+        scores: metrics and cluster of each episode.
+        counts: name of ``COUNTS`` -> total over all episodes.
+        tokens: total input and output tokens.
+        seconds: total duration.
+        cost_usd: total cost; None if a price is unknown.
+        ends: kind of end -> number of episodes.
+        behaviours: behaviour -> number of episodes, failed or successful.
+        invalid: number of invalid trajectories.
+        oracle: scores of its oracle; None if it has none.
+        rooms_named: number of scenes with labelled rooms, which prompts then name.
     """
 
     task: str = ""
@@ -234,7 +237,7 @@ class RunScores:
             self.oracle.add(result["steps"])
 
     def record(self) -> dict[str, Any]:
-        """As ``summary.json`` keeps it: means with intervals, and means an episode."""
+        """Return the scores for ``summary.json``: means with intervals, and means an episode."""
         many = max(1, self.episodes)
         return {
             "task": self.task,
@@ -261,10 +264,10 @@ class RunScores:
 
 
 def read_scores(run: Path | str) -> RunScores:
-    """What the finished episodes of a run add up to.
+    """Add up the scores of a run's finished episodes.
 
     Raises:
-        RunError: the folder is no run of an evaluation, or is broken.
+        RunError: the folder is not an evaluation run, or is broken.
     """
     found = scores_for(read_run_of(run, "navigate")["request"])
     fold_samples(run, found.add, "an episode")
@@ -272,7 +275,7 @@ def read_scores(run: Path | str) -> RunScores:
 
 
 def scores_for(request: Mapping[str, Any]) -> RunScores:
-    """What scores of a run are added up in, from its request as ``run.json`` has it."""
+    """Return empty run scores for a request as recorded in ``run.json``."""
     task, agent, model = (str(request.get(key)) for key in ("task", "agent", "model"))
     found = RunScores(task, agent, model, oracle_of(request))
     scenes = request.get("scenes")
@@ -282,16 +285,16 @@ def scores_for(request: Mapping[str, Any]) -> RunScores:
 
 
 EFFORT = ("steps", "input_tokens", "output_tokens", "cost_usd", "seconds")
-"""What an episode took, where the source says."""
+"""Effort measures of an episode, present if the source records them."""
 
 
 def spoken(name: str, value: float | None, sign: str = "") -> str:
-    """A metric or an effort as every table has it: shares per cent, metres and counts as they are.
+    """Format a metric or effort for tables: shares in per cent, metres and counts as numbers.
 
     Args:
-        name: of the metric.
-        value: as JSON has it; None where it is not defined.
-        sign: ``+`` for a difference, which of shares is in percentage points.
+        name: name of the metric.
+        value: value in JSON form; None if undefined.
+        sign: ``+`` for a difference. Differences of shares are in percentage points.
     """
     if value is None:
         return NOTHING
@@ -301,12 +304,12 @@ def spoken(name: str, value: float | None, sign: str = "") -> str:
 
 
 def ends_of(name: str, interval: Sequence[float], between: str, sign: str = "") -> str:
-    """Both ends of an interval, as tables have the score."""
+    """Format both ends of an interval as in tables."""
     return between.join(spoken(name, end, sign).removesuffix("%") for end in interval)
 
 
 def measured_cell(name: str, measured: Mapping[str, Any] | None, sign: str = "") -> str:
-    """A metric's ``mean`` and its ``interval`` behind it, as tables have them."""
+    """Format a metric's ``mean`` followed by its ``interval``, as in tables."""
     mean, ends = (None, None) if measured is None else (measured["mean"], measured["interval"])
     said = spoken(name, mean, sign)
     return f"{said} [{ends_of(name, ends, ', ', sign)}]" if ends and said != NOTHING else said
@@ -314,17 +317,17 @@ def measured_cell(name: str, measured: Mapping[str, Any] | None, sign: str = "")
 
 @dataclass(frozen=True)
 class Trial:
-    """One finished sample.
+    """One finished sample, reduced to what scoring needs.
 
     Attributes:
-        id: the sample's.
-        episode: as the line has it.
-        path: viewpoints, or what is wrong with them.
-        end: how the walk ended; empty where the line does not say.
-        contacts: what it touched, where that was reported.
-        points: the floor under the body, one a viewpoint; None where it is its viewpoint's.
-        pointed: the object that was named at the end; no key where none was asked for.
-        effort: by ``EFFORT``, what it took.
+        id: id of the sample.
+        episode: episode in the line.
+        path: viewpoints of the trajectory, or their fault.
+        end: how the episode ended; empty if not recorded.
+        contacts: contacts of the body; None if they were not reported.
+        points: floor position of the body at each viewpoint; None for the viewpoint's own.
+        pointed: sample id -> object named at the end; empty if none was asked for.
+        effort: name of ``EFFORT`` -> value.
     """
 
     id: str
@@ -338,10 +341,10 @@ class Trial:
 
 
 def read_trials(run: Path | str) -> Iterator[Trial]:
-    """The finished samples of a run, sorted by id; only what scoring needs is kept.
+    """Yield the finished samples of a run, sorted by id, reduced to what scoring needs.
 
     Raises:
-        RunError: the folder is no run, or a line has not the form of an episode.
+        RunError: the folder is not a run, or a line does not have the form of an episode.
     """
     asked = read_run_of(run, "navigate")["request"].get("collision_threshold")
     noticeable = float(asked) if isinstance(asked, int | float) else NOTICEABLE_M
@@ -357,7 +360,7 @@ def read_trials(run: Path | str) -> Iterator[Trial]:
 
 
 def effort_of(line: Mapping[str, Any]) -> dict[str, float | None]:
-    """What a finished sample took, by ``EFFORT``; None where its line does not say."""
+    """Return the effort of a finished sample by ``EFFORT``; None for values not recorded."""
     usage, result = line.get("usage") or {}, line.get("result") or {}
     values = {
         "steps": (result.get("counts") or {}).get("steps"),

@@ -1,4 +1,4 @@
-"""Episodes as a person looks at them: which are named, how they ended, their columns."""
+"""Display of episodes: choice of examples, texts of steps and outcomes, table columns."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ from navloom.tools.navigation.steps import Step
 
 _MOST_TEXT = 1200
 MOST_WHOLE = 100_000
-"""Characters of a text that is given whole."""
+"""Maximum characters of a text that is shown whole."""
 _SUCCESSES = 4
-"""Places for successes among twelve."""
+"""Number of successes among twelve chosen episodes."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One finished episode of a run.
+    """One finished episode of a run with its result and analysis.
 
     Attributes:
-        id: the sample's.
-        episode: what was to do.
+        id: id of the sample.
+        episode: the episode.
         result: the navigator's result with its scores and tags.
-        tagged: what went wrong, or right.
+        tagged: its failure analysis.
     """
 
     id: str
@@ -49,21 +49,21 @@ class Case:
 
     @property
     def title(self) -> str:
-        """How it ended, in a few words."""
+        """Outcome of the episode in a few words."""
         return ended_as(self.tagged)
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """What it takes to name some of a run's episodes.
+    """Short entry of an episode, by which examples are chosen and listed.
 
     Attributes:
-        id: the sample's.
-        scene: where.
-        place: where it was to lead, a word that is equal for equal places.
-        ended: in a few words.
+        id: id of the sample.
+        scene: its scene.
+        place: text that is equal for equal scenes and goals.
+        ended: outcome in a few words.
         behaviour: the first of its behaviours.
-        cause: of it.
+        cause: cause for leaving the reference path.
         success: whether it succeeded.
     """
 
@@ -77,16 +77,16 @@ class Named:
 
     @classmethod
     def of(cls, line: Mapping[str, Any], tagged: Analysis) -> Named:
-        """A line of ``samples.jsonl``, by its tags."""
+        """Return the entry of a line of ``samples.jsonl`` with its analysis."""
         episode = as_mapping(line["result"]["episode"])
         scene, place = str(episode["scene"]), f"{episode['scene']}: {episode.get('goals')}"
-        # Of ten thousand episodes most of these are the same few texts.
+        # Interned, since ten thousand episodes share a few texts.
         where = intern(scene), intern(place), intern(ended_as(tagged))
         return cls(line["id"], *where, tagged.behaviour, tagged.cause, tagged.success)
 
 
 def ended_as(tagged: Analysis) -> str:
-    """How an episode ended, in a few words."""
+    """Return how an episode ended, in a few words."""
     ended = "succeeded" if tagged.success else "failed"
     said = [
         spelled(kind, as_mapping(tagged.evidence.get(kind)))
@@ -98,12 +98,12 @@ def ended_as(tagged: Analysis) -> str:
 
 
 def as_mapping(value: Any) -> Mapping[str, Any]:
-    """A mapping of a file of anybody's; empty where it is none."""
+    """Return a value of an untrusted file if it is a mapping, else an empty mapping."""
     return value if isinstance(value, Mapping) else {}
 
 
 def read_case(line: Mapping[str, Any], tagged: Analysis) -> Case | None:
-    """A line of ``samples.jsonl`` as a case; None where it does not say which episode it is."""
+    """Read a line of ``samples.jsonl`` as a case, or return None without a valid episode."""
     result = as_mapping(line.get("result"))
     try:
         return Case(line["id"], Episode.model_validate(result.get("episode")), result, tagged)
@@ -112,14 +112,14 @@ def read_case(line: Mapping[str, Any], tagged: Analysis) -> Case | None:
 
 
 def tags_of(line: Mapping[str, Any], load: Callable[[str], Scene]) -> Analysis | None:
-    """A line's tags; worked out anew where it has none.
+    """Return the failure analysis of a line, computed if the line has no tags.
 
     Args:
-        line: of ``samples.jsonl``.
-        load: gives a scene by its portable name.
+        line: a line of ``samples.jsonl``.
+        load: loads a scene by its portable name.
 
     Returns:
-        None where it has none and its episode or its scene cannot be read.
+        None if the line has no tags and its episode or scene cannot be read.
     """
     result = line.get("result")
     if not isinstance(result, Mapping):
@@ -136,7 +136,7 @@ def tags_of(line: Mapping[str, Any], load: Callable[[str], Scene]) -> Analysis |
 
 
 def pick_cases(cases: Iterable[Named], most: int = 12) -> list[Named]:
-    """Failures of each kind and some successes, the most frequent kinds first, always the same."""
+    """Pick failures of each kind and some successes, the most frequent kinds first."""
     every = sorted(cases, key=lambda case: case.id)
     failed = list(_in_turn([case for case in every if not case.success]))
     well = list(_in_turn([case for case in every if case.success]))
@@ -146,11 +146,11 @@ def pick_cases(cases: Iterable[Named], most: int = 12) -> list[Named]:
 
 
 def _in_turn(cases: Sequence[Named]) -> Iterator[Named]:
-    """One of each behaviour, then another of each, new causes first."""
+    """Yield one entry of each behaviour, then another of each, new causes first."""
     by_kind: dict[str, list[Named]] = {kind: [] for kind in BEHAVIOURS}
     for case in cases:
         by_kind[case.behaviour].append(case)
-    # The plain success shows little: it comes last of its round.
+    # A success without behaviours shows little, so it comes last in each round.
     order = sorted(by_kind, key=lambda kind: (kind == "none", -len(by_kind[kind])))
     queues = {kind: _by_cause(by_kind[kind]) for kind in order}
     for turn in range(max(map(len, queues.values()), default=0)):
@@ -160,7 +160,7 @@ def _in_turn(cases: Sequence[Named]) -> Iterator[Named]:
 
 
 def _by_cause(cases: Sequence[Named]) -> list[Named]:
-    """Another cause and another goal before the same again."""
+    """Return entries ordered so that causes and goals repeat as late as possible."""
     seen: Counter[Any] = Counter()
     ranked = []
     for case in cases:
@@ -172,7 +172,7 @@ def _by_cause(cases: Sequence[Named]) -> list[Named]:
 
 @dataclass(frozen=True)
 class Note:
-    """Something that was said beside the reply: by whom or what, and its words."""
+    """Text that was said at a step beside the reply: its source and words."""
 
     who: str
     words: str
@@ -180,13 +180,13 @@ class Note:
 
 
 def pointed_notes(case: Case) -> tuple[Note, ...]:
-    """Which thing was named at the end; none where nobody asked."""
+    """Return a note on the object named at the end; empty if none was asked for."""
     pointed = as_mapping(case.result.get("pointed"))
     return tuple(_pointed(pointed, case.episode.columns)) if pointed else ()
 
 
 def _pointed(pointed: Mapping[str, Any], columns: Mapping[str, Any]) -> Iterator[Note]:
-    """Which thing was meant at the end, and which was named, of how many in sight."""
+    """Yield a note with the named object, the target, and the number of objects in sight."""
     seen, named = as_mapping(pointed.get("offered")), pointed.get("object")
     said = "none"
     if isinstance(named, str) and named in seen:
@@ -197,7 +197,7 @@ def _pointed(pointed: Mapping[str, Any], columns: Mapping[str, Any]) -> Iterator
 
 
 def action_of(step: Step) -> str:
-    """What a step came to, in words."""
+    """Return the action of a step in words."""
     action = step.action
     if action.kind == "move":
         touched = f", bumping into {as_text(step.bumped)}" if step.bumped else ""
@@ -212,11 +212,11 @@ def _moves(step: Step) -> str:
 
 
 def notes_of(step: Step, *, whole: bool = False) -> Iterator[Note]:
-    """What was said at a step beside the reply: reasons, faults, questions and answers.
+    """Yield the notes of a step: reasons, faults, questions and answers.
 
     Args:
         step: the step.
-        whole: whether texts are given whole, however long.
+        whole: whether to show texts up to ``MOST_WHOLE`` characters.
     """
     most = MOST_WHOLE if whole else _MOST_TEXT
 
@@ -243,7 +243,7 @@ def notes_of(step: Step, *, whole: bool = False) -> Iterator[Note]:
 
 
 def as_text(value: Any, most: int = _MOST_TEXT) -> str:
-    """A value as words, bounded; None has none."""
+    """Return a value as bounded text; empty for None."""
     return shortened("" if value is None else str(value), most)
 
 
@@ -254,11 +254,11 @@ _WORDS = packaged("navloom.evals.navigation", "meanings.yaml")
 SCORES: Mapping[str, str] = _WORDS["scores"]
 COUNTED: Mapping[str, str] = _WORDS["counts"]
 BEHAVED: Mapping[str, str] = _WORDS["behaviours"]
-"""What behaviours are (:mod:`navloom.evals.navigation.failure_behaviour` has the rules)."""
+"""Behaviour -> meaning (:mod:`navloom.evals.navigation.failure_behaviour` has the rules)."""
 
 
 def metric_column(name: str, *, shown: bool = True) -> Column:
-    """A score as a column."""
+    """Return a metric as a table column."""
     form: Literal["share", "metres", "number"]
     form = "share" if name in SHARES else "metres" if name in METRES else "number"
     better: Literal["more", "less"] | None = "less" if name in LESS else "more"
@@ -273,12 +273,12 @@ def metric_column(name: str, *, shown: bool = True) -> Column:
 
 
 def count_column(name: str, *, shown: bool = False) -> Column:
-    """A count as a column."""
+    """Return a count as a table column."""
     return Column(name, partial(_counted, name), "count", shown=shown, help=COUNTED[name])
 
 
 def score_columns(scores: Mapping[str, Any], counts: Mapping[str, Any]) -> list[Column]:
-    """Columns of the scores and counts that an episode has, in the order of tables."""
+    """Return columns of the scores and counts that an episode has, in table order."""
     return [
         *(metric_column(name) for name in METRICS if name in scores),
         *(count_column(name) for name in COUNTED if counts.get(name)),
@@ -297,15 +297,15 @@ def _counted(name: str, line: Line) -> Cell:
 
 _SHOWN = ("SR", "SPL", "NE", "OSR", "nDTW", "RGS", "contacts")
 _SEEN_FROM = ("reverie", "objectnav", "scene")
-"""Tasks whose episodes say whence the target is seen."""
+"""Tasks whose episodes list the viewpoints that see the target."""
 _BODILY = (*TOUCHES, "SR_strict", "SR_telhop")
 
 
 def columns(run: Mapping[str, Any]) -> tuple[Column, ...]:
-    """What lines of a run have of their own.
+    """Return the table columns of a navigation run's samples.
 
     Args:
-        run: what its ``run.json`` says.
+        run: content of its ``run.json``.
     """
     asked = run["request"]
     task, metrics = asked.get("task"), [*PATH_METRICS]
@@ -347,7 +347,7 @@ def columns(run: Mapping[str, Any]) -> tuple[Column, ...]:
 
 
 _QUIET = (None, "auto", "embedded", "graph", "habitat", "panorama")
-"""Backends that report contacts only where there are physics."""
+"""Backends that report contacts only with physics."""
 
 
 _RATER = (

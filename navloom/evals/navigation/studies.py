@@ -1,14 +1,14 @@
-"""Several runs of the same episodes side by side: what help is worth to a navigator.
+"""Studies of navigators: several runs on the same episodes, compared side by side.
 
-``compare_dialogue`` (VLNVerse 5.4): without asking, and asking, beside the bound.
-``study_oracle`` (VLN-MME 4.4): what a navigator failed on, once more with an oracle assistant, with
-examples of failures and with questions, beside the bound: an oracle that knows the path and speaks
-at every step.
+``compare_dialogue`` (VLNVerse 5.4): without and with questions to an oracle, beside the bound.
+``study_oracle`` (VLN-MME 4.4): episodes that a navigator failed on, repeated with an oracle
+assistant, with failure examples and with questions, beside the bound. The bound is an oracle that
+knows the path and speaks at every step.
 
-``study_bodies`` (VLNVerse 5.3): baselines whose body slides, collides, or is set at the end of each
-hop, on hops of its own and on those of a slim one.
+``study_bodies`` (VLNVerse 5.3): baselines whose body slides, collides, or is placed at the end of
+each hop, on the body's own navigation graph and on that of a slim body.
 
-Each arm is an ordinary run in a folder of its own; the same call on the same folder goes on.
+Each arm is an ordinary run in its own folder. The same call on the same folder continues a study.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ DIALOGUE_ARMS: dict[str, dict[str, Any]] = {
     "ask-no-arrival": {**_ALONE, "dialogue": True, "oracle_arrival": False},
     "bound": {**_ALONE, "oracle": "bound"},
 }
-"""What each arm of the dialogue comparison changes of the request."""
+"""Request changes of each arm of the dialogue comparison."""
 _LEVELS = ("model", "map", "path")
 _BLIND: dict[str, Any] = {"oracle_model": "builtin/random"}
 _ASKS_PATH: dict[str, Any] = {"dialogue": True, "oracle_knows": "path"}
@@ -55,20 +55,20 @@ ORACLE_ARMS: dict[str, dict[str, Any]] = {
     "dialogue-path-cost": {**_ASKS_PATH, "ask_cost": 1},
     "bound": {"oracle": "bound"},
 }
-"""What each arm of the oracle study changes of the request."""
+"""Request changes of each arm of the oracle study."""
 PHYSICS_ARMS: dict[str, dict[str, Any]] = {
     f"{agent}-{waypoints}-{physics}": {"agent": agent, "waypoints": waypoints, "physics": physics}
     for waypoints in ("body", "slim")
     for agent in ("heuristic", "shortest-path")
     for physics in ("slide", "strict", "telhop")
 }
-"""What each arm of the study of bodies changes of the request."""
+"""Request changes of each arm of the study of bodies."""
 _SCORED = ("SR", "SPL", "OSR", "NE", "TL", "nDTW", "collision_rate", "contacts", "collided")
 BASE, HARD = "base", "hard.json"
 
 
 _SHOWN = ("SR", "SR_visible", "RGS", "SPL", "OSR", "NE", "GP", "nDTW")
-"""Those of a table of several runs."""
+"""Metrics in a table of several runs."""
 _PAIRED = ("SR", "SPL")
 
 
@@ -78,13 +78,13 @@ def runs_table(
     runs: Mapping[str, Mapping[str, Any]],
     differences: Mapping[str, Sequence[Paired]] | None = None,
 ) -> Table:
-    """Several runs, a row each.
+    """Return a table of several runs, one row a run.
 
     Args:
-        title: of the table.
-        note: how to read it.
-        runs: by name, the ``scores`` of each one's ``summary.json``.
-        differences: by name, how a run differs from the one it is held against.
+        title: title of the table.
+        note: explanation of its columns.
+        runs: name -> ``scores`` of the run's ``summary.json``.
+        differences: name -> paired differences of the run to its reference run.
     """
     paired = differences or {}
     shown = [name for name in _SHOWN if any(name in run["metrics"] for run in runs.values())]
@@ -112,7 +112,7 @@ def runs_table(
 
 
 def _helped(run: Mapping[str, Any], paired: Sequence[Paired]) -> Iterator[str]:
-    """Who helped, how often, what that gained and what it gave away."""
+    """Yield the oracle cells of a run: knowledge, frequency, gain and giveaways."""
     took, oracle = run["an_episode"], run.get("oracle") or {}
     gained = _an_answer(run, paired)
     told = [f"{kind} {percent(share)}" for kind, share in oracle.get("told", {}).items() if share]
@@ -126,7 +126,7 @@ def _helped(run: Mapping[str, Any], paired: Sequence[Paired]) -> Iterator[str]:
 
 
 def _an_answer(run: Mapping[str, Any], paired: Sequence[Paired]) -> float | None:
-    """Success gained for each answer or word of an oracle; None where there were none."""
+    """Return the success gained for each answer of an oracle, or None without answers."""
     said = sum(run["an_episode"].get(key, 0) for key in ("questions", "oracle_calls"))
     found = next((each for each in paired if each.metric == "SR"), None)
     mean = found and found.difference.mean
@@ -143,16 +143,16 @@ def _difference(metric: str, paired: Sequence[Paired]) -> str:
 
 
 def compare_dialogue(request: EvalRequest, out: Path, session: Session | None = None) -> Table:
-    """The same episodes without asking, asking, without "you have arrived", and with the bound.
+    """Compare runs without questions, with questions, without arrival answers, and the bound.
 
     Args:
-        request: which episodes and agent; whom it may ask is each arm's.
-        out: the folder of the runs.
-        session: how to go through them; its ``limit`` takes only the first so many episodes.
+        request: episodes and agent; the oracle settings are each arm's.
+        out: folder of the runs.
+        session: execution settings; its ``limit`` sets the number of episodes.
 
     Raises:
-        RunError: the folder holds other things.
-        UnfinishedError: a run was stopped or has errors; the same call goes on.
+        RunError: the folder holds other files.
+        UnfinishedError: a run was stopped or has errors; the same call continues it.
     """
     asked = {name: replace(request, **changes) for name, changes in DIALOGUE_ARMS.items()}
     check_free(out)
@@ -171,19 +171,18 @@ def study_oracle(
     session: Session | None = None,
     arms: Sequence[str] = tuple(ORACLE_ARMS),
 ) -> Table:
-    """What a navigator failed on, with and without help.
+    """Repeat the episodes that a navigator failed on, with and without help.
 
     Args:
-        request: which episodes and agent; help is each arm's.
-        out: the folder of the runs, and of ``hard.json``, the episodes the first of them failed on.
-        session: how to go through them; its ``limit`` looks for failures among the first so many
-            episodes.
-        arms: which, of ``ORACLE_ARMS``; ``again`` is always among them.
+        request: episodes and agent; the help settings are each arm's.
+        out: folder of the runs, and of ``hard.json``, the episodes that the first run failed on.
+        session: execution settings; its ``limit`` sets the number of episodes of the first run.
+        arms: names from ``ORACLE_ARMS``; ``again`` is always added.
 
     Raises:
-        RunError: the folder holds other things.
-        UnfinishedError: a run was stopped or has errors; the same call goes on.
-        UsageError: the navigator failed on nothing, or there is no such arm.
+        RunError: the folder holds other files.
+        UnfinishedError: a run was stopped or has errors; the same call continues it.
+        UsageError: the navigator failed on no episode, or an arm is unknown.
     """
     chosen = _arms(request, arms)
     check_free(out)
@@ -221,18 +220,18 @@ def study_bodies(
     session: Session | None = None,
     arms: Sequence[str] = tuple(PHYSICS_ARMS),
 ) -> Table:
-    """Baselines with a body: each physics, on the body's own hops and on a slim one's.
+    """Compare baselines with a body: each physics mode, on its own graph and on a slim body's.
 
     Args:
-        request: which episodes, and whose body; who navigates, how and on what is each arm's.
-        out: the folder of the runs.
-        session: how to go through them.
-        arms: which, of ``PHYSICS_ARMS``.
+        request: episodes and body; agent, physics and waypoints are each arm's.
+        out: folder of the runs.
+        session: execution settings of the runs.
+        arms: names from ``PHYSICS_ARMS``.
 
     Raises:
-        RunError: the folder holds other things.
-        UnfinishedError: a run was stopped or has errors; the same call goes on.
-        UsageError: there is no such arm.
+        RunError: the folder holds other files.
+        UnfinishedError: a run was stopped or has errors; the same call continues it.
+        UsageError: an arm is unknown.
     """
     check_arms(arms, PHYSICS_ARMS)
     check_free(out)
@@ -261,7 +260,7 @@ def study_bodies(
 
 
 def _kept(out: Path, table: Table) -> Table:
-    """Write a study's table for whoever opens its folder; its rows are the runs, the first all."""
+    """Write a study's table to its folder with the runs it names, and return it."""
     keep_study(out, [table], runs=[name.partition(",")[0] for name in table.record])
     return table
 
@@ -274,7 +273,7 @@ def _body_row(arm: Mapping[str, Any], run: Mapping[str, Any]) -> tuple[str, ...]
 
 
 def _touched(runs: Mapping[str, Mapping[str, Any]]) -> str:
-    """How many contacts there were on whose hops."""
+    """Return the number of contacts on the graphs of both kinds of body."""
     said = []
     for waypoints in ("body", "slim"):
         of = [run for name, run in runs.items() if PHYSICS_ARMS[name]["waypoints"] == waypoints]
@@ -287,7 +286,7 @@ def _touched(runs: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _arms(request: EvalRequest, names: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """What chosen arms change; those of a dialogue only where the prompt has questions."""
+    """Return the changes of the chosen arms; dialogue only if the prompt has questions."""
     check_arms(names, ORACLE_ARMS)
     silent = request.prompts == "paper"
     return {
@@ -306,7 +305,7 @@ _COLUMNS = (
 
 
 def _above(runs: Mapping[str, Mapping[str, Any]]) -> str:
-    """Say whether the bound is one: which arms succeed more often."""
+    """Return a note on arms that succeed more often than the bound, if any."""
     helped = {name: run["metrics"]["SR"]["mean"] for name, run in runs.items()}
     most = helped.get("bound", 1.0)
     above = [name for name, mean in helped.items() if mean > most]
@@ -319,7 +318,7 @@ def _against(first: str, runs: Mapping[str, Any], out: Path) -> dict[str, Sequen
 
 
 def _hard(request: EvalRequest, out: Path) -> Path:
-    """The index of what the first run failed on."""
+    """Write the subset index of the episodes that the first run failed on."""
     failed = failed_by([out / BASE])
     if not failed.ids:
         raise UsageError(f"{out / BASE}: nothing failed, so there is nothing to help with")

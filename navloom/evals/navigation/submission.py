@@ -1,9 +1,9 @@
-"""Anyone's submission to R2R, R4R or REVERIE, read as data that nobody vouches for.
+"""Reader of submissions to R2R, R4R or REVERIE, as untrusted data.
 
 A JSON list of ``{"instr_id": ..., "trajectory": [...]}``, where a trajectory is a list of
-``[viewpoint, heading, elevation]``. Other people's forms are taken too: viewpoints as plain
-strings, and lists of viewpoints that were passed in one go (``[["a"], ["b", "c"]]``). Headings are
-not looked at. What is wrong with one entry is kept beside its id, and the others are read on.
+``[viewpoint, heading, elevation]``. Two other common forms are accepted: viewpoints as plain
+strings, and lists of viewpoints passed in one step (``[["a"], ["b", "c"]]``). Headings are ignored.
+A faulty entry is recorded with its id, and the other entries are still read.
 """
 
 from __future__ import annotations
@@ -27,31 +27,31 @@ _MOST_ITEMS = 4 * MOST_POSITIONS
 
 @dataclass(frozen=True)
 class SubmissionFault:
-    """Something in a submission that counts as a failed episode, or belongs to none.
+    """Fault in a submission: a failed episode, or an entry that belongs to none.
 
     Attributes:
-        id: the instruction's, as far as there is one.
-        what: why.
+        id: id of the instruction, or the index of the entry.
+        what: the fault.
     """
 
     id: str
     what: Invalid
 
     def record(self) -> dict[str, str]:
-        """As JSON."""
+        """Return the fault as JSON."""
         return {"instr_id": self.id, "reason": self.what.reason, "message": self.what.message}
 
 
 @dataclass(frozen=True)
 class Submission:
-    """What a file holds.
+    """Content of a submission file.
 
     Attributes:
-        entries: how many there are.
-        trajectories: viewpoints by instruction, of the entries that can be read.
-        faults: the others, by instruction.
-        nameless: entries that name no instruction at all.
-        pointed: by instruction, the object that an entry names (REVERIE's ``predObjId``).
+        entries: number of entries.
+        trajectories: instruction id -> viewpoints, for readable entries.
+        faults: instruction id -> fault of the entry.
+        nameless: faults of entries without an instruction id.
+        pointed: instruction id -> object that the entry names (REVERIE's ``predObjId``).
     """
 
     entries: int
@@ -64,11 +64,10 @@ class Submission:
 def read_submission(path: Path | str) -> Submission:
     """Read a submission.
 
-    An instruction that stands twice is faulty, whatever its trajectories: which one was meant
-    is nobody's guess.
+    An instruction that occurs twice is faulty, since it is unknown which trajectory is meant.
 
     Raises:
-        DataError: the file is missing, too large, no JSON, or no list of objects at all.
+        DataError: the file is missing, too large, not JSON, or not a list of entries.
     """
     entries = _load(Path(path))
     trajectories: dict[str, tuple[str, ...]] = {}
@@ -96,17 +95,17 @@ def read_submission(path: Path | str) -> Submission:
         if isinstance(found, Invalid):
             faults[name] = SubmissionFault(name, found)
         else:
-            # Thousands of trajectories name the same few hundred viewpoints: each is held once.
+            # Thousands of trajectories share a few hundred names, so each name is stored once.
             trajectories[name] = tuple(names.setdefault(v, v) for v in found)
     return Submission(len(entries), trajectories, faults, tuple(nameless), pointed)
 
 
 def viewpoints_of(trajectory: Any) -> list[str] | Invalid:
-    """The viewpoints of a trajectory in any of the forms in use, in order, or what is wrong.
+    """Return the viewpoints of a trajectory in any accepted form, or its fault.
 
     Args:
         trajectory: a list of ``[viewpoint, heading, elevation]``, of viewpoints, or of lists of
-            either, at most three deep.
+            either, nested at most three deep.
     """
     if not isinstance(trajectory, list):
         return Invalid("malformed", f"its trajectory is {short(trajectory)}: expected a list")
@@ -123,7 +122,7 @@ def viewpoints_of(trajectory: Any) -> list[str] | Invalid:
 
 
 def _items(values: list[Any], depth: int) -> Iterator[str | Invalid | None]:
-    """Viewpoints in order, None for an angle, an ``Invalid`` for what is neither."""
+    """Yield the viewpoints in order, None for an angle, and ``Invalid`` for other values."""
     for k, value in enumerate(values):
         if isinstance(value, list):
             if depth == 0:

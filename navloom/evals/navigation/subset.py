@@ -1,14 +1,14 @@
-"""Subsets that stand for a whole split (VLN-MME 3.2), kept as small index files.
+"""Representative subsets of a dataset split (VLN-MME 3.2), stored as small index files.
 
-Strata are the scans; within them paths are taken in proportion from bins of path length, and of a
-path's instructions one at random. A dataset with categories is balanced over them first. Shares are
-rounded together (:mod:`navloom.evals.quota`): each scan, each bin and each pair
-of them has the number just below or above its exact share.
+Strata are the scans. Within a scan, paths are sampled in proportion from bins of path length, and
+one instruction of each path at random. A dataset with categories is balanced over them first.
+Shares are rounded together (:mod:`navloom.evals.quota`), so that each scan, each bin and each pair
+of them gets the number just below or above its exact share.
 
-An index file holds ids and what they were drawn from, no word of the dataset itself.
+An index file holds ids and their source, but no text of the dataset itself.
 
-The distance is the total variation between the two distributions: half the sum of the absolute
-differences of shares, 0 where they agree and 1 where nothing is shared.
+The distance of a subset to its split is the total variation of two distributions: half the sum of
+the absolute differences of shares, 0 for equal and 1 for disjoint distributions.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class Subset(BaseModel):
-    """The content of an index file."""
+    """Content of the index file of a subset."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -49,19 +49,19 @@ class Subset(BaseModel):
     task: Annotated[str, Field(min_length=1, max_length=100)]
     split: Annotated[str, Field(min_length=1, max_length=100)]
     options: Mapping[str, Any] = Field(default_factory=dict)
-    """What the dataset was loaded with, where it takes options."""
+    """Options that the dataset was loaded with."""
     method: Literal["stratified", "failed-by"] = "stratified"
     seed: int = 0
     bins: Annotated[int, Field(ge=1, le=1000)] = BINS
-    """Bins of path length."""
+    """Number of bins of path length."""
     of: Annotated[int, Field(ge=1)]
-    """How many episodes it was drawn from."""
+    """Number of episodes it was drawn from."""
     of_sha256: _Sha256
-    """Of the ids it was drawn from; see :func:`hash_of`."""
+    """Hash of the ids it was drawn from; see :func:`hash_of`."""
     sha256: _Sha256
-    """Of the ids in it."""
+    """Hash of the ids in it."""
     runs: tuple[str, ...] = ()
-    """The runs that failed on all of it, as they were named, where it was made so."""
+    """Names of the runs that failed on all its episodes, for the method ``failed-by``."""
     ids: Annotated[tuple[_Id, ...], Field(min_length=1, max_length=2_000_000)]
     """Episode ids in the dataset's order."""
 
@@ -75,10 +75,10 @@ class Subset(BaseModel):
         return self
 
     def pick(self, data: TaskData) -> TaskData:
-        """The dataset with the subset's episodes alone, in the dataset's order.
+        """Return the dataset reduced to the subset's episodes, in the dataset's order.
 
         Raises:
-            DataError: it is another task or split, or some ids are not in it.
+            DataError: the task or split differs, or some ids are not in the dataset.
         """
         if (data.task, data.split) != (self.task, self.split):
             raise DataError(
@@ -105,17 +105,17 @@ _SUBSET = TypeAdapter(Subset)
 
 
 def hash_of(ids: Sequence[str]) -> str:
-    """The SHA-256 of ids in their order, as hexadecimal digits."""
+    """Return the SHA-256 of ids in their order, as hexadecimal digits."""
     return sha256("\n".join(ids).encode()).hexdigest()
 
 
 def item_of(episode: Episode) -> tuple[str, str]:
-    """What an episode shares with the other instructions of its path: its scene and its item."""
+    """Return the key that all instructions of one path share: scene and item."""
     return episode.scene, str(episode.columns.get("item", episode.id))
 
 
 def length_of(episode: Episode) -> float:
-    """The length of an episode's path in metres; in hops where the dataset does not say."""
+    """Return an episode's path length in metres, or in hops if metres are not recorded."""
     metres = episode.columns.get("path_metres")
     return (
         float(metres) if isinstance(metres, int | float) else float(max(0, len(episode.path) - 1))
@@ -123,10 +123,10 @@ def length_of(episode: Episode) -> float:
 
 
 def bin_edges(episodes: Sequence[Episode], bins: int) -> list[float]:
-    """Where one bin of path length ends and the next begins: quantiles over paths.
+    """Return the edges between bins of path length: quantiles over paths.
 
     Returns:
-        At most ``bins - 1`` lengths, rising; a length equal to an edge is in the bin above it.
+        At most ``bins - 1`` rising lengths. A length equal to an edge is in the bin above it.
     """
     lengths = [length_of(each) for each in {item_of(e): e for e in episodes}.values()]
     cuts = np.quantile(lengths, np.linspace(0, 1, bins + 1)[1:-1])
@@ -142,15 +142,15 @@ def build_subset(
     options: Mapping[str, Any] | None = None,
     runs: Sequence[str] = (),
 ) -> Subset:
-    """Draw a stratified subset: n paths, one instruction of each.
+    """Draw a stratified subset: n paths, with one instruction of each.
 
     Args:
         data: the whole split.
-        n: how many episodes.
-        seed: of every draw.
-        bins: how many bins of path length.
-        options: what the dataset was loaded with, kept in the index.
-        runs: where ``data`` is what some runs failed on, those runs; kept in the index.
+        n: number of episodes.
+        seed: seed of all draws.
+        bins: number of bins of path length.
+        options: options that the dataset was loaded with, stored in the index.
+        runs: runs that failed on all of ``data``, if it was selected so; stored in the index.
 
     Raises:
         UsageError: n or bins is not positive, or there are fewer paths than n.
@@ -185,10 +185,10 @@ def whole_subset(
     runs: Sequence[str],
     options: Mapping[str, Any] | None = None,
 ) -> Subset:
-    """An index of the episodes that some runs failed on.
+    """Return an index of all episodes that some runs failed on.
 
     Raises:
-        DataError: there is none, or some are not in the dataset.
+        DataError: there are no ids, or some are not in the dataset.
     """
     missing = sorted(set(ids) - {episode.id for episode in data.episodes})
     if missing or not ids:
@@ -198,10 +198,10 @@ def whole_subset(
 
 
 def save_subset(subset: Subset, path: Path) -> Path:
-    """Write an index file, whole.
+    """Write an index file in one atomic step.
 
     Raises:
-        RunError: it cannot be written.
+        RunError: the file cannot be written.
     """
     text = json.dumps(subset.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n"
     try:
@@ -215,7 +215,7 @@ def load_subset(path: Path | str) -> Subset:
     """Read an index file.
 
     Raises:
-        DataError: it is missing, broken or changed by hand; the message says where.
+        DataError: the file is missing, broken or edited; the message says where.
     """
     file = Path(path).expanduser()
     try:
@@ -233,7 +233,7 @@ def _strata(
     bins: int,
     rng: np.random.Generator,
 ) -> list[tuple[str, str]]:
-    """``share`` items of a group, in proportion from its scans and its bins of path length."""
+    """Draw ``share`` items of a group, in proportion over scans and bins of path length."""
     scans = sorted({scan for scan, _ in group})
     edges = bin_edges([items[item][0] for item in group], bins)
     cells: dict[tuple[int, int], list[tuple[str, str]]] = defaultdict(list)
@@ -274,16 +274,16 @@ def _said(options: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Failed:
-    """What every run failed on.
+    """Episodes that every one of some runs failed on.
 
     Attributes:
-        task: the runs' task.
-        split: its split.
-        options: what the dataset was loaded with.
-        data: the dataset's folder, as the first run found it; None where it was not said.
-        ids: the episodes, sorted.
-        finished: how many episodes every run has finished.
-        left_out: how many episodes some run has finished and another has not.
+        task: task of the runs.
+        split: split of the task.
+        options: options that the dataset was loaded with.
+        data: folder of the dataset in the first run; None if not recorded.
+        ids: ids of the episodes, sorted.
+        finished: number of episodes that every run has finished.
+        left_out: number of episodes that some runs, but not all, have finished.
     """
 
     task: str
@@ -296,14 +296,14 @@ class Failed:
 
 
 def failed_by(runs: Sequence[Path]) -> Failed:
-    """Read which episodes every run failed on.
+    """Read the episodes that every run failed on.
 
     Args:
-        runs: folders of runs of `navloom eval`, one or more.
+        runs: folders of one or more runs of `navloom eval`.
 
     Raises:
-        RunError: a folder is no such run, or is broken.
-        UsageError: no run, or runs over different tasks, splits or options.
+        RunError: a folder is not such a run, or is broken.
+        UsageError: there are no runs, or their tasks, splits or options differ.
     """
     if not runs:
         raise UsageError("no run was given: say which with --failed-by RUN")
@@ -342,7 +342,7 @@ def _asked(run: Path) -> dict[str, Any]:
 
 
 def _ended(run: Path) -> dict[str, bool]:
-    """Episode id -> whether the run failed on it every time it finished it."""
+    """Return for each episode id whether the run failed on it in every finished epoch."""
     statuses: dict[str, list[str]] = defaultdict(list)
     for line in read_samples(run):
         statuses[_episode(line)].append(str(line.get("status")))
@@ -362,11 +362,11 @@ _WORD_BINS = (10, 20, 30, 40)
 
 @dataclass(frozen=True)
 class Axis:
-    """One way to tell episodes apart.
+    """Distribution of one property of episodes, in the split and in the subset.
 
     Attributes:
-        name: of the axis.
-        rows: a value, its count in the whole and its count in the subset.
+        name: name of the property.
+        rows: value, its count in the split and its count in the subset.
     """
 
     name: str
@@ -374,48 +374,48 @@ class Axis:
 
     @property
     def shares(self) -> list[tuple[str, float, float]]:
-        """A value, its share of the whole and its share of the subset."""
+        """Each value with its share in the split and its share in the subset."""
         whole = sum(count for _, count, _ in self.rows) or 1
         part = sum(count for _, _, count in self.rows) or 1
         return [(name, a / whole, b / part) for name, a, b in self.rows]
 
     @property
     def distance(self) -> float:
-        """The total variation distance between the two."""
+        """Total variation distance between split and subset."""
         return sum(abs(a - b) for _, a, b in self.shares) / 2
 
     def to_json(self) -> dict[str, Any]:
-        """The axis as JSON."""
+        """Return the distribution as JSON."""
         rows = [{"value": name, "full": a, "subset": b} for name, a, b in self.rows]
         return {"axis": self.name, "total_variation": round(self.distance, 4), "rows": rows}
 
 
 @dataclass(frozen=True)
 class Spread:
-    """How a number is spread in the whole and in the subset: mean, then ``QUANTILES``."""
+    """Mean and ``QUANTILES`` of a number, in the split and in the subset."""
 
     name: str
     full: tuple[float, ...]
     subset: tuple[float, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """The spread as JSON."""
+        """Return the mean and quantiles as JSON."""
         keys = ("mean", "min", "q25", "median", "q75", "max")
         sides = {"full": self.full, "subset": self.subset}
         return {"of": self.name, **{k: dict(zip(keys, v, strict=True)) for k, v in sides.items()}}
 
 
 def axes_of(full: Sequence[Episode], part: Sequence[Episode], *, bins: int = BINS) -> list[Axis]:
-    """The axes on which a subset is compared with the whole.
+    """Return the distributions by which a subset is compared with its split.
 
     Args:
         full: the whole split.
         part: the subset.
-        bins: how many bins of path length.
+        bins: number of bins of path length.
 
     Returns:
-        Scan, path length, which instruction, words, and category; only axes that have two values
-        or more.
+        Scene, path length, index of the instruction, words, and category; only those with two
+        values or more.
     """
     edges = bin_edges(full, bins)
     found = [
@@ -434,7 +434,7 @@ def axes_of(full: Sequence[Episode], part: Sequence[Episode], *, bins: int = BIN
 
 
 def spreads_of(full: Sequence[Episode], part: Sequence[Episode]) -> list[Spread]:
-    """Path length in metres and instruction length in words, in the whole and in the subset."""
+    """Return mean and quantiles of path length (m) and instruction length (words)."""
     numbers: list[tuple[str, Callable[[Episode], float]]] = [
         ("path length (m)", length_of),
         ("instruction (words)", _words),
@@ -446,7 +446,7 @@ def spreads_of(full: Sequence[Episode], part: Sequence[Episode]) -> list[Spread]
 
 
 def shares_table(axes: Sequence[Axis]) -> Table:
-    """One table of all axes: a value, counts and shares, and each axis' distance."""
+    """Return one table of all axes: values with counts and shares, and the distances."""
     rows = [
         (axis.name, name, str(a), str(b), percent(x), percent(y), f"{axis.distance:.4f}")
         if not at
@@ -459,7 +459,7 @@ def shares_table(axes: Sequence[Axis]) -> Table:
 
 
 def spread_table(spreads: Sequence[Spread]) -> Table:
-    """Means and quantiles of path length and words, the whole above the subset."""
+    """Return a table of means and quantiles, the split above the subset."""
     rows = tuple(
         (spread.name, side, *(f"{value:.2f}" for value in values))
         for spread in spreads
@@ -476,7 +476,7 @@ def _axis(
 
 
 def _key(value: str) -> tuple[float, str]:
-    """Ranges in the order of their numbers, names by name."""
+    """Return a sort key: ranges by their numbers, names alphabetically."""
     head = value.lstrip("< ").split()[0] if value.strip() else ""
     try:
         return (-1.0 if value.startswith("<") else float(head)), value
@@ -510,10 +510,10 @@ _MOST_VALUES = 40
 def subset_chart(
     axes: Sequence[Axis], full: Sequence[Episode], part: Sequence[Episode]
 ) -> list[Bars | Scatter]:
-    """What a subset and the whole have of each length of path, and of each axis' values.
+    """Return charts of path lengths, and of the shares on each axis, in subset and split.
 
     Args:
-        axes: as :func:`axes_of` gives them.
+        axes: axes of :func:`axes_of`.
         full: the whole split.
         part: the subset.
     """

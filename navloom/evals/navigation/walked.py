@@ -1,9 +1,9 @@
-"""The graph that a run walks on, the scene's own or a body's, and paths beside its viewpoints.
+"""Navigation graph of a run (the scene's or the body's), and metrics for off-viewpoint positions.
 
-A body stands beside its viewpoints where it slid or was stopped. Such a point is joined to the
-navigation graph by straight lines to the viewpoint that its body calls its own and to that one's
-neighbours: between two viewpoints of an edge, which is where a hop ends that something stopped,
-that is the way there is. From a viewpoint to another nothing changes.
+A body that slid or was stopped is not at a viewpoint. Such a position is joined to the navigation
+graph by straight lines to the viewpoint assigned to it and to that viewpoint's neighbours. A hop
+that was stopped ends between the two viewpoints of an edge, where these lines are the path.
+Distances between viewpoints do not change.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ from navloom.scenes.uri import scene_of
 from navloom.sim.graph import candidates_of
 
 _MOST_NAMED = 20
-"""Episodes that a note names; run.json has all."""
+"""Maximum number of episodes that a note names; run.json has all."""
 
 
 def walked_of(request: EvalRequest) -> Walked:
-    """What gives a scene the viewpoints and edges that a request goes by."""
+    """Return the function that gives a scene the navigation graph of a request."""
     if request.physics != "off" and request.embodiment.width > 2 * LARGE:
         return lambda scene: _with_room(
             _walked(request.waypoints, request.embodiment)(scene), request
@@ -52,16 +52,16 @@ def walked_of(request: EvalRequest) -> Walked:
 
 
 def _with_room(scene: Scene, request: EvalRequest) -> Scene:
-    """A scene in which a large body fits somewhere; what says that it does not, says so at once."""
+    """Return the scene, after a check that a large body fits somewhere in it."""
     check_room(scene, request.embodiment)
     return scene
 
 
 def walked_by(request: Mapping[str, Any]) -> Walked:
-    """The same of a request as ``run.json`` keeps it.
+    """Return the function that gives a scene the navigation graph of a recorded request.
 
     Raises:
-        RunError: its body is none.
+        RunError: the recorded body is invalid.
     """
     if request.get("waypoints") != "body":
         return _walked("slim", None)
@@ -82,7 +82,7 @@ def _walked(waypoints: str, body: Embodiment | None) -> Walked:
 
 
 def _stands_of(request: EvalRequest) -> Stands | None:
-    """Where the body of a request can be put down; None where nothing is in anybody's way."""
+    """Return a check whether the body of a request fits at a pose; None without physics."""
     if request.physics == "off":
         return None
 
@@ -94,22 +94,22 @@ def _stands_of(request: EvalRequest) -> Stands | None:
 
 
 def physics_of(request: EvalRequest) -> dict[str, Any]:
-    """The options of a simulator whose bodies touch what is there; none where they do not."""
+    """Return the simulator options for the physics of a request; empty without physics."""
     if request.physics == "off":
         return {}
     return {"physics": request.physics, "collision_threshold": request.collision_threshold}
 
 
 def standing(request: EvalRequest) -> tuple[TaskData, Sequence[str]]:
-    """The episodes of a request's dataset, made for its body or such as the body can do.
+    """Load the episodes of a request's dataset that its body can do.
 
     Returns:
-        The dataset, with a note that names episodes whose start the body cannot stand on, or on
-        whose graph it cannot get to a goal, and the ids of all of those.
+        The dataset and the ids of all dropped episodes, which a note of the dataset names. An
+        episode is dropped if the body does not fit at its start or cannot reach a goal.
 
     Raises:
-        DataError: a file is missing or broken, or nothing is left.
-        UsageError: no such task or split.
+        DataError: a file is missing or broken, or no episode is left.
+        UsageError: the task or split is unknown.
     """
     folder = None if request.data is None else Path(request.data)
     own, stands, options = walked_of(request), _stands_of(request), dict(request.options)
@@ -119,7 +119,7 @@ def standing(request: EvalRequest) -> tuple[TaskData, Sequence[str]]:
     kept, gone = list[Episode](), list[str]()
     for episode in data.episodes:
         uri = data.scenes.get(episode.scene)
-        # A scene that is missing is named by whoever looks for it next.
+        # A missing scene is reported later, when it is loaded.
         fit = episode if uri is None else _fitted(episode, own(scene_of(uri)), stands)
         kept += [] if fit is None else [fit]
         gone += [episode.id] if fit is None else []
@@ -140,7 +140,7 @@ def standing(request: EvalRequest) -> tuple[TaskData, Sequence[str]]:
 
 
 def _fitted(episode: Episode, scene: Scene, stands: Stands | None) -> Episode | None:
-    """An episode with what there is of its goals and path; None where it cannot be done."""
+    """Return an episode with its known goals and path; None if the body cannot do it."""
     known = scene.viewpoint_by_id
     goals = tuple(goal for goal in episode.goals if goal in known)
     if episode.start not in known or not goals:
@@ -158,7 +158,7 @@ def _fitted(episode: Episode, scene: Scene, stands: Stands | None) -> Episode | 
 
 
 class RunScenes:
-    """The scenes of a run, each loaded once."""
+    """Scenes of a run with its navigation graph, each loaded once."""
 
     def __init__(self, run: Mapping[str, Any]) -> None:
         self._names = next(names_of(run))
@@ -166,21 +166,21 @@ class RunScenes:
         self._loaded = cache(lambda name: self._walked(self._names.load(name)))
 
     def load(self, name: str) -> Scene:
-        """A scene by its portable name.
+        """Return a scene by its portable name.
 
         Raises:
-            SceneError: it cannot be found or loaded.
+            SceneError: the scene cannot be found or loaded.
         """
         return self._loaded(name)
 
 
 @dataclass(frozen=True)
 class Posed:
-    """Where a body stood.
+    """Positions of a body along a trajectory.
 
     Attributes:
-        viewpoints: the viewpoint that it was at, or came from, one a stand.
-        points: the floor under it, in metres, as many.
+        viewpoints: viewpoint that the body was at, or came from, for each position.
+        points: floor position in metres, for each position.
     """
 
     viewpoints: tuple[str, ...]
@@ -188,11 +188,13 @@ class Posed:
 
 
 class PosedGround(Ground):
-    """The ground of one scene with the points of one walk in it, numbered after the viewpoints.
+    """Distances of one scene, extended by the positions of one trajectory.
+
+    The positions are indexed after the viewpoints.
 
     Args:
-        scene: it has every viewpoint of the walk.
-        posed: the walk.
+        scene: the scene, with every viewpoint of the trajectory.
+        posed: the trajectory.
     """
 
     def __init__(self, scene: Scene, posed: Posed) -> None:
@@ -226,10 +228,10 @@ class PosedGround(Ground):
 def stood_at(
     viewpoints: Sequence[str], points: Sequence[Point3 | None], scene: Scene
 ) -> tuple[Point3, ...] | None:
-    """Where a body stood, viewpoints' floors where nothing else was said.
+    """Return the positions of a body: recorded points, else the floor of the viewpoint.
 
     Returns:
-        None where it always stood on its viewpoints, or one of them is not in the scene.
+        None if the body was always at its viewpoints, or the scene lacks one of them.
     """
     known = scene.viewpoint_by_id
     if len(points) != len(viewpoints) or not any(points) or not known.keys() >= {*viewpoints}:
@@ -241,18 +243,18 @@ def stood_at(
 def measure_posed(
     scene: Scene, episode: Episode, posed: Posed, stopped: bool, chosen: bool, radius: float
 ) -> dict[str, float]:
-    """What a walk is worth, measured along where the body really stood.
+    """Compute the path metrics of a trajectory along the real positions of the body.
 
     Args:
-        scene: where.
-        episode: what it was to do.
-        posed: where it stood, the start first.
+        scene: the scene.
+        episode: the episode.
+        posed: positions of the body, the start first.
         stopped: whether the agent stopped by itself.
-        chosen: whether it can be held to where it ended.
-        radius: what counts as there, in metres.
+        chosen: whether the agent chose its last position.
+        radius: success radius in metres.
 
     Returns:
-        By name of ``PATH_METRICS``.
+        Name of ``PATH_METRICS`` -> value.
     """
     ground = PosedGround(scene, posed)
     known = ground.numbers[scene.uri]

@@ -1,7 +1,7 @@
-"""The agent that names rooms nobody named, and its rule-based baseline."""
+"""Agent that names the type of unlabelled rooms, and its baselines."""
 
 POLICIES = {
     "heuristic": {"room_type": "navloom.graphs.annotation.room_typing:heuristic_room"},
     "random": {"room_type": "navloom.graphs.annotation.room_typing:random_room"},
 }
-"""What builtin models do with this subject's prompts: model -> job -> ``module:function``."""
+"""Policies of the builtin models for this agent: model -> job -> ``module:function``."""

@@ -1,21 +1,20 @@
-"""Graph contextual typing: a model names the type of every region still ``Unknown``.
+"""Graph contextual typing: a model names the room type of each region labelled ``Unknown``.
 
 Source: CoNavBench 3.1.1 (graph contextual typing) and A.12 (inputs, the twenty types, the answer).
 
-The nodes are those of :mod:`navloom.graphs.turns`, one question a region.
+The graph is the question loop of :mod:`navloom.graphs.turns`, with one question a region.
 
-One pass: every Unknown region is typed once, the one with the most evidence first. Evidence is its
-number of objects plus its adjacent regions that have a type; it is counted anew before each choice,
-so a later region sees the types of earlier ones. Ties go to the first region of the scene.
+Each Unknown region is typed once, the one with the most evidence first. Evidence is the number of
+its objects plus its adjacent regions with a type. It is counted again before each choice, so a
+later region uses the types of earlier ones. Ties go to the first region of the scene.
 
-What the model reads: (i) how many adjacent regions have which type, adjacent meaning joined by a
-link of H or an edge of G; (ii) the five most frequent objects with their counts, structure (walls,
-doors) left out. Of equally frequent objects the one that is rarer in the whole home comes first,
-since it says more. A region the model cannot name in so many asks stays Unknown and is counted.
+The model reads (i) the number of adjacent regions by type, where adjacent means joined by a link of
+H or an edge of G, and (ii) the five most frequent objects with their counts, without structure
+(walls, doors). Of equally frequent objects the one that is rarer in the whole home comes first,
+since it is more informative. A region that the model cannot name stays Unknown and is counted.
 
-Its baselines read only the words of the question, such as ``Adjacent rooms: 2 in all: 2 x
-kitchen``, and answer in the JSON a language model is asked for. They are rules, not language
-models.
+The baselines read only the text of the question, such as ``Adjacent rooms: 2 in all: 2 x kitchen``,
+and answer in the JSON form of a language model. They are rules, not language models.
 """
 
 from __future__ import annotations
@@ -45,38 +44,38 @@ ANSWER_KEY = "Unknown room type"
 SCHEMA = closed_object(
     {ANSWER_KEY: {"type": "string", "enum": list(ROOM_TYPES)}}, JOB, "The type of one room."
 )
-"""The answer's JSON schema."""
+"""JSON schema of the answer."""
 _TOP = 5
 
 
 class Input(TypedDict):
-    """What a caller gives."""
+    """Input of the graph."""
 
     seed: int
-    """Drawn upon by baselines, and shown to every model; 0 where it is left out."""
+    """Seed of baselines, also shown to every model; 0 if left out."""
 
 
 class State(Asking, total=False):
-    """What the graph knows between nodes."""
+    """State of the graph."""
 
     region: str | None
     """The region being typed; None when none is left."""
     types: Merging[str | None]
-    """Region id -> room type, None where the model found none; grows by one a region."""
+    """Region id -> room type, None if the model found none; grows by one a region."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Context(AskContext):
-    """What does not change during a run."""
+    """Settings that stay fixed during a run."""
 
     scene: SceneLike
     """The scene, or its URI."""
     max_reasks: int = 2
-    """How often a region whose answer cannot be read is asked about again."""
+    """Maximum number of retries for a region after unreadable answers."""
 
 
 def prompt(state: State, runtime: Runtime[Context]) -> State:
-    """Take the untyped region with the most evidence and write down the question."""
+    """Write the question about the untyped region with the most evidence."""
     scene, types = scene_of(runtime.context.scene), state.get("types", {})
     left = [r.id for r in scene.regions if r.label == UNKNOWN and r.id not in types]
     if not left:
@@ -92,7 +91,7 @@ def prompt(state: State, runtime: Runtime[Context]) -> State:
 
 
 def question(state: State, context: Context) -> Question:  # noqa: ARG001  all that ask give both
-    """What is asked about a region, which stays Unknown where no answer names a type."""
+    """Return the question about a region, which stays Unknown without a valid answer."""
     region = state["region"] or ""
 
     def give_up(_: str, error: AnswerError) -> State:
@@ -108,9 +107,9 @@ def question(state: State, context: Context) -> Question:  # noqa: ARG001  all t
 
 
 def finish(state: State) -> State:
-    """Put the result together; always ``ok``, since a region that stays Unknown is a finding.
+    """Build the result. The status is always ``ok``, since an Unknown region is a finding.
 
-    Its keys: ``types``, ``unknown`` (how many stayed so), ``reasks``, ``faults`` and ``prompt``.
+    Its keys: ``types``, ``unknown`` (number of such regions), ``reasks``, ``faults``, ``prompt``.
     """
     types, faults = state.get("types", {}), state.get("faults", [])
     result = {
@@ -133,17 +132,17 @@ build_graph = asking(
 
 
 def read_type(text: str) -> str:
-    """The room type in a model's answer: case, spacing, fences and common synonyms are forgiven.
+    """Parse the room type in a reply, tolerant of case, spacing, fences and common synonyms.
 
     Args:
-        text: what the model said.
+        text: text of the reply.
 
     Returns:
         One of ``ROOM_TYPES``.
 
     Raises:
-        AnswerError: where there is no answer, or it fits none or several of the types; the message
-            is written for the model.
+        AnswerError: there is no answer, or it fits none or several of the types. The message is
+            written for the model.
     """
     answer = read_json_object(text)
     values = [
@@ -228,16 +227,16 @@ def _parsed(clues: str) -> dict[str, float]:
 
 
 _CLUES = {kind: _parsed(clues) for kind, clues in word_table("room_clues").items()}
-"""Type of A.12, in its order -> names of things that speak for it, each with how loudly."""
+"""Room type of A.12, in its order -> object names that indicate it, with weights."""
 _BESIDE = {word: _parsed(types) for word, types in word_table("rooms_beside").items()}
 _MANY_DOORS = 3
-"""A room that leads to so many others is one that people walk through."""
+"""Minimum number of adjacent rooms of a passage room."""
 _FEW_THINGS = 15
 _COUNTED = re.compile(r"(\d{1,6}) x ([a-z0-9 ]{1,100})")
 
 
 def heuristic_room(request: Request) -> AIMessage:
-    """Name the type whose clues stand in the room; neighbours decide where few do."""
+    """Name the room type with the highest weight of object and neighbour clues."""
     question = request.first_human
     scores: defaultdict[str, float] = defaultdict(float)
     for name, count in _counts(question, "Objects"):
@@ -250,14 +249,14 @@ def heuristic_room(request: Request) -> AIMessage:
             for kind, share in _BESIDE.get(word, {}).items():
                 scores[kind] += share * count
     if sum(count for _, count in rooms) >= _MANY_DOORS:
-        # Where one only walks through, little stands about.
+        # Passage rooms hold few objects.
         scores["Hallway / Corridor"] += 3 if _total(question, "Objects") < _FEW_THINGS else 1
     types = _types(request)
     return request.answer({_KEY: max(types, key=lambda kind: scores[kind])})
 
 
 def random_room(request: Request) -> AIMessage:
-    """Name any type, each as likely, fixed by the question's random seed and region."""
+    """Name a uniformly random type, fixed by the question's seed and region."""
     seed = f"{request.seed}/{_line(request.first_human, 'Region')}"
     return request.answer({_KEY: random.Random(seed).choice(_types(request))})
 
@@ -283,7 +282,7 @@ def _counts(question: str, head: str) -> list[tuple[str, int]]:
 
 
 def _spoken_for(name: str) -> dict[str, float]:
-    """What one object's name says for each type: the longest clue in it that a type knows."""
+    """Return the weight of an object name for each type, by its longest matching clue."""
     said: dict[str, float] = {}
     for kind, clues in _CLUES.items():
         fitting = [clue for clue in clues if f" {clue} " in f" {name} "]

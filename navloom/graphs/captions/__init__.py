@@ -1,4 +1,4 @@
-"""The agent that writes captions for every viewpoint of a scene, and its baseline."""
+"""Agent that writes captions for all viewpoints of a scene, and its baselines."""
 
 POLICIES = {
     "heuristic": {
@@ -10,4 +10,4 @@ POLICIES = {
         "viewpoint_summary": "navloom.graphs.captions.baseline:random_summary",
     },
 }
-"""What builtin models do with this subject's prompts: model -> job -> ``module:function``."""
+"""Policies of the builtin models for this agent: model -> job -> ``module:function``."""

@@ -1,6 +1,6 @@
-"""Baselines for ``marker_captions`` and ``viewpoint_summary``: rules that read prompts alone.
+"""Baselines for ``marker_captions`` and ``viewpoint_summary``, which read the prompts alone.
 
-They are rules, not language models, and named as such in every table.
+They are rules, not language models, and every table says so.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _EMPTY = ("nothing of note",)
 
 
 def heuristic_markers(request: Request) -> AIMessage:
-    """The room where it is known, then what is known of the way and of no other way."""
+    """Caption each candidate by its room, if known, and the facts that distinguish it."""
     markers = _object(request, "Markers:")
     parts = {number: _parts(str(way.get("known") or "")) for number, way in markers.items()}
     every = [part for said in parts.values() for part in set(said)]
@@ -32,7 +32,7 @@ def heuristic_markers(request: Request) -> AIMessage:
 
 
 def random_markers(request: Request) -> AIMessage:
-    """What is known of any of the ways, drawn blindly."""
+    """Caption each candidate by the description of a random candidate."""
     rng = random.Random(f"{request.seed}:{len(request.messages)}")
     markers = _object(request, "Markers:")
     known = [str(way.get("known") or _NOTHING)[:_MOST] for way in markers.values()]
@@ -40,14 +40,14 @@ def random_markers(request: Request) -> AIMessage:
 
 
 def heuristic_summary(request: Request) -> AIMessage:
-    """What is said of the whole place, else what its views say, each thing once."""
+    """Summarise a viewpoint by its overall description, else by its views without repeats."""
     views = _object(request, "Views:")
     around = str(views.get("around") or "").strip()
     return request.answer({"summary": _sentence(around or ", ".join(_views(views, list)))})
 
 
 def random_summary(request: Request) -> AIMessage:
-    """What one view says, drawn blindly."""
+    """Summarise a viewpoint by the description of a random view."""
     rng = random.Random(f"{request.seed}:{len(request.messages)}")
     said = _views(_object(request, "Views:"), sorted)
     return request.answer({"summary": _sentence(rng.choice(said or [""]))})
@@ -65,7 +65,7 @@ def _parts(known: str) -> list[str]:
 
 
 def _caption(way: dict[str, Any], parts: list[str], every: list[str]) -> str:
-    """The parts that no other way has come first; those that all have are left for last."""
+    """Return a caption: facts that no other candidate has come first, shared facts last."""
     room = way.get("room")
     ranked = sorted(dict.fromkeys(parts), key=every.count)
     own = [
@@ -88,7 +88,7 @@ def _sentence(words: str) -> str:
 
 
 def _joined(parts: list[str], most: int) -> str:
-    """As many whole parts as fit."""
+    """Join as many whole parts as fit in ``most`` characters."""
     kept = ""
     for part in parts:
         longer = f"{kept}, {part}" if kept else part[:most]

@@ -1,18 +1,19 @@
-"""Captions for any scene: a line for every way on, and a sentence for every viewpoint.
+"""Captioning agent: a caption for each candidate, and a summary for each viewpoint.
 
 Source: VLN-MME B.1 (marker captions: a panorama with numbered markers, and a JSON object from each
-number to a sentence) and B.2 (viewpoint summaries: descriptions of the views put together to one
+number to a sentence) and B.2 (viewpoint summaries: descriptions of the views merged into one
 sentence, after NavGPT).
 
     START -> plan -> describe, describe, ... (navloom.graphs.turns) -> plan -> ... -> finish -> END
 
-Two questions a viewpoint, each a graph of its own; ``AT_ONCE`` of them go on side by side.
+There are two questions for each viewpoint, each a graph of its own. ``AT_ONCE`` of them run in
+parallel.
 
-Where the simulator has pictures and the model has eyes, they go to it, with a green circle and
-number at each way. Else a model puts into words what is known of each way, so that every scene has
-captions of one kind. B.2's first stage, a describer for single views, is whatever the scene's
-source of captions says of eight sectors. Pictures are taken anew at each call; the state holds
-texts alone. The result is what :class:`navloom.sim.captions.CaptionCache` keeps;
+If the simulator has images and the model takes them, it is shown images with a green circle and
+number at each candidate. Else the model rephrases what is known of each candidate, so that all
+scenes have captions of one form. For the first stage of B.2, a description of single views, the
+scene's caption source of eight sectors is used. Images are rendered again at each call, and the
+state holds only texts. The result has the form of :class:`navloom.sim.captions.CaptionCache`, and
 ``write_captions`` writes it.
 """
 
@@ -62,38 +63,38 @@ from navloom.tools.forms import closed_object, paragraph
 
 Job = Literal["markers", "summary"]
 JOBS: tuple[Job, ...] = ("markers", "summary")
-"""What is asked about each viewpoint, in this order."""
+"""Questions about each viewpoint, in order."""
 PROMPTS: dict[Job, str] = {"markers": "caption_markers", "summary": "viewpoint_summary"}
 AT_ONCE = 16
-"""Questions that are asked side by side: so many may still be answered after a stop."""
+"""Number of parallel questions; so many may still be answered after a stop."""
 _SLACK = 2
-"""A model cannot count characters: up to twice the bound is cut, more is sent back."""
+"""Models cannot count characters: text up to twice the bound is cut, longer is rejected."""
 _MOST_FAULTS = 4
 
 
 class Input(TypedDict, total=False):
-    """What a caller gives."""
+    """Input of the graph."""
 
     seed: int
-    """Drawn upon by baselines, and shown to every model; 0 where it is left out."""
+    """Seed of baselines, also shown to every model; 0 if left out."""
     viewpoints: list[str]
-    """Which viewpoints; all of the scene where it is left out."""
+    """Viewpoints to caption; all of the scene if left out."""
 
 
 class State(Input, Outcome, total=False):
-    """What the graph knows between nodes."""
+    """State of the graph."""
 
     todo: list[dict[str, Any]]
     """The questions that are asked next."""
     written: Growing[tuple[str, Job, Any]]
-    """Viewpoint, job, and what the model wrote: neighbour -> caption, or a sentence; None where it
-    gave nothing that can be read."""
+    """Viewpoint, job, and the text of the model: neighbour -> caption, or a sentence; None if no
+    answer could be read."""
     faults: Growing[str]
-    """What was wrong with each answer that could not be used."""
+    """Fault of each unusable answer."""
 
 
 class CaptionItem(TypedDict):
-    """What is asked about a viewpoint."""
+    """One question about a viewpoint: the viewpoint and the job."""
 
     viewpoint: str
     job: Job
@@ -101,38 +102,38 @@ class CaptionItem(TypedDict):
 
 
 class Describing(CaptionItem, Asking, total=False):
-    """What the graph of one question knows between nodes."""
+    """State of the graph of one question."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Context(AskContext):
-    """What does not change during a run."""
+    """Settings that stay fixed during a run."""
 
     scene: SceneLike
     """The scene, or its URI."""
     model: ModelLike = "builtin/heuristic"
     """The model, or its ``provider/name``; its calls have the role ``describer``."""
     simulator: SimulatorLike = "auto"
-    """Where pictures or words come from; the backend ``graph`` has words alone. The captions' graph
-    puts an agent of its own in it."""
+    """Source of images or descriptions. The backend ``graph`` has descriptions only. The captioner
+    adds an agent of its own to it."""
     agent: str = "camera"
-    """What that is called there."""
+    """Name of that agent."""
     jobs: tuple[Job, ...] = JOBS
-    """What to ask about each viewpoint."""
+    """Questions to ask about each viewpoint."""
     views: Literal[0, 4, 12, 24, 36] = 4
-    """How many views are shown where there are pictures, to a model that takes them; see
+    """Number of views shown to a model that takes images, if there are images; see
     :mod:`navloom.sim.views`."""
     max_reasks: int = 2
-    """How often a question whose answer cannot be read is asked again."""
+    """Maximum number of retries for a question after unreadable answers."""
 
     @cached_property
     def shown_views(self) -> int:
-        """How many views the model is shown: none where it takes none."""
+        """Number of views that the model is shown; 0 if it takes no images."""
         return self.views if self.views and sees(self.model) else 0
 
 
 def plan(state: State, runtime: Runtime[Context]) -> State:
-    """Take the next questions; a viewpoint without ways has no markers."""
+    """Select the next questions. A viewpoint without candidates has no marker question."""
     context, scene = runtime.context, scene_of(runtime.context.scene)
     told = {(viewpoint, job) for viewpoint, job, _ in state.get("written", [])}
     asked = [(viewpoint, job) for viewpoint in _asked(state, scene) for job in context.jobs]
@@ -151,7 +152,7 @@ def plan(state: State, runtime: Runtime[Context]) -> State:
 
 
 def prompt(state: Describing, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Write the question down."""
+    """Write the question as messages."""
     context, scene = runtime.context, scene_of(runtime.context.scene)
     seen = _observe(context, scene, state["viewpoint"])
     rendered = _rendered(state["job"], seen, scene, state.get("seed", 0), context.shown_views)
@@ -159,7 +160,7 @@ def prompt(state: Describing, runtime: Runtime[Context]) -> dict[str, Any]:
 
 
 def question(state: Describing, context: Context) -> Question:
-    """What is asked about a viewpoint, with pictures where the simulator has them."""
+    """Return the question about a viewpoint, with images if the simulator has them."""
     viewpoint, job = state["viewpoint"], state["job"]
     seen = _observe(context, scene_of(context.scene), viewpoint)
     ways, is_markers = seen.candidates, job == "markers"
@@ -193,11 +194,11 @@ describe = as_node(
         "paid": outcome["paid"],
     },
 )
-"""Asks one question."""
+"""Node that asks one question."""
 
 
 def finish(state: State, runtime: Runtime[Context]) -> State:
-    """Put the result together; failed as ``unparsed`` where nothing at all could be read.
+    """Build the result. It failed as ``unparsed`` if no answer could be read at all.
 
     Its keys: ``viewpoints`` (viewpoint -> ``summary`` and ``towards``, as a cache keeps them),
     ``missing`` (questions without an answer), ``reasks``, ``faults`` and ``prompts``.
@@ -222,7 +223,7 @@ def finish(state: State, runtime: Runtime[Context]) -> State:
 
 
 def after_plan(state: State) -> list[Send] | str:
-    """To each question at once, or to the end where none is left."""
+    """Route to all questions in parallel, or to the end if none is left."""
     return [Send("describe", item) for item in state["todo"]] or "finish"
 
 
@@ -236,14 +237,14 @@ builder.add_conditional_edges("plan", after_plan, _ENDS)
 builder.add_edge("describe", "plan")
 builder.add_edge("finish", END)
 build_graph = builder.compile
-"""Gives the graph, with where its steps are kept: nowhere by default."""
+"""Function that compiles the graph, with an optional store of its steps."""
 
 
 def marker_schema(count: int) -> dict[str, Any]:
-    """The JSON schema of marker captions.
+    """Return the JSON schema of marker captions.
 
     Args:
-        count: how many markers there are, from 1.
+        count: number of markers, which are numbered from 1.
     """
     caption = {"type": "string", "minLength": 2, "maxLength": _SLACK * MOST_DESCRIPTION}
     numbered = {str(number): caption for number in range(1, count + 1)}
@@ -252,26 +253,26 @@ def marker_schema(count: int) -> dict[str, Any]:
 
 
 def summary_schema() -> dict[str, Any]:
-    """The JSON schema of a viewpoint's summary."""
+    """Return the JSON schema of a viewpoint's summary."""
     text = {"type": "string", "minLength": 2, "maxLength": _SLACK * MOST_SUMMARY}
     return closed_object({"summary": text}, "viewpoint_summary", "One sentence about a place.")
 
 
 def read_markers(text: str, count: int) -> dict[str, str]:
-    """The caption of every marker in a model's answer, by number.
+    """Parse the captions in a reply, by marker number.
 
     Raises:
-        AnswerError: each fault, for the model.
+        AnswerError: the reply is invalid; the message names each fault for the model.
     """
     answer = _checked(text, marker_schema(count))
     return {number: _words(answer[number], MOST_DESCRIPTION, number) for number in answer}
 
 
 def read_summary(text: str) -> str:
-    """The sentence in a model's answer.
+    """Parse the summary sentence in a reply.
 
     Raises:
-        AnswerError: each fault, for the model.
+        AnswerError: the reply is invalid; the message names each fault for the model.
     """
     answer = _checked(text, summary_schema())
     return _words(answer["summary"], MOST_SUMMARY, "summary")
@@ -297,7 +298,7 @@ def _checked(text: str, schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _said(error: ValidationError, schema: Mapping[str, Any]) -> str:
-    """One fault as a sentence that repeats little of what was said."""
+    """Return one schema fault as a sentence that repeats little of the reply."""
     keys, found = list(schema["properties"]), cast(Any, error.instance)
     named = f'"{error.absolute_path[0]}"' if error.absolute_path else "The answer"
     match error.validator:
@@ -318,16 +319,16 @@ def _said(error: ValidationError, schema: Mapping[str, Any]) -> str:
 def write_captions(
     path: Path, scene: Scene, viewpoints: Mapping[str, Mapping[str, Any]], made_by: str
 ) -> None:
-    """Write the captions of one scene to a file that is whole at every instant.
+    """Write the captions of one scene to a file in one atomic step.
 
     Args:
-        path: the file; replaced where it is there.
-        scene: whose captions they are.
-        viewpoints: as in the graph's result.
+        path: the file; replaced if it exists.
+        scene: scene of the captions.
+        viewpoints: captions as in the graph's result.
         made_by: the model that wrote them, as ``provider/name``.
 
     Raises:
-        SimulatorError: it cannot be written, or names a viewpoint that the scene does not have.
+        SimulatorError: the file cannot be written, or the scene lacks one of the viewpoints.
     """
     cache = CaptionCache(scene, composed(scene), made_by)
     for viewpoint, words in ((each, said) for each, said in viewpoints.items() if said):

@@ -1,4 +1,4 @@
-"""Judges as agents: of reasons, of a navigator's steps and failures, and of two tasks."""
+"""Judges as agents: of explanations, of reasoning steps, of failures, and of task pairs."""
 
 POLICIES = {
     "heuristic": {
@@ -13,4 +13,4 @@ POLICIES = {
         "judge_preference": "navloom.graphs.judging.baseline:random_preference",
     },
 }
-"""What builtin models do with this subject's prompts: model -> job -> ``module:function``."""
+"""Policies of the builtin models for these agents: model -> job -> ``module:function``."""

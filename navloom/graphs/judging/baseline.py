@@ -1,19 +1,19 @@
-"""Baselines for the jobs of judges: rules that read prompts alone.
+"""Baselines of the judges, which read the prompts alone.
 
-The symbolic judge of reasons matches the claims of an explanation
-(:mod:`navloom.judges.barrier_claims`) to the barriers that the prompt lists. What it cannot read it
-says in prose, which is no verdict, and the item is unscored. It is a floor under language models,
-not one of them; how far it goes is in docs/judges.md.
+The symbolic reasoning judge matches the claims of an explanation
+(:mod:`navloom.judges.barrier_claims`) to the barriers that the prompt lists. If it cannot read a
+claim, it answers in prose, which is no verdict, and the item is unscored. It is a lower baseline
+for language models; docs/judges.md gives its accuracy.
 
-That of steps knows the three criteria of the rubric ``trace`` and leaves any other unscored. It
-looks whether things that the reasoning says it sees are words of the options, whether the reasoning
-denies or repeats the history, and whether the option it names is the one that was taken.
+The rubric judge knows the three criteria of the rubric ``trace`` and leaves others unscored. It
+checks whether the objects that the reasoning claims to see occur in the options, whether the
+reasoning contradicts the history, and whether the option it names is the one that was taken.
 
-That of tasks takes the one that is more plausible by ``belongs.yaml``
-(:mod:`navloom.tools.navcraft.task`), and the first where they are equally so.
+The preference judge takes the task that is more plausible by ``belongs.yaml``
+(:mod:`navloom.tools.navcraft.task`), and the first of equally plausible tasks.
 
-Why a walk failed is drawn alone: the rules that know it read the scene and not the prompt, and a
-run asks them itself (:mod:`navloom.evals.judging.labelling`).
+For the failure cause there is only a random baseline. The rules for it read the scene and not the
+prompt, and a run applies them itself (:mod:`navloom.evals.judging.labelling`).
 """
 
 from __future__ import annotations
@@ -51,16 +51,16 @@ class _Passage:
     causes: frozenset[str]
 
     def is_at(self, places: frozenset[str]) -> bool:
-        """Whether both its ends are among places, or the places are one of them."""
+        """Check whether names cover both ends of the passage, or only name one end."""
         ends = [end for end in (self.a, self.b) if end & places]
         return len(ends) == 2 or (len(ends) == 1 and places <= ends[0])
 
 
 def heuristic_reasoning(request: Request) -> AIMessage:
-    """Match claims to barriers; where none is right and some cannot be read there is no verdict.
+    """Match claims to barriers. Without a right claim, an unreadable one leaves no verdict.
 
-    A claim is right where it has a cause of a barrier, and names its place or none. One that names
-    a passage that is open is wrong whatever it says of it.
+    A claim is right if it has a cause of a barrier and names that barrier's place or no place. A
+    claim that names an open passage is wrong.
     """
     barriers, others, said, agent = _read(request)
     passages = [*barriers, *others]
@@ -91,7 +91,7 @@ def heuristic_reasoning(request: Request) -> AIMessage:
 
 
 def random_reasoning(request: Request) -> AIMessage:
-    """Toss a coin; what a verdict is worth that read nothing."""
+    """Give a random verdict, as a baseline that reads no explanation."""
     rng = random.Random(f"{request.seed}:{request.first_human}")
     numbers = [p.number for p in _read(request)[0]]
     named = sorted(rng.sample(numbers, rng.randint(1, len(numbers)))) if numbers else []
@@ -127,7 +127,7 @@ def _passage(line: str) -> _Passage | None:
 
 
 def _names(end: str) -> frozenset[str]:
-    """What an end may be called: its id and its name."""
+    """Return the names of a passage end: its id and its name."""
     found = _END.match(end)
     return frozenset(found.groups() if found else (end,))
 
@@ -150,7 +150,7 @@ _PLAIN = frozenset(("the", "and", "ahead", "left", "right", "front", "back", "be
 
 
 def heuristic_rubric(request: Request) -> AIMessage:
-    """Grade what is known; leave out what is not."""
+    """Grade the criteria of the rubric ``trace``, and leave out others."""
     parts = _parts(request)
     known = {"grounded": _grounded, "history": _history, "action_follows": _follows}
     wanted = _CRITERION.findall(parts["criteria"])
@@ -158,7 +158,7 @@ def heuristic_rubric(request: Request) -> AIMessage:
 
 
 def random_rubric(request: Request) -> AIMessage:
-    """Draw every grade."""
+    """Give a random grade for each criterion."""
     rng = random.Random(f"{request.seed}:{request.first_human}")
     wanted = _CRITERION.findall(_parts(request)["criteria"])
     return request.answer(
@@ -167,7 +167,7 @@ def random_rubric(request: Request) -> AIMessage:
 
 
 def random_failure(request: Request) -> AIMessage:
-    """Draw a cause."""
+    """Choose a random cause."""
     rng = random.Random(f"{request.seed}:{request.first_human}")
     cause = rng.choice(_CRITERION.findall(request.first_human))
     return request.answer({"why": "drawn", "cause": cause, "second": "none", "sure": False})
@@ -177,7 +177,7 @@ _TASKS = re.compile(r"^First task: (.*)\nSecond task: (.*)$", re.MULTILINE)
 
 
 def heuristic_preference(request: Request) -> AIMessage:
-    """The more plausible of two errands; a task that is none has no plausibility."""
+    """Choose the more plausible of two errands. Other tasks have plausibility 0."""
     found = _TASKS.search(request.first_human)
     first, second = map(_plausible, found.groups() if found else ("", ""))
     why = f"By what belongs where: first {first:.2f}, second {second:.2f}."
@@ -192,7 +192,7 @@ def _plausible(said: str) -> float:
 
 
 def random_preference(request: Request) -> AIMessage:
-    """Toss a coin."""
+    """Choose one of two tasks at random."""
     rng = random.Random(f"{request.seed}:{request.first_human}")
     return request.answer({"why": "drawn", "choice": rng.choice(("first", "second"))})
 

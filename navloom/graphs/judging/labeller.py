@@ -1,11 +1,11 @@
-"""The labeller: why did a walk leave the right way, by one of given causes?
+"""Failure labeller: a model assigns one of the given causes to a failed trajectory.
 
-Source: VLN-MME E.2, which sorts failures by hand. A model is shown what a reader who labels walks
-is shown: an account in words, and what each cause means. What the rules say it never sees.
+Source: VLN-MME E.2, which sorts failures by hand. The model is shown the same as a human labeller:
+a description in words, and the definition of each cause. It never sees the result of the rules.
 
-The last label of a reply wins; a cause off the menu is asked for again, then the walk is unscored.
-The nodes are those of :mod:`navloom.graphs.turns`. There is no such agent to open by itself:
-accounts are made by a run (:mod:`navloom.evals.judging.labelling`).
+The last label of a reply counts. A cause that is not in the list is rejected, and after the retries
+the trajectory is unscored. The graph is the question loop of :mod:`navloom.graphs.turns`. The agent
+is not in ``langgraph.json``: a run makes its input (:mod:`navloom.evals.judging.labelling`).
 """
 
 from __future__ import annotations
@@ -31,30 +31,30 @@ _NO_LABEL: dict[str, Any] = {"cause": None, "second": None, "sure": False, "why"
 
 
 class Input(TypedDict):
-    """What a caller gives."""
+    """Input of the graph."""
 
     seed: NotRequired[int]
-    """Drawn upon by baselines; 0 where it is left out."""
+    """Seed of baselines; 0 if left out."""
     account: str
-    """The walk in words; untrusted."""
+    """Description of the trajectory; untrusted."""
     causes: dict[str, str]
-    """Each cause that may be given, and when it is."""
+    """Allowed cause -> its definition."""
 
 
 class State(Input, Asking, total=False):
-    """What the graph knows between nodes."""
+    """State of the graph."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Context(AskContext):
-    """What does not change during a run."""
+    """Settings that stay fixed during a run."""
 
     model: ModelLike = "builtin/random"
     """The labeller, or its ``provider/name``."""
 
 
 def prompt(state: State, _: Runtime[Context]) -> dict[str, Any]:
-    """Write down the question."""
+    """Write the question as messages."""
     account = state["account"]
     if len(account) > _MOST_ACCOUNT:
         account = f"{account[:_MOST_ACCOUNT]}\n[cut here]"
@@ -64,9 +64,9 @@ def prompt(state: State, _: Runtime[Context]) -> dict[str, Any]:
 
 
 def question(state: State, context: Context) -> Question:
-    """What the labeller is asked.
+    """Return the question to the labeller.
 
-    Keys of the result: ``cause`` (None where unscored), ``second``, ``sure``, ``why``, and those of
+    Keys of the result: ``cause`` (None if unscored), ``second``, ``sure``, ``why``, and those of
     :func:`navloom.judges.verdict.ended`.
     """
     del context
@@ -84,7 +84,7 @@ build_graph = asking(AgentGraph(State, Context, Input, "labeller"), question, pr
 
 
 def label_schema(causes: Iterable[str]) -> dict[str, Any]:
-    """What a label looks like; the reason comes first, so that it may decide the cause."""
+    """Return the JSON schema of a label. The reason comes first, so that it precedes the cause."""
     names = list(causes)
     properties = {
         "why": {"type": "string", "description": "One sentence.", "maxLength": _MOST_WHY},
@@ -96,10 +96,10 @@ def label_schema(causes: Iterable[str]) -> dict[str, Any]:
 
 
 def read_label(text: str, causes: Iterable[str]) -> dict[str, Any]:
-    """The last label in a reply: ``why``, ``cause``, ``second`` (None for none) and ``sure``.
+    """Parse the last label in a reply: ``why``, ``cause``, ``second`` (or None) and ``sure``.
 
     Raises:
-        AnswerError: there is none, or a cause is off the menu; written for the model.
+        AnswerError: there is no label, or a cause is unknown. The message is for the model.
     """
     said, menu = last_object(text, "cause"), list(causes)
     cause, second = _word(said["cause"]), _word(said.get("second") or NO_SECOND)
@@ -116,5 +116,5 @@ def read_label(text: str, causes: Iterable[str]) -> dict[str, Any]:
 
 
 def _word(value: Any) -> str:
-    """A cause as it may be written: in any case, with spaces or hyphens."""
+    """Return a cause in normal form, from any case and with spaces or hyphens."""
     return "_".join(str(value)[:80].casefold().replace("-", " ").split())

@@ -1,9 +1,10 @@
-"""The preference judge: which of two tasks would a person sooner give?
+"""Preference judge: a model chooses which of two tasks a person would sooner give.
 
-A pair is asked about in both orders, since models lean to what they are shown first (or last): who
-names one task in both has a choice, who does not has none, and which place it leant to is kept.
-The choice comes after the reason, so that the reason may decide it; the last choice of a reply
-wins. The nodes are those of :mod:`navloom.graphs.turns`, two questions a pair.
+A pair is asked about in both orders, since models prefer what they are shown first (or last). A
+judge that names the same task in both orders has a choice, else the pair is a tie. The answers of
+both orders are recorded. The choice comes after the reason, so that the reason can decide it, and
+the last choice of a reply counts. The graph is the question loop of :mod:`navloom.graphs.turns`,
+with two questions a pair.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from navloom.tools.forms import closed_object
 PROMPT = "judge_preference"
 Order = Literal["ab", "ba"]
 ORDERS: tuple[Order, Order] = ("ab", "ba")
-"""Each pair as it is shown: the task that comes first, then the other."""
+"""Orders in which a pair is shown."""
 PLACES = ("first", "second")
 _SAID = {"1": "first", "2": "second", **{place: place for place in PLACES}}
 _MOST_TASK, _MOST_WHY = 500, 160
@@ -41,30 +42,30 @@ SCHEMA = closed_object(
 
 
 class Input(TypedDict):
-    """What a caller gives."""
+    """Input of the graph."""
 
     seed: NotRequired[int]
-    """Drawn upon by baselines; 0 where it is left out."""
+    """Seed of baselines; 0 if left out."""
     a: str
     """A task in words; untrusted."""
     b: str
-    """Another."""
+    """Another task in words; untrusted."""
 
 
 class State(Input, Asking, total=False):
-    """What the graph knows between nodes."""
+    """State of the graph."""
 
     said: Growing[dict[str, Any]]
-    """Of each order that was asked, ``order``, ``took`` (a, b, None where unscored) and ``why``."""
+    """For each asked order: ``order``, ``took`` (a, b, None if unscored) and ``why``."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Context(AskContext):
-    """What does not change during a run."""
+    """Settings that stay fixed during a run."""
 
 
 def prompt(state: State, _: Runtime[Context]) -> dict[str, Any]:
-    """Write down the question in the next order, as long as there is one."""
+    """Write the question in the next order, or no messages after the last order."""
     if len(state.get("said", ())) == len(ORDERS):
         return {"messages": []}
     tasks = {"a": state["a"], "b": state["b"]}
@@ -73,7 +74,7 @@ def prompt(state: State, _: Runtime[Context]) -> dict[str, Any]:
 
 
 def question(state: State, _: Context) -> Question:
-    """What is asked in this order; unscored where no answer names a task."""
+    """Return the question in the current order, unscored if no answer names a task."""
     order = _order(state)
 
     def took(choice: str | None, why: str, faults: list[str]) -> dict[str, Any]:
@@ -91,9 +92,9 @@ def question(state: State, _: Context) -> Question:
 
 
 def finish(state: State) -> dict[str, Any]:
-    """Put the result together: ``failed`` where an order is unscored.
+    """Build the result. The status is ``failed`` if an order is unscored.
 
-    Its keys: ``choice`` (a, b, ``tie`` where the orders disagree, None where unscored), ``said``,
+    Its keys: ``choice`` (a, b, ``tie`` if the orders disagree, None if unscored), ``said``,
     ``faults`` and ``asked_with``.
     """
     said = state.get("said", [])
@@ -118,10 +119,10 @@ def _order(state: State) -> Order:
 
 
 def read_choice(text: str) -> tuple[str, str]:
-    """The last choice of a reply, ``first`` or ``second``, and why.
+    """Parse the last choice of a reply, ``first`` or ``second``, and its reason.
 
     Raises:
-        AnswerError: there is none, or it is off the menu; written for the model.
+        AnswerError: there is no choice, or it is unknown. The message is for the model.
     """
     found = last_object(text, "choice")
     said, why = str(found["choice"])[:80].strip().casefold(), found.get("why")

@@ -1,13 +1,13 @@
-"""The reasoning judge: does an explanation name what really blocks a path?
+"""Reasoning judge: a model checks whether an explanation names the real barriers of a path.
 
-Source: CapNav, supplementary C: the explanation and the whole traversability record of the path go
-to a language model, which answers whether the one captures the other. Ours beside it: the share of
-the barriers that are named, what is claimed falsely, and an explanation that is treated as the
-words of a stranger (:mod:`navloom.judges.fence`).
+Source: CapNav, supplementary C: a language model gets the explanation and the whole traversability
+record of the path, and answers whether the one captures the other. We add the share of the barriers
+that are named, the false claims, and a fence that treats the explanation as untrusted text
+(:mod:`navloom.judges.fence`).
 
-The nodes are those of :mod:`navloom.graphs.turns`; where nothing was said nothing is asked. The
-last verdict of a reply wins. A reply without one is asked for again, then the item is unscored:
-never wrong. The prompt and every reply stand beside the verdict.
+The graph is the question loop of :mod:`navloom.graphs.turns`. An empty explanation needs no model
+call. The last verdict of a reply counts. A reply without one is retried, and then the item is
+unscored, never wrong. The prompt and all replies are recorded with the verdict.
 """
 
 from __future__ import annotations
@@ -39,30 +39,30 @@ NOTHING_SAID = "No explanation was given."
 
 
 class Input(TypedDict):
-    """What a caller gives."""
+    """Input of the graph."""
 
     seed: NotRequired[int]
-    """Drawn upon by baselines, and shown to every model; 0 where it is left out."""
+    """Seed of baselines, also shown to every model; 0 if left out."""
     explanation: str
-    """Why the path cannot be used, in somebody's words; untrusted."""
+    """Explanation of why the path cannot be used; untrusted."""
     record: dict[str, Any]
     """The path's traversability record (:mod:`navloom.judges.traversability`)."""
 
 
 class State(Input, Asking, total=False):
-    """What the graph knows between nodes."""
+    """State of the graph."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Context(AskContext):
-    """What does not change during a run."""
+    """Settings that stay fixed during a run."""
 
     defences: bool = True
-    """False shows the judge what was said as it is: for measuring, and for nothing else."""
+    """False shows the judge the raw explanation, only to measure the effect of the defences."""
 
 
 def prompt(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Write down the question; where nothing was said there is none."""
+    """Write the question as messages, or the verdict for an empty explanation."""
     said, record = state["explanation"], read_record(state["record"])
     if is_blank(said):
         partial = 0.0 if record.barriers else None
@@ -73,7 +73,7 @@ def prompt(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 
 
 def question(state: State, context: Context) -> Question:  # noqa: ARG001  all that ask give both
-    """What the judge is asked; an item whose last reply holds no verdict is unscored.
+    """Return the question to the judge, unscored if the last reply has no verdict.
 
     The result is :meth:`Verdict.record` with the keys of :func:`navloom.judges.verdict.ended`.
     """
@@ -115,16 +115,16 @@ async def judge_reason(
 
     Args:
         model: the judge, or its ``provider/name``.
-        explanation: why the path cannot be used; untrusted, of any length.
+        explanation: reason that the path cannot be used; untrusted, of any length.
         record: the path's traversability record.
-        seed: for baselines that draw.
-        defences: False only to measure what they are worth.
-        max_reasks: how often a reply that cannot be used is asked for again.
-        constrain: hold the model to the verdict's schema where its backend can.
+        seed: seed of random baselines.
+        defences: False only to measure the effect of the defences.
+        max_reasks: maximum number of retries after an unusable reply.
+        constrain: constrain the reply to the verdict's schema if the backend can.
 
     Raises:
-        DataError: the record is none.
-        ModelError: the judge cannot be had.
+        DataError: the record is invalid.
+        ModelError: the judge is not available.
     """
     context = Context(model=model, defences=defences, max_reasks=max_reasks, constrain=constrain)
     given: Any = {"seed": seed, "explanation": explanation, "record": dict(record)}
@@ -133,7 +133,7 @@ async def judge_reason(
 
 
 def shown_barriers(record: Record) -> tuple[Edge, ...]:
-    """The barriers that a judge is shown, in the order of their numbers."""
+    """Return the barriers that a judge is shown, in the order of their numbers."""
     return record.barriers[:MOST_BARRIERS]
 
 

@@ -1,11 +1,11 @@
-"""The rubric judge: what is one step of a navigator's reasoning worth, by each criterion?
+"""Rubric judge: a model grades one step of a navigator's reasoning by each criterion of a rubric.
 
-Source: VLN-MME 4.3, which finds by hand that what agents see, remember and do comes apart. The
-criteria are a rubric's (:mod:`navloom.judges.trace`), and each gets yes, no or na with the
-evidence for it. The nodes are those of :mod:`navloom.graphs.turns`.
+Source: VLN-MME 4.3, which finds by hand that perception, memory and action of agents diverge. The
+criteria come from a rubric (:mod:`navloom.judges.trace`). Each gets the grade yes, no or na with
+evidence. The graph is the question loop of :mod:`navloom.graphs.turns`.
 
-The last graded rubric of a reply wins. A criterion whose grade is off the menu is asked for again,
-then unscored by itself; the others count.
+The last graded rubric of a reply counts. A criterion with an unknown grade is retried and then
+unscored by itself; the others count.
 """
 
 from __future__ import annotations
@@ -32,39 +32,39 @@ Grades = dict[str, dict[str, Any]]
 
 
 class Input(TypedDict):
-    """What a caller gives."""
+    """Input of the graph."""
 
     seed: NotRequired[int]
-    """Drawn upon by baselines, and shown to every model; 0 where it is left out."""
+    """Seed of baselines, also shown to every model; 0 if left out."""
     step: dict[str, Any]
     """The step, as JSON of :class:`navloom.judges.trace.Step`; untrusted."""
 
 
 class State(Input, Asking, total=False):
-    """What the graph knows between nodes."""
+    """State of the graph."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Context(AskContext):
-    """What does not change during a run."""
+    """Settings that stay fixed during a run."""
 
     rubric: Annotated[Rubric | str, FromPython("trace")] = "trace"
     """The rubric, its name, or its file."""
     defences: bool = True
-    """False shows the judge what was said as it is: for measuring, and for nothing else."""
+    """False shows the judge the raw reasoning, only to measure the effect of the defences."""
 
 
 def prompt(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Write down the question."""
+    """Write the question as messages."""
     rubric, step = _rubric(runtime.context.rubric), Step.model_validate(state["step"])
     rendered = _rendered(state.get("seed", 0), rubric, step, runtime.context.defences)
     return {"messages": opening(rendered)}
 
 
 def question(state: State, context: Context) -> Question:
-    """What the judge is asked; criteria that the last reply does not grade are unscored.
+    """Return the question to the judge. Criteria without a grade in the end are unscored.
 
-    Keys of the result: ``criteria`` (each with ``grade``, None where unscored, and ``evidence``),
+    Keys of the result: ``criteria`` (each with ``grade``, None if unscored, and ``evidence``),
     and those of :func:`navloom.judges.verdict.ended`.
     """
     rubric = _rubric(context.rubric)
@@ -93,15 +93,15 @@ build_graph = asking(AgentGraph(State, Context, Input, "rubric_judge"), question
 
 
 def read_grades(text: str, rubric: Rubric) -> tuple[Grades, str | None]:
-    """The grades in a reply, each criterion by itself.
+    """Parse the grades in a reply, each criterion by itself.
 
     Args:
-        text: what the judge said.
-        rubric: whose criteria.
+        text: text of the reply.
+        rubric: rubric of the criteria.
 
     Returns:
-        Grade (None where there is none on the menu) and evidence of every criterion, and what is
-        wrong, written for the model; None where nothing is.
+        Grade (None if missing or unknown) and evidence of each criterion, and the error message
+        for the model, or None.
     """
     nothing: Grades = {name: {"grade": None, "evidence": ""} for name in rubric.ids}
     said = None
