@@ -1,1 +1,1 @@
-"""What the chat's robot may call: places by name, what is around, ways by direction."""
+"""Tools of the chat robot: find places by name, describe surroundings, walk, turn and ask."""

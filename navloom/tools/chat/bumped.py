@@ -1,9 +1,9 @@
-"""What a robot's body touched on its way, and what bars the way of its body, in words.
+"""Contacts and obstructions of the robot's body, described in words.
 
-Of what was touched each thing is told once, the worst first. What bars a way is the first barrier
-on the one that a slim body would take: what a link's figures say
-(:mod:`navloom.scenes.passability`) is told first; where none on the way says anything, there is
-merely too little room somewhere.
+Each touched object is reported once, the largest displacement first. An obstruction is the first
+barrier on the path that a slim body would take. A link's figures
+(:mod:`navloom.scenes.passability`) are reported first. If no link on the path explains the failure,
+there is too little clearance somewhere.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from navloom.sim.protocol import Contact
 from navloom.tools.chat.places import Now, Place
 
 NOTICED_M = 0.02
-"""What displaces a body less is not worth a word."""
+"""Contacts with less displacement (metres) are not reported."""
 BUMPED_M = 0.1
-"""From so much on it is a bump, and below it a brush (VLNVerse 5.3)."""
+"""From this displacement on (metres) a contact is a bump, below it a brush (VLNVerse 5.3)."""
 _MOST = 3
 _STEP_M = 0.5
-"""A viewpoint on which a body does not fit is passed beside it, so far off at most."""
+"""A body that does not fit on a viewpoint may pass it within this distance (metres)."""
 _KINDS = {"opening": "way", "door": "door", "stairs": "stairs", "elevator": "elevator"}
 _FRAME_M = 0.35
-"""A wall that is touched so near to a door's jamb is its frame."""
+"""A contact with a wall this close to a door's jamb (metres) is with the door frame."""
 _PLAIN = {
     "wall": "a wall", "step": "a step", "floor": "the floor", "stairs": "the stairs",
     "ceiling": "the ceiling", "edge": "the edge of the floor", "ground": "the ground",
@@ -41,7 +41,7 @@ _PLAIN = {
 
 
 def contact_records(contacts: Iterable[Contact]) -> list[dict[str, Any]]:
-    """Contacts as a state keeps them."""
+    """Return contacts as JSON-ready records for the graph's state."""
     return [
         {"what": each.what, "displacement": each.displacement, "point": list(each.point)}
         for each in contacts
@@ -49,11 +49,11 @@ def contact_records(contacts: Iterable[Contact]) -> list[dict[str, Any]]:
 
 
 def bumps(touched: Iterable[Mapping[str, Any]], scene: Scene) -> list[dict[str, Any]]:
-    """What was touched, in words: ``what`` and how far it displaced the body, ``centimetres``.
+    """Summarize contacts by object: ``what`` in words and the displacement in ``centimetres``.
 
     Args:
-        touched: of one walk, as :func:`contact_records` gives them.
-        scene: it has the names of things.
+        touched: contacts of one walk, as :func:`contact_records` returns them.
+        scene: used to name the objects.
     """
     worst: dict[str, float] = {}
     for each in touched:
@@ -68,7 +68,7 @@ def bumps(touched: Iterable[Mapping[str, Any]], scene: Scene) -> list[dict[str, 
 
 
 def touched_words(scene: Scene, what: str, point: Iterable[float]) -> str:
-    """What was touched somewhere, as a person calls it: ``the sofa``, ``a wall``."""
+    """Return a plain name of what was touched at a point: ``the sofa``, ``a wall``."""
     if (item := scene.item_by_id.get(what)) is not None:
         return f"the {one_line(item.prompt_name.replace('_', ' '), 60)}"
     x, y, z = point
@@ -95,11 +95,14 @@ def _between(scene: Scene, link: Link) -> str:
 
 
 def why_barred(now: Now, place: Place) -> str:
-    """A sentence, with a space before it; "" where no body gets there, or nobody knows why.
+    """Return a sentence, with a leading space, that says why the body cannot reach a place.
 
     Args:
         now: the robot.
-        place: where no way of its own leads.
+        place: a place that the body's own graph does not reach.
+
+    Returns:
+        "" where no body gets there, or the reason is unknown.
     """
     whole = now.whole
     if whole is None:
@@ -129,13 +132,13 @@ def why_barred(now: Now, place: Place) -> str:
 
 @dataclass(frozen=True)
 class Barrier:
-    """What a body cannot pass.
+    """A link that a body cannot pass.
 
     Attributes:
         a: the region before it.
         b: the region behind it.
         kind: of the link: ``door``, ``stairs``, ...
-        note: why not, in words.
+        note: the reason, in words.
     """
 
     a: str
@@ -144,22 +147,22 @@ class Barrier:
     note: str
 
     def words(self, scene: Scene) -> str:
-        """As a person says it: ``the door between the hallway and the kitchen``."""
+        """Return the barrier in words: ``the door between the hallway and the kitchen``."""
         one, other = (label_words(scene.region_by_id[each]) for each in (self.a, self.b))
         return f"the {_KINDS.get(self.kind, self.kind)} between the {one} and the {other}"
 
 
 def first_barrier(scene: Scene, start: str, goal: str, body: Embodiment) -> Barrier | None:
-    """The first link on the shortest way along the graph that a body cannot pass.
+    """Return the first link on the shortest path along the graph that a body cannot pass.
 
     Args:
         scene: with the graph of a slim body.
-        start: the viewpoint it comes from.
-        goal: the viewpoint it goes to.
-        body: whose way it is.
+        start: the viewpoint that the path starts at.
+        goal: the viewpoint that it ends at.
+        body: the body to check.
 
     Returns:
-        None where no way leads there for anybody, or no link on it says anything against it.
+        None where no body can get there, or no link on the path is a barrier.
     """
     at = scene.viewpoint_by_id
     passed = [at[each].region for each in metre_table(scene, "3d").path(start, goal) or ()]
@@ -176,16 +179,16 @@ def first_barrier(scene: Scene, start: str, goal: str, body: Embodiment) -> Barr
 
 
 def first_obstacle(scene: Scene, start: str, goal: str, body: Embodiment) -> Bump | None:
-    """What stops a body that drives from viewpoint to viewpoint along the graph of a slim one.
+    """Return the contact that stops a body driving along the graph of a slim body.
 
     Args:
         scene: with geometry, and the graph of a slim body.
         start: the viewpoint it comes from.
         goal: the viewpoint it goes to.
-        body: which cannot get there.
+        body: a body that cannot get there.
 
     Returns:
-        What takes most of its way where it gets no farther; None where nothing does.
+        The contact with the largest displacement on the first hop that fails; None where none does.
     """
     mover, at = mover_of(scene, body), scene.viewpoint_by_id
     way = [at[each].ground for each in metre_table(scene, "3d").path(start, goal) or ()]

@@ -1,7 +1,7 @@
-"""The one place that is meant by a person's words: by name, by what was talked of, nearly so.
+"""Resolve a person's words to one place: by name, by what was talked of, or despite a misspelling.
 
-Several rooms that fit are a question, and so is a name with a slip in it; of several things that
-fit the nearest is taken. What is not there is answered with what is like it.
+Where several rooms fit, or a name may be misspelled, the result is a question. Of several items
+that fit, the nearest is taken. For a place that does not exist, similar ones are offered.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _IT = re.compile(rf"\b{_BY} (?:that (room|place)|that one|it|that|them|there)\b"
 
 
 def about(scene: Scene, here: str, place: Place) -> str:
-    """What tells a place from others of its name: storey, neighbours, how far it is."""
+    """Describe what tells a place from others of its name: storey, neighbouring rooms, distance."""
     parts = []
     floor = place_floor(scene, place)
     if floor is not None and floor != floor_number(scene, here):
@@ -75,7 +75,7 @@ def about(scene: Scene, here: str, place: Place) -> str:
 
 
 def resolve(now: Now, words: str) -> Place | dict[str, Any]:
-    """Find the one place that is meant.
+    """Find the one place that a description means.
 
     Args:
         now: the robot; "the other" is a place that was not the last one talked of, "there" is.
@@ -109,7 +109,7 @@ def resolve(now: Now, words: str) -> Place | dict[str, Any]:
 
 
 def _stand_by(now: Now, room: Place, wish: Wish) -> Place | None:
-    """What "the study, next to the desk" means: the thing, where the room was plain by its name."""
+    """Return the item meant by "the study, next to the desk", if the room is unambiguous."""
     if room.kind != "room" or wish.any_room or len(wish.beside) != 1 or wish.opposite:
         return None
     if len(places_named(now.scene, now.viewpoint, Wish(wish.head))) != 1:
@@ -126,10 +126,10 @@ def _spot(now: Now, viewpoint: str) -> Place:
 
 
 def found_by(now: Now, words: str) -> list[Place] | dict[str, Any]:
-    """Every place that words may mean, the nearest first.
+    """Return every place that the words may mean, the nearest first.
 
     Returns:
-        At least one; or ``which`` or ``error``, as `resolve` gives them.
+        At least one place; or ``which`` or ``error``, as `resolve` returns them.
     """
     scene, here, past = now.scene, now.viewpoint, now.past
     if _START.search(words[:MOST_READ].casefold()) and now.trail:
@@ -174,14 +174,14 @@ def found_by(now: Now, words: str) -> list[Place] | dict[str, Any]:
 
 
 def _beside_it(now: Now) -> list[Place]:
-    """What "there" means of the room it is in, where rooms next to it were told of: those."""
+    """Return the rooms mentioned with the current room, which "there" then means."""
     turn = now.past[-1].get("turn")
     beside = [e for e in now.past if e.get("turn") == turn and not e.get("main", True)]
     return [p for e in beside if (p := place_again(now.scene, now.viewpoint, e)) is not None]
 
 
 def asked_about(now: Now, words: str) -> list[Place] | dict[str, Any]:
-    """What `found_by` finds; a question is answered where no more than a slip is in the way."""
+    """Return the places of `found_by`, and of a question the candidates that it offers."""
     found = found_by(now, words)
     if isinstance(found, list) or "which" not in found:
         return found
@@ -193,7 +193,7 @@ def asked_about(now: Now, words: str) -> list[Place] | dict[str, Any]:
 
 
 def _named_again(now: Now, words: str) -> str:
-    """A description in which "next to this room" and "next to it" name what they mean."""
+    """Replace "next to this room" and "next to it" in a description by the names that they mean."""
     words = words[:MOST_READ].casefold()
     if now.room is not None:
         words = _HERE.sub(rf"\1 {now.room.casefold()}", words)
@@ -216,7 +216,7 @@ def _no_floor(scene: Scene) -> str:
 
 
 def _talked_of(now: Now, wish: Wish) -> list[Place]:
-    """What "the other one", "the nearest" or "the one in the hall" means: of what was talked of."""
+    """Return the places meant by "the other one", "the nearest" or "the one in the hall"."""
     scene, here, past = now.scene, now.viewpoint, now.past
     if not past:
         return []
@@ -233,7 +233,7 @@ def _talked_of(now: Now, wish: Wish) -> list[Place]:
 
 
 def _nearby_of_it(now: Now, words: str, without: str) -> list[Place]:
-    """What "the fridge in there" means where none is: one in a room that was named beside it."""
+    """Return the items meant by "the fridge in there": those in rooms that were mentioned last."""
     told = last_told(now) if now.past and words != without else {}
     found = places_named(now.scene, now.viewpoint, read_wish(without)) if told else []
     rooms = {place.region for place in told.values()}
@@ -241,7 +241,7 @@ def _nearby_of_it(now: Now, words: str, without: str) -> list[Place]:
 
 
 def _in_room_of_name(now: Now, wish: Wish) -> list[Place]:
-    """What "the kids room bed" and "the bedroom's wardrobe" mean: a thing in a room."""
+    """Return the items meant by "the kids room bed" or "the bedroom's wardrobe"."""
     for cut in range(1, len(wish.head)):
         room, thing = wish.head[:cut], wish.head[cut:]
         inside = replace(wish, head=thing, inside=room)
@@ -251,7 +251,7 @@ def _in_room_of_name(now: Now, wish: Wish) -> list[Place]:
 
 
 def _named_among(now: Now, wish: Wish) -> list[Place]:
-    """What is named among words of English that name nothing, here or anywhere."""
+    """Return the places named by the words that are left without common English words."""
     here = vocabulary(now.scene) | known_words()
     names = tuple(w for w in wish.head if {w, canon(w)} & here or not is_english(w))
     bare = replace(wish, head=names)
@@ -261,7 +261,7 @@ def _named_among(now: Now, wish: Wish) -> list[Place]:
 
 
 def _one_at(now: Now, wish: Wish, words: str) -> list[Place]:
-    """What "the kids room one" means of what was talked of last, "the one with a bath" of rooms."""
+    """Return the places meant by "the kids room one" or by "the one with a bath"."""
     scene, here, at = now.scene, now.viewpoint, _ONE_AT.match(words)
     if at and now.past:
         named = read_wish(f"{now.past[-1]['name']} in the {at['at']}")
@@ -272,7 +272,7 @@ def _one_at(now: Now, wish: Wish, words: str) -> list[Place]:
 
 
 def _meant(now: Now, words: str) -> dict[str, Any] | None:
-    """What was meant by a name with a slip in it: asked, before a step is made."""
+    """Return a question about the places that a misspelled name may mean, or None."""
     mended = respelled(now.scene, words)
     found = resolve(now, mended) if mended else {"error": ""}
     if isinstance(found, dict) and "which" not in found:
@@ -292,7 +292,12 @@ def _option(scene: Scene, here: str, place: Place) -> dict[str, Any]:
 
 
 def others_of(now: Now, found: list[Place]) -> list[Place]:
-    """Of places those that were not the last ones talked of in a row, or not the one it is at."""
+    """Return the places other than those just talked of, or than those in the current room.
+
+    Args:
+        now: the robot.
+        found: the places to filter, the nearest first.
+    """
     ids, refused = {place.id for place in found}, set[str]()
     past = [each for each in now.past if each.get("main", True)]
     for before in reversed(past):
@@ -311,7 +316,7 @@ def _question(scene: Scene, here: str, found: list[Place]) -> dict[str, Any]:
         {
             "place": place.id,
             "name": place.name,
-            # Where neighbours tell nothing apart, what stands in a room may.
+            # If neighbouring rooms do not tell the places apart, their furniture may.
             "about": about(scene, here, place)
             + (_with(scene, place) if beside.count(said) > 1 else ""),
         }
@@ -336,7 +341,7 @@ def _with(scene: Scene, place: Place) -> str:
 
 
 def unknown(now: Now, wish: Wish, words: str) -> dict[str, Any]:
-    """Say that nothing of that name is here, and offer what is like it.
+    """Return the error for a name that nothing here has, and offer similar places.
 
     Returns:
         ``{"error": ...}``, with ``alike``, some places, where there are any.
@@ -372,12 +377,12 @@ _SYNONYMS = canons("chat_synonyms")
 
 
 def respelled(scene: Scene, words: str) -> str | None:
-    """A description in which words that nobody knows are replaced by near ones.
+    """Correct the words of a description that are unknown here, by the nearest known ones.
 
-    A word of English is no slip, though nothing here is called so.
+    A common English word is not taken for a misspelling, even if nothing here has that name.
 
     Returns:
-        None where there is nothing to mend.
+        None where there is nothing to correct.
 
     >>> from navloom.scenes.uri import load_scene
     >>> respelled(load_scene("demo:house"), "the room next to the ktichen")
@@ -399,7 +404,7 @@ def _mended(scene: Scene, word: str) -> str:
 
 @kept_per_scene
 def vocabulary(scene: Scene) -> frozenset[str]:
-    """Every word that something here is called, also by other names of the same."""
+    """Return every word in the names of this scene's rooms and items, synonyms included."""
     here = {word for _, name in item_names(scene) for word in name}
     typed = {each for region in scene.regions for each in room_types(region.label)}
     for name in [*room_names(typed), *(label_words(region) for region in scene.regions)]:
@@ -409,12 +414,15 @@ def vocabulary(scene: Scene) -> frozenset[str]:
 
 
 def alike(scene: Scene, here: str, wish: Wish) -> list[Place]:
-    """What does for a thing or a room that is not there; of each name the nearest, nearest first.
+    """Return reachable places similar to a room or item that does not exist, the nearest first.
 
     Args:
         scene: the home.
         here: the viewpoint the robot stands on.
-        wish: what was asked for; where it is to be is left out of account if need be.
+        wish: what was asked for; its location is ignored where nothing similar lies there.
+
+    Returns:
+        At most ``MOST_ALIKE``, the nearest one of each name.
     """
     names = _same_row(wish.head)
     if len(wish.head) > 1:
@@ -432,7 +440,7 @@ def alike(scene: Scene, here: str, wish: Wish) -> list[Place]:
 
 
 def _same_row(head: tuple[str, ...]) -> list[tuple[str, ...]]:
-    """The other names in the rows of a name; by its last word where the whole stands in none."""
+    """Return the other names in the rows of a name, or in those of its last word."""
     for said in ("_".join(head), "_".join(canon(word) for word in head), *map(canon, head[-1:])):
         rows = [row.split() for row in word_table("chat_alike").values()]
         fit = [row for row in rows if said in row]
@@ -464,10 +472,10 @@ _HERE_ALONE = re.compile(r"^(?:in )?(?:here|there|this (?:room|place)|this)$")
 
 
 def picked(now: Now, words: str) -> list[Place] | dict[str, Any]:
-    """The places that "the second one", "a room not seen" or "the study or the hall" mean.
+    """Return the places meant by "the second one", "a room not seen" or "the study or the hall".
 
     Returns:
-        The nearest first, or ``{"error": ...}``; an empty list where the words are none of these.
+        The nearest first, or ``{"error": ...}``; an empty list where the words have another form.
     """
     if _UNSEEN.match(words):
         seen = {now.scene.viewpoint_by_id[each].region for each in now.trail}
@@ -485,7 +493,7 @@ def picked(now: Now, words: str) -> list[Place] | dict[str, Any]:
 
 
 def _compared(now: Now) -> list[Place]:
-    """The one that was said to be nearer, or farther, where the last question compared two."""
+    """Return the place that the last question found to be nearer, or farther, of two."""
     said, calls = next((turn for turn in reversed(now.turns[:-1]) if turn[1]), ("", ()))
     by = _COMPARES.search(said[:MOST_READ].casefold())
     told = [*last_told(now).values()] if by and now.past else []
@@ -496,7 +504,7 @@ def _compared(now: Now) -> list[Place]:
 
 
 def last_told(now: Now) -> dict[str, Place]:
-    """By their ids the places that the last turn about any was about, as they were told."""
+    """Return the places mentioned in the latest turn that mentioned any, by id, in order."""
     last = now.past[-1].get("turn")
     told = [each for each in now.past if each.get("turn") == last]
     group = [place_again(now.scene, now.viewpoint, each) for each in told]
@@ -504,7 +512,7 @@ def last_told(now: Now) -> dict[str, Place]:
 
 
 def named_in_a_row(now: Now) -> list[Place]:
-    """What the latest turns were about, one place each, the earliest first."""
+    """Return the main place of each of the latest consecutive turns, the earliest first."""
     found: list[Any] = []
     turn = None
     for each in reversed(now.past):
@@ -525,7 +533,7 @@ def _all_of(now: Now, words: str) -> list[Place]:
 
 
 def _rooms_but(now: Now, but: set[str | None]) -> list[Place]:
-    """The room nearest by, of those that it is not in and that are none of these."""
+    """Return the nearest reachable room that is neither the current one nor in ``but``."""
     left = [r for r in now.scene.regions if r.id not in but and r.id != now.room]
     places = [_place_of(now, region) for region in left]
     reached = [place for place in places if place and place.viewpoint is not None]
@@ -537,7 +545,7 @@ def _place_of(now: Now, region: Region) -> Place | None:
 
 
 def _either(now: Now, words: str) -> list[Place]:
-    """Both of two that are named, "the study or the hall", the nearer one first."""
+    """Return the places of "the study or the hall", one for each name, the nearer one first."""
     each = [_all_of(now, name.strip(" ,")) for name in words.split(" or ")]
     if len(each) < 2 or not all(each):
         return []
@@ -545,7 +553,7 @@ def _either(now: Now, words: str) -> list[Place]:
 
 
 def _counted(now: Now, words: str) -> list[Place]:
-    """What "the second one" means: of rooms just listed, of what was named last, or in a row."""
+    """Return the place that "the second one" means, of the places listed or mentioned last."""
     nth = _NTH.match(words)
     if nth is None:
         return []
@@ -555,7 +563,7 @@ def _counted(now: Now, words: str) -> list[Place]:
         told = [each for each in now.past if each.get("turn") == last]
         again = [place_again(now.scene, now.viewpoint, each) for each in told]
         mains = sum(bool(each.get("main", True)) for each in told)
-        # Of one answer the main place comes last; of several each one's.
+        # The main place of one answer comes last. Several answers have one main place each.
         group = {place.id: place for place in (again if mains > 1 else again[::-1]) if place}
         main = {str(each["id"]) for each in told if each.get("main", True)}
         listed = [p for p in group.values() if mains < 2 or p.id in main]
@@ -564,7 +572,7 @@ def _counted(now: Now, words: str) -> list[Place]:
 
 
 def _listed(now: Now) -> list[Place]:
-    """The rooms that the last answer listed, in that order."""
+    """Return the rooms that the last answer listed, in that order."""
     said, calls = now.turns[-2] if len(now.turns) > 1 else ("", ())
     if not any(tool == "rooms" for tool, _, _ in calls):
         return []
@@ -572,7 +580,7 @@ def _listed(now: Now) -> list[Place]:
 
 
 def _rooms_at(now: Now, said: str) -> list[Place]:
-    """Every room, or those of the storey that words name."""
+    """Return every room, or those on the storey that the words name."""
     wish, here = read_wish(said), floor_number(now.scene, now.viewpoint)
     kept = []
     for region in now.scene.regions:
@@ -584,7 +592,7 @@ def _rooms_at(now: Now, said: str) -> list[Place]:
 
 
 def _nth_of_all(now: Now, words: str) -> list[Place]:
-    """What "the second closest bookshelf" and "the third room upstairs" mean."""
+    """Return the places that "the second closest bookshelf" and "the third room upstairs" mean."""
     if nth := _NTH_NEAREST.match(words):
         found = places_named(now.scene, now.viewpoint, read_wish(nth["of"]))
         return _at(found, NUMBERS[nth["nth"]])

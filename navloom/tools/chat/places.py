@@ -1,8 +1,8 @@
-"""Which rooms and things of a home a wish names, and where a robot stands to be there.
+"""Rooms and items that a description names, and the viewpoints from which a robot reaches them.
 
-A room means the viewpoint nearest to its centre, a thing the viewpoint nearest to it in its own
-room. Room names go through the lexicon's types, so that "office" finds the study. `Now` is what
-tools are told of the robot. `name_of` says what to call a place so that it means no other.
+The place of a room is the viewpoint nearest to its centre, that of an item the nearest viewpoint in
+the same room. Room names go through the lexicon's types, so that "office" finds the study. `Now` is
+the robot's state as the tools receive it. `name_of` returns a name that means one place only.
 """
 
 from __future__ import annotations
@@ -38,24 +38,24 @@ _KIN = {
     "Entryway / Foyer": "Hallway / Corridor",
     "Hallway / Corridor": "Entryway / Foyer",
 }
-"""What people call a room that the scene calls something else."""
+"""Room types that people use for a room that the scene labels otherwise."""
 Past: TypeAlias = Sequence[Mapping[str, Any]]
-"""What was talked of, the latest last: ``kind``, ``id``, ``name``; ``turn``, in which it was; and
-``main``, False of what was only named beside the place that a turn was about."""
+"""Places talked of, the latest last: ``kind``, ``id``, ``name``, ``turn`` (which mentioned it) and
+``main`` (False for places mentioned only beside the one that a turn was about)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Somewhere to go.
+    """A destination for the robot.
 
     Attributes:
-        kind: a room, a thing, or a mere spot that nobody named.
-        id: the region's or the item's id.
-        name: what to call it.
+        kind: a room, an item ("thing"), or an unnamed viewpoint ("spot").
+        id: the region's, item's or viewpoint's id.
+        name: the name to say.
         region: the room it is in, where that is known.
-        viewpoint: where to stand; None where no way leads there.
-        metres: the way there; infinite where there is none.
-        face: where to look there, radians; None: as one arrives.
+        viewpoint: the viewpoint to stand on; None where it cannot be reached.
+        metres: length of the path; infinite where there is none.
+        face: heading to turn to there, radians; None keeps the heading on arrival.
     """
 
     kind: Literal["room", "thing", "spot"]
@@ -68,12 +68,12 @@ class Place:
 
     @property
     def record(self) -> dict[str, Any]:
-        """What the state keeps of it."""
+        """The part that the graph's state keeps of it."""
         return {"kind": self.kind, "id": self.id, "name": self.name}
 
 
 def room_name(scene: Scene, region: str | None) -> str:
-    """A room's name as people say it: ``kitchen``; ``room 5`` where nobody knows its type."""
+    """Return a room's plain name: ``kitchen``; ``room 5`` where its type is unknown."""
     if region is None:
         return "a place of no known room"
     words = label_words(scene.region_by_id[region])
@@ -81,17 +81,17 @@ def room_name(scene: Scene, region: str | None) -> str:
 
 
 def floor_area(region: Region) -> float:
-    """Square metres of a room's footprint; 0 where that is not known."""
+    """Return the area of a room's outline in square metres; 0 where it is unknown."""
     return float(shapely.Polygon(region.outline).area) if region.outline else 0.0
 
 
 def floor_number(scene: Scene, viewpoint: str) -> int:
-    """The floor that a viewpoint is on."""
+    """Return the number of the floor that a viewpoint is on."""
     return scene.floor_of(scene.viewpoint_by_id[viewpoint])
 
 
 def _rooms(scene: Scene, head: tuple[str, ...]) -> list[Region]:
-    """The regions a head noun names, by id, by label, by type, by part of the label."""
+    """Return the regions that a head noun names, by id, label, type or part of the label."""
     if not head:
         return []
     by_id = [r for r in scene.regions if "".join(words_of(r.id)) == "".join(head)]
@@ -118,19 +118,19 @@ def _rooms(scene: Scene, head: tuple[str, ...]) -> list[Region]:
 
 
 def is_room(scene: Scene, head: tuple[str, ...]) -> bool:
-    """Whether words name a room of this home."""
+    """Check whether words name a room of this home."""
     return bool(_rooms(scene, head))
 
 
 @kept_per_scene
 def item_names(scene: Scene) -> list[tuple[Item, tuple[str, ...]]]:
-    """Every item and the words of its name, structures last."""
+    """Return every item with the words of its name, structures last."""
     items = sorted(scene.items, key=lambda item: item.kind == "structure")
     return [(item, clean(words_of(item.prompt_name))) for item in items]
 
 
 def _things(scene: Scene, head: tuple[str, ...]) -> list[Item]:
-    """The items a head noun names: by the whole name or its end, else by a part of it."""
+    """Return the items that a head noun names: by the whole name or its end, else by a part."""
     said = clean(head)
     if not said:
         return []
@@ -149,19 +149,19 @@ def _things(scene: Scene, head: tuple[str, ...]) -> list[Item]:
 
 @kept_per_scene
 def _numbered(scene: Scene) -> Mapping[str, Item]:
-    """Items by their ids as plain words run together: ``shoe2``."""
+    """Return items by their ids as plain words run together: ``shoe2``."""
     return {"".join(words_of(item.id)): item for item in scene.items}
 
 
 def _called(scene: Scene, head: tuple[str, ...]) -> list[Item]:
-    """The things that are called just so, where no room's label is."""
+    """Return the items with exactly this name, unless a room's label is the same."""
     said = clean(head)
     labels = {clean(words_of(label_words(region))) for region in scene.regions}
     return [] if said in labels else [i for i, name in item_names(scene) if name == said]
 
 
 def stand_in(scene: Scene, here: str, region: Region) -> tuple[str | None, float]:
-    """Where to stand to be in a room, and the way there in metres; None where no way leads."""
+    """Return the viewpoint to stand on in a room and the metres to it; None if unreachable."""
     stands = scene.viewpoints_by_region.get(region.id, ())
     return _nearest_reached(scene, here, stands, region.center)
 
@@ -197,7 +197,7 @@ def _thing_place(scene: Scene, here: str, item: Item) -> Place:
 
 
 def _stairs(scene: Scene, here: str, head: tuple[str, ...]) -> list[Place]:
-    """The feet of stairs, where the scene knows them as links."""
+    """Return the ends of stairs as places, where the scene has them as links."""
     if not set(clean(head)) & _STAIRS:
         return []
     found = []
@@ -212,7 +212,7 @@ def _stairs(scene: Scene, here: str, head: tuple[str, ...]) -> list[Place]:
 
 
 def stairs_end(scene: Scene, here: str, *, top: bool) -> list[Place]:
-    """Where stairs end above, or begin below; the nearest first."""
+    """Return the upper or lower ends of all stairs as places, the nearest first."""
     found = []
     for link in scene.links:
         if link.kind == "stairs" and link.point is not None:
@@ -225,12 +225,12 @@ def stairs_end(scene: Scene, here: str, *, top: bool) -> list[Place]:
 
 
 def places_named(scene: Scene, here: str, wish: Wish) -> list[Place]:
-    """Every room, else every thing, that a wish names; the nearest first.
+    """Return every room, else every item, that a query matches, the nearest first.
 
     Args:
         scene: the home.
         here: the viewpoint the robot stands on.
-        wish: what was said; ``other`` and ``said`` are not looked at.
+        wish: the query; its ``other`` and ``said`` are ignored.
     """
     if wish.opposite and (across := _across(scene, here, wish)):
         return across
@@ -266,7 +266,7 @@ def places_named(scene: Scene, here: str, wish: Wish) -> list[Place]:
 
 
 def _across(scene: Scene, here: str, wish: Wish) -> list[Place]:
-    """The rooms that lie opposite of the one that a wish names."""
+    """Return the rooms that lie opposite the room that a query names."""
     named = _rooms(scene, wish.beside[0])
     ids = [each for region in named for each in rooms_opposite(scene, region.id)]
     of_kind = {region.id for region in _rooms(scene, wish.head)}
@@ -299,7 +299,7 @@ def _named(scene: Scene, here: str, wish: Wish) -> list[Place]:
 
 
 def _by(scene: Scene, found: list[Place], wish: Wish) -> list[Place]:
-    """Of places that lie next to nothing of that name, the one with the shortest way to it."""
+    """Return the place with the shortest path to the query's landmark, if none lies next to it."""
     table = metre_table(scene, "3d")
     ends = [p.viewpoint for p in places_named(scene, scene.viewpoints[0].id, Wish(wish.beside[0]))]
     ways = [
@@ -312,7 +312,7 @@ def _by(scene: Scene, found: list[Place], wish: Wish) -> list[Place]:
 
 
 def place_again(scene: Scene, here: str, record: Mapping[str, Any]) -> Place | None:
-    """A place that was talked of before, as it lies from here; None where it is gone."""
+    """Restore a place from its record, with its path from here; None where it is gone."""
     if record["kind"] == "spot":
         region = scene.viewpoint_by_id[record["id"]].region
         metres = metre_table(scene, "3d").distance(here, record["id"])
@@ -325,7 +325,7 @@ def place_again(scene: Scene, here: str, record: Mapping[str, Any]) -> Place | N
 
 
 def narrowed(scene: Scene, here: str, place: Place, wish: Wish) -> bool:
-    """Whether a place lies where a wish says: beside what, in what, on which floor."""
+    """Check whether a place fits the location in a query: beside, inside, storey and floor."""
     if wish.inside and not _is_inside(scene, place, wish.inside):
         return False
     if not all(_is_beside(scene, place, words) for words in wish.beside):
@@ -334,7 +334,7 @@ def narrowed(scene: Scene, here: str, place: Place, wish: Wish) -> bool:
     if floor is None:
         return not (wish.storey or wish.floor)
     now = floor_number(scene, here)
-    # Who is downstairs says "the phone downstairs" of one on the same floor.
+    # A person on the lowest floor says "the phone downstairs" of one on the same floor.
     floors = [region.floor for region in scene.regions]
     up, down = floor > now or floor == max(floors), floor < now or floor == min(floors)
     ordered = {"up": up, "down": down, "": True}[wish.storey]
@@ -349,7 +349,7 @@ def _is_inside(scene: Scene, place: Place, words: tuple[str, ...]) -> bool:
 
 
 def place_floor(scene: Scene, place: Place) -> int | None:
-    """The floor that a place is on; None where nobody knows."""
+    """Return the floor that a place is on; None where it is unknown."""
     if place.region is not None:
         return scene.region_by_id[place.region].floor
     return floor_number(scene, place.viewpoint) if place.viewpoint else None
@@ -372,18 +372,18 @@ def _is_beside(scene: Scene, place: Place, words: tuple[str, ...]) -> bool:
 
 _PASSAGE = "Hallway / Corridor"
 _ASKEW = 0.95
-"""How far aside a room may lie, as a share of how far across."""
+"""The most that a room may lie sideways, as a share of how far it lies across."""
 _AS_GOOD = 0.1
 
 
 def rooms_opposite(scene: Scene, region: str) -> list[str]:
-    """The rooms across from one, the straightest first; of several only those as straight.
+    """Return the rooms across from a room: the straightest one and those about as straight.
 
-    Rooms of its own storey that it does not open to are looked at, by their middles, in the line
-    of its door: across a passage where it opens to one, else across any room.
+    Candidates are rooms of its storey that it does not open to. Their centres are compared with the
+    line through its door: across a passage where it opens to one, else across any room.
 
     Returns:
-        Their ids; none where no room lies so.
+        Their ids, the straightest first; empty where no room lies so.
     """
     beside = neighbours(scene, region)
     passages = [n for n in beside if _PASSAGE in room_types(scene.region_by_id[n].label)] or beside
@@ -400,13 +400,13 @@ def rooms_opposite(scene: Scene, region: str) -> list[str]:
 
 
 def neighbours(scene: Scene, region: str) -> list[str]:
-    """The rooms that a room leads to."""
+    """Return the ids of the rooms that a room is linked to."""
     graph = per_scene(scene, "chat_region_graph", scene.region_graph)
     return sorted(graph[region]) if region in graph else []
 
 
 def _askew(scene: Scene, region: str, passage: str, name: str) -> float | None:
-    """How far aside a room lies beyond a passage; None where it does not lie beyond it."""
+    """Return how far sideways a room lies beyond a passage; None where it is not beyond it."""
     here, between, there = (scene.region_by_id[each] for each in (region, passage, name))
     if not here.floor == between.floor == there.floor:
         return None
@@ -422,26 +422,26 @@ def _askew(scene: Scene, region: str, passage: str, name: str) -> float | None:
 
 SIDES = {"Front": "ahead", "Left": "left", "Right": "right", "Back": "behind"}
 Turn: TypeAlias = tuple[str, Sequence[tuple[str, Mapping[str, Any], Any]]]
-"""What the person said, and the calls it led to: tool, arguments, answer."""
+"""The person's words and the calls they led to: tool, arguments, answer."""
 
 
 @dataclass(frozen=True)
 class Now:
-    """What tools are told of a robot before each call.
+    """The robot's state and history as the tools receive them before each call.
 
     Attributes:
         scene: the home.
-        observation: what it perceives; its pose stands on a viewpoint.
-        past: what was talked of, the latest last.
-        begun: the viewpoints its walks began on, the latest last.
-        goal: the walk that was stopped and not taken up since: ``place``, ``viewpoint``, ``face``,
+        observation: what it perceives; its pose is on a viewpoint.
+        past: places talked of, the latest last.
+        begun: viewpoints at which its walks began, the latest last.
+        goal: the walk that was stopped and not resumed: ``place``, ``viewpoint``, ``face``,
             ``note``, and ``left``, the calls that were to follow.
         trail: the viewpoints it has stood on, the first one first.
-        turns: what was said, each with the calls that it led to: tool, arguments, answer.
-        body: its body.
+        turns: the person's words, each with the calls they led to: tool, arguments, answer.
+        body: its embodiment.
         drives: whether that body drives, so that it can leave the graph.
         beside: whether it stands off its viewpoint now.
-        whole: the home with the ways of a slim body, where its own are fewer.
+        whole: the home with a slim body's graph, where its own graph has fewer edges.
     """
 
     scene: Scene
@@ -462,32 +462,32 @@ class Now:
 
     @property
     def viewpoint(self) -> str:
-        """Where it stands."""
+        """The viewpoint it stands on."""
         return self.observation.pose.viewpoint or ""
 
     @property
     def heading(self) -> float:
-        """Where it looks, radians."""
+        """The heading it looks in, radians."""
         return self.observation.pose.heading
 
 
 def side_of(now: Now, heading: float) -> str:
-    """Which way a heading lies as the robot looks: ahead, left, right or behind."""
+    """Return the side on which a heading lies for the robot: ahead, left, right or behind."""
     return SIDES[direction_of(turn_between(now.heading, heading))]
 
 
 def name_of(scene: Scene, place: str) -> str:
-    """The words that mean this room or thing and no other, as in ``go to the kitchen``.
+    """Return the plainest words that mean this room or item only, as in ``go to the kitchen``.
 
     Args:
         scene: the home.
         place: the id of a region or of an item.
 
     Returns:
-        The plainest that do, such as ``the fridge``, ``the lamp in Bedroom 9``, ``chair 3``.
+        Words such as ``the fridge``, ``the lamp in Bedroom 9``, ``chair 3``.
 
     Raises:
-        UsageError: it has no such room or thing.
+        UsageError: the scene has no such room or item.
     """
     if place not in scene.region_by_id and place not in scene.item_by_id:
         raise UsageError(f"{scene.uri} has no room or thing '{place[:80]}'.")
@@ -501,13 +501,13 @@ def _plainest_name(scene: Scene, place: str) -> str:
 
 
 def _names_of(scene: Scene, place: str) -> Iterator[str]:
-    """From the plainest one to the id in words."""
+    """Yield names for a place, from the plainest one to the id in words."""
     item = scene.item_by_id.get(place)
     if item is None:
         yield f"the {room_name(scene, place)}"
     else:
         name = f"the {item.prompt_name.replace('_', ' ')[:60]}"
-        # Most have a namesake: what must fail is not tried.
+        # Most items have a namesake: skip names that cannot be unique.
         if _alike(scene)[item.prompt_name, None] == 1:
             yield name
         if item.region is not None and _alike(scene)[item.prompt_name, item.region] == 1:
@@ -519,7 +519,7 @@ def _names_of(scene: Scene, place: str) -> Iterator[str]:
 
 @kept_per_scene
 def _alike(scene: Scene) -> Counter[tuple[str, str | None]]:
-    """How many things have a name, in all (None) and by room."""
+    """Count the items of each name, in the whole scene (None) and by room."""
     return Counter(
         (item.prompt_name, region)
         for item in scene.items

@@ -1,20 +1,20 @@
-"""What the chat agent may call: looking, finding, walking, turning, asking.
+"""LangChain tools of the chat agent: look, find, walk, turn and ask.
 
-Thin LangChain tools, made anew for each call since the robot moves. A tool changes nothing itself.
-What it answers is the message's JSON; what the robot then has to do stands in the message's
-artifact, which the graph reads and no model sees:
+The tools are thin and are rebuilt before each call, since the robot moves. A tool changes nothing
+itself. Its answer is the message's JSON. The action that the robot then has to take is in the
+message's artifact, which the graph reads and no model sees:
 
     {"walk": {"way": [viewpoint, ...], "place": {...}, "face": radians | None, "note": str, ...}}
     {"drive": {"metres": metres, back below 0, "heading": radians | None, "place": str}}
     {"turn": radians}
     {"question": str}
     {"give_up": True}
-    {"talked": [{"kind", "id", "name", "main"}, ...]}    with any of them: what was talked of
+    {"talked": [{"kind", "id", "name", "main"}, ...]}    with any of them: places mentioned
 
 
-A mistake in the arguments is answered with ``{"error": ...}`` in words that a model can mend.
-Captions and names are a source's own words: one bounded line each, which opens no section of a
-prompt. Sides are quarters as the robot looks now.
+Wrong arguments are answered with ``{"error": ...}``, worded so that a model can correct them.
+Captions and names are untrusted text: one bounded line each, which cannot open a section of a
+prompt. Sides are quarters relative to the robot's heading.
 """
 
 # ruff: noqa: D205  a model reads the docstrings of the tools
@@ -56,7 +56,7 @@ from navloom.tools.chat.wishes import read_wish, words_of
 from navloom.tools.forms import paragraph
 
 MOVING = frozenset({"go_to", "go", "go_back", "go_on", "turn"})
-"""Tools that change the pose: after one that failed, later ones of its message are not done."""
+"""Tools that change the pose: if one fails, later ones of the same message are not carried out."""
 MOST_QUESTION = 600
 MOST_CAPTION = 240
 MOST_SUMMARY = 400
@@ -69,15 +69,15 @@ Done: TypeAlias = tuple[str, dict[str, Any]]
 
 
 def chat_tools(now: Now | None) -> list[BaseTool]:
-    """The tools, for one robot as it stands now.
+    """Return the chat tools for one robot in its present state.
 
     Args:
-        now: the robot; None makes tools that a model is told of and that cannot be called.
+        now: the robot; None returns tools for the model's schema that cannot be called.
     """
     if now is None:
         return [*_described()]
     made = _Tools(now)
-    # Their schemas are the same for every robot, and take long to make.
+    # Schemas are slow to build and the same for every robot.
     return [tool.model_copy(update={"func": getattr(made, tool.name)}) for tool in _described()]
 
 
@@ -105,7 +105,7 @@ def _told(answer: dict[str, Any], **artifact: Any) -> Done:
 
 
 class _Tools:
-    """The tools of one robot; a model reads their docstrings."""
+    """Tool functions of one robot; a model reads their docstrings."""
 
     def __init__(self, now: Now | None) -> None:
         self._robot = now
@@ -306,7 +306,7 @@ class _Tools:
 
 
 def _talked(now: Now, ids: Sequence[str]) -> list[dict[str, Any]]:
-    """Records of places by their ids; the first one is the main one, and comes last."""
+    """Return records of places by id, reversed, so that the main one (the first) comes last."""
     places = [
         place_again(now.scene, now.viewpoint, {"kind": "thing", "id": each, "name": each})
         for each in ids
@@ -316,7 +316,7 @@ def _talked(now: Now, ids: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _note(now: Now, words: str, found: Place | dict[str, Any]) -> str:
-    """That there are more things of that name, where the nearest was taken."""
+    """Return a note that other places fit the words too, where the nearest was taken."""
     wish = read_wish(words)
     if isinstance(found, dict) or found.kind == "spot":
         return ""
@@ -344,7 +344,7 @@ def _sides(now: Now, captions: Captions) -> dict[str, str]:
 
 
 def _found(now: Now, place: Place) -> dict[str, Any]:
-    """A place as ``find`` tells of it, and the side on which it lies or the way to it begins."""
+    """Return a place as ``find`` reports it, with its side or the side on which the path begins."""
     reached = place.viewpoint is not None
     told: dict[str, Any] = {
         "name": place.name,
@@ -374,12 +374,12 @@ _MOVES = ("go_to", "go", "go_back", "go_on", "turn")
 
 
 def remembered(now: Now) -> dict[str, Any]:
-    """What was done so far, as a model reads it.
+    """Summarize the conversation so far, as a model reads it.
 
-    ``said`` holds the person's words before the latest, the first ones and the last ones; ``did``
-    what came of the last words that moved the robot; ``went`` where it arrived; ``last_walk`` the
-    rooms from where that walk began; ``not_seen`` the rooms it was never in;
-    ``unfinished`` where a walk was going that was stopped.
+    ``said`` holds the person's words before the latest (the first and the last ones), ``did`` the
+    results of the last words that moved the robot, ``went`` the places it arrived at, ``last_walk``
+    the rooms of the last walk, ``not_seen`` the rooms it was never in, and ``unfinished`` the
+    destination of a walk that was stopped.
     """
     said = [paragraph(words, 100) for words in _heard(now)]
     did = [_deed(*call) for call in _last_moves(now)]
@@ -408,7 +408,7 @@ def remembered(now: Now) -> dict[str, Any]:
 
 
 def _heard(now: Now) -> list[str]:
-    """What the person said before the last words, answers to questions too."""
+    """Return all that the person said before the last words, answers to questions included."""
     heard = [
         words
         for said, calls in now.turns
@@ -418,7 +418,7 @@ def _heard(now: Now) -> list[str]:
 
 
 def _went(now: Now) -> list[str]:
-    """Where it arrived, each walk's end once."""
+    """Return the places that it arrived at, each once."""
     places = [
         paragraph(str(told.get("place") if tool != "go" else told.get("room")), 60)
         for _, calls in now.turns
@@ -437,7 +437,7 @@ def _last_moves(now: Now) -> list[tuple[str, Mapping[str, Any], Any]]:
 
 
 def _deed(tool: str, args: Mapping[str, Any], told: Mapping[str, Any]) -> str:
-    """What one call came to, to follow "I"."""
+    """Return the result of one call as words that follow "I"."""
     place = paragraph(str(told.get("place", "")), 60)
     room = paragraph(str(told.get("room", "")), 60)
     if tool == "turn":
@@ -455,7 +455,7 @@ def _deed(tool: str, args: Mapping[str, Any], told: Mapping[str, Any]) -> str:
 
 
 def _not_seen(now: Now) -> list[str]:
-    """The rooms it has never been in."""
+    """Return the names of the rooms that the robot has never been in."""
     seen = {_region(now, each) for each in now.trail}
     left = [region.id for region in now.scene.regions if region.id not in seen]
     return [room_name(now.scene, each) for each in left][:_MOST_RECALLED]
@@ -471,7 +471,7 @@ def _region(now: Now, viewpoint: str) -> str | None:
 
 
 def _rooms(now: Now, trail: Sequence[str]) -> list[str]:
-    """The rooms along viewpoints, each as often as it was entered."""
+    """Return the rooms along viewpoints, each as often as it was entered."""
     regions = [region for region, _ in groupby(_region(now, each) for each in trail)]
     return [room_name(now.scene, region) for region in regions]
 
@@ -482,14 +482,14 @@ _HERE = frozenset(["here", "this", "the", "room", "one", "place", "in", "your", 
 
 
 def description(now: Now, words: str) -> tuple[dict[str, Any], list[str]]:
-    """Describe a place.
+    """Describe a room or an item.
 
     Args:
         now: the robot.
-        words: a room or a thing; empty, or "here": the room it is in.
+        words: a room or an item; empty or "here" means the current room.
 
     Returns:
-        What a model reads, and the ids of the places that it speaks of: the one described first.
+        The description that a model reads, and the ids of its places, the described one first.
         Where several fit, it is the nearest.
     """
     if set(words_of(words)) <= _HERE and now.room is not None:
@@ -540,7 +540,7 @@ def _thing(now: Now, place: Place) -> tuple[dict[str, Any], list[str]]:
 
 
 def _named(items: list[Item]) -> list[str]:
-    """Names, each once; what there is several of with its number."""
+    """Return item names, each once, with the count where there are several."""
     counts = Counter(_name(item) for item in items)
     listed = [name if n == 1 else f"{name} ({n})" for name, n in counts.items()]
     return listed[:MOST_THINGS]

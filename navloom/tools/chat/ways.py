@@ -1,4 +1,4 @@
-"""Ways by direction: ahead, upstairs, through a door; how far, and which way to look."""
+"""Paths by direction (ahead, left, upstairs, through a door), path lengths and turns."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ _SAME = {
 }  # fmt: skip
 _WHICH_DOOR = ("other", *NUMBERS)
 _WIDE = math.radians(50)
-"""How far from a direction a way may lie to count as that direction."""
+"""The largest angle between a direction and a candidate that counts as that direction."""
 _STRAIGHT = math.radians(40)
 
 
 def way_metres(scene: Scene, way: Sequence[str]) -> float:
-    """The length of a way along viewpoints, in metres."""
+    """Return the length of a path along viewpoints, in metres."""
     at = scene.viewpoint_by_id
     return round(sum(distance_3d(at[a].position, at[b].position) for a, b in pairwise(way)), 1)
 
 
 def way_to(now: Now, place: Place) -> list[str]:
-    """The viewpoints to a place after the one it stands on; empty where it is there."""
+    """Return the path to a place, without the robot's own viewpoint; empty if it is there."""
     assert place.viewpoint is not None  # noqa: S101  resolve() gives only places with a way
     return (metre_table(now.scene, "3d").path(now.viewpoint, place.viewpoint) or [])[1:]
 
@@ -45,7 +45,7 @@ def way_to(now: Now, place: Place) -> list[str]:
 def way_round(
     scene: Scene, here: str, goal: str, barred: Sequence[Sequence[str]]
 ) -> list[str] | None:
-    """The shortest way that crosses none of some edges, after the viewpoint it begins on.
+    """Return the shortest path that avoids some edges, without the viewpoint it begins on.
 
     Args:
         scene: the home.
@@ -54,7 +54,7 @@ def way_round(
         barred: edges that its body did not pass, each as its two ends.
 
     Returns:
-        None where there is none.
+        None where there is no such path.
     """
     graph = scene.navigation_graph()
     graph.remove_edges_from([(a, b) for a, b in barred])
@@ -67,17 +67,17 @@ def way_round(
 def way_on(
     now: Now, direction: str, *, through_door: bool = False, metres: float = 0.0
 ) -> Place | dict[str, Any]:
-    """Where a direction leads.
+    """Return the place that a direction leads to.
 
     Args:
         now: the robot.
-        direction: one of ``DIRECTIONS``; with ``through_door`` also empty for any door, or with a
-            number or ``other``, for one that it did not come by: ``second left``.
-        through_door: into the next room on that side, not one step.
-        metres: how far to go on straight; one step where it is 0.
+        direction: one of ``DIRECTIONS``. With ``through_door`` it may be empty (any door), or
+            hold a number or ``other`` (a door that it did not come by): ``second left``.
+        through_door: go into the next room on that side instead of one step.
+        metres: how far to go straight; 0 means one step.
 
     Returns:
-        A place with a way to it, or ``{"error": ...}`` (``{"which": ...}`` for doors).
+        A reachable place, or ``{"error": ...}`` (``{"which": ...}`` for several doors).
     """
     side = _SAME.get(direction.casefold().strip(), direction.casefold().strip())
     nth, _, at = side.rpartition(" ")
@@ -89,22 +89,22 @@ def way_on(
         return {"error": f"That is no direction: expected {', '.join(DIRECTIONS)}.{hint}"}
     if side in ("upstairs", "downstairs"):
         return _storey(now, up=side == "upstairs")
-    # Not a number compares as neither more nor less: it counts as one step.
+    # NaN compares false, so it counts as one step.
     return _straight(now, side, min(metres, MOST_METRES) if metres > 0 else 0.0)
 
 
 def drive_on(now: Now, direction: str, metres: float) -> dict[str, Any] | None:
-    """How a body that drives goes so many metres straight, off the graph.
+    """Plan a straight drive off the graph for a body that drives.
 
     Args:
         now: the robot.
-        direction: ahead, left, right or behind; behind it backs up, and does not turn.
+        direction: ahead, left, right or behind; for behind it reverses without turning.
         metres: how far.
 
     Returns:
-        ``metres``, below 0 backwards, ``heading`` to turn to first, and the ``place``'s name; None
-        where it goes by the graph: without metres, to another storey, or with a body that stays on
-        viewpoints.
+        ``metres`` (negative backwards), ``heading`` to turn to first, and the ``place``'s name.
+        None where the robot uses the graph: without metres, to another storey, or with a body
+        that stays on viewpoints.
     """
     side = _SAME.get(direction.casefold().strip(), direction.casefold().strip())
     if not now.drives or side not in _TURNS or not 0 < metres <= MOST_METRES:
@@ -139,7 +139,7 @@ def _straight(now: Now, side: str, metres: float) -> Place | dict[str, Any]:
 
 
 def _step(scene: Scene, here: str, heading: float, wide: float) -> str | None:
-    """The neighbour that lies nearest to a direction."""
+    """Return the candidate that lies nearest to a direction, within an angle."""
     from navloom.sim.graph import candidates_of
 
     ways = [
@@ -201,13 +201,13 @@ def _through_door(now: Now, side: str, nth: str) -> Place | dict[str, Any]:
 
 
 def _came_from(now: Now) -> str | None:
-    """The room that it was in before this one."""
+    """Return the room that the robot was in before the current one."""
     rooms = [now.scene.viewpoint_by_id[each].region for each in now.trail]
     return next((room for room in reversed(rooms) if room != now.room), None)
 
 
 def _doors(now: Now) -> list[tuple[str, float, Place]]:
-    """The ways out of its room, nearest first: side, turn to it in radians, the room behind."""
+    """Return the exits of the current room, nearest first: side, turn (radians), room behind."""
     found = []
     at = now.scene.viewpoint_by_id[now.viewpoint].position
     for link in now.scene.links:
@@ -226,7 +226,7 @@ def _doors(now: Now) -> list[tuple[str, float, Place]]:
 
 
 def _just_inside(now: Now, place: Place) -> Place:
-    """A door leads just into the room behind it, not to its middle."""
+    """Return the place just inside the room behind a door, instead of its centre."""
     way = [now.viewpoint, *way_to(now, place)]
     for number, viewpoint in enumerate(way):
         if now.scene.viewpoint_by_id[viewpoint].region == place.region:
@@ -236,12 +236,12 @@ def _just_inside(now: Now, place: Place) -> Place:
 
 
 def turned(now: Now, direction: str, degrees: float) -> float | dict[str, Any]:
-    """The heading after a turn in radians, or ``{"error": ...}``.
+    """Return the heading in radians after a turn, or ``{"error": ...}``.
 
     Args:
         now: the robot.
         direction: ``left``, ``right`` or ``around``.
-        degrees: how far, for left and right.
+        degrees: the angle, for left and right.
     """
     side = direction.casefold().strip()
     if side in ("around", "back", "behind"):
@@ -254,7 +254,7 @@ def turned(now: Now, direction: str, degrees: float) -> float | dict[str, Any]:
 
 
 def towards(now: Now, thing: str) -> float | dict[str, Any]:
-    """The heading that looks at a room or thing, or ``{"error": ...}``."""
+    """Return the heading that looks at a room or item, or ``{"error": ...}``."""
     place = resolve(now, thing)
     if not isinstance(place, Place):
         return place

@@ -1,4 +1,4 @@
-"""What a person's words say about a place, before anybody looks whether there is such a one.
+"""Parse a person's description of a place, before it is looked up in the scene.
 
     the other bedroom                         head "bedroom", other
     the table next to the window              head "table", beside "window"
@@ -6,7 +6,7 @@
     the room where the piano is               head "room", beside "piano"
     the bathroom upstairs                     head "bathroom", storey "up"
 
-Words are a stranger's: they are cut, brought to plain letters and digits, and only ever compared.
+The text is untrusted: it is cut, reduced to plain letters and digits, and only ever compared.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ NUMBERS = {
     "first": 0, "1st": 0, "former": 0, "second": 1, "2nd": 1, "latter": -1, "third": 2, "3rd": 2,
     "fourth": 3, "4th": 3, "fifth": 4, "5th": 4, "last": -1,
 }  # fmt: skip
-"""Which of several in a row, from 0."""
+"""Ordinals as indices into a list, from 0."""
 _PART = frozenset(["end", "side", "middle", "centre", "center", "corner", "front", "top", "foot"])
 _ANY = frozenset(["room", "place", "one", "somewhere", "anywhere", "part"])
-"""Heads that name no kind of room."""
+"""Heads that name no particular type of room."""
 _IT = frozenset(["it", "there", "that", "this", "ones", "one"]) | frozenset(
     ["them", "they", "those", "these", "him", "her"]
 )
@@ -71,22 +71,22 @@ _PLAIN = frozenset().union(
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """A description of a place, read.
+    """A parsed description of a place.
 
     Attributes:
-        head: what it is, in plain words without articles; empty for "the other one".
-        beside: what it is next to, or has in it; each all of these hold.
-        inside: the room a thing is in, or what it stands on.
-        other: not the last one.
-        nearest: any will do, the nearest at best.
-        farthest: the one furthest away.
-        size: the largest or the smallest of them.
+        head: the kind of room or item, in plain words without articles; empty for "the other one".
+        beside: names of what it is next to, or contains; all of them must hold.
+        inside: the room that an item is in, or the furniture that it stands on.
+        other: exclude the place talked of last.
+        nearest: take the nearest that fits.
+        farthest: take the farthest that fits.
+        size: take the largest or the smallest.
         storey: on a floor above or below.
-        floor: on this floor.
-        near: it only has to be near what it is said to be next to.
-        beyond: the way there leads through what it is said to be next to.
-        said: it was "it", "there" or the like: what was talked of last.
-        opposite: it lies across from what it is said to be next to.
+        floor: on this floor number.
+        near: it need only be near ``beside``, not adjacent.
+        beyond: the path there leads through ``beside``.
+        said: a pronoun such as "it" or "there": the place talked of last.
+        opposite: it lies across from ``beside``.
     """
 
     head: tuple[str, ...]
@@ -105,12 +105,12 @@ class Wish:
 
     @property
     def any_room(self) -> bool:
-        """Whether the head is a mere "room"."""
+        """True if the head names no kind of place, as in "room" or "somewhere"."""
         return bool(self.head) and set(self.head) <= _ANY
 
 
 def words_of(text: str) -> tuple[str, ...]:
-    """The plain words of a text, cut at ``MOST_READ`` characters.
+    """Return the plain words of a text, cut at ``MOST_READ`` characters.
 
     >>> words_of("Kids_room_10, please!")
     ('kids', 'room', '10', 'please')
@@ -120,7 +120,7 @@ def words_of(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)
 def canon(word: str) -> str:
-    """A word without its plural, and the name we use for what it means.
+    """Return a word in the singular, replaced by the canonical one of its synonyms.
 
     >>> canon("sofas"), canon("glass"), canon("shelves")
     ('couch', 'glass', 'shelf')
@@ -137,17 +137,17 @@ def canon(word: str) -> str:
 
 
 def is_plain(word: str) -> bool:
-    """Whether a word says how places lie or nothing at all, and is no place's name."""
+    """Check whether a word cannot name a place: a preposition, ordinal, filler or number."""
     return word in _PLAIN or word.isdigit()
 
 
 def clean(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Words by the names we use."""
+    """Return the canonical form of each word."""
     return tuple(canon(word) for word in words)
 
 
 def read_wish(text: str) -> Wish:
-    """Read a description of a place.
+    """Parse a description of a place.
 
     >>> read_wish("the room between the kitchen and the hall").beside
     (('kitchen',), ('hall',))
@@ -186,7 +186,7 @@ def read_wish(text: str) -> Wish:
 
 
 def _parts(words: tuple[str, ...]) -> tuple[list[str], list[list[str]], list[str]]:
-    """The head, what it is next to (one list each), and what it is in."""
+    """Split words into the head, the names beside it (one list each), and what it is in."""
     head: list[str] = []
     inside: list[str] = []
     beside: list[list[str]] = []
@@ -214,7 +214,7 @@ def _parts(words: tuple[str, ...]) -> tuple[list[str], list[list[str]], list[str
 
 
 def _floor(words: tuple[str, ...]) -> tuple[tuple[str, ...], int | None]:
-    """The words without "on floor 2" or "on the second floor", and that floor."""
+    """Return the words without "on floor 2" or "on the second floor", and that floor."""
     for place, word in enumerate(words):
         if word not in ("floor", "storey", "level"):
             continue
@@ -234,11 +234,11 @@ def _without_on(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 _LONG = 6
-"""Letters from which a word may have two slips in it; with one less, two that were left out."""
+"""From this many letters two slips are allowed; with one letter less, two left-out letters."""
 
 
 def wrong_letters(said: str, meant: str, most: int = 2) -> int:
-    """How many letters are wrong; ``most + 1`` where there are more.
+    """Return the edit distance of two words, with transpositions; at most ``most + 1``.
 
     >>> wrong_letters("teh", "the"), wrong_letters("a", "table")
     (1, 3)
@@ -260,12 +260,12 @@ def wrong_letters(said: str, meant: str, most: int = 2) -> int:
 
 
 def respell(said: str, words: Iterable[str], *, preferred: Iterable[str] = ()) -> str | None:
-    """The word that was meant: the nearest one, at one wrong letter, or two of a long word.
+    """Return the nearest known word to a misspelled one: one wrong letter, or two in a long word.
 
     Args:
         said: a word of letters that is no known word.
-        words: those that it may be.
-        preferred: those of them that come first where several are as near.
+        words: the known words.
+        preferred: known words that win where several are equally near.
 
     Returns:
         None where none is near enough.
@@ -279,12 +279,12 @@ def respell(said: str, words: Iterable[str], *, preferred: Iterable[str] = ()) -
         left_out = len(said) == _LONG - 1 and len(word) == len(said) + 2
         most = 2 if len(said) >= _LONG or left_out else 1
         wrong = wrong_letters(said, word, most)
-        # Of short words only those with the same letters, one left out or doubled: a cat is no can.
+        # A short word must keep its letters but for one left out or doubled: a cat is no can.
         short = min(len(said), len(word)) <= 3
         far = wrong > most or (wrong > 1 and word[0] != said[0])
         if far or (short and not _is_close(said, word)):
             continue
-        # Who mistypes a word swaps letters more often than one is wrong, and rarely the first one.
+        # Typing swaps letters more often than it replaces one, and rarely affects the first one.
         near.append(
             (
                 wrong,
@@ -309,12 +309,12 @@ def _is_close(said: str, word: str) -> bool:
 
 
 _COMMON, _COMMON_LONG = 1000, 250
-"""How often a word stands in the list's sources at least, and one of five letters or more; rarer
-ones are as likely slips."""
+"""Least count in the word list's sources, and that for words of five letters or more. Rarer words
+are as likely to be misspellings."""
 
 
 def is_english(word: str) -> bool:
-    """Whether a word of small letters is a common one of English.
+    """Check whether a lower-case word is a common English word.
 
     >>> is_english("walking"), is_english("terase")
     (True, False)
@@ -324,7 +324,7 @@ def is_english(word: str) -> bool:
 
 @cache
 def _common_words() -> frozenset[str]:
-    # Read where a word is looked up for the first time: a tenth of a second.
+    # Imported on first use: loading the word list takes 0.1 s.
     from spellchecker import SpellChecker
 
     counts = SpellChecker(language="en").word_frequency.dictionary
