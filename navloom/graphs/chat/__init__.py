@@ -1,4 +1,4 @@
-"""The robot that is talked through a home, and its rule-based baseline."""
+"""Chat agent that people talk through a home, and its rule-based baseline."""
 
 POLICIES = {
     "heuristic": {"chat": "navloom.graphs.chat.baseline:heuristic_chat"},

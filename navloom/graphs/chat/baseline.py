@@ -1,9 +1,9 @@
-"""Baselines for the job ``chat``: a robot that understands plain orders and questions, by rules.
+"""Baselines for the job ``chat``: a rule-based robot for plain orders, and a random one.
 
-It sees what a language model would see, the conversation and what its tools returned, and answers
-by tool calls and sentences. It knows few English wordings (:mod:`.listener`) and remembers nothing
-of its own: what was talked of, where a walk was going and what was done are for the tools to say.
-The random one takes no notice of what was said.
+The heuristic sees what a language model would see, the conversation and its tools' results, and
+answers with tool calls and sentences. It knows few English wordings (:mod:`.listener`). It keeps no
+memory: its tools report what was talked of, the goal of a stopped walk and past actions. The random
+one ignores what was said.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _NO = re.compile(
 _YES = re.compile(r"^(?:yes|okay|right|correct|exactly|that one|that|this|please do|do|go|sure)\b")
 _WRONG = re.compile(r"^(?:no|none|neither|not)\b")
 _SHORT = 5
-"""Words in an answer that may count or say that any will do."""
+"""Most words in an answer that is read as a number or as "any of them"."""
 _MOST_ASKED = 3
 _LEFT = "I leave it, then. Tell me where to go."
 _MOST_READ = 400
@@ -55,11 +55,11 @@ _SIDE_WORDS = {
 }
 _MOST_NAMED = 12
 _BUMP_CM = 10
-"""Centimetres from which a brush is a bump."""
+"""Displacement in centimetres from which a brush is called a bump."""
 
 
 def heuristic_chat(request: Request) -> AIMessage:
-    """Do what the person's last words ask for, then say what came of it."""
+    """Carry out the person's last words by tool calls, then report the results."""
     words, done = _turn(request)
     intents = intents_of(words, _before(request))
     calls = [intent for intent in intents if intent.tool is not None]
@@ -84,7 +84,7 @@ def heuristic_chat(request: Request) -> AIMessage:
 
 
 def random_chat(request: Request) -> AIMessage:
-    """Call some tool that needs no thought, then say so."""
+    """Call a random tool that needs no planning, then report that something was done."""
     _, done = _turn(request)
     if done:
         return AIMessage("I did something.")
@@ -96,7 +96,7 @@ def random_chat(request: Request) -> AIMessage:
 
 
 def _turn(request: Request) -> tuple[str, list[ToolResult]]:
-    """The person's last words, and what tools returned since."""
+    """Return the person's last words and the tool results since."""
     messages = request.messages
     start = _spoken(request)[-1:] or [0]
     said = message_text(messages[start[0]].content) if messages else ""
@@ -108,7 +108,7 @@ def _spoken(request: Request) -> list[int]:
 
 
 def _before(request: Request) -> Before:
-    """What was asked before the person's last words."""
+    """Return the tool calls of the person's previous turn."""
     spoken = _spoken(request)
     # The first message that looks like a person's words opens the conversation.
     if len(spoken) < 3:
@@ -117,7 +117,7 @@ def _before(request: Request) -> Before:
     offers = bool(results) and results[-1].name == "go_to" and bool(_told(results[-1]).get("alike"))
     how = ""
     for each in spoken[-_MOST_ASKED - 1 : -1]:
-        # "And the bath?" asks of it what was asked before.
+        # "And the bath?" repeats the previous question about the bath.
         said = message_text(request.messages[each].content)
         asked = intents_of(said, Before([("find", {})], how=how))
         how = asked[-1].words if asked[-1].tool == "find" else ""
@@ -138,7 +138,7 @@ def _calls(request: Request, intents: Sequence[Intent]) -> AIMessage:
 
 
 def _ask(request: Request, since: Sequence[ToolResult], several: ToolResult) -> AIMessage:
-    """Ask which one is meant; what came of the rest is said before it."""
+    """Ask which place is meant, after a report on the walks that were done."""
     question = str(several.result["question"])
     walked = [r for r in since if r.name in _MOVING and _told(r).get("arrived")]
     said = _report(walked, []) if walked else ""
@@ -150,7 +150,7 @@ def _answer_of(result: ToolResult) -> str:
 
 
 def _answered(request: Request, done: Sequence[ToolResult]) -> AIMessage:
-    """Go on with what the person answered to a question."""
+    """Continue with the person's answer to a question."""
     told = _answer_of(done[-1])
     several = next((r for r in reversed(done) if _asks_which(r)), None)
     said = plain(told).strip(" .!,?")
@@ -179,7 +179,7 @@ def _asked_again(
     since: Sequence[ToolResult],
     intents: Sequence[Intent],
 ) -> AIMessage | None:
-    """The question once more, where the answer was a question itself, or named nothing there is."""
+    """Repeat the question if the answer was a question or named nothing here, else return None."""
     several = next((r for r in reversed(done) if _asks_which(r)), None)
     asked = sum(result.name == "ask_person" for result in done)
     aside = all(
@@ -193,7 +193,7 @@ def _asked_again(
 
 
 def _not_done(done: Sequence[ToolResult], calls: Sequence[Intent]) -> list[Intent]:
-    """Orders that came after one which had to be asked about."""
+    """Return the orders that were refused because an earlier one needed a question."""
     refused = [r for r in done if "Not done" in (_failed(r) or "")]
     again = done[-1].name in _MOVING and len(refused) > 0 and any(map(_asks_which, done))
     made = [(r.name, r.args) for r in refused]
@@ -204,7 +204,7 @@ def _not_done(done: Sequence[ToolResult], calls: Sequence[Intent]) -> list[Inten
 
 
 def _taken_up(done: Sequence[ToolResult]) -> list[Intent]:
-    """What was to follow a walk that was stopped, now that it has been taken up again."""
+    """Return the orders that follow a stopped walk, once it has been resumed."""
     last = done[-1]
     if last.name != "go_on":
         return []
@@ -212,17 +212,20 @@ def _taken_up(done: Sequence[ToolResult]) -> list[Intent]:
 
 
 def choose(answer: str, which: Sequence[Mapping[str, Any]]) -> str | None:
-    """The place that an answer to "which one?" means; None where it means none or several.
+    """Return the id of the place that an answer to "which one?" selects.
 
     Args:
         answer: the person's words, in plain lower case.
-        which: what go_to gave: ``place``, ``name`` and ``about`` each.
+        which: the candidates from go_to: ``place``, ``name`` and ``about`` each.
+
+    Returns:
+        None where the answer selects none or several.
     """
     words = _WORD.findall(answer[:_MOST_READ].casefold())
     if len(which) == 1 and _YES.match(answer.casefold()):
         return str(which[0]["place"])
     if _WRONG.match(answer) and len(words) > 1:
-        # "No, the second": what was wrong is not what is meant now.
+        # "No, the second": the words after the "no" select the place.
         words = words[1:]
     if set(words) & _ANY:
         return str(min(which, key=_metres)["place"])
@@ -238,13 +241,13 @@ def choose(answer: str, which: Sequence[Mapping[str, Any]]) -> str | None:
 
 
 def _counts(said: str) -> bool:
-    """Whether an answer says yes, a number, or that any will do."""
+    """Check whether an answer says yes, a number, or that any will do."""
     words = set(_WORD.findall(said))
     return bool(_YES.match(said) or words & (_ANY | _FAR | {*_NUMBERS} - {"one"}))
 
 
 def _described_by(words: Sequence[str], which: Sequence[Mapping[str, Any]]) -> str | None:
-    """By words of what was said about each."""
+    """Return the one place whose description shares most words with the answer, or None."""
     telling = {word for word in words if word not in _DULL}
     scores = [
         len(telling & {*_WORD.findall(f"{c['place']} {c['about']}".casefold())}) for c in which
@@ -254,7 +257,7 @@ def _described_by(words: Sequence[str], which: Sequence[Mapping[str, Any]]) -> s
 
 
 def _counted(words: Sequence[str], which: Sequence[Mapping[str, Any]]) -> str | None:
-    # "The one by the door" counts nothing; "one" alone does.
+    # "The one by the door" holds no number; "one" alone is one.
     counts = list(words) in (["one"], ["number", "one"])
     counted = [_NUMBERS[word] for word in words if word in _NUMBERS and (counts or word != "one")]
     return str(which[counted[-1]]["place"]) if counted and counted[-1] < len(which) else None
@@ -270,7 +273,7 @@ def _metres(place: Mapping[str, Any]) -> float:
 
 
 def _failed(result: ToolResult) -> str | None:
-    """Why a call failed, where it did."""
+    """Return the error message of a failed call, or None."""
     if isinstance(result.result, Mapping):
         error = result.result.get("error")
         return str(error) if error else None
@@ -278,16 +281,16 @@ def _failed(result: ToolResult) -> str | None:
 
 
 def _asks_which(result: ToolResult) -> bool:
-    """Whether a call left it open which place is meant."""
+    """Check whether a call returned several candidate places."""
     return bool(_told(result).get("which"))
 
 
 def _report(done: Sequence[ToolResult], intents: Sequence[Intent]) -> str:
-    """What came of some calls, in one sentence or two.
+    """Report the results of calls in one or more sentences.
 
     Args:
         done: the calls and their answers.
-        intents: what was asked for.
+        intents: the orders and questions that they came from.
     """
     said: list[str] = []
     told = [r for r in done if not _is_silent(r)]
@@ -302,7 +305,7 @@ def _report(done: Sequence[ToolResult], intents: Sequence[Intent]) -> str:
         elif why is not None:
             said.append(f"{why} Where to, then?" if why.startswith("There is only one") else why)
         elif result in walks[:-1]:
-            # Of several walks in a row the last says where it is.
+            # The last of several walks reports the robot's position.
             if result is walks[-2]:
                 places = dict.fromkeys(str(_told(walk).get("place")) for walk in walks[:-1])
                 said.append(f"I have been to the {enumerated([*places])}.")
@@ -312,7 +315,7 @@ def _report(done: Sequence[ToolResult], intents: Sequence[Intent]) -> str:
 
 
 def _names_a_place(result: ToolResult) -> bool:
-    """Whether words that may name a place do: something is like it, or they are no plain talk."""
+    """Check whether a call's words may name a place, known, similar or unknown."""
     said = words_of(str(result.args.get("place", "")))
     named = set(said) & known_words() or not all(is_english(word) for word in said)
     return bool(named or _told(result).get("alike"))
@@ -367,7 +370,7 @@ def _arrived(told: Mapping[str, Any], tool: str) -> str:
 
 
 def _touched(told: Mapping[str, Any]) -> str:
-    """What the body touched on its way, in a sentence."""
+    """Describe in a sentence what the body touched on its path."""
     by = f" The way was barred by {told['stopped_by']}." if told.get("stopped_by") else ""
     touched = told.get("touched") or []
     brushed = [str(e["what"]) for e in touched if e["centimetres"] < _BUMP_CM]

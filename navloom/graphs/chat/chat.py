@@ -1,4 +1,4 @@
-"""The chat: a person and a robot in a home; the person speaks, the robot looks, walks and answers.
+"""Chat graph: a person talks to a robot in a home, which looks around, walks and answers.
 
     START -> begin -> listen -> agent -> speak -> listen ... -> END   (words, an answer; leaving)
                                 ^   |
@@ -8,15 +8,16 @@
                                 |   |  +---> walk -> walk ... (a hop)  |
                                 +---+------------+---------------------+
 
-``listen`` and ``ask`` wait by ``interrupt``; what the person says comes back by
-``Command(resume=words)``. A walk is one node execution a hop, so that it is checkpointed, can be
-watched and can be stopped: a run that is given new words (``{"said": words}``, or ``{"halt":
-True}`` without any) while a walk is under way ends it where the robot stands, and ``{"undo":
-True}`` takes the last instruction back. ``Command(resume={"leave": True})`` ends the conversation.
-Without a checkpointer one call is one exchange: ``{"said": "go to the kitchen"}``.
+``listen`` and ``ask`` wait by ``interrupt``; the person's words come back by
+``Command(resume=words)``. A walk runs its node once for each hop, so that it is checkpointed, can
+be watched and can be stopped. A run that is given new words (``{"said": words}``, or ``{"halt":
+True}`` without any) during a walk ends the walk where the robot stands. ``{"undo": True}`` undoes
+the last instruction. ``Command(resume={"leave": True})`` ends the conversation. Without a
+checkpointer one call is one exchange: ``{"said": "go to the kitchen"}``.
 
-The person's words, captions and what a model says are data: bounded, and never run. The robot moves
-by the tools of :mod:`navloom.tools.chat.tools` alone, along edges of the navigation graph.
+The person's words, captions and the model's output are untrusted data: bounded, and never executed.
+The robot moves only by the tools of :mod:`navloom.tools.chat.tools`, along edges of the navigation
+graph.
 """
 
 from __future__ import annotations
@@ -70,13 +71,13 @@ from navloom.tools.chat.tools import chat_tools
 from navloom.tools.chat.ways import way_round
 
 MOST_BARRED = 6
-"""Edges that a body may find barred on one walk before it gives up."""
+"""Blocked edges that a walk may detour around before it gives up."""
 _BLIND = "takes no images: it is told in words what there is."
 _LOST = "I could not work that out. Please say it in another way."
 
 
 def begin(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Stand at the start of a new conversation; in an old one, end what is under way."""
+    """Place the robot for a new conversation; in an existing one, end what is under way."""
     walker = walker_of(runtime)
     if not state.get("pose"):
         return _fresh(state, walker)
@@ -104,7 +105,7 @@ def begin(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         if walking:
             update["goal"] = goal_of(walking, calls, state)
     elif last and isinstance(last[0], HumanMessage):
-        # The model never answered, for its call broke: speakers have to take turns.
+        # The model's call failed, so it never answered. Roles have to alternate.
         said = "I had no answer to that."
         update["messages"] = [AIMessage(said)]
     if said and state.get("back"):
@@ -154,7 +155,7 @@ def _result(state: Mapping[str, Any], walker: Walker, said: str) -> dict[str, An
 
 
 def listen(state: State) -> dict[str, Any]:
-    """Wait for the person's words, unless some are there."""
+    """Wait for the person's words, unless the state already holds some."""
     given = state.get("said")
     words = given if given is not None else interrupt({"kind": "listen"})
     if isinstance(words, dict) and words.get("leave"):
@@ -175,7 +176,7 @@ def listen(state: State) -> dict[str, Any]:
 
 
 async def agent(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Ask the model what to do or to say; one that refuses pictures is told in words alone."""
+    """Ask the model for tool calls or a reply, without images if it refuses them."""
     model, blind = model_of(runtime.context.model), []
     knew = cannot(model, "images")
     try:
@@ -208,7 +209,7 @@ def _prepared(state: State, runtime: Runtime[Context]) -> Asked:
 
 
 def tools(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Answer the first tool call that is open, or begin the walk or question it asks for."""
+    """Answer the first open tool call, or begin the walk or question that it asks for."""
     walker = walker_of(runtime)
     call, earlier = next_call(state["messages"])
     whole = None if runtime.context.whole is None else scene_of(runtime.context.whole)
@@ -236,7 +237,7 @@ def _talked(state: State, todo: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _set_out(state: State, call: Any, todo: dict[str, Any]) -> dict[str, Any]:
-    """Begin a walk: a named one puts an end to any that was stopped, a step aside does not."""
+    """Begin a walk; only a walk to a named place discards a walk that was stopped."""
     walk = {"call": call, **todo["walk"], "walked": 0.0, "hops": 0, "touched": []}
     resumed, aside = bool(walk.get("more")), walk["place"]["kind"] == "spot"
     return {
@@ -248,7 +249,7 @@ def _set_out(state: State, call: Any, todo: dict[str, Any]) -> dict[str, Any]:
 
 
 async def walk(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Go one hop; at the end look at what was named, and answer the call."""
+    """Walk one hop; at the end turn towards the destination and answer the call."""
     going = state["walk"]
     assert going is not None  # noqa: S101  only a walk leads here
     if going["way"] and runtime.context.before_hop is not None:
@@ -287,7 +288,7 @@ def _hopped(state: State, runtime: Runtime[Context], going: dict[str, Any]) -> d
 
 
 def _arrived(state: Mapping[str, Any], walker: Walker, walked: dict[str, Any]) -> dict[str, Any]:
-    """Look at what was named, and answer the call."""
+    """Turn towards the destination and answer the call."""
     update: dict[str, Any] = {"trajectory": []}
     touched = list(walked.get("touched", []))
     if walked["face"] is not None:
@@ -310,14 +311,14 @@ def _arrived(state: Mapping[str, Any], walker: Walker, walked: dict[str, Any]) -
 
 
 def _is_in(state: Mapping[str, Any], walker: Walker, walked: Mapping[str, Any]) -> bool:
-    """Whether it is in the room that it was to go to, if not on the viewpoint meant."""
+    """Check whether the robot is in the destination room, if not on the exact viewpoint."""
     here = walker.scene.viewpoint_by_id[state["pose"]["viewpoint"]].region
     place = walked["place"]
     return bool(place["kind"] == "room" and place["id"] == here)
 
 
 def _barred(state: Mapping[str, Any], walker: Walker, walked: dict[str, Any]) -> Any:
-    """Say that the body did not get through, what it touched, and where it is."""
+    """Return the tool message that the body did not get through, with its contacts and position."""
     room = room_name(walker.scene, now_of(state, walker).room)
     touched = bumps(walked["touched"], walker.scene)
     against = f" because of {touched[0]['what']}" if touched else ""
@@ -385,7 +386,7 @@ def ask(state: State) -> dict[str, Any]:
 
 
 def speak(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Say the model's words to the person."""
+    """Send the model's reply to the person."""
     last = state["messages"][-1]
     assert isinstance(last, AIMessage)  # noqa: S101  only the agent leads here
     calls = open_calls(state["messages"])
@@ -399,21 +400,21 @@ def speak(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 
 
 def after_listen(state: State) -> Literal["agent", "listen", "__end__"]:
-    """To the model with words it can be shown; else listen again, unless the person has left."""
+    """Route to the model, to the end if the person has left, or back to listen."""
     if state.get("over"):
         return "__end__"
     return "listen" if state["thought"] < 0 else "agent"
 
 
 def after_agent(state: State, runtime: Runtime[Context]) -> Literal["tools", "speak"]:
-    """Tool calls are answered while there are turns left; anything else is said."""
+    """Route to the tools while model calls are left, else speak the reply."""
     last = state["messages"][-1]
     calls = isinstance(last, AIMessage) and (last.tool_calls or last.invalid_tool_calls)
     return "tools" if calls and state["thought"] < runtime.context.max_turns else "speak"
 
 
 def after_tools(state: State) -> Literal["walk", "ask", "tools", "agent"]:
-    """Do what the call asked for, go on to the next one, or back to the model."""
+    """Route to the walk or question that was begun, to the next open call, or back to the model."""
     if state.get("walk"):
         return "walk"
     if state.get("question"):
@@ -438,7 +439,7 @@ builder.add_conditional_edges("walk", after_tools)
 builder.add_conditional_edges("ask", after_tools)
 builder.add_edge("speak", "listen")
 build_graph = builder.compile
-"""Gives the graph, with where its steps are kept: nowhere by default."""
+"""Compiles the graph; takes the checkpointer for its steps, none by default."""
 
 
 graph = build_graph()

@@ -1,16 +1,16 @@
-"""One exchange of a chat: checked words, a model's messages and calls, and the robot's motion.
+"""One turn of the chat: checks of the input, messages and tool calls, the robot's motion, and undo.
 
-A model's tool calls are taken one at a time, and each is answered once.
+A model's tool calls are handled one at a time, and each is answered once.
 
-What a person takes back: words that stopped a walk and began none of their own ("stop", "where are
-you?") belong to that walk, and both go together. Words that began another walk, or took the walk up
-again, are an instruction of their own: taken back, the robot stands where they were said, and the
-walk is unfinished again.
+Undo works by instruction. Words that stopped a walk and began none of their own ("stop", "where are
+you?") belong to that walk, and both are undone together. Words that began another walk, or resumed
+the walk, are an instruction of their own. After their undo the robot stands where they were said,
+and the earlier walk is unfinished again.
 
-A robot's body may stand beside the graph. A pose in a conversation's state always names a
-viewpoint: the one that the body stands on, else the one that it stands by, with ``beside`` and its
-position. From there it sees and knows its ways as from that viewpoint, and a walk begins by driving
-onto it. Without physics a body stands on viewpoints alone, and nothing here differs from the graph.
+A robot's body may stand off the graph. A pose in a conversation's state always names a viewpoint:
+the one that the body stands on, or else the one nearby, with ``beside`` and its position. Its
+observation and candidates are then those of that viewpoint, and a walk begins by driving onto it.
+Without physics a body is always on a viewpoint.
 """
 
 from __future__ import annotations
@@ -53,18 +53,18 @@ from navloom.tools.forms import paragraph
 
 _STRIDE_M = 0.25
 _LEAST_STRIDE = 0.5
-"""A stride that gets less far than this part of it has come up against something."""
+"""A stride that covers less than this share of its length was blocked."""
 
 
 @dataclass(frozen=True)
 class Moved:
-    """What a move came to.
+    """The outcome of one motion.
 
     Attributes:
         update: ``pose`` and ``simulator`` of the state.
-        metres: how far the body came.
-        contacts: what it touched.
-        arrived: whether it is where it was to be.
+        metres: the distance that the body moved.
+        contacts: its contacts.
+        arrived: whether it reached its target.
     """
 
     update: dict[str, Any]
@@ -80,7 +80,7 @@ class Moved:
 
 
 def looked(state: Mapping[str, Any], walker: Walker) -> Observation:
-    """What the robot perceives where the state says it stands."""
+    """Return the robot's observation at the pose in the state."""
     seen = walker.look(_exact(state, walker))
     if seen.pose.viewpoint is not None or not isinstance(walker.simulator, DrivenSimulator):
         return seen
@@ -91,17 +91,17 @@ def looked(state: Mapping[str, Any], walker: Walker) -> Observation:
 
 
 def body_pictures(state: Mapping[str, Any], walker: Walker) -> tuple[bytes, ...]:
-    """The PNG files a model is shown."""
+    """Return the images (PNG) of the robot's view for the model."""
     return walker.pictures(_exact(state, walker))
 
 
 def place_body(walker: Walker, pose: Pose, seed: int) -> dict[str, Any]:
-    """Put the robot into its home: ``pose`` and ``simulator`` of the state."""
+    """Place the robot in its home; return ``pose`` and ``simulator`` of the state."""
     return _stood(walker, walker.start(pose, seed))
 
 
 def hop_body(state: Mapping[str, Any], walker: Walker, viewpoint: str) -> Moved:
-    """Go one hop, or back onto the graph.
+    """Move one hop, or back onto the graph.
 
     Raises:
         SimulatorError: no edge leads there.
@@ -112,7 +112,7 @@ def hop_body(state: Mapping[str, Any], walker: Walker, viewpoint: str) -> Moved:
         try:
             seen = walker.step(inner, Waypoint(place.ground))
         except SimulatorError:
-            # Nobody has moved: what is in its way is told where the walk is.
+            # The body did not move. The walk's own code reports what blocks it.
             return Moved(_kept(state), 0.0, (), arrived=False)
     else:
         seen = walker.hop(inner, viewpoint)
@@ -128,7 +128,7 @@ def hop_body(state: Mapping[str, Any], walker: Walker, viewpoint: str) -> Moved:
 
 
 def turn_body(state: Mapping[str, Any], walker: Walker, heading: float) -> Moved:
-    """Look another way: on the spot, or on the arc that a body needs.
+    """Turn to a heading: on the spot, or along the arc that the body needs.
 
     Raises:
         SimulatorError: no finite heading.
@@ -144,7 +144,7 @@ def turn_body(state: Mapping[str, Any], walker: Walker, heading: float) -> Moved
 
 
 def drive_body(state: Mapping[str, Any], walker: Walker, metres: float) -> Moved:
-    """Drive straight on, or back where metres are negative, until something is in the way."""
+    """Drive straight on, or back where metres are negative, until the body is blocked."""
     inner, contacts = dict(_exact(state, walker)), list[Contact]()
     begun, left, seen = _position(state["pose"], walker.scene), metres, None
     trail = list(inner["trajectory"])
@@ -171,7 +171,7 @@ def _carries(walker: Walker, a: str, b: str) -> bool:
 
 
 def _stood(walker: Walker, seen: Observation) -> dict[str, Any]:
-    """The pose and the simulator's state after something was done."""
+    """Return the pose and the simulator's state after an action."""
     pose = seen.pose
     record = walker.pose_record(pose)
     if pose.viewpoint is None:
@@ -184,7 +184,7 @@ def _kept(state: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _by(scene: Scene, pose: Pose) -> str:
-    """The viewpoint that a body stands by: the nearest of its room, where that is known."""
+    """Return the viewpoint nearest to a body off the graph, in its own room if that is known."""
     room = scene.viewpoints_by_region.get(region_of(scene, pose) or "", ())
     if not room:
         return nearest_viewpoint(scene, pose.position)[0]
@@ -192,7 +192,7 @@ def _by(scene: Scene, pose: Pose) -> str:
 
 
 def _exact(state: Mapping[str, Any], walker: Walker) -> Mapping[str, Any]:
-    """The state as a walker reads it: a body beside a viewpoint stands on none."""
+    """Return the state as a walker reads it: a body beside a viewpoint has none."""
     pose = {name: value for name, value in state["pose"].items() if name != "beside"}
     if not walker.physical:
         named = Pose((0.0, 0.0, 0.0), pose["heading"], pose["elevation"], pose["viewpoint"])
@@ -211,11 +211,11 @@ def _position(pose: Mapping[str, Any], scene: Scene) -> Point3:
 
 
 MOST_SAID = 2_000
-"""Characters a person may say at once."""
+"""Most characters of one message of the person."""
 MOST_ROOMS = 48
-"""Rooms of the home that a model is told of at the start."""
+"""Most rooms of the home that the opening prompt lists."""
 MOST_MESSAGES = 48
-"""Messages before this turn that a model is shown: the latest, from a person's words on."""
+"""Most messages before this turn that a model is shown: the latest, from a person's message on."""
 _MOST_ARGUMENTS = 2_000
 _NOT_DONE = "Not done, since the call before it failed."
 _NO_JSON = "The arguments are not valid JSON. Call again with a JSON object."
@@ -227,7 +227,7 @@ _ASKS_IF = re.compile(r"(?:shall|should|may|can) i\b|(?:do|did|would) you (?:mea
 
 
 def fault_of(words: Any) -> str | None:
-    """What is wrong with what was said, in one line; None where nothing is."""
+    """Return a one-line reason why the person's words are rejected, or None."""
     if not isinstance(words, str) or not cleaned(words):
         return "Nothing was said. Say where to go, or ask what I see."
     if len(words) > MOST_SAID:
@@ -236,12 +236,12 @@ def fault_of(words: Any) -> str | None:
 
 
 def cleaned(words: str) -> str:
-    """Words as one plain line without control characters, and without any secret."""
+    """Return words as one plain line without control characters and secrets."""
     return paragraph(redact(words), MOST_SAID)
 
 
 def said_by(who: str, text: str, state: Mapping[str, Any]) -> dict[str, Any]:
-    """A line of the transcript."""
+    """Return an entry of the transcript."""
     return {
         "who": who,
         "text": text,
@@ -251,9 +251,9 @@ def said_by(who: str, text: str, state: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def kept_messages(messages: Sequence[AnyMessage]) -> list[AnyMessage]:
-    """This turn's messages, and before them the latest, at most ``MOST_MESSAGES``.
+    """Return this turn's messages after the latest before it, at most ``MOST_MESSAGES`` of those.
 
-    They begin with a person's words.
+    The first one is the person's.
     """
     spoken = [place for place, each in enumerate(messages) if isinstance(each, HumanMessage)]
     turn = spoken[-1] if spoken else len(messages)
@@ -262,7 +262,7 @@ def kept_messages(messages: Sequence[AnyMessage]) -> list[AnyMessage]:
 
 
 def opening(now: Now, pictures: Sequence[bytes] = ()) -> list[AnyMessage]:
-    """What stands before the conversation: the rules, the home, where the robot is now."""
+    """Return the messages before the conversation: rules, home, and the robot's position now."""
     names = [room_name(now.scene, region.id) for region in now.scene.regions]
     captions = now.observation.captions
     summary = paragraph(captions.summary, 300) if captions else ""
@@ -273,21 +273,21 @@ def opening(now: Now, pictures: Sequence[bytes] = ()) -> list[AnyMessage]:
         now=f"in the {room_name(now.scene, now.room)}, floor {floor}. {summary}".strip(),
         pictures=bool(pictures),
     )
-    # Some chat templates refuse two human messages in a row.
+    # Some chat templates reject two human messages in a row.
     said: list[AnyMessage] = [SystemMessage(rendered.system), HumanMessage(rendered.human)]
     said.append(AIMessage(_LISTENING))
     return with_pictures(said, pictures) if pictures else said
 
 
 def tool_message(call: Mapping[str, Any], answer: Mapping[str, Any]) -> ToolMessage:
-    """The answer to a call, as JSON."""
+    """Return the answer to a call as a tool message with JSON content."""
     text = json.dumps(answer, ensure_ascii=False)
     status: Any = "error" if "error" in answer else "success"
     return ToolMessage(text, tool_call_id=call["id"] or "", name=call["name"], status=status)
 
 
 def _last(messages: Sequence[AnyMessage]) -> tuple[list[ToolCall], list[ToolMessage]]:
-    """The calls of the model's last message, broken ones too, and their answers so far."""
+    """Return the calls of the last message, invalid ones included, and their answers so far."""
     answers: list[ToolMessage] = []
     for message in reversed(messages):
         if isinstance(message, ToolMessage):
@@ -304,21 +304,21 @@ def _last(messages: Sequence[AnyMessage]) -> tuple[list[ToolCall], list[ToolMess
 
 
 def open_calls(messages: Sequence[AnyMessage]) -> list[ToolCall]:
-    """The calls of the last message that are not answered, in their order."""
+    """Return the unanswered calls of the last message, in order."""
     calls, answers = _last(messages)
     # Some servers give several calls one id: answers are counted, not matched.
     return calls[len(answers) :]
 
 
 def next_call(messages: Sequence[AnyMessage]) -> tuple[ToolCall, list[ToolMessage]]:
-    """The first open call, and the answers of those before it."""
+    """Return the first open call, and the answers to the calls before it."""
     return open_calls(messages)[0], _last(messages)[1]
 
 
 def answer_call(
     call: ToolCall, earlier: Sequence[ToolMessage], now: Now
 ) -> tuple[ToolMessage, dict[str, Any]]:
-    """Run a tool.
+    """Run the tool that a call names.
 
     Args:
         call: the call.
@@ -326,7 +326,7 @@ def answer_call(
         now: the robot.
 
     Returns:
-        The answer, and what the robot has to do (:mod:`navloom.tools.chat.tools`).
+        The answer, and the action for the robot (:mod:`navloom.tools.chat.tools`).
     """
     refusal = _refusal(call, earlier)
     if refusal is not None:
@@ -355,7 +355,7 @@ def _failed(answer: ToolMessage) -> bool:
 
 
 def told_by(answer: ToolMessage) -> dict[str, Any] | None:
-    """What a tool answered; None where that is no JSON object."""
+    """Return the JSON object in a tool's answer; None where it holds none."""
     try:
         told = json.loads(message_text(answer.content))
     except ValueError:
@@ -364,10 +364,10 @@ def told_by(answer: ToolMessage) -> dict[str, Any] | None:
 
 
 def choices_of(question: str, messages: Sequence[AnyMessage]) -> list[str]:
-    """What may be answered to a question, each as a person's words.
+    """Return suggested answers to a question, each worded as the person would say it.
 
     Args:
-        question: what the robot asks.
+        question: the robot's question.
         messages: the conversation up to it.
 
     Returns:
@@ -390,12 +390,12 @@ def choices_of(question: str, messages: Sequence[AnyMessage]) -> list[str]:
 def closed(
     calls: Sequence[ToolCall], walking: Mapping[str, Any] | None, where: str
 ) -> list[ToolMessage]:
-    """Answers to calls that will not be carried out: the person spoke, or turns are used up.
+    """Answer calls that will not be carried out: the person spoke, or model calls are used up.
 
     Args:
         calls: the open calls; the first is the one under way.
         walking: the walk under way, if there is one.
-        where: the room it has come to.
+        where: the room that the walk has reached.
     """
     answers = [tool_message(call, {"error": "Not done: the person spoke."}) for call in calls]
     if walking and calls:
@@ -413,15 +413,15 @@ def closed(
 
 
 def pose_at(scene: Scene, viewpoint: str, heading: float) -> Pose:
-    """A pose on a viewpoint, looking somewhere.
+    """Return the pose on a viewpoint with a heading.
 
     Args:
         scene: the home.
-        viewpoint: "" is a place by the entrance.
+        viewpoint: "" means a viewpoint by the entrance.
         heading: radians.
 
     Raises:
-        UsageError: no such viewpoint, no finite heading, or a home whose rooms nobody knows.
+        UsageError: no such viewpoint, no finite heading, or a home without known rooms.
     """
     if not scene.regions:
         raise UsageError(
@@ -441,7 +441,7 @@ def pose_at(scene: Scene, viewpoint: str, heading: float) -> Pose:
 
 
 def _by_the_entrance(scene: Scene) -> str:
-    """A viewpoint from which most of the home is reached, of an entryway or hall at best."""
+    """Return a viewpoint that reaches most of the home, preferably in an entryway or hall."""
     table = metre_table(scene, "3d")
 
     def rank(viewpoint: str) -> tuple[int, int, str]:
@@ -456,12 +456,12 @@ def _by_the_entrance(scene: Scene) -> str:
 
 
 def now_of(state: Mapping[str, Any], walker: Walker, whole: Scene | None = None) -> Now:
-    """The robot as its tools are told of it.
+    """Return the robot's state and history for its tools.
 
     Args:
         state: the conversation.
         walker: its body.
-        whole: the home with the ways of a slim body, where its own are fewer.
+        whole: the home with a slim body's graph, where its own graph has fewer edges.
     """
     return Now(
         scene=walker.scene,
@@ -479,7 +479,7 @@ def now_of(state: Mapping[str, Any], walker: Walker, whole: Scene | None = None)
 
 
 def _turns(messages: Sequence[AnyMessage]) -> list[Turn]:
-    """What was said so far, each with the calls it led to."""
+    """Return the person's messages so far, each with the calls it led to."""
     starts = [place for place, each in enumerate(messages) if isinstance(each, HumanMessage)]
     return [
         (
@@ -496,7 +496,7 @@ def _turns(messages: Sequence[AnyMessage]) -> list[Turn]:
 def goal_of(
     going: Mapping[str, Any], calls: Sequence[ToolCall], state: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What is kept of a walk that is stopped, so that it can be taken up again.
+    """Return the record of a stopped walk, from which it can be resumed.
 
     Args:
         going: the walk.
@@ -517,15 +517,15 @@ _MOST_SHOWN = 2_000
 
 
 def calls_of(messages: Sequence[AnyMessage]) -> list[dict[str, Any]]:
-    """Every tool call that a model made.
+    """Return every tool call that a model made, in order.
 
     Args:
         messages: the conversation as the model reads it.
 
     Returns:
-        In their order: ``id``, the call's number in the conversation; ``turn``, how often the
-        person had spoken; ``name``; ``args``, an object, or text where it is too long or broken;
-        ``answer``: an object, text where it is no JSON, or None while it is not there.
+        Of each call ``id``, its number in the conversation; ``turn``, how often the person had
+        spoken; ``name``; ``args``, an object, or text where it is too long or invalid; ``answer``:
+        an object, text where it is no JSON, or None as long as there is no answer.
     """
     found: list[dict[str, Any]] = []
     turn = waiting = 0
@@ -559,7 +559,7 @@ _POSE = ("viewpoint", "heading", "elevation")
 
 
 def mark_of(state: Mapping[str, Any], *, cuts_in: bool) -> dict[str, Any]:
-    """What undo goes back to: lengths of what grows, values of what does not.
+    """Return the snapshot that undo restores: lengths of growing lists, values of the rest.
 
     Args:
         state: the conversation before the words.
@@ -570,12 +570,12 @@ def mark_of(state: Mapping[str, Any], *, cuts_in: bool) -> dict[str, Any]:
 
 
 def instructions(state: Mapping[str, Any]) -> list[int]:
-    """The line of the transcript that each instruction begins with, in their order."""
+    """Return the transcript line with which each instruction begins, in order."""
     return [int(state["marks"][first]["transcript"]) for first in _firsts(state)]
 
 
 def _firsts(state: Mapping[str, Any]) -> list[int]:
-    """The mark that each instruction begins with."""
+    """Return the index of the undo mark with which each instruction begins."""
     marks = state.get("marks") or []
     return [
         number
@@ -585,10 +585,10 @@ def _firsts(state: Mapping[str, Any]) -> list[int]:
 
 
 def undone(state: Mapping[str, Any]) -> dict[str, Any]:
-    """The update that goes back to before an instruction; what was paid stays paid.
+    """Return the update that undoes an instruction; usage already paid for is kept.
 
-    It is the one that the line ``undo_to`` of the transcript belongs to, else the last one. Before
-    the first there is nothing to undo.
+    It undoes the instruction that the line ``undo_to`` of the transcript belongs to, else the last
+    one. Before the first instruction there is nothing to undo.
     """
     update: dict[str, Any] = {
         **{"undo": False, "undo_to": None, "halt": False},
@@ -602,7 +602,7 @@ def undone(state: Mapping[str, Any]) -> dict[str, Any]:
         return update
     first = firsts[-1]
     mark = marks[first]
-    # One of an older version has the poses of its trajectory alone.
+    # Marks of an older version have no pose: take it from the trajectory.
     stood = state["trajectory"][mark["trajectory"] - 1]
     return {
         **update,
@@ -619,7 +619,7 @@ def undone(state: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _moved(messages: Sequence[AnyMessage], marks: Sequence[Mapping[str, Any]], number: int) -> bool:
-    """Whether the words of a mark began a walk, or turned the robot."""
+    """Check whether the words of a mark began a walk or turned the robot."""
     start = marks[number]["messages"]
     end = marks[number + 1]["messages"] if number + 1 < len(marks) else None
     return any(

@@ -1,8 +1,9 @@
-"""What a person's words ask for, by rules: some thirty wordings of English, and follow-ups.
+"""Rule-based parser of a person's words into tool calls, for some thirty English wordings.
 
-Words are cut into clauses, one for each order or question. ``wordings.yaml`` says which tool call a
-clause is. A short phrase without a verb names a place to go to. "And the sofa?" asks of it what was
-asked last. Whatever else is said is answered by what is understood, and how to choose a model.
+Words are cut into clauses, one for each order or question. ``wordings.yaml`` maps clauses to tool
+calls. A short phrase without a verb names a place to go to. "And the sofa?" repeats the last
+question about the sofa. Anything else gets an answer that says what is understood, and how to
+choose a model.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from navloom.scenes.checked_files import read_yaml
 _MOST_READ = 400
 _MOST_ORDERS = 6
 _MOST_NAMED = 8
-"""Words in a phrase that may name a place."""
+"""Most words in a phrase that may name a place."""
 _MARKED = re.compile(r"(?<!\?P)<(\w+)>")
 _GROUP = re.compile(r"\((?!\?)")
 _SLOT = re.compile(r"\{(\w+)\}")
@@ -41,7 +42,7 @@ _VERB = re.compile(
     r"|you|me|we|he|she|they|it|have|has|had|be|if|because|not|want|like|tell|think|make|give)\b"
 )
 _WHERE = re.compile(r"\b(?:where|that is|which is)\b.*$")
-"""What may follow a name: "the room where the piano is"."""
+"""A relative clause after a name: "the room where the piano is"."""
 _LEAD = re.compile(r"^(?:(?:a|an|the|any|some|my|your|our|it to)\s+)+")
 _TAIL = re.compile(
     r"(?:(?: |^)(?:near(?:by)?|here|around|there|from here|in (?:this|the) (?:home|house)))+$"
@@ -64,12 +65,12 @@ _MEASURED = re.compile(
 
 @dataclass(frozen=True)
 class Intent:
-    """One thing that was asked for: a tool and its arguments, or words to answer with.
+    """One order or question: a tool with its arguments, or a ready answer.
 
     Attributes:
         tool: its name; None for a ready answer.
         args: its arguments.
-        words: the ready answer, or what of the tool's answer was asked for.
+        words: the ready answer, or the aspect of the tool's answer that was asked for.
     """
 
     tool: str | None
@@ -79,12 +80,12 @@ class Intent:
 
 @dataclass(frozen=True)
 class Before:
-    """What was asked last.
+    """The person's previous turn.
 
     Attributes:
-        calls: the calls that the last words led to: tool and arguments.
-        offers: whether the answer offered something that is like what is not there.
-        how: what was asked of the places last: how many, how far.
+        calls: the calls that it led to: tool and arguments.
+        offers: whether the answer offered something similar to a missing place.
+        how: the aspect that was last asked of places: how many, how far.
     """
 
     calls: Sequence[tuple[str, Mapping[str, Any]]] = ()
@@ -93,13 +94,13 @@ class Before:
 
     @property
     def thing(self) -> str:
-        """What was looked up last; empty where nothing was."""
+        """The item that was looked up last; empty where there is none."""
         tool, args = self.calls[-1] if self.calls else ("", {})
         return str(args.get("thing", "")) if tool == "find" else ""
 
     @property
     def asked(self) -> str:
-        """The last question's tool; empty where the last thing was an order."""
+        """The tool of the last question; empty where the last words were an order."""
         tool = self.calls[-1][0] if self.calls else ""
         return tool if tool in ("find", "describe") else ""
 
@@ -136,7 +137,7 @@ class _Table(NamedTuple):
 
 @cache
 def _table() -> _Table:
-    """The table, read once."""
+    """Load and compile the table of wordings, once."""
     path = Path(str(files("navloom.graphs.chat").joinpath("wordings.yaml")))
     table = read_yaml(path, TypeAdapter(_File), most=20_000)
 
@@ -155,12 +156,12 @@ def _table() -> _Table:
 
 
 def answer(name: str) -> Intent:
-    """A ready answer of the table."""
+    """Return a ready answer of the table as an intent."""
     return Intent(None, words=_table().answers[name])
 
 
 def plain(said: str) -> str:
-    """Words in lower case, short forms written out, numbers with units as ``1.5 metres``.
+    """Normalize words: lower case, contractions expanded, numbers with units as ``1.5 metres``.
 
     >>> plain("What's here?"), plain("go forward half a metre"), plain("drive 50 cm on")
     ('what is here?', 'go forward 0.5 metres', 'drive 0.5 metres on')
@@ -179,18 +180,18 @@ def _in_units(found: re.Match[str]) -> str:
 
 
 def intents_of(said: str, before: Before | None = None) -> list[Intent]:
-    """What was asked for, in order; one ready answer where nothing was understood.
+    """Parse the person's words into intents, in order; a ready answer where none is understood.
 
     Args:
         said: the person's words.
-        before: what was asked last.
+        before: the person's previous turn.
     """
     before, text, found = before or Before(), plain(said), list[Intent]()
     start = 0
     for stop in [*_STOPS.finditer(text), None]:
         sentence = text[start : stop.start() if stop else None].strip(" ,")
         if _opened(sentence)[1]:
-            # "Go to the kitchen. No, the study": what came before is taken back.
+            # "Go to the kitchen. No, the study": the correction discards what came before.
             found = []
         if sentence:
             found += _sentence(sentence, before, asks=bool(stop and "?" in stop.group()))
@@ -198,7 +199,7 @@ def intents_of(said: str, before: Before | None = None) -> list[Intent]:
     orders = [each for each in found if each.tool is not None][:_MOST_ORDERS]
     orders = [each for each in orders if each.words != "corrected"] or orders
     walks = any(each.tool in ("go_to", "go_on", "go") for each in orders)
-    # "Stop. Go to the hall": what comes after a stop is what is wanted.
+    # "Stop. Go to the hall": orders after a stop replace it.
     orders = [each for each in orders if each.tool != "stop" or not walks or each is orders[-1]]
     return orders or found[-1:] or [answer("lost")]
 
@@ -215,7 +216,7 @@ def _sentence(text: str, before: Before, *, asks: bool) -> list[Intent]:
 
 
 def _opened(clause: str) -> tuple[str, bool]:
-    """A clause without what leads in, and whether that said that something was wrong."""
+    """Strip introductory words from a clause; return it, and whether they made a correction."""
     corrects = False
     for _ in range(8):
         wrong = _table().corrects.match(clause)
@@ -228,7 +229,7 @@ def _opened(clause: str) -> tuple[str, bool]:
 
 
 def _clause(text: str, before: Before, *, asks: bool) -> list[Intent]:
-    """What one clause asks for."""
+    """Return the intents of one clause."""
     whole = _worded(text.replace(",", ""))
     if whole is not None and not {"place", "thing", "towards"} & whole.args.keys():
         return [whole]
@@ -256,7 +257,7 @@ def _clause(text: str, before: Before, *, asks: bool) -> list[Intent]:
 
 
 def _asked_again(clause: str, before: Before) -> Intent:
-    """What "and the kitchen?" asks of it, or "and in the kitchen?" of what was looked up."""
+    """Return the intent of "and the kitchen?", or of "and in the kitchen?" about the last item."""
     if before.thing and _WITHIN.match(clause):
         return Intent("find", {"thing": f"{_WITHIN.sub('', before.thing)} {clause}"}, before.how)
     if before.asked == "describe":
@@ -269,7 +270,7 @@ def _bare(thing: str) -> str:
 
 
 def _worded(clause: str) -> Intent | None:
-    """The intent of a clause that is a wording of the table."""
+    """Return the intent of a clause that matches a wording of the table, or None."""
     for said, wording in _table().wordings:
         if found := said.fullmatch(clause):
             if wording.tool in _table().answers:
@@ -280,7 +281,7 @@ def _worded(clause: str) -> Intent | None:
 
 
 def _arguments(wording: _Wording, slots: Mapping[str, str]) -> dict[str, Any]:
-    """The arguments of a wording's call; what nobody said is left out."""
+    """Return the arguments of a wording's call, without those that were not said."""
     made = dict[str, Any]()
     for name, value in wording.args.items():
         filled = _SLOT.sub(lambda slot: slots.get(slot[1], ""), str(value))

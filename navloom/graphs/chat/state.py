@@ -1,4 +1,4 @@
-"""What a conversation remembers, and what does not change while it lasts."""
+"""State, input and context of the chat graph."""
 
 from __future__ import annotations
 
@@ -25,102 +25,102 @@ from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
 
 
 class Input(TypedDict, total=False):
-    """What a caller gives; nothing is needed."""
+    """Input of the chat graph; all keys are optional."""
 
     seed: int
-    """Drawn upon by baselines; 0 where it is left out."""
+    """Seed of the baselines' random choices; 0 where it is left out."""
     said: str | None
-    """What the person says; without it the graph waits for words."""
+    """The person's words; without them the graph waits for words."""
     halt: bool
     """Stop a walk that is under way, and listen."""
     back: bool
-    """Come back after the process that was at work is gone: say what was cut off, and listen."""
+    """Resume after the process has ended: report what was interrupted, and listen."""
     undo: bool
-    """Go back to before the last instruction, and listen."""
+    """Undo the last instruction, and listen."""
     undo_to: int | None
-    """With ``undo``: to before the instruction that this line of the transcript belongs to."""
+    """With ``undo``: undo back to the instruction that this line of the transcript belongs to."""
     start: str
     """The viewpoint a new conversation starts on; by default one by the entrance."""
     heading: Annotated[float, Field(allow_inf_nan=False)]
-    """Where the robot looks at the start, radians clockwise from -z."""
+    """The robot's heading at the start, radians clockwise from -z."""
 
 
 class State(Input, Outcome, total=False):
-    """What a conversation remembers: ids and text, never a frame or a scene.
+    """State of a conversation: ids and text, never a frame or a scene.
 
-    Its status is always ``ok``: whether the person is content is for the person to say. Keys of its
-    result: ``home``, ``pose``, ``room``, ``turn`` and ``said``, the robot's last words.
+    Its status is always ``ok``: only the person can say whether an order was carried out well. Keys
+    of its result: ``home``, ``pose``, ``room``, ``turn`` and ``said``, the robot's last words.
     """
 
     home: str
-    """The scene's portable name: a conversation stays in its home."""
+    """The scene's portable name; a conversation cannot change its home."""
     pose: dict[str, Any]
-    """Where the robot is: viewpoint, heading and elevation (radians); a body that drives also its
+    """The robot's pose: viewpoint, heading and elevation (radians); of a body that drives also its
     position, and ``beside`` where it stands off its viewpoint."""
     body: str
-    """The body's name: a conversation stays in its body, too."""
+    """The body's name; a conversation cannot change its body."""
     simulator: dict[str, Any] | None
-    """What puts a body that drives back exactly."""
+    """Simulator state that restores a driving body exactly."""
     trajectory: Growing[list[Any]]
-    """Every pose it stood in, the start first: [viewpoint, heading, elevation], of a body that
-    drives with x, y and z after that."""
+    """Every pose so far, the start first: [viewpoint, heading, elevation], of a body that drives
+    with x, y and z after that."""
     messages: Growing[AnyMessage]
-    """The conversation as the model reads it, without its opening; it is shown the latest part."""
+    """The conversation as the model reads it, without the opening. It sees the latest part."""
     transcript: Growing[dict[str, Any]]
     """The conversation as people read it: ``who`` (person, robot, note), ``text``, ``turn``, and
-    ``at``, how many poses the robot had stood in."""
+    ``at``, the number of poses so far."""
     past: Growing[dict[str, Any]]
-    """Rooms and things that were talked of (:data:`navloom.tools.chat.places.Past`)."""
+    """Rooms and items that were talked of (:data:`navloom.tools.chat.places.Past`)."""
     begun: Growing[str]
-    """The viewpoints that its walks began on."""
+    """The viewpoints at which its walks began."""
     walk: dict[str, Any] | None
-    """The walk under way: the call it answers, the way left, the place."""
+    """The walk under way: the call it answers, the rest of the path, the destination."""
     goal: dict[str, Any] | None
-    """The walk that was stopped and not taken up since (:func:`~.exchange.goal_of`)."""
+    """The walk that was stopped and not resumed since (:func:`~.exchange.goal_of`)."""
     stopped: bool
-    """Whether a walk was under way when this run of the graph began."""
+    """True if a walk was under way when this run of the graph began."""
     question: dict[str, Any] | None
-    """The question the person is to answer, the call it answers, and ``choices``, answers that it
-    may have, in words; none where any words may be one."""
+    """The question to the person, the call it answers, and ``choices``, suggested answers; empty
+    where any words may be an answer."""
     turn: int
-    """How often the person has spoken."""
+    """Number of the person's messages so far."""
     thought: int
     """Model calls in this turn."""
     marks: Growing[dict[str, Any]]
-    """What undo goes back to, before each time the person spoke (:mod:`.exchange`)."""
+    """Undo snapshots, one before each message of the person (:mod:`.exchange`)."""
     over: bool
-    """Whether the person has left."""
+    """True once the person has left."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Context(AgentContext):
-    """What does not change during a run. Two contexts are equal only if they are one.
+    """Settings of the chat graph, fixed during a run. Contexts are compared by identity.
 
     Raises:
-        UsageError: a bound that makes no sense.
+        UsageError: a setting is invalid.
     """
 
     simulator: SimulatorLike = "auto"
-    """Where it walks: the backend to stand ``scene`` in, or one for this conversation alone."""
+    """The simulator: a backend's name for ``scene``, or an instance for this conversation alone."""
     scene: SceneLike | None = None
-    """The scene or its URI, for a backend that is named."""
+    """The scene or its URI, for a backend given by name."""
     agent: str = "robot"
-    """What it is called in its simulator."""
+    """The agent's name in its simulator."""
     model: ModelLike = "builtin/heuristic"
-    """Who thinks, or its ``provider/name``."""
+    """The model, or its ``provider/name``."""
     embodiment: Embodiment = DEFAULT_BODY
-    """Whose body it is; it drives where the simulator has physics."""
+    """The robot's body; it drives where the simulator has physics."""
     whole: SceneLike | None = None
-    """The home with the ways of a slim body, where ``scene`` has those of a wider one: what bars
-    its way is told by it."""
+    """The home with a slim body's graph, where ``scene`` has that of a wider one. It serves to
+    explain which barrier blocks a path."""
     views: Literal[0, 4] = 4
-    """4 shows the model a strip where the simulator has pictures and the model takes them."""
+    """4 shows the model a strip of images, if the simulator has images and the model takes them."""
     max_turns: Annotated[int, Field(ge=1, le=100)] = 10
-    """Model calls an instruction, at most."""
+    """Most model calls for each instruction."""
     before_hop: Annotated[Callable[[], Awaitable[None]] | None, FromPython()] = None
-    """Awaited before each hop, when the one before is on disk: for displays that show each."""
+    """Awaited before each hop, once the last one is on disk: lets a display show each hop."""
 
     @cached_property
     def shown_views(self) -> int:
-        """Pictures that the model is shown: none where it takes none."""
+        """Number of views that the model is shown; 0 where it takes no images."""
         return self.views if self.views and sees(self.model) else 0

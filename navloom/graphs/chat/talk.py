@@ -1,7 +1,7 @@
-"""Driving the chat graph: words go in, what happens comes out hop by hop; stop, undo, come back.
+"""Driver of the chat graph: takes the person's words, reports events hop by hop, stops and undoes.
 
-A display is told of everything through `Listener` and never looks into the graph. Only one thing is
-under way at a time: new words stop a walk at the next viewpoint, and break off a model's thinking.
+A display receives every event through `Listener` and never looks into the graph. Only one activity
+is under way at a time: new words stop a walk at the next viewpoint, and cancel a model's call.
 
 A conversation is kept in a file (:mod:`navloom.graphs.chat.threads`), or in memory until the
 process ends.
@@ -37,42 +37,43 @@ from navloom.sim.protocol import Simulator
 
 
 class Listener(Protocol):
-    """Who shows a conversation; what a display does not show, it leaves as it is here."""
+    """Display of a conversation; events that a display does not show keep these defaults."""
 
     def said(self, who: str, text: str) -> None:
-        """A line: of the ``person``, the ``robot``, or a ``note`` or ``error`` of the program."""
+        """Show a line of the ``person`` or ``robot``, or the program's ``note`` or ``error``."""
         ...
 
     def moved(self, pose: Mapping[str, Any]) -> None:
-        """The robot stands somewhere else, or looks elsewhere."""
+        """Show the robot's new pose."""
         ...
 
     def writing(self, text: str) -> None:  # noqa: ARG002
-        """All that the model has written so far of the reply under way.
+        """Show the text of the streamed reply so far.
 
-        Empty: forget it. It is tried again, was no line for the person, or comes whole by `said`.
+        Empty text removes it: the call is retried, it was no line for the person, or `said`
+        follows.
         """
         return
 
     def called(self, call: Mapping[str, Any]) -> None:  # noqa: ARG002
-        """A tool call that the model made, and once more when it is answered.
+        """Show a tool call that the model made, and again when it is answered.
 
         Args:
             call: ``id`` (of this conversation's calls), ``turn``, ``name``, ``args`` (an object, or
-                the text of one that cannot be read) and ``answer``: None until it is there.
+                the text of invalid arguments) and ``answer``: None until it is there.
         """
         return
 
 
 class Talk:
-    """One conversation.
+    """One conversation, driven through the chat graph.
 
     Args:
-        context: the chat graph's; its simulator must be there.
-        checkpointer: where the conversation is kept.
-        listener: who is told.
+        context: the chat graph's; its simulator must be an instance.
+        checkpointer: keeps the conversation.
+        listener: the display that receives its events.
         thread: its name.
-        folder: where others are kept; None: the user's own.
+        folder: the folder of other conversations; None means the user's own.
         pace: seconds that a hop is shown before the next.
         seed: of a new conversation.
     """
@@ -117,7 +118,7 @@ class Talk:
 
     @property
     def trail(self) -> list[list[Any]]:
-        """Every pose so far; the last one is where the robot is."""
+        """Every pose so far; the last one is the robot's present pose."""
         return list(self.state.get("trajectory", []))
 
     @property
@@ -127,39 +128,39 @@ class Talk:
 
     @property
     def calls(self) -> list[dict[str, Any]]:
-        """Every tool call so far, as `Listener.called` is told of each."""
+        """Every tool call so far, as `Listener.called` receives them."""
         return calls_of(self.state.get("messages", []))
 
     @property
     def tokens(self) -> int:
-        """Tokens of every model call, in and out; rules have none."""
+        """Tokens of all model calls, in and out; rule-based models use none."""
         used = (each for each in self.state.get("paid", ()) if not _is_rule(each["model"]))
         return sum(each["input_tokens"] + each["output_tokens"] for each in used)
 
     @property
     def goal(self) -> str | None:
-        """The viewpoint it is walking to."""
+        """The viewpoint it is walking to, or None."""
         walk = self.state.get("walk")
         return walk["way"][-1] if walk and walk["way"] else None
 
     async def open(self, **start: Any) -> bool:
-        """Begin the conversation, or come back to it.
+        """Begin the conversation, or resume it.
 
         Args:
             start: the chat graph's input, for a new one.
 
         Returns:
-            Whether there was one before.
+            True if the conversation existed before.
 
         Raises:
-            UsageError: it is in another home, or what was kept of it cannot be read.
+            UsageError: it belongs to another home, or its stored state cannot be read.
         """
         try:
             before = await self.graph.aget_state(self._config)
         except (sqlite3.Error, NavloomError):
             raise
         except Exception as error:
-            # Anything may stand in a file; what reads it raises whatever it stumbles over.
+            # A damaged file can make its readers raise any exception.
             raise BrokenThreadError(
                 f"The conversation '{self.thread}' is broken, so that it cannot be gone on with"
                 f" ({type(error).__name__}: {str(error)[:100]})."
@@ -177,10 +178,10 @@ class Talk:
         return known
 
     async def _is_new(self) -> None:
-        """See to it that a file without this conversation has no other.
+        """Check that a file without this conversation holds no other.
 
         Raises:
-            UsageError: it has.
+            UsageError: it does.
         """
         rows = self.graph.checkpointer.alist(None, limit=1)  # type: ignore[union-attr]
         async for each in rows:
@@ -194,21 +195,21 @@ class Talk:
         self.state = dict((await self.graph.aget_state(self._config)).values)
 
     async def question(self) -> str | None:
-        """The question that waits for an answer, if one does."""
+        """Return the question that waits for an answer, if any."""
         waiting = self.state.get("question")
         return str(waiting["text"]) if waiting else None
 
     @property
     def choices(self) -> list[str]:
-        """What may be answered to the question that waits, each to be said by `hear`."""
+        """Suggested answers to the waiting question, each a text for `hear`."""
         return [str(each) for each in (self.state.get("question") or {}).get("choices", [])]
 
     async def hear(self, words: str | None) -> None:
-        """Take the person's words, stopping what is under way; None: stop, and say nothing else.
+        """Take the person's words, stopping what is under way; None only stops.
 
-        Errors of models and simulators are told to the listener; the conversation goes on.
+        Errors of models and simulators go to the listener; the conversation goes on.
         """
-        # A key that slipped into the words is in no checkpoint, file or picture.
+        # An API key typed by mistake must not reach a checkpoint, file or image.
         words = words if words is None else redact(words)
         self._heard += 1
         number = self._heard
@@ -221,7 +222,7 @@ class Talk:
             await self._go(Command(resume=words) if waits else given, number)
 
     def break_off(self) -> None:
-        """Stop a walk at the next viewpoint, or a model's thinking at once."""
+        """Stop a walk at the next viewpoint, or cancel a model's call at once."""
         if self._control is not None:
             self._control.request_drain("the person spoke")
         if self._run is not None and not self.walking:
@@ -230,7 +231,7 @@ class Talk:
     async def _go(self, given: Any, number: int) -> None:
         self.busy, self._control = True, RunControl()
         if self._heard > number:
-            # The person has spoken again meanwhile.
+            # The person has spoken again in the meantime.
             self._control.request_drain("the person spoke")
         with call_settings(on_words=self._writing.take):
             self._run = asyncio.create_task(self._stream(given, self._control))
@@ -264,7 +265,7 @@ class Talk:
                     self._take(node, change)
 
     async def _pause(self) -> None:
-        """Take some time over a hop, unless the person speaks."""
+        """Show a hop for a while, unless the person speaks."""
         control, clock = self._control, asyncio.get_running_loop().time
         until = clock() + self.pace
         while clock() < until and control is not None and not control.drain_requested:
@@ -288,7 +289,7 @@ class Talk:
             self.listener.said(line["who"], line["text"])
 
     def _take_messages(self, more: Any) -> None:
-        """Tell of the calls that the model made, and of those that were answered."""
+        """Report new tool calls and new answers to the listener."""
         if not more or isinstance(more, Overwrite):
             return
         before = self.calls
@@ -302,14 +303,14 @@ class Talk:
 
     @property
     def instructions(self) -> list[int]:
-        """The line of the transcript that each instruction begins with, in their order."""
+        """The transcript line with which each instruction begins, in order."""
         return instructions(self.state)
 
     async def undo(self, to: int | None = None) -> str | None:
-        """Go back to before an instruction (:mod:`navloom.graphs.chat.exchange`).
+        """Undo an instruction (:mod:`navloom.graphs.chat.exchange`).
 
         Args:
-            to: a line of the transcript, from 0, that belongs to it; None: the last one.
+            to: a line of the transcript, from 0, that belongs to it; None means the last one.
 
         Returns:
             That instruction, or None where there is none.
@@ -332,11 +333,11 @@ class Talk:
             return next((str(each["text"]) for each in gone if each["who"] == "person"), "")
 
     def use_model(self, name: str) -> None:
-        """Let another model think from now on.
+        """Switch to another model from now on.
 
         Raises:
             ModelError: there is no such model.
-            UsageError: a limit of cost could not be kept with it.
+            UsageError: a cost limit could not be enforced with it.
         """
         model = get_model(name)
         gate = current_settings().gate
@@ -345,7 +346,7 @@ class Talk:
         self.context = replace(self.context, model=model)
 
     async def close(self) -> None:
-        """Stop what is under way and let go of the simulator."""
+        """Stop what is under way and close the simulator."""
         self.break_off()
         with suppress(asyncio.CancelledError):
             async with self._lock:
@@ -362,10 +363,10 @@ _UNFINISHED = re.compile(r"[!-~]+\Z")
 
 
 class Writing:
-    """What a model has written so far of the reply under way, as it is shown.
+    """Streamed text of the reply that a model is writing, as it is shown.
 
     Args:
-        tell: told of all of it whenever there is more, and "" where it is to be forgotten.
+        tell: called with the text so far whenever it grows, and with "" to remove it.
     """
 
     def __init__(self, tell: Callable[[str], None]) -> None:
@@ -373,13 +374,13 @@ class Writing:
         self._told = ""
 
     def take(self, text: str) -> None:
-        """All the words so far; empty where an attempt came to nothing."""
-        # A key has no blanks: of a word that goes on nobody knows whether it is one.
+        """Take all the text so far; empty after a failed attempt."""
+        # An unfinished word may turn out to be an API key, so it is held back.
         now = cleaned(_UNFINISHED.sub("", text))
         if now != self._told:
             self._told = now
             self._tell(now)
 
     def forget(self) -> None:
-        """They were no line for the person, or stand there whole."""
+        """Remove the text: it was no line for the person, or is now in the transcript."""
         self.take("")

@@ -1,16 +1,16 @@
-"""Conversations that are kept: one SQLite file each, in a folder of the user's.
+"""Saved conversations (threads): one SQLite file each, in a folder of the user's.
 
-A chat keeps its file to itself as long as it lasts. What is listed is read from a copy, so that no
-chat that runs is locked out, and none of its files is touched.
+A running chat locks its file. Listings are read from a copy, so that they neither lock out a
+running chat nor touch its files.
 
-What ``/save`` writes is what was said and every pose as JSON, and the walk as a picture:
+``/save`` writes the transcript and every pose as JSON, and the trajectory as an image:
 
     {"format": "navloom.chat/1", "scene": "demo:house", "model": "builtin/heuristic",
      "transcript": [{"who", "text", "turn", "at"}, ...], "trajectory": [[viewpoint, heading,
      elevation], ...]}
 
-Of a body that drives ``positions`` holds x, y and z of every pose beside that, and its viewpoint is
-the one it stands on or by. ``at`` is how many poses the robot had stood in when a line was said.
+Of a body that drives, ``positions`` also holds x, y and z of every pose, and its viewpoint is the
+one it stands on or by. ``at`` is the number of poses when a line was said.
 """
 
 from __future__ import annotations
@@ -42,36 +42,36 @@ from navloom.scenes.scene import Scene
 from navloom.tools.forms import paragraph
 
 MOST_LISTED = 200
-"""Threads that are listed: those that were changed last."""
+"""Most threads that are listed: those changed last."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _ENDING = ".sqlite"
 _BESIDE = ("", "-wal", "-shm")
 _MOST_LAST = 200
 _TRIES = 3
 _listed: dict[Path, tuple[list[tuple[int, int]], Thread]] = {}
-"""What was read of threads, with the stamps of their files then."""
+"""Cache of listed threads, with the stamps of their files when they were read."""
 _held: dict[Path, Any] = {}
-"""The savers of the threads that this process has open. Their files must not be read past SQLite:
-closing a file that one process opened twice gives up its lock."""
+"""Savers of the threads that this process has open. Their files must be read through SQLite only:
+if one process opens a file twice, closing it gives up the lock."""
 
 
 class BrokenThreadError(UsageError):
-    """What was kept of a conversation cannot be gone on with."""
+    """The stored state of a conversation is damaged, so that it cannot go on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thread:
-    """A conversation that is kept.
+    """Summary of a saved conversation.
 
     Attributes:
         name: as ``--thread`` takes it.
         scene: the home's portable name.
         body: the body's name.
-        model: who answered last; None where nobody has.
-        when: of the last step, as ISO 8601 in UTC.
-        lines: how many the transcript has.
-        last: the last of them, at most 200 characters; empty where there is none.
-        held: whether some process, this one too, has it open.
+        model: the model that answered last; None where none has.
+        when: time of the last step, as ISO 8601 in UTC.
+        lines: number of lines in the transcript.
+        last: the last line, at most 200 characters; empty where there is none.
+        held: whether some process (including this one) has it open.
     """
 
     name: str
@@ -85,7 +85,7 @@ class Thread:
 
 
 def threads_folder(given: Path | None = None) -> Path:
-    """Where threads are kept: ``given``, else the user's folder for data of programs."""
+    """Return the folder of saved threads: ``given``, else one in the user's data folder."""
     if given is not None:
         return given.expanduser()
     if sys.platform == "darwin":
@@ -95,10 +95,10 @@ def threads_folder(given: Path | None = None) -> Path:
 
 
 def thread_file(name: str, folder: Path) -> Path:
-    """The file of a thread.
+    """Return the file of a thread.
 
     Raises:
-        UsageError: a name that is no plain file name.
+        UsageError: the name is no plain file name.
     """
     if not _NAME.fullmatch(name):
         raise UsageError(
@@ -110,10 +110,10 @@ def thread_file(name: str, folder: Path) -> Path:
 
 @asynccontextmanager
 async def open_thread(path: Path | None) -> AsyncIterator[Any]:
-    """A checkpointer for one conversation, as long as the block lasts.
+    """Open a checkpointer for one conversation, as long as the block lasts.
 
     Args:
-        path: its file, made where it is not there; None keeps it in memory.
+        path: its file, created if missing; None keeps it in memory.
 
     Raises:
         UsageError: the file is broken, in use by another chat, or cannot be written.
@@ -131,7 +131,7 @@ async def open_thread(path: Path | None) -> AsyncIterator[Any]:
     try:
         if wrong := what_is_wrong(path):
             raise BrokenThreadError(f"{path} is broken: {wrong}.")
-        # Kept to this process until the end: two chats in one thread would mix their words.
+        # Locked until the end: two chats in one thread would mix their messages.
         async with open_saver(path, alone=True) as saver:
             _held[path.resolve()] = saver
             try:
@@ -150,7 +150,7 @@ async def open_thread(path: Path | None) -> AsyncIterator[Any]:
 
 
 def _kept_aside(path: Path, said: str) -> UsageError:
-    """Say what is wrong with a thread whose file was touched, and where that is from now on."""
+    """Put a damaged thread's file aside, and return the error that says where it is now."""
     return UsageError(
         f"{said} It is kept as {set_aside(path)}, and nothing was begun in its place: the same"
         " command once more begins a new conversation."
@@ -158,13 +158,13 @@ def _kept_aside(path: Path, said: str) -> UsageError:
 
 
 async def threads_of(folder: Path) -> tuple[list[Thread], list[str]]:
-    """The conversations that are kept in a folder, the latest first.
+    """Return the saved conversations in a folder, the latest first.
 
     Args:
-        folder: where; one that is not there has none.
+        folder: may be missing.
 
     Returns:
-        Them, and a line for each that cannot be read.
+        The conversations, and a line for each one that cannot be read.
 
     Raises:
         UsageError: the folder cannot be read.
@@ -184,10 +184,10 @@ async def threads_of(folder: Path) -> tuple[list[Thread], list[str]]:
             thread = await _read(path)
             found += [thread] if thread else []
         except FileNotFoundError:
-            # It was deleted meanwhile.
+            # It was deleted in the meantime.
             continue
         except Exception as error:
-            # Anything may stand in a file; what reads it raises whatever it stumbles over.
+            # A damaged file can make its readers raise any exception.
             why = str(error) if isinstance(error, NavloomError) else repr(error)
             notes.append(f"{path.name} cannot be read: {paragraph(why, 160)}")
     if len(listed) > MOST_LISTED:
@@ -196,7 +196,7 @@ async def threads_of(folder: Path) -> tuple[list[Thread], list[str]]:
 
 
 async def _read(path: Path) -> Thread | None:
-    """What is told of a thread; None where it has not quite begun."""
+    """Return the summary of a thread; None where it has not quite begun."""
     mine = _held.get(path.resolve())
     if mine is not None:
         return await _told(path.stem, mine, held=True)
@@ -212,7 +212,7 @@ async def _read(path: Path) -> Thread | None:
                 async with open_saver(copy) as saver:
                     told = await _told(path.stem, saver, held=held)
             except Exception:
-                # Of one that is written to a copy may be torn.
+                # The copy of a file that is being written may be inconsistent.
                 if not held or not tries:
                     raise
                 continue
@@ -225,13 +225,13 @@ async def _read(path: Path) -> Thread | None:
 
 
 def _copied(path: Path, copy: Path) -> None:
-    """Copy a thread's file and what is logged beside it.
+    """Copy a thread's file and its write-ahead log.
 
-    What is logged bears checks, so that a part of it is as good as all of it was a moment ago; the
-    file itself changes only now and then.
+    The log has checksums, so that a part of it is a valid earlier state. The file itself changes
+    only now and then.
 
     Raises:
-        BrokenThreadError: it changed meanwhile, or what was copied is broken.
+        BrokenThreadError: it changed during the copy, or the copy is broken.
     """
     before = _stamps(path)[0]
     shutil.copyfile(path, copy)
@@ -244,7 +244,7 @@ def _copied(path: Path, copy: Path) -> None:
 
 
 def _stamps(path: Path) -> list[tuple[int, int]]:
-    """When a thread's file, and what is logged beside it, changed last, and their sizes."""
+    """Return modification time and size of a thread's file and of its write-ahead log."""
     there = [each for each in (path, Path(f"{path}-wal")) if each.exists()]
     return [(each.stat().st_mtime_ns, each.stat().st_size) for each in there]
 
@@ -272,7 +272,7 @@ async def _told(name: str, saver: Any, *, held: bool) -> Thread | None:
 
 
 def _is_held(path: Path) -> bool:
-    """Whether another process has it open: it lets nobody read."""
+    """Check whether another process has it open, which then lets nobody read."""
     try:
         # Where SQLite may not write it leaves files of its own beside it.
         uri = f"{path.resolve().as_uri()}?mode=rw"
@@ -285,11 +285,11 @@ def _is_held(path: Path) -> bool:
 
 @contextmanager
 def _alone(path: Path) -> Iterator[sqlite3.Connection]:
-    """A thread's file, kept from everyone else as long as the block lasts.
+    """Open a thread's file with an exclusive lock, as long as the block lasts.
 
     Raises:
         UsageError: there is none of this name, or some process has it open.
-        BrokenThreadError: its bytes are wrong.
+        BrokenThreadError: the file is damaged.
     """
     name = path.name.removesuffix(_ENDING)
     if not path.is_file():
@@ -309,15 +309,15 @@ def _alone(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def rename_thread(folder: Path, old: str, new: str) -> None:
-    """Give a conversation another name: its file's, and the one within.
+    """Rename a conversation: its file, and the name inside it.
 
     Args:
-        folder: where it is kept.
+        folder: the folder of threads.
         old: its name.
-        new: its name from now on.
+        new: its new name.
 
     Raises:
-        UsageError: a name that is none or is taken, or the conversation is open in some process.
+        UsageError: a name is invalid or taken, or the conversation is open in some process.
     """
     path, to = thread_file(old, folder), thread_file(new, folder)
     taken = f"There is a conversation '{new}' already: choose another name."
@@ -334,7 +334,7 @@ def rename_thread(folder: Path, old: str, new: str) -> None:
                         f"UPDATE {table} SET thread_id = ? WHERE thread_id = ?",  # noqa: S608
                         (new, old),
                     )
-            # Never in place of another's, and whole at every instant: a kill leaves both.
+            # A link never overwrites another thread, and a kill leaves both files whole.
             os.link(half, to)
             path.unlink()
         for ending in _BESIDE:
@@ -349,7 +349,7 @@ def rename_thread(folder: Path, old: str, new: str) -> None:
 
 
 def delete_thread(folder: Path, name: str) -> None:
-    """Delete a conversation, and what SQLite keeps beside its file.
+    """Delete a conversation, and the files that SQLite keeps beside it.
 
     Raises:
         UsageError: there is none, some process has it open, or it cannot be deleted.
@@ -382,7 +382,7 @@ class _Line(BaseModel):
 
 
 class Saved(BaseModel):
-    """A conversation as `save_chat` writes it."""
+    """A saved conversation file, as `save_chat` writes it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -407,14 +407,14 @@ def save_chat(
     trajectory: Sequence[Sequence[Any]],
     model: str,
 ) -> None:
-    """Write a conversation as JSON, in place of what is there.
+    """Write a conversation as JSON, replacing an existing file.
 
     Args:
         path: the file.
         scene: the home.
         transcript: the lines.
         trajectory: the poses.
-        model: who answered.
+        model: the model's name.
 
     Raises:
         UsageError: it cannot be written.
@@ -429,7 +429,7 @@ def record_of_chat(
     trajectory: Sequence[Sequence[Any]],
     model: str,
 ) -> dict[str, Any]:
-    """A conversation as JSON."""
+    """Return a conversation as JSON-ready data."""
     return {
         "format": FORMAT,
         "scene": scene.uri,
@@ -441,7 +441,7 @@ def record_of_chat(
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Write a file, in place of what is there.
+    """Write a file, replacing an existing one.
 
     Raises:
         UsageError: it cannot be written.
@@ -455,7 +455,7 @@ def write_file(path: Path, data: bytes) -> None:
 
 
 def save_map(path: Path, scene: Scene, trajectory: Sequence[Sequence[Any]]) -> None:
-    """Draw the home from above with the whole walk, as a PNG file, in place of what is there.
+    """Save a floor plan with the whole trajectory as a PNG file, replacing an existing one.
 
     Raises:
         UsageError: it cannot be written.
@@ -464,7 +464,7 @@ def save_map(path: Path, scene: Scene, trajectory: Sequence[Sequence[Any]]) -> N
 
 
 def map_picture(scene: Scene, trajectory: Sequence[Sequence[Any]]) -> bytes:
-    """The home from above with the whole walk, as a PNG file."""
+    """Draw a floor plan with the whole trajectory, as PNG bytes."""
     from navloom.scenes.plan import Mark, Route, draw_plan
 
     places = [(scene.viewpoint_by_id[pose[0]], pose[3:]) for pose in trajectory]
@@ -482,14 +482,24 @@ def read_chat(path: Path, scene: Scene) -> Saved:
     """Read a saved conversation of this home.
 
     Raises:
-        SceneError: it cannot be read, or is none that /save wrote.
+        SceneError: it cannot be read, or was not written by /save.
         UsageError: it is of another home.
     """
     return _of_home(read_json(path, TypeAdapter(Saved), most=_MOST_BYTES), path, scene)
 
 
 def chat_of(data: bytes, name: str, scene: Scene) -> Saved:
-    """The same of a file's content that was handed over, by the name that it had there."""
+    """Parse the bytes of a saved conversation of this home.
+
+    Args:
+        data: the file's content, as it was uploaded.
+        name: the file's name, for errors.
+        scene: the home.
+
+    Raises:
+        SceneError: it cannot be read, or was not written by /save.
+        UsageError: it is of another home.
+    """
     path = Path(name or "the file")
     parse_json(data, path)
     with checked(path):
