@@ -1,4 +1,4 @@
-"""Agents of CapNav: one answers whether a body gets there, one designs such questions."""
+"""CapNav agents: one answers whether a body can get somewhere, one designs such questions."""
 
 POLICIES = {
     "heuristic": {

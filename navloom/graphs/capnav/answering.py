@@ -1,14 +1,13 @@
-"""One question about one body: can it get there, by which way, and if not, why not?
+"""CapNav answerer: says whether a body can get to a place, along which path, or why not.
 
-Source: CapNav, supplementary B (what a model is given and what it answers) and C (its reason,
-graded by a judge).
+Source: CapNav, supplementary B (the model's input and its answer) and C (its reason, graded by a
+judge).
 
 The nodes are those of :mod:`navloom.graphs.turns`. The model reads the question, the body's profile
-and all places, and sees frames of a tour where there are any; which places are joined it is not
-told. A reply that holds no answer is sent back with what is wrong with it, and then counts as
-unparsed. Where the truth and a judge are at hand,
-the reason of a "no" is graded against what holds along the path it names; the answerer sees nothing
-of that.
+and all places, and sees frames of a tour where there are any. It is not told which places are
+joined. A reply without an answer is sent back with its faults, and then counts as unparsed. With
+ground truth and a judge, the reason of a "no" is graded against the record of the path it names.
+The answerer sees nothing of that.
 """
 
 from __future__ import annotations
@@ -44,45 +43,45 @@ _MOST_PLACES = 1_000
 
 
 class Input(TypedDict):
-    """What a caller gives."""
+    """Input of the answerer graph."""
 
     question: str
-    """With ``[Agent]`` for the body, as the benchmark has it."""
+    """The question, with ``[Agent]`` for the body, as in the benchmark."""
     seed: NotRequired[int]
-    """Drawn upon by baselines, and shown to every model; 0 where it is left out."""
+    """Seed of the baselines, also shown to every model; 0 where it is left out."""
 
 
 class State(Asking, total=False):
-    """What the graph knows between nodes."""
+    """State of the answerer graph between its nodes."""
 
     question: str
     """See :class:`Input`."""
     answer: dict[str, Any] | None
-    """``answer``, ``path`` and ``reason`` as the model gave them; None until one could be read."""
+    """The model's ``answer``, ``path`` and ``reason``; None until a reply could be read."""
     form: str | None
-    """How the answer was written."""
+    """The form that the answer was written in."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Context(AskContext):
-    """What does not change during a run."""
+    """Settings of the answerer graph, fixed during a run."""
 
     scene: SceneLike
     """The scene, or its URI."""
     body: Annotated[Embodiment | str, FromPython("WHEELCHAIR")] = "WHEELCHAIR"
-    """Whose question it is, or the name of one of the benchmark's five."""
+    """The body that the question is about, or the name of one of the benchmark's five."""
     frames: tuple[Picture, ...] = ()
-    """Pictures of a tour (PNG or JPEG), in order; none: text alone."""
+    """Frames of a tour (PNG or JPEG), in order; none means text alone."""
     thinking: bool = False
-    """Ask for a thought before the answer. It cannot be had together with a schema."""
+    """Ask for reasoning before the answer. It cannot be combined with a schema."""
     traversability: Annotated[Traversability | None, FromPython()] = None
-    """The truth, for the judge alone; None grades nothing."""
+    """Ground truth, for the judge alone; None disables grading."""
     judge_model: ModelLike | None = None
-    """Grades the reason of a "no"; None grades nothing."""
+    """The model that grades the reason of a "no"; None disables grading."""
 
 
 def prompt(state: State, runtime: Runtime[Context]) -> State:
-    """Write down the question."""
+    """Render the prompt with the question, the body and the places."""
     context = runtime.context
     body = _body(context)
     rendered = load_prompt(PROMPT).render(
@@ -101,7 +100,7 @@ def prompt(state: State, runtime: Runtime[Context]) -> State:
 
 
 def question(state: State, context: Context) -> Question:
-    """What is asked about the body, with the frames of the tour."""
+    """Build the question about the body, with the frames of the tour."""
 
     def read(text: str) -> State:
         answer = parse_answer(text, question=state["question"], agent=_body(context).name)
@@ -118,12 +117,12 @@ def question(state: State, context: Context) -> Question:
 
 
 def _to_judge(state: State, runtime: Runtime[Context]) -> reasoning.Input | None:
-    """The reason of a "no", and what holds along its path; None where nothing is to be graded."""
+    """Return the judge's input for the reason of a "no"; None where there is nothing to grade."""
     result = state["result"]
     answer = result["answer"]
     if runtime.context.judge_model is None or answer is None or answer["answer"] != "no":
         return None
-    # Without a route, or without a word, there is nothing to grade: the score says so.
+    # Without a path or a reason there is nothing to grade; the score reports that.
     if result["record"] is None or not answer["reason"]:
         return None
     reason, record = answer["reason"], result["record"]
@@ -147,7 +146,7 @@ build_graph = asking(
 
 
 def answer_schema(scene: Scene) -> dict[str, Any]:
-    """The JSON schema of one answer, its path made of the scene's places."""
+    """Return the JSON schema of one answer, whose path consists of the scene's places."""
     ids = [place for place, _, _ in nodes_of(scene)]
     place, most = {"type": "string", "enum": ids}, min(MOST_PATH, len(ids))
     result = closed_object(
@@ -163,7 +162,7 @@ def answer_schema(scene: Scene) -> dict[str, Any]:
 
 
 def nodes_of(scene: Scene) -> list[tuple[str, str, str]]:
-    """A scene's places: id, name, description. A benchmark's nodes, else the regions."""
+    """Return id, name and description of each place: a benchmark's nodes, else the regions."""
     if scene.source != "capnav":
         return [(r.id, r.label, r.description or "") for r in scene.regions[:_MOST_PLACES]]
     nodes = _nodes(scene)
@@ -171,7 +170,7 @@ def nodes_of(scene: Scene) -> list[tuple[str, str, str]]:
 
 
 def resolve_path(scene: Scene, path: Sequence[str]) -> list[str | None]:
-    """The places of a path as a model wrote it: by id, by name, or nearly; None for an unknown."""
+    """Match a model's path to place ids, by id or name, or nearly; None for each unknown place."""
     if scene.source == "capnav":
         nodes = _nodes(scene)
         return [nodes.resolve(text).node for text in path]
@@ -182,11 +181,11 @@ def resolve_path(scene: Scene, path: Sequence[str]) -> list[str | None]:
 def _ended(
     state: State, context: Context, raw: str, answer: Answer | None, fault: str | None
 ) -> State:
-    """The update that ends it: ``failed`` as ``unparsed`` where no reply could be read.
+    """Return the update that ends the run: ``failed`` as ``unparsed`` where no reply could be read.
 
     Keys of the result: ``answer``, ``form``, ``raw`` (the last reply), ``nodes`` (the path's, None
-    where one is unknown), ``record`` (what holds along it), ``verdict`` (of its reason), ``asks``,
-    ``faults``, ``frames`` and ``prompt``.
+    where one is unknown), ``record`` (the path's traversability), ``verdict`` (on its reason),
+    ``asks``, ``faults``, ``frames`` and ``prompt``.
     """
     faults = [] if fault is None else [fault]
     path = [] if answer is None else resolve_path(scene_of(context.scene), answer.path)

@@ -1,10 +1,10 @@
 """Baselines for the job ``capnav_answer``: rules over the question, the profile and the names.
 
-None of them knows which places are joined, and none sees the pictures. The heuristic looks for
-words of storeys and stairs, for elevators and for places behind narrow doors, and holds them
-against the profile with what interior doors are usually like; its path is a guess: start, what most
-likely lies between, end. The others answer blindly: at random, always yes, always no. They are the
-floor that a model has to leave, and no language models.
+None of them knows which places are joined, and none sees the frames. The heuristic looks for names
+of storeys, stairs, elevators and places behind narrow doors. It compares them with the profile and
+with the usual size of interior doors. Its path is a guess: start, likely places between, end. The
+others answer blindly: at random, always yes, always no. They are the floor that a model has to
+exceed, and no language models.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from navloom.models.builtin import Request
 from navloom.scenes.lexicon import plain_words
 
 NARROW_DOOR, USUAL_DOOR = 0.66, 0.80
-"""Metres of clear width: doors of bathrooms and closets, and interior doors, as commonly built."""
+"""Common clear widths in metres of doors of bathrooms and closets, and of other interior doors."""
 SILL = 0.02
-"""Metres of a door sill, as commonly built."""
+"""Common height of a door sill, in metres."""
 
 _PLACE = re.compile(r"^([A-Za-z0-9_]{1,80}) - (.{0,600})$", re.MULTILINE)
 _QUESTION = re.compile(r"^[ \t]*Question:[ \t]*(.{0,1000})", re.MULTILINE)
@@ -45,7 +45,7 @@ _MOST_BETWEEN = 2
 
 @dataclass(frozen=True)
 class _Asked:
-    """One question, as the prompt shows it."""
+    """One question, as parsed from the prompt."""
 
     request: Request
 
@@ -56,7 +56,7 @@ class _Asked:
 
     @cached_property
     def places(self) -> dict[str, str]:
-        """Id to name and description."""
+        """Name and description by id."""
         text = self.request.first_human
         begin = text.find("Places:")
         found = dict(_PLACE.findall(text[max(0, begin) :]))
@@ -70,7 +70,7 @@ class _Asked:
 
     @cached_property
     def ends(self) -> tuple[str, str]:
-        """The places that the question most likely starts from and goes to."""
+        """The places that are most likely the start and the goal of the question."""
         asked = plain_words(self.question)
         split = asked.rfind(" to the ") if " to the " in asked else asked.rfind(" to ")
         before, after = (asked[:split], asked[split:]) if split > 0 else (asked, asked)
@@ -78,7 +78,7 @@ class _Asked:
         return start, self._named(after, start)
 
     def _named(self, words: str, other: str | None) -> str:
-        """The place whose name is most of it said; the longer name of two that are."""
+        """Return the place whose name matches the words best; ties go to the longer name."""
         said = set(words.split())
 
         def fit(place: str) -> tuple[bool, float, int]:
@@ -90,14 +90,14 @@ class _Asked:
         return max((place for place in self.places if place != other), key=fit, default="")
 
     def number(self, key: str) -> float | None:
-        """A number of the profile."""
+        """Return a number of the profile, or None."""
         try:
             return float(self._said(key))
         except ValueError:
             return None
 
     def can(self, key: str) -> bool:
-        """An ability of the profile; True where it is not said."""
+        """Return an ability of the profile; True where it is not stated."""
         return self._said(key) != "False"
 
     def _said(self, key: str) -> str:
@@ -106,7 +106,7 @@ class _Asked:
 
     @cached_property
     def path(self) -> list[str]:
-        """A guess: the ends, and between them what their storeys and names suggest."""
+        """A guessed path: the ends, and likely places between them by storey and name."""
         start, end = self.ends
         hubs = [p for p in self.places if p not in (start, end) and self._has(p, _BETWEEN)]
         between = [p for p in hubs if self._has(p, _STAIRS)] if self.changes_storey else hubs
@@ -123,7 +123,7 @@ class _Asked:
 
     @cached_property
     def changes_storey(self) -> bool:
-        """Whether the ends lie on different storeys, as far as their names say."""
+        """True if the ends lie on different storeys, judging by their names."""
         start, end = (
             next((name for name, words in _STOREYS.items() if self._has(place, words)), None)
             for place in self.ends
@@ -131,19 +131,19 @@ class _Asked:
         return start is not None and end is not None and start != end
 
     def touches(self, words: tuple[str, ...]) -> bool:
-        """Whether an end of the way is called one of these."""
+        """Check whether the name of an end contains one of these words."""
         return any(self._has(place, words) for place in self.ends)
 
 
 def heuristic_answer(request: Request) -> AIMessage:
-    """Say what the names and the profile suggest."""
+    """Answer by rules over the names and the profile."""
     asked = _Asked(request)
     why_not = _obstacle(asked)
     return _say(asked, why_not is None, asked.path, why_not or "")
 
 
 def random_answer(request: Request) -> AIMessage:
-    """Draw the answer and the path: the question's ends stay what they are."""
+    """Draw the answer and the places between the question's ends at random."""
     asked = _Asked(request)
     rng = random.Random(f"{request.seed}:{asked.agent}:{asked.question}")
     start, end = asked.ends
@@ -154,13 +154,13 @@ def random_answer(request: Request) -> AIMessage:
 
 
 def always_yes(request: Request) -> AIMessage:
-    """Yes, by the heuristic's path."""
+    """Answer yes, with the heuristic's path."""
     asked = _Asked(request)
     return _say(asked, True, asked.path, "")
 
 
 def always_no(request: Request) -> AIMessage:
-    """No, along the heuristic's path, for a reason that says nothing."""
+    """Answer no, with the heuristic's path and an empty reason."""
     asked = _Asked(request)
     return _say(asked, False, asked.path, "It cannot get there.")
 
@@ -175,7 +175,7 @@ _REASONS = (
 
 
 def _obstacle(asked: _Asked) -> str | None:
-    """Why the body cannot get there, or None: the first rule that fits."""
+    """Return why the body cannot get there, by the first rule that matches, or None."""
     width = asked.number("Width (m)") or 0.0
     step = asked.number("Highest step it can cross (m)")
     rules: list[tuple[Callable[[], bool], str]] = [

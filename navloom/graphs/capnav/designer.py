@@ -1,9 +1,9 @@
-"""Questions for CapNav: an agent that designs them, each checked against the scene.
+"""CapNav question designer: an agent whose questions are each checked against the scene.
 
-The model reads a guideline, the nodes and, where there is a video and it takes pictures, frames; it
-may call ``nodes``, ``items``, ``route`` and ``feasible``; it answers with questions in the
-benchmark's form. Each is checked alone: good ones are kept, for bad ones others are asked, with
-every violation named, a set number of times. Source: CapNav, supplementary A.1 to A.4.
+The model reads a guideline, the nodes and, where there is a video and it takes images, frames. It
+may call ``nodes``, ``items``, ``route`` and ``feasible``, and answers with questions in the
+benchmark's form. Each is checked alone. Good ones are kept; for bad ones others are requested, with
+every violation named, a limited number of times. Source: CapNav, supplementary A.1 to A.4.
 
     START -> propose <---------------+--------------+
                 |                    |              |
@@ -13,8 +13,8 @@ every violation named, a set number of times. Source: CapNav, supplementary A.1 
                 |                    +- enough / given up -> END
                 +-- out of turns -> END
 
-With ``compact`` start and end are drawn, the model chooses a thing in each, and the sentence is
-filled in; no tools are offered, and a prompt stays within about 2,000 characters, for small models.
+With ``compact`` start and end are drawn, the model chooses an item at each, and the sentence is
+filled in. No tools are offered, and a prompt stays within about 2,000 characters, for small models.
 """
 
 from __future__ import annotations
@@ -76,29 +76,29 @@ from navloom.tools.capnav.named_places import Places, truth_of
 from navloom.tools.forms import Violation
 
 _MOST_KEPT = 100
-"""Rejected questions that the result lists."""
+"""Most rejected questions that the result lists."""
 _ADVICE = "This call failed before and fails again: call nodes for the ids that there are."
 _COMPACT_SAID = 2
 """With ``compact``: messages after the opening that the model is shown."""
 
 
 class Input(TypedDict):
-    """What a caller gives."""
+    """Input of the question designer."""
 
     seed: int
     """Varies the model's choices; goes into the prompt."""
     routes: NotRequired[list[list[str]]]
     """[start, end] to prefer, one for each question; none unless given."""
     taken: NotRequired[list[dict[str, Any]]]
-    """Questions of the scene that exist and are not to be repeated."""
+    """Existing questions of the scene, which must not be repeated."""
 
 
 class State(Input, Outcome, total=False):
-    """What a run remembers: ids and text, never a scene or a picture.
+    """State of the question designer: ids and text, never a scene or an image.
 
     Its status is ``ok`` where at least one question was accepted. Keys of its result:
-    ``questions`` (the benchmark's form), ``grounding`` (of each, what could be found out),
-    ``asked``, ``short`` (how many are missing, and ``why``), ``rejected``, and how it went.
+    ``questions`` (in the benchmark's form), ``grounding`` (evidence for each), ``asked``, ``short``
+    (how many are missing, and ``why``), ``rejected``, and statistics of the run.
     """
 
     messages: Growing[AnyMessage]
@@ -108,39 +108,40 @@ class State(Input, Outcome, total=False):
     rejected: Growing[dict[str, Any]]
     """``{"said": ..., "violations": [{"code", "message"}, ...]}`` each."""
     repairs: Annotated[int, add]
-    """How many times others were asked for."""
+    """Number of times that replacements were requested."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Context(TurnLimits):
-    """What does not change during a run."""
+    """Settings of the question designer, fixed during a run."""
 
     scene: SceneLike
     """The scene, or its URI."""
     model: ModelLike = "builtin/heuristic"
     """The generator, or its ``provider/name``."""
     truth: Annotated[Traversability | None, FromPython()] = None
-    """Which ways there are and for whom; None looks beside the scene's URI, else at its links."""
+    """Passages and the bodies that can use them; None looks beside the scene's URI, else at its
+    links."""
     frames: tuple[Picture, ...] = ()
-    """Pictures of a video through the scene (PNG or JPEG), in order."""
+    """Frames of a video through the scene (PNG or JPEG), in order."""
     min_questions: int = 5
-    """Questions that are asked for; a model may give more."""
+    """Number of questions to request; a model may give more."""
     constrain: bool = True
-    """Enumerate the node ids in the schemas that the model is held to."""
+    """Enumerate the node ids in the schemas of tools and answers."""
     compact: bool = False
     """Ask for one question at a time in small choices."""
 
 
 def places_of(context: Context) -> Places:
-    """The context's places, made once per scene."""
+    """Return the context's places, built once per scene."""
     scene = scene_of(context.scene)
     truth = context.truth or truth_of(context.scene)
-    # The key names an object that the value keeps alive, so that no other takes its identity.
+    # The value keeps the object alive, so that no other one can get the id in the key.
     return per_scene(scene, f"capnav_places_{id(truth)}", lambda: Places(scene, truth))
 
 
 async def propose(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Let the model speak: call tools, or answer. Frames go along and are kept nowhere."""
+    """Ask the model for tool calls or an answer. Frames are sent along and not stored."""
     reply, paid = await ask_model(_prepared, state, runtime.context)
     return {"messages": [reply], **paid}
 
@@ -148,8 +149,7 @@ async def propose(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 def _prepared(state: State, context: Context) -> Asked:
     places, seed = places_of(context), state["seed"]
     if context.compact:
-        # A seed of its own for each turn: an engine that is seeded by the prompt would repeat
-        # itself.
+        # A different seed for each turn: an engine seeded by the prompt would repeat itself.
         seed += turns(said(state))
         talk, schema = _compact_talk(state, context, places, seed)
     else:
@@ -179,7 +179,7 @@ def _prepared(state: State, context: Context) -> Asked:
 def _compact_talk(
     state: State, context: Context, places: Places, seed: int
 ) -> tuple[list[BaseMessage], dict[str, Any]]:
-    """One question of several, and of what was said only the last that was wrong."""
+    """Build the messages and schema for one question, with only the last rejection."""
     route, taken = _route(state, places), _taken(state)
     rendered = ask_compact(places, seed=seed, frames=len(context.frames), route=route, taken=taken)
     frames = len(context.frames)
@@ -192,7 +192,7 @@ def _compact_talk(
 
 
 def _route(state: State, places: Places) -> Sequence[str]:
-    """The next question's start and end: those preferred, else drawn."""
+    """Return the next question's start and end: a preferred pair, else a drawn one."""
     done, routes = len(state.get("accepted", [])), state.get("routes", [])
     if done < len(routes):
         return routes[done]
@@ -221,7 +221,7 @@ def consult(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         said(state),
         tools,
         failed=lambda call: call.result is None or "error" in call.result,
-        # The tools' errors say enough of the call itself.
+        # The tools' own errors describe what is wrong with the call.
         advise=lambda *_: _ADVICE,
     )
     stuck = update.get("status") == "failed"
@@ -229,7 +229,7 @@ def consult(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 
 
 def check(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Check each question of an answer; keep the good ones, ask for others, or end."""
+    """Check each question of an answer; keep the good ones, and request others or end."""
     context, places = runtime.context, places_of(runtime.context)
     try:
         given = read_questions(message_text(said(state)[-1].content))
@@ -257,7 +257,7 @@ def check(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 def _go_on(
     state: State, context: Context, good: list[dict[str, Any]], bad: list[dict[str, Any]], text: str
 ) -> dict[str, Any]:
-    """Keep what is good, and end, or send the rest back."""
+    """Keep the good questions, and end or send the rest back."""
     rejected = [
         {**each, "violations": [{"code": v.code, "message": v.message[:400]} for v in wrong]}
         for each in bad
@@ -280,7 +280,7 @@ def _go_on(
 
 
 def _ended(state: State, context: Context, why: Mapping[str, Any]) -> dict[str, Any]:
-    """The update that ends an attempt: with what was accepted, however little that is."""
+    """Return the update that ends an attempt, with the questions accepted so far."""
     accepted, rejected = state.get("accepted", []), state.get("rejected", [])
     calls = calls_made(said(state))
     result = {
@@ -304,7 +304,7 @@ def _ended(state: State, context: Context, why: Mapping[str, Any]) -> dict[str, 
 
 
 def out_of_turns(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """End: the model had all its turns."""
+    """End the run after the model has used all its turns."""
     most = runtime.context.max_turns
     why = given_up("out_of_turns", f"no accepted question in {most} model calls")
     return _ended(state, runtime.context, why)
@@ -314,7 +314,7 @@ builder = AgentGraph(State, Context, Input, "capnav_tasks")
 add_turns(builder, propose, consult, check, out_of_turns)
 builder.add_edge(START, "propose")
 build_graph = builder.compile
-"""Gives the graph, with where its steps are kept: nowhere by default."""
+"""Compiles the graph; takes the checkpointer for its steps, none by default."""
 
 
 graph = build_graph()

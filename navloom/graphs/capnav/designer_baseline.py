@@ -1,9 +1,9 @@
 """Baselines for the jobs ``capnav_tasks`` and ``capnav_task_choice``: designers of questions.
 
-The heuristic asks the tools what is where and what is joined, draws pairs of nodes (or takes those
-it is told to prefer), names one thing of each, and writes the usual sentence. The random one knows
-the nodes' names alone and guesses what is in them. Neither sees pictures, and neither is a language
-model: their questions are grounded or not, never interesting.
+The heuristic asks the tools for items and routes. It draws pairs of nodes (or takes preferred
+ones), names one item of each, and writes the usual sentence. The random one knows only the nodes'
+names and guesses their items. Neither sees images, and neither is a language model: their
+questions are grounded or not, never interesting.
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True)
 class _Work:
-    """A designer's conversation, as the messages show it."""
+    """A designer's conversation, as parsed from its messages."""
 
     request: Request
 
     @cached_property
     def rng(self) -> random.Random:
-        # A rejected answer is followed by another draw, and a repeated turn by the same.
+        # A rejected answer leads to a new draw, a repeated turn to the same one.
         return random.Random(f"{self.request.seed}:{len(self.request.humans)}")
 
     @cached_property
     def names(self) -> dict[str, str] | None:
-        """Names by id, as the tool gave them; None where it was not asked."""
+        """Names by id, as the tool returned them; None where it was not called."""
         for result in self.request.tool_results("nodes"):
             if isinstance(result.result, dict) and "nodes" in result.result:
                 return {n["id"]: n["name"] for n in result.result["nodes"] if n.get("name")}
@@ -58,7 +58,7 @@ class _Work:
 
     @cached_property
     def count(self) -> int:
-        """How many questions are wanted now."""
+        """The number of questions that are requested now."""
         last = self.request.humans[-1]
         found = _MORE.search(last) if len(self.request.humans) > 1 else None
         found = found or _COUNT.search(self.request.first_human)
@@ -68,7 +68,7 @@ class _Work:
 
     @cached_property
     def taken(self) -> set[Pair]:
-        """Pairs that exist, or that this conversation has asked about."""
+        """Pairs that exist, or that this conversation has already used."""
         known = self._block(_TAKEN)
         pairs = {(str(q.get("start")), str(q.get("end"))) for q in known if isinstance(q, dict)}
         for message in self.request.messages:
@@ -78,7 +78,7 @@ class _Work:
 
     @cached_property
     def told(self) -> list[Pair]:
-        """Pairs to prefer that are not taken."""
+        """Preferred pairs that are not taken."""
         routes = self._block(_ROUTES)
         pairs = [(str(r.get("start")), str(r.get("end"))) for r in routes if isinstance(r, dict)]
         return [pair for pair in pairs if pair not in self.taken]
@@ -90,24 +90,24 @@ class _Work:
         return value if isinstance(value, list) else []
 
     def results(self, tool: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-        """Arguments and results of a tool's answered calls."""
+        """Yield arguments and result of each answered call of a tool."""
         for each in self.request.tool_results(tool):
             if isinstance(each.result, dict):
                 yield each.args, each.result
 
     @cached_property
     def rooms(self) -> dict[str, dict[str, Any]]:
-        """What ``items`` said, by node."""
+        """Results of ``items``, by node."""
         return {str(args.get("node")): result for args, result in self.results("items")}
 
     @cached_property
     def ways(self) -> dict[Pair, list[str]]:
-        """What ``route`` said, by pair; an empty path where no way leads."""
+        """Paths returned by ``route``, by pair; empty where there is none."""
         found = self.results("route")
         return {(str(a.get("a")), str(a.get("b"))): list(r.get("path", [])) for a, r in found}
 
     def pairs(self) -> list[Pair]:
-        """As many pairs as are wanted, none of them known to be cut off."""
+        """Return as many pairs as requested, none of them known to be disconnected."""
         names = self.names or {}
         ids = list(names)
         others = (tuple(self.rng.sample(ids, 2)) for _ in range(_MOST_PAIRS if len(ids) > 1 else 0))
@@ -128,7 +128,7 @@ class _Work:
 
 
 def heuristic_tasks(request: Request) -> AIMessage:
-    """Look at the nodes, look into those of a plan, see that they are joined, and write."""
+    """List the nodes, inspect those of drawn pairs, check their routes, and write the questions."""
     work = _Work(request)
     if work.names is None:
         return _calls(request, [("nodes", {})])
@@ -142,7 +142,7 @@ def heuristic_tasks(request: Request) -> AIMessage:
 
 
 def random_tasks(request: Request) -> AIMessage:
-    """Write about nodes drawn blindly and things that a home may have."""
+    """Write questions about randomly drawn nodes and items common in homes."""
     work = _Work(request)
     if work.names is None:
         return _calls(request, [("nodes", {})])
@@ -166,7 +166,7 @@ def _grounded(work: _Work, pair: Pair) -> dict[str, Any]:
 
 
 def _spot(known: Sequence[str], other: str, rng: random.Random) -> str:
-    """A landmark: a thing where there is one, else a way in, and not from the other end."""
+    """Draw a landmark: an item if there is one, else an entrance not from the other end."""
     things = [each for each in known if not each.startswith(_ENTRANCE)]
     ways = [each for each in known if each != f"{_ENTRANCE}{other}"]
     return rng.choice(things or ways or [*known, _NOWHERE][:1])
@@ -214,12 +214,12 @@ def _calls(request: Request, wanted: Sequence[tuple[str, dict[str, Any]]]) -> AI
 
 
 def heuristic_choice(request: Request) -> AIMessage:
-    """Take a thing that stands in the line of each place."""
+    """Choose a listed item at each place."""
     return _choice(request, guess=False)
 
 
 def random_choice(request: Request) -> AIMessage:
-    """Draw things that a home may have."""
+    """Choose items common in homes at random."""
     return _choice(request, guess=True)
 
 
@@ -233,7 +233,7 @@ def _choice(request: Request, *, guess: bool) -> AIMessage:
     made = {"start": start, "end": end, "scene_type": "home"}
     for key, node, other in (("start_detail", start, end), ("end_detail", end, start)):
         said = lines.get(node, "").partition(" - ")[2]
-        # The last may be cut short.
+        # The last name may be truncated.
         things = [each for each in said.split(", ") if each and "…" not in each]
         elsewhere = lines.get(other, "").partition(" - ")[0]
         made[key] = rng.choice(_GUESSES) if guess else _spot(things, elsewhere, rng)

@@ -1,9 +1,9 @@
-"""What a question designer reads: the guideline, the nodes, its tools, and what is wrong.
+"""Prompts and tools of the CapNav question designer, and the messages that reject its questions.
 
 The tools (``nodes``, ``items``, ``route`` and ``feasible``) are thin LangChain tools over pure
-functions on :class:`navloom.tools.capnav.named_places.Places`. What is asked wrongly is answered
-with an ``error`` that says what would do. Descriptions and annotators' notes are untrusted: one
-bounded line each.
+functions on :class:`navloom.tools.capnav.named_places.Places`. A wrong argument is answered with an
+``error`` that says what is valid. Descriptions and annotators' notes are untrusted: one bounded
+line each.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ _COMPACT_ITEMS, _COMPACT_LINE = 24, 500
 _MOST_TAKEN, _COMPACT_TAKEN = 60, 6
 _DRAWS = 50
 NOWHERE = "doorway"
-"""The spot in a place of which nothing is known, not even what it is joined to."""
+"""The landmark of a place of which nothing is known, not even its neighbours."""
 _MOST_FAULTS = 24
 _KEYS = ("start", "start_detail", "end", "end_detail")
 
 
 @cache
 def guideline() -> str:
-    """The guideline document that ships with Navloom."""
+    """Return the guideline document that ships with Navloom."""
     return (
         files("navloom.prompts").joinpath("capnav", _GUIDELINE).read_text(encoding="utf-8").strip()
     )
 
 
 def guideline_record() -> dict[str, Any]:
-    """What a run writes down of the guideline: its name and the hash of its text."""
+    """Return the guideline's name and the hash of its text, for the record of a run."""
     return {"name": _GUIDELINE, "hash": sha256(guideline().encode()).hexdigest()[:12]}
 
 
@@ -61,15 +61,15 @@ def ask(
     routes: Sequence[Sequence[str]] = (),
     taken: Sequence[Mapping[str, Any]] = (),
 ) -> Rendered:
-    """The opening of a designer's conversation.
+    """Render the opening of a designer's conversation.
 
     Args:
         places: the scene.
         seed: varies the choices.
-        least: how many questions are asked for.
-        frames: how many pictures go along.
-        routes: (start, end) that are to be preferred.
-        taken: questions of the scene that exist.
+        least: how many questions to request.
+        frames: how many images are sent along.
+        routes: preferred (start, end) pairs.
+        taken: existing questions of the scene.
     """
     pairs = [{"start": start, "end": end} for start, end in routes]
     known = [{key: q["nodes_involved"][key] for key in _KEYS} for q in taken[-_MOST_TAKEN:]]
@@ -93,14 +93,14 @@ def ask_compact(
     route: Sequence[str],
     taken: Sequence[Mapping[str, Any]] = (),
 ) -> Rendered:
-    """The opening for small models, within about 2,000 characters whatever the scene.
+    """Render the opening for small models, within about 2,000 characters whatever the scene.
 
     Args:
         places: the scene.
         seed: varies the choices.
-        frames: how many pictures go along.
-        route: start and end of the question, which are settled.
-        taken: questions of the scene that exist.
+        frames: how many images are sent along.
+        route: the fixed start and end of the question.
+        taken: existing questions of the scene.
     """
     known = (q["nodes_involved"] for q in taken)
     spots = [
@@ -121,7 +121,7 @@ def ask_compact(
 def draw_route(
     places: Places, taken: Sequence[Mapping[str, Any]], seed: int
 ) -> tuple[str, str] | None:
-    """Two named and joined places, drawn by the seed; one that is not taken where there is one."""
+    """Draw two named and joined places by the seed, preferably a pair that is not taken."""
     dice = random.Random(f"route:{seed}")
     named = [place for place in places.ids if places.called(place)]
     known = {(q["nodes_involved"]["start"], q["nodes_involved"]["end"]) for q in taken}
@@ -131,14 +131,14 @@ def draw_route(
 
 
 def _line(places: Places, place: str) -> str:
-    """``node_12 - Kitchen (with an island)``; a region's id is its name already."""
+    """Return a node's line: ``node_12 - Kitchen (with an island)``; a region's id is its name."""
     name, said = places.name(place), places.description(place)
     named = place if name == place else f"{place} - {name or 'no name'}"
     return paragraph(f"{named} ({said})" if said else named, _MOST_LINE)
 
 
 def compact_things(places: Places, place: str, *, frames: int) -> tuple[str, ...]:
-    """The things of a place that can be chosen; () where any may be, since pictures show them."""
+    """Return the items of a place to choose from; () means any, since only images show them."""
     if frames and places.known(place) != "items":
         return ()
     return landmarks(places, place)[:_COMPACT_ITEMS] or (NOWHERE,)
@@ -151,7 +151,7 @@ def _short_line(places: Places, place: str) -> str:
 
 
 def filled_in(choice: Mapping[str, Any], places: Places) -> dict[str, Any]:
-    """A whole question made of one small choice; what is missing stays empty and is found out."""
+    """Build a whole question from one small choice; missing parts stay empty for the checks."""
     start, end = (_text(choice, key) for key in ("start", "end"))
     spots = {key: _spot(_text(choice, key)) for key in ("start_detail", "end_detail")}
     names = [_named(places, text) for text in (start, end)]
@@ -189,13 +189,13 @@ def mend(
     *,
     precise: bool,
 ) -> str:
-    """What to say to an answer of which some questions are wrong.
+    """Return the message about an answer in which some questions are wrong.
 
     Args:
-        bad: number of each wrong question, from 1, and what is wrong with it.
-        good: numbers of those that are accepted.
-        still: how many are needed yet.
-        precise: say what is wrong with each.
+        bad: number of each wrong question, from 1, and its violations.
+        good: numbers of the accepted questions.
+        still: how many more are needed.
+        precise: name the fault of each.
     """
     kept = f"Accepted: question {', '.join(map(str, good))}. " if good else ""
     lines = [
@@ -210,7 +210,7 @@ def mend(
 
 
 def shortened(given: Mapping[str, Any]) -> dict[str, Any]:
-    """What a rejected question said, bounded, for the record."""
+    """Return a rejected question, bounded, for the record."""
     involved = given.get("nodes_involved")
     said = {"question": quoted(given.get("question", ""))}
     if isinstance(involved, Mapping):
@@ -223,7 +223,7 @@ _MOST_WORDS = 200
 
 
 def find_nodes(places: Places) -> dict[str, Any]:
-    """Every place: ``nodes`` with id, name and description, and how many are ``left_out``."""
+    """List every place: ``nodes`` with id, name and description, and how many are ``left_out``."""
     shown = places.ids[:MOST_NODES]
     nodes = [
         {
@@ -237,9 +237,9 @@ def find_nodes(places: Places) -> dict[str, Any]:
 
 
 def find_items(places: Places, node: str) -> dict[str, Any]:
-    """What is known to be in a place: ``items``, or null where only a description is known.
+    """List the known items of a place: ``items``, or null where only a description is known.
 
-    ``landmarks`` are what a question can name there so that it is found, best first.
+    ``landmarks`` are names that a question can use to identify a spot there, best first.
     """
     place = places.resolve(node)
     if place is None:
@@ -259,7 +259,7 @@ def find_items(places: Places, node: str) -> dict[str, Any]:
 
 
 def find_route(places: Places, a: str, b: str) -> dict[str, Any]:
-    """The route of fewest passages: ``connect``, ``path_length`` and ``path``, whatever body."""
+    """Return the path of fewest passages for any body: ``connect``, ``path_length``, ``path``."""
     ends = [places.resolve(a), places.resolve(b)]
     for said, end in zip((a, b), ends, strict=True):
         if end is None:
@@ -269,7 +269,7 @@ def find_route(places: Places, a: str, b: str) -> dict[str, Any]:
 
 
 def find_feasible(places: Places, body: str, a: str, b: str) -> dict[str, Any]:
-    """Whether a body gets there: ``answer`` (null: nobody knows), ``path`` and ``blocking``."""
+    """Check if a body can get there: ``answer`` (null if unknown), ``path`` and ``blocking``."""
     ends = [places.resolve(a), places.resolve(b)]
     for said, end in zip((a, b), ends, strict=True):
         if end is None:
@@ -295,7 +295,7 @@ def _unknown(places: Places, said: str) -> dict[str, Any]:
 
 
 def capnav_tools(places: Places, *, constrain: bool = True) -> list[BaseTool]:
-    """The four tools over one scene.
+    """Build the four tools over one scene.
 
     Args:
         places: the scene.
