@@ -1,6 +1,6 @@
-"""Agents of NavCraft: one crafts errands (NavCraft-S), one lifts them to relays (NavCraft-C).
+"""NavCraft agents: NavCraft-S designs single-robot errands, NavCraft-C turns them into relays.
 
-A third makes both at once, as the paper tried before (A.13).
+A third designs both at once, as the paper tried before (A.13).
 """
 
 _CHOICES = (

@@ -1,10 +1,10 @@
 """Rule-based baselines for NavCraft: they read the prompt, call the tools, answer in JSON.
 
-Nothing here is a language model. Of whole answers, the heuristic looks far, suits the profile and
-sends a thing where ``tools/navcraft/belongs.yaml`` says it belongs;
-the random one draws names blindly and follows the paper's repair rule. Of small choices, the
-heuristic picks from the names the last message offers, the random one from those the schema allows.
-All know only what the messages say.
+None is a language model. For whole answers, the heuristic prefers distant regions, the profile's
+interests and destinations where ``tools/navcraft/belongs.yaml`` says an object belongs. The random
+one draws names blindly and follows the paper's repair rule. For small choices, the heuristic picks
+from the names in the last message, the random one from those the schema allows. All of them know
+only the messages.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ _RECOMMEND = "recommend"
 _REGIONS = ("start_region", "target_region", "end_region")
 _PLAN = re.compile(r"Object: (\S+)\. End asset: (\S+)\.")
 _SHARP = 6
-"""The power that plausibility is raised to where a place is drawn."""
+"""The power to which plausibility is raised when a place is drawn."""
 _DRAWS = 20
-"""How often a draw that was tried before is drawn again."""
+"""Most attempts to draw a proposal that was not tried before."""
 _LEAST = re.compile(r"at least (\d+) links apart")
 Triple = tuple[str, str, str]
 _THING = re.compile(r"[a-z0-9_]+ in [A-Z]\w*_\w+")
@@ -65,7 +65,7 @@ class Home:
 
     @classmethod
     def read(cls, graph: dict[str, Any]) -> Home:
-        """Read the JSON of CoNavBench A.10.1, floor by floor."""
+        """Parse the JSON of CoNavBench A.10.1, floor by floor."""
         links: dict[str, list[str]] = {}
         assets: dict[str, list[str]] = {}
         objects: dict[str, list[str]] = {}
@@ -88,7 +88,7 @@ class Home:
         return list(self.links)
 
     def way(self, start: str, end: str) -> list[str]:
-        """The transitions of a way of fewest links; none where there is no way."""
+        """Return the transitions of a path with fewest links; none where there is no path."""
         left = self.hops(end)
         here, found = start, list[str]()
         while here != end and here in left:
@@ -98,7 +98,7 @@ class Home:
         return found
 
     def hops(self, start: str) -> dict[str, int]:
-        """Links from a region to every region one can reach from it."""
+        """Return the number of links from a region to each region reachable from it."""
         reached, queue = {start: 0}, deque([start])
         while queue:
             here = queue.popleft()
@@ -110,7 +110,7 @@ class Home:
 
 
 def likes(profile: dict[str, Any] | None) -> dict[str, int]:
-    """The words a profile speaks for: 2 for its own, 1 for what they bring to mind."""
+    """Return weights of the words that a profile prefers: 2 for its own, 1 for related ones."""
     if not profile:
         return {}
     text = f"{profile.get('Occupation', '')} {profile.get('Lifestyle Description', '')}"
@@ -120,17 +120,17 @@ def likes(profile: dict[str, Any] | None) -> dict[str, int]:
 
 
 def taste(name: str, liked: dict[str, int]) -> int:
-    """How much an object's name is to somebody's taste."""
+    """Return how well an object's name matches the preferred words."""
     return sum(liked.get(word.removesuffix("s"), 0) for word in name.split("_"))
 
 
 def heuristic_single(request: Request) -> AIMessage:
-    """Baseline for ``phase_1``: far regions by breadth-first search, to where things belong."""
+    """Answer ``phase_1`` with distant regions (by hops) and ends where the object belongs."""
     return _single(request, _far_errand)
 
 
 def random_single(request: Request) -> AIMessage:
-    """Baseline for ``phase_1``: names drawn at random, repaired by the paper's rule."""
+    """Answer ``phase_1`` with random names, repaired by the paper's rule."""
     return _single(request, _blind_errand)
 
 
@@ -161,7 +161,7 @@ def _single(request: Request, propose: Any) -> AIMessage:
 
 
 def _last_plan(request: Request) -> tuple[str, str] | None:
-    """What the baseline said it had in mind when it last called the tool."""
+    """Return the object and end asset that the baseline stated with its last tool call."""
     for message in reversed(request.messages):
         if isinstance(message, AIMessage) and message.tool_calls:
             match = _PLAN.search(str(message.content))
@@ -170,17 +170,17 @@ def _last_plan(request: Request) -> tuple[str, str] | None:
 
 
 def _answered(request: Request, tool: str) -> list[ToolResult]:
-    """The calls that a tool answered with JSON; a refusal in words is not looked at."""
+    """Return the calls that a tool answered with JSON, without those refused in words."""
     return [call for call in request.tool_results(tool) if isinstance(call.result, dict)]
 
 
 def _rng(request: Request) -> random.Random:
-    # A seed of its own for each turn: a turn that is repeated after a crash repeats its choice.
+    # Seeded by the turn: a turn that is repeated after a crash repeats its choice.
     return random.Random(f"{request.seed}:{len(request.messages)}")
 
 
 def _choice_rng(request: Request) -> random.Random:
-    # Questions that stand by themselves are as long as each other: draws must not go together.
+    # Separate questions have equal message counts: seed by their text, so that draws differ.
     asked = f"{request.seed}:{len(request.messages)}:{request.job}:{request.humans[-1:]}"
     return random.Random(asked)
 
@@ -212,7 +212,7 @@ def _far_errand(
 
 
 def _suits(obj: str, asset: str, region: str) -> float:
-    """How much likelier a thing is to be sent there than to where it is odd."""
+    """Return how plausible it is to send an object to an asset of a region, sharpened."""
     room = region.rpartition("_")[0].replace("_", " ")
     return plausibility(obj, asset, room).score ** _SHARP
 
@@ -223,7 +223,7 @@ def _blind_errand(
     calls = _answered(request, _CHECK_PATHS)
     tried = [tuple(call.args.get(key) for key in _REGIONS) for call in calls]
     last = calls[-1] if calls and not request.rejected else None
-    # The paper's rule may keep two regions that no third fits: then all three are drawn anew.
+    # The paper's rule may keep two regions that no third one fits. Then draw all three again.
     for kept in (last, None):
         for _ in range(_DRAWS):
             drawn = _blind_draw(home, rng, kept, plan)
@@ -252,9 +252,9 @@ def _blind_draw(
 
 
 def heuristic_collab(request: Request) -> AIMessage:
-    """Baseline for ``phase_2``: ranks relays by hops read from the links, asks the best first.
+    """Answer ``phase_2`` with relays ranked by hops over the links; check the best one first.
 
-    Where there is a tool that recommends relays it is asked before, and what it says is taken.
+    A tool that recommends relays is called before, and its recommendation is taken.
     """
     if _RECOMMEND in request.tools and not request.tool_results(_RECOMMEND):
         return _call(_rng(request), "What is recommended?", _RECOMMEND, {"k": 3})
@@ -262,7 +262,7 @@ def heuristic_collab(request: Request) -> AIMessage:
 
 
 def random_collab(request: Request) -> AIMessage:
-    """Baseline for ``phase_2``: helper, transfer asset and type drawn at random."""
+    """Answer ``phase_2`` with a random helper, transfer asset and type."""
     return _collab(request, _blind_relay)
 
 
@@ -291,7 +291,7 @@ def _collab(request: Request, propose: Any) -> AIMessage:
 
 
 def _told_before(request: Request) -> list[RelayChoice]:
-    """The relays that were answered before, without a tool, and turned down."""
+    """Return the relays that were answered before without a tool and rejected."""
     spoken = [m for m in request.messages if isinstance(m, AIMessage) and not m.tool_calls]
     said = (json.loads(str(message.content)) for message in spoken)
     return [RelayAnswer.model_validate(each["phase_2"]).choice for each in said]
@@ -314,7 +314,7 @@ def _near_relay(
     to_start, to_target, to_end = hops[start], hops[target], hops[end]
     helpers = [r for r in to_target if to_start.get(r, 99) > 1 and r not in barred]
     places = [r for r in to_target if r != target and r in to_end and r in to_start]
-    # What robot_1 walks is the same wherever robot_2 comes from.
+    # Robot_1's path does not depend on robot_2's start.
     calls = _answered(request, _CHECK_RELAY)
     vain = {RelayChoice(**c.args)[1:] for c in calls if c.result.get("r1_efficient") is False}
     ranked = []
@@ -340,7 +340,7 @@ def _near_relay(
 
 
 def _recommended(request: Request, rng: random.Random) -> RelayChoice | None:
-    """What the tool said would do instead of the relay that was asked about last."""
+    """Return the tool's recommendation in place of the last relay it was asked about, or None."""
     calls = _answered(request, _CHECK_RELAY)
     if not calls:
         return None
@@ -373,17 +373,17 @@ def _blind_relay(
 
 
 def random_choice(request: Request) -> AIMessage:
-    """Baseline for every choice: any name that the schema allows."""
+    """Choose any name that the schema allows."""
     return _chosen(request, _choice_rng(request).choice, from_list=False)
 
 
 def heuristic_choice(request: Request) -> AIMessage:
-    """Baseline for every choice: one of the names that a list offers, where one does."""
+    """Choose one of the names that a list in the prompt offers, where one does."""
     return _chosen(request, _choice_rng(request).choice, from_list=True)
 
 
 def first_choice(request: Request) -> AIMessage:
-    """Control for every choice: always the first of the list, whatever it says."""
+    """Choose the first of the list whatever it is, as a control."""
     return _chosen(request, lambda names: names[0], from_list=True)
 
 
@@ -400,13 +400,13 @@ def _chosen(request: Request, pick: Callable[[list[Any]], Any], *, from_list: bo
     if from_list and "handoff" in choice:
         lines = [match.groupdict() for match in _SHOWN.finditer(request.first_human)]
         if shown := [line for line in lines if line["handoff"] in enums["handoff"]]:
-            # A line is taken whole.
+            # Handoff and type of a line belong together.
             choice |= pick(shown)
     return request.answer(choice)
 
 
 def _offered(request: Request, name: str) -> list[str]:
-    """The names that the last message offers for a choice, in its order."""
+    """Return the names that the last message offers for a choice, in order."""
     if name == "robot_2":
         shown = _HELPERS.search(request.first_human)
         text = shown.group(1) if shown else ""

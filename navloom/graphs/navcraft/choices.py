@@ -1,13 +1,14 @@
-"""How the NavCraft graphs ask for small choices instead of whole answers (``Context.compact``).
+"""Small choices instead of whole answers in the NavCraft graphs (``Context.compact``).
 
 For models too small to write the whole answer (CoNavBench 3.1). The model still makes every choice:
-object, start, end, asset, helper, handoff, type; paths, sentences and lists are filled in here. A
-thing is named with its room, ``cup in Kitchen_4``, so that one name can be wrong in one way.
+object, start, end, asset, helper, handoff, type. Paths, sentences and lists are filled in here. An
+item is named with its room, ``cup in Kitchen_4``, so that one name can be wrong in one way only.
 
-The nodes stay the same: what is rendered, bound and read differs. A choice that names something
-that is not there is sent back like any wrong answer; a full set of choices becomes the paper's
-answer, which is then checked like anyone's. Here is what both conversations share; the questions
-are those of :mod:`navloom.graphs.navcraft.errand_choices` and ``relay_choices``.
+The nodes stay the same. Only prompts, schemas and parsing differ. A choice of something that does
+not exist is sent back like any wrong answer. A full set of choices becomes the paper's answer,
+which is then checked like any other. This module holds what both conversations share; the questions
+are those of :mod:`navloom.graphs.navcraft.errand_choices` and
+:mod:`navloom.graphs.navcraft.collab`.
 """
 
 from __future__ import annotations
@@ -26,26 +27,26 @@ from navloom.tools.forms import Violation
 from navloom.tools.navcraft.task import can_hold
 
 MOST_A_ROOM = 6
-"""Names of each kind that are shown of a room."""
+"""Most names of each kind that are shown of a room."""
 LONGEST_NAME = 100
-"""Characters of a thing and its room where the schema does not list them: without a bound a small
-model may never close the quotation marks."""
+"""Most characters of an item and its room where the schema does not list them. Without a limit a
+small model may never close the quotation marks."""
 Update = dict[str, Any]
-"""What a node returns: the answer is not there yet."""
+"""State update that a node returns when the answer is not complete yet."""
 
 
 class Choices(Turns, total=False):
-    """What a graph that may ask for choices remembers."""
+    """State of a graph that may ask for small choices."""
 
     refused: Growing[str]
-    """With ``compact``: names that were sent back."""
+    """With ``compact``: names that were rejected."""
     settled: int
-    """Messages that are not shown again: they are of questions that have their answers."""
+    """Number of messages that are not shown again: their questions have been answered."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ChoiceSettings(TurnLimits):
-    """The part of a context that says how a small model is helped; each an arm of the ablation."""
+    """Settings of how a small model is helped; each is an arm of the ablation."""
 
     scene: SceneLike
     """The home, or its URI."""
@@ -56,46 +57,47 @@ class ChoiceSettings(TurnLimits):
     constrain: bool = True
     """Hold the model to the answer's schema, where its backend can."""
     tools: Literal["check", "library", "none"] = "check"
-    """What a whole answer may be checked with before it is given: the tools, for relays the
-    efficiency library as well (:mod:`navloom_worlds.teams.library`), or nothing. Without tools
-    the answer is held to the same rules, and what they would have said is told back."""
+    """Tools to check a whole answer with before it is given: the two checks, for relays the
+    efficiency library as well (:mod:`navloom_worlds.teams.library`), or none. Without tools the
+    answer must meet the same rules, and is sent back with the errors that the tools would have
+    reported."""
     hold_names: bool = True
     """With ``constrain`` and ``compact``: the schema lists the names that exist."""
     compact: bool = False
-    """Show the home in one line a room, and ask for choices; the rest is filled in."""
+    """Show the home in one line a room, and ask for small choices; the rest is filled in."""
     whole_scene: bool = False
     """With ``compact``: show the home's JSON, as the paper does, instead of a line a room."""
     show_adjacency: bool = True
-    """With ``compact``: say what is next to what, what is far enough, and how far places are."""
+    """With ``compact``: state adjacency, rooms that are far enough, and distances."""
     choices: Literal["ranked", "blind"] = "ranked"
-    """With ``compact``: ways as the tool ranks them, numbers with robot_1's metres, the shortest
-    first; or a blind list: some handoffs that will do, by name, in the seed's order."""
+    """With ``compact``: handoffs as the tool ranks them, by number with robot_1's metres, the
+    shortest first; or a blind list: some valid handoffs, by name, in the seed's order."""
     weigh: bool = True
-    """With ``compact``: of each piece of furniture ask whether the object goes on or in it, before
-    one is chosen; up to six small calls an errand."""
+    """With ``compact``: ask for each piece of furniture whether the object goes on or in it, before
+    one is chosen; up to six small calls for each errand."""
     recommend: bool = False
-    """With ``compact``: name a good choice. Then it is the planner's, not the model's."""
+    """With ``compact``: name a good choice, which is then the planner's, not the model's."""
 
     @property
     def lists_names(self) -> bool:
-        """Whether a schema of choices lists the names that exist."""
+        """True if a schema of choices lists the names that exist."""
         return self.constrain and self.hold_names
 
     @property
     def schema_holds(self) -> bool:
-        """Whether the model can be held to those names, so that the prompt need not list them."""
+        """True if the backend enforces those names, so that the prompt need not list them."""
         return self.lists_names and takes_schema(self.model)
 
 
 def prompt_suffix(compact: bool, tools: str) -> str:
-    """How the name of the prompt ends that asks for small choices, or for answers without tools."""
+    """Return the suffix of the prompt's name for small choices, or for answers without tools."""
     if compact:
         return "_choices"
     return "_untooled" if tools == "none" else ""
 
 
 class NamedThing(NamedTuple):
-    """An object or asset by name, and its room."""
+    """Name of an object or asset, with its room."""
 
     name: str
     region: str
@@ -105,7 +107,7 @@ class NamedThing(NamedTuple):
 
 
 def things(scene: Scene, kind: ItemKind, holding: str | None = None) -> list[NamedThing]:
-    """What may be chosen: at most ``MOST_A_ROOM`` names a room.
+    """List the items that may be chosen, at most ``MOST_A_ROOM`` names a room.
 
     Args:
         scene: the scene.
@@ -123,9 +125,10 @@ def things(scene: Scene, kind: ItemKind, holding: str | None = None) -> list[Nam
 
 
 def shown_scene(scene: Scene, settings: ChoiceSettings) -> str:
-    """The home as the prompts of small choices show it: whole, one line a room, or rooms alone.
+    """Return the home as text for prompts of small choices: JSON, a line a room, or room names.
 
-    Where each choice comes with a list of what will do, more than the rooms' names is only longer.
+    Where each choice has a list of valid names, more than the rooms' names only lengthens the
+    prompt.
     """
     if settings.whole_scene:
         return scene_json(scene)
@@ -136,7 +139,7 @@ def shown_scene(scene: Scene, settings: ChoiceSettings) -> str:
 
 @kept_per_scene
 def compact_scene(scene: Scene) -> str:
-    """The scene in one line a room: its furniture and objects."""
+    """Return the scene as one line a room: its furniture and objects."""
     shown = {kind: things(scene, kind) for kind in ("asset", "object")}
     lines = []
     for region in scene.regions:
@@ -150,7 +153,7 @@ def compact_scene(scene: Scene) -> str:
 
 
 def choice_field(names: Sequence[Any], constrain: bool) -> dict[str, Any]:
-    """The schema of one choice: the names themselves, or any short text."""
+    """Return the schema of one choice: an enumeration of the names, or any short text."""
     listed = [str(name) for name in names]
     if constrain and listed:
         return {"type": "string", "enum": listed}
@@ -158,7 +161,7 @@ def choice_field(names: Sequence[Any], constrain: bool) -> dict[str, Any]:
 
 
 def without_refused(schema: dict[str, Any], state: Mapping[str, Any]) -> dict[str, Any]:
-    """A schema without names that were refused: a failing choice is not made again."""
+    """Remove rejected names from a schema, so that a failed choice is not made again."""
     refused = set(state.get("refused", []))
     for field in schema["properties"].values():
         left = [name for name in field.get("enum", []) if name not in refused]
@@ -170,12 +173,12 @@ def without_refused(schema: dict[str, Any], state: Mapping[str, Any]) -> dict[st
 def refuse(
     named: Any, code: str, fault: str, state: Mapping[str, Any], settings: ChoiceSettings
 ) -> Update:
-    """Send a choice back, and take the name off the list."""
+    """Return the update that rejects a choice and removes its name from the list."""
     return {**sent_back(state, [Violation(code, fault)], settings), "refused": [str(named)]}
 
 
 def read_thing(text: Any, scene: Scene, kind: ItemKind) -> NamedThing | str:
-    """The thing a model named, or one sentence that says why there is none."""
+    """Return the item that a model named, or a sentence that says why there is none."""
     name, _, region = str(text).strip().rpartition(" in ")
     if region not in scene.region_by_id:
         return f"'{str(text)[:80]}' names no room of the home. Write it as [thing] in [room]."

@@ -1,9 +1,10 @@
-"""NavCraft-C: an agent that lifts an errand to a relay of two robots (CoNavBench 3.1.3, A.11).
+"""NavCraft-C: an agent that turns an errand into a relay of two robots (CoNavBench 3.1.3, A.11).
 
-Given no errand, the graph first crafts one with NavCraft-S. It then looks, exactly, whether any
-relay could spare robot_1 a step: "not worth it" is a finding, not a failure. Otherwise the model
-proposes helper start, transfer asset and type, asks ``check_collab_path_efficient``, and answers
-with ``phase_2``; the answer must be the relay the tool confirmed, told in the exact templates.
+Without a given errand, the graph first crafts one with NavCraft-S. It then checks exactly whether
+any relay could shorten robot_1's path: "not worth it" is a finding, not a failure. Otherwise the
+model proposes helper start, transfer asset and type, calls ``check_collab_path_efficient``, and
+answers with ``phase_2``. The answer must be the relay that the tool confirmed, in the exact
+templates.
 
     START -> errand -> survey -> propose, consult, check (navloom.graphs.turns) -> END
        |       |         |
@@ -11,19 +12,16 @@ with ``phase_2``; the answer must be the relay the tool confirmed, told in the e
        |       +-> END <-+
        +- given phase_1 -> survey
 
-``errand`` is NavCraft-S itself, a graph within this one.
+``errand`` is NavCraft-S itself, as a subgraph.
 
-The efficiency library in the relay's conversation: its tools, their words, what was asked of it.
+The efficiency library is an ablation beside the paper's one tool (``Context.tools``). The prompt
+stays the same, word for word, followed by the additional tools (CoNavBench 3.1).
 
-An arm of its own beside the paper's one tool (``Context.tools``): the prompt stays, word for word,
-and says after it what else may be called (CoNavBench 3.1).
-
-A relay in small choices: one of the ways that the tool ranks, or each part of it by name.
-
-Of the ranked list a model reads numbers and robot_1's metres alone and answers with a number: a
-small model that reads places, helpers and times beside them takes a line by its words, not the
-shortest (docs/small-models.md has the figures). Otherwise it names where robot_2 starts, where the
-object is handed over, and the type. See :mod:`navloom.graphs.navcraft.choices`; source: CoNavBench
+With ``compact`` the relay is asked for in small choices: one of the handoffs that the tool ranks,
+or each part of it by name. Of the ranked list a model reads only numbers and robot_1's metres, and
+answers with a number. A small model that also reads places, helpers and times chooses a line by its
+words instead of the shortest (docs/small-models.md has the figures). Otherwise it names robot_2's
+start, the handoff, and the type. See :mod:`navloom.graphs.navcraft.choices`; source: CoNavBench
 3.1.3.
 """
 
@@ -107,9 +105,9 @@ from navloom.tools.navcraft.wish import (
 )
 
 MOST_PLACES = 6
-"""Handoffs that are shown."""
+"""Most handoffs that are shown."""
 _LONGEST_NUMBER = 20
-"""Characters that are read of a number that a model answers with."""
+"""Characters that are read of a number in the model's answer."""
 
 
 class Handoff(NamedTuple):
@@ -118,8 +116,8 @@ class Handoff(NamedTuple):
     Attributes:
         place: the asset and its room.
         kind: ``"Type-A1"`` or ``"Type-A2"``.
-        metres: what robot_1 walks then.
-        helper: where robot_2 best starts; empty where none is named.
+        metres: length of robot_1's path with it.
+        helper: the best start for robot_2; empty where none is named.
     """
 
     place: NamedThing
@@ -133,11 +131,11 @@ class Handoff(NamedTuple):
 
 @dataclass(frozen=True)
 class Offer:
-    """What a model is offered to make a relay of.
+    """Relay candidates that a model may choose from.
 
     Attributes:
-        relays: every guarded relay of the errand.
-        wish: what is asked.
+        relays: every relay of the errand that passes the guards.
+        wish: the requested properties of the relay.
         settings: how the model is helped.
         seed: draws and orders a blind list.
     """
@@ -154,7 +152,7 @@ class Offer:
 
     @cached_property
     def kept(self) -> NDArray[np.bool_]:
-        """Which relays are as asked, and at a place whose name is shown."""
+        """Mask of the relays that meet the wish and whose transfer asset's name is shown."""
         shown = {(each.region, each.name) for each in self.places}
         named = [(each.region, each.name) in shown for each in self.relays.transfers]
         return (
@@ -163,22 +161,22 @@ class Offer:
 
     @cached_property
     def places(self) -> list[NamedThing]:
-        """The furniture that may be named: it holds the object."""
+        """Furniture that can hold the object and may be named."""
         return things(self.task.scene, "asset", self.task.object_item.prompt_name)
 
     @cached_property
     def helpers(self) -> list[str]:
-        """Where robot_2 may start, in scene order."""
+        """Regions in which robot_2 may start, in scene order."""
         found = np.unique(self.relays.start[self.kept])
         return [self.relays.starts[i].region for i in found]
 
     @cached_property
     def handoffs(self) -> list[Handoff]:
-        """At most ``MOST_PLACES``: the best first, or in the seed's order."""
+        """At most ``MOST_PLACES`` handoffs: the best first, or in the seed's order."""
         return self._ranked() if self.settings.choices == "ranked" else self._blind()
 
     def _ranked(self) -> list[Handoff]:
-        """The best handoff of each room and type, with the helper start that is best for it."""
+        """Return the best handoff of each room and type, with the best helper start for it."""
         solo, found = self.task.solo_metres or 0.0, dict[tuple[str, str], Handoff]()
         ranking = self.relays.ranking("alpha")
         for row in ranking[self.kept[ranking]]:
@@ -196,12 +194,12 @@ class Offer:
         return [*found.values()]
 
     def _blind(self) -> list[Handoff]:
-        """Some of those there are: what may be, not what is best."""
+        """Return a random sample of the valid handoffs, not the best ones."""
         solo, found = self.task.solo_metres or 0.0, dict[tuple[int, int], Handoff]()
         for row in np.flatnonzero(self.kept):
             relay = self.relays.relay(int(row))
             place = NamedThing(relay.transfer_asset, relay.transfer_region)
-            # What robot_1 walks is the same wherever robot_2 comes from.
+            # Robot_1's path does not depend on robot_2's start.
             key = int(self.relays.transfer[row]), int(self.relays.type_index[row])
             found[key] = Handoff(place, relay.collab_type, relay.alpha * solo)
         ordered = [found[key] for key in sorted(found)]
@@ -209,16 +207,16 @@ class Offer:
 
     @cached_property
     def ways(self) -> dict[str, Handoff]:
-        """What is chosen from by number, the shortest for robot_1 first; empty: names are asked."""
+        """Handoffs by number, robot_1's shortest first; empty where names are asked for."""
         numbered = self.settings.choices == "ranked" and self.settings.show_adjacency
         return {str(n): each for n, each in enumerate(self.handoffs, 1)} if numbered else {}
 
     def facts(self) -> str:
-        """What is asked, who may start where, and some handoffs; or the ways and their metres."""
+        """Return the prompt's facts: wish, helper starts and handoffs, or numbers and metres."""
         task = self.task
         if self.ways:
             shown = [f"{number}: {way.metres:.1f} m" for number, way in self.ways.items()]
-            # Its first is the optimum of what is asked for: the ranking is the planner's.
+            # The planner ranks them, so the first is the optimum for the wish.
             return "\n".join([*shown, *(["A good choice: 1."] if self.settings.recommend else [])])
         facts = [f"Alone robot_1 walks {task.solo_metres or 0:.0f} m.", self.wish.told(task)]
         if self.settings.show_adjacency:
@@ -237,7 +235,7 @@ class Offer:
         return "\n".join(filter(None, facts))
 
     def schema(self) -> dict[str, Any]:
-        """The schema of a way's number, or of the choices of a relay."""
+        """Return the schema of a handoff's number, or of a relay's choices."""
         constrain, scene = self.settings.lists_names, self.task.scene
         if self.ways:
             numbers: dict[str, Any] = {"enum": [*map(int, self.ways)]} if constrain else {}
@@ -256,9 +254,9 @@ class Offer:
 def relay_question(
     state: Mapping[str, Any], offer: Offer, errand: Errand
 ) -> tuple[Rendered, dict[str, Any]]:
-    """The opening of a relay's conversation, and the schema of what is asked."""
+    """Render the opening of a relay's conversation; return it with the answer's schema."""
     settings = offer.settings
-    # A way's line says all that its choice needs.
+    # The numbered lines say all that the choice needs.
     hidden = offer.ways and not settings.whole_scene
     rendered = load_prompt("navcraft_collab_choices").render(
         scene="" if hidden else shown_scene(offer.task.scene, settings),
@@ -274,7 +272,7 @@ def relay_question(
 def chosen_relay(
     answer: Mapping[str, Any], state: Mapping[str, Any], offer: Offer, *, strict: bool
 ) -> tuple[RelayChoice | None, Update]:
-    """The relay where the tool finds it efficient and it is as asked, else why it is not."""
+    """Return the chosen relay if it is efficient and meets the wish, else the rejection."""
     task, settings = offer.task, offer.settings
     if offer.ways:
         number = str(answer.get("way")).strip()[:_LONGEST_NUMBER]
@@ -303,7 +301,7 @@ def chosen_relay(
             f"With {place} and {kind} robot_1 walks {found['r1_rate'] * alone:.0f} m, alone "
             f"{alone:.0f} m: no gain."
         )
-    # What is best changed is the start, unless the handoff will not do with any.
+    # Prefer to change robot_2's start, unless the handoff works with no start.
     starts = starts_instead(offer.relays, offer.kept, choice)
     if settings.show_adjacency or starts:
         why += f" Choose one of: {listed(starts or [*map(str, offer.handoffs)])}."
@@ -312,25 +310,25 @@ def chosen_relay(
 
 
 LIBRARY = ("recommend", "reach", "travel_time", "rendezvous", "interference", "revise_route")
-"""The efficiency library's tools by name, which ``navloom-worlds`` has."""
+"""Names of the efficiency library's tools, which ``navloom-worlds`` provides."""
 _PROMPT = "navcraft_collab_library"
 _KEPT = 16
 
 
 def with_library(rendered: Rendered) -> Rendered:
-    """The relay's prompt with what the library can be asked."""
+    """Append the library's tools to the relay's prompt."""
     return load_prompt(_PROMPT).render(rules=rendered.system, question=rendered.human)
 
 
 def asked_library(
     task: RelayTask, bodies: Sequence[Embodiment], **given: Any
 ) -> Sequence[BaseTool]:
-    """The library's tools over one task, made once.
+    """Return the library's tools over one task, built once.
 
     Args:
         task: the single-robot task.
         bodies: robot_1's and robot_2's; none where relays are not driven.
-        given: what :func:`navloom_worlds.teams.library.library_tools` takes besides.
+        given: other arguments of :func:`navloom_worlds.teams.library.library_tools`.
     """
     kept = per_scene(
         task.scene,
@@ -342,7 +340,7 @@ def asked_library(
 
 
 def library_record(messages: Sequence[AnyMessage]) -> dict[str, Any]:
-    """How often each tool of the library was called, and the prompt that told of it."""
+    """Count the calls of each library tool; return them with the record of the library's prompt."""
     asked = Counter(call.name for call in calls_made(messages) if call.name in LIBRARY)
     return {
         "library_calls": dict(sorted(asked.items())),
@@ -358,53 +356,55 @@ _NO_SHORTER = "It does not shorten robot_1's way."
 
 
 class Input(TypedDict):
-    """What a caller gives."""
+    """Input of NavCraft-C."""
 
     seed: int
     """Varies the model's choices; goes into the prompts."""
     phase_1: NotRequired[dict[str, Any] | None]
-    """The errand, with the keys of A.10.1; None, or none, lets the graph craft one."""
+    """The errand, with the keys of A.10.1; None or left out lets the graph craft one."""
     wish: NotRequired[Asked | None]
-    """What the relay should be beside being valid; None, or none: as the seed draws it."""
+    """Requested properties of the relay; None or left out draws them by the seed."""
 
 
 class State(Input, Choices, total=False):
-    """What a run remembers.
+    """State of NavCraft-C.
 
     Its result is ``{"phase_1", "phase_2", "verdict", "navloom"}``, without ``phase_2`` where only
-    phase 1 held; its reason is ``phase_1:CODE`` where the errand failed.
+    phase 1 succeeded; its reason is ``phase_1:CODE`` where the errand failed.
     """
 
     errand: dict[str, Any]
-    """What is recorded of the errand: the ``navloom`` part of NavCraft-S."""
+    """The errand's record: the ``navloom`` part of NavCraft-S."""
     asked: Asked
-    """What is asked of the relay: the wish, or the nearest to it that a relay of the errand is."""
+    """The properties asked of the relay: the wish, or the nearest that a relay of the errand can
+    meet."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Context(navcraft_single.Context):
-    """What does not change during a run: NavCraft-S's context and the relay's rules."""
+    """Settings of NavCraft-C, fixed during a run: those of NavCraft-S and the relay's rules."""
 
     strict_helper: bool = False
-    """The text's stricter guard: the helper starts next to neither target nor transfer region."""
+    """The text's stricter guard: the helper starts neither next to the target nor the transfer
+    region."""
     types: Types = "balanced"
-    """Which types are asked for: both as often, whichever, or one."""
+    """Relay types to ask for: both equally often, any, or one."""
     faster: bool = False
-    """Only relays that are done before robot_1 alone would be."""
+    """Only relays that finish before robot_1 alone would."""
     min_gain: float = 0.0
-    """Only relays that spare robot_1 so much of its way, 1 - alpha."""
+    """Only relays that save robot_1 at least this share of its path, 1 - alpha."""
     verify_sim: bool = False
-    """Drive each accepted relay with two bodies (CoNavBench 4.1), as ``navloom-worlds`` can."""
+    """Drive each accepted relay with two bodies (CoNavBench 4.1), by ``navloom-worlds``."""
     robot_1: str = "FETCH"
     """Robot_1's body, by name or as ``FILE.json#NAME``."""
     robot_2: str = "SPOT"
     """Robot_2's body."""
     drop_undriven: bool = False
-    """Whether a relay that could not be driven fails, as ``not_driven``."""
+    """Fail a relay that could not be driven, as ``not_driven``."""
 
 
 def _crafted(made: dict[str, Any], _: State) -> dict[str, Any]:
-    """The update that NavCraft-S makes."""
+    """Return the update from the result of NavCraft-S."""
     if made["status"] == "failed":
         ended = given_up(f"phase_1:{made['reason']}", made["message"])
         return {"paid": made["paid"], **ended}
@@ -413,7 +413,7 @@ def _crafted(made: dict[str, Any], _: State) -> dict[str, Any]:
 
 
 def survey(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Look, over every relay there is, whether one spares robot_1 a step, and what can be asked."""
+    """Check over all relays whether one shortens robot_1's path, and settle the wish."""
     context = runtime.context
     wish = settled(
         _relays(state, context),
@@ -464,7 +464,7 @@ def _errand_record(state: State, context: Context) -> dict[str, Any]:
 
 
 def _errand(state: State, context: Context) -> Errand:
-    """The errand's names; one that breaks the rules of A.10.1 is a caller's mistake."""
+    """Return the errand's names; reject a given errand that breaks the rules of A.10.1."""
     given = state["phase_1"]
     task, wrong = read_errand({"phase_1": given}, scene_of(context.scene), tau=context.tau)
     if task is None or wrong:
@@ -474,7 +474,7 @@ def _errand(state: State, context: Context) -> Errand:
 
 def _task(state: State, context: Context) -> RelayTask:
     scene = scene_of(context.scene)
-    # A few per scene are kept: the steps of one sample share a task, and memory stays flat.
+    # Cache a few per scene: the steps of one sample share a task, and memory stays bounded.
     tasks = per_scene(
         scene, "relay_tasks", lambda: lru_cache(TASKS_KEPT)(partial(RelayTask, scene))
     )
@@ -482,7 +482,7 @@ def _task(state: State, context: Context) -> RelayTask:
 
 
 def ask(state: State, context: Context) -> tuple[Rendered, dict[str, Any]]:
-    """The prompt, and the schema of the answer or of the choices."""
+    """Render the prompt; return it with the schema of the answer or of the choices."""
     scene, constrain, strict = scene_of(context.scene), context.constrain, context.strict_helper
     if context.compact:
         return relay_question(state, _offer(state, context), _errand(state, context))
@@ -498,10 +498,10 @@ def ask(state: State, context: Context) -> tuple[Rendered, dict[str, Any]]:
 
 
 def tools(state: State, context: Context) -> Sequence[BaseTool]:
-    """What the model may call."""
+    """Return the tools that the model may call."""
     if context.tools == "none":
         return ()
-    # To describe a tool costs more than to call it a hundred times.
+    # Building a tool's schema costs more than a hundred calls of it.
     kept = per_scene(
         scene_of(context.scene), "relay_tools", lambda: lru_cache(TASKS_KEPT)(relay_tools)
     )
@@ -536,7 +536,7 @@ def _advice(call: TurnCall, before: list[TurnCall], context: Context) -> str:
 
 
 def confirmed_relay(messages: list[AnyMessage]) -> RelayChoice | None:
-    """The relay that the tool found efficient last."""
+    """Return the relay that the tool found efficient last, or None."""
     made = (call for call in calls_made(messages) if call.name not in LIBRARY)
     good = [call for call in made if not _failed(call)]
     if not good:
@@ -579,7 +579,7 @@ def check(answer: dict[str, Any], state: State, context: Context) -> dict[str, A
 def _held(
     answer: dict[str, Any], state: State, context: Context
 ) -> tuple[RelayChoice | None, list[Violation]]:
-    """The relay that an answer without tools means, and what the tool would have said of it."""
+    """Return the relay of an answer without tools, and the errors that the tool reports."""
     plan, wrong = read_form(answer, "phase_2", RelayAnswer)
     if plan is None:
         return None, wrong
@@ -599,7 +599,7 @@ def _held(
 
 
 def _driven(relay: RelayChoice, state: State, context: Context) -> dict[str, Any]:
-    """How the relay went with two bodies."""
+    """Drive the relay with two bodies; return the record of the drive."""
     task = _task(state, context)
     bodies: dict[RobotName, Embodiment] = {
         "robot_1": body_of(context.robot_1),
@@ -615,7 +615,7 @@ def _driven(relay: RelayChoice, state: State, context: Context) -> dict[str, Any
 
 
 def prompt_name_of(context: Context) -> str:
-    """Which prompt a context asks for a relay with."""
+    """Return the name of the prompt that a context asks for a relay with."""
     return f"navcraft_collab{prompt_suffix(context.compact, context.tools)}"
 
 
@@ -643,7 +643,7 @@ def _result(
 
 
 def _as_asked(relay: RelayChoice, state: State, context: Context) -> dict[str, Any]:
-    """What was asked, what was given up of the wish, and regret among the relays as asked."""
+    """Return the wish, the parts of it given up, and the regret among the relays that meet it."""
     relays, asked, wish = _relays(state, context), Wish(**state["asked"]), _wish(state)
     found = check_collab_path_efficient(relays.task, *relay, strict=context.strict_helper)
     best = float(relays.alpha[asked.kept_by(relays)].min())
@@ -654,17 +654,17 @@ def _as_asked(relay: RelayChoice, state: State, context: Context) -> dict[str, A
 
 
 def begin(state: State) -> Literal["errand", "survey"]:
-    """An errand that was given is not crafted again."""
+    """Route past the errand's node where an errand is given."""
     return "survey" if state.get("phase_1") else "errand"
 
 
 def after_errand(state: State) -> Literal["survey", "__end__"]:
-    """Without an errand there is no relay."""
+    """Route to the end where no errand was made."""
     return "__end__" if state.get("status") else "survey"
 
 
 def after_survey(state: State) -> Literal["propose", "__end__"]:
-    """Where no relay helps there is nothing to ask a model."""
+    """Route to the end where no relay helps."""
     return "__end__" if state.get("status") else "propose"
 
 
@@ -676,7 +676,7 @@ builder.add_conditional_edges(START, begin)
 builder.add_conditional_edges("errand", after_errand)
 builder.add_conditional_edges("survey", after_survey)
 build_graph = builder.compile
-"""Gives the graph, with where its steps are kept: nowhere by default."""
+"""Compiles the graph; takes the checkpointer for its steps, none by default."""
 
 
 graph = build_graph()

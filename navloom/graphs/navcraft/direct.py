@@ -1,10 +1,10 @@
-"""A task of two robots made at once, as CoNavBench tried before its two stages (A.13.1).
+"""A two-robot task made in one step, as CoNavBench tried before its two stages (A.13.1).
 
 One answer holds errand and relay, by the keys and rules of version 1 or 2 of the paper's prompt. An
-answer that breaks its prompt's rules is told what is wrong, a set number of times. Nothing is made
-better than it was answered: whether it is valid by the rules of the two stages, whether both robots
-work, and whether they coordinate, is measured and kept, and no answer is sent back for the first
-two. Version 2 may have the two stages' tools.
+answer that breaks its prompt's rules is sent back with its violations, a limited number of times.
+Answers are not repaired. Their validity by the rules of the two stages, the work of both robots and
+their coordination are measured and recorded. No answer is sent back for the first two. Version 2
+may use the two stages' tools.
 
     START -> propose, consult, check (navloom.graphs.turns) -> END
 """
@@ -48,37 +48,37 @@ from navloom.tools.navcraft.relay import COLLAB_TYPES
 
 
 class Input(TypedDict):
-    """What a caller gives."""
+    """Input of the one-step graph."""
 
     seed: int
     """Varies the model's choices; goes into the prompt."""
 
 
 class State(Input, Turns, total=False):
-    """What a run remembers.
+    """State of the one-step graph.
 
-    Its result is ``{"answer": ..., "navloom": ...}``: the last answer that had the keys asked for
-    and what was measured of it, also where it failed; without one there is no result.
+    Its result is ``{"answer": ..., "navloom": ...}``: the last answer with the required keys and
+    its measurements, also where it failed. Without such an answer there is no result.
     """
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Context(TurnLimits):
-    """What does not change during a run."""
+    """Settings of the one-step graph, fixed during a run."""
 
     compact: ClassVar[bool] = False
-    """Whole answers alone are asked for."""
+    """Small choices are not supported."""
 
     scene: SceneLike
     """The home, or its URI."""
     model: ModelLike = "builtin/heuristic"
     """The generator, or its ``provider/name``."""
     variant: Variant = "v1"
-    """Which of the two prompts of A.13.1."""
+    """The version of the prompt in A.13.1."""
     tools: Literal["check", "none"] = "none"
     """With version 2: the tools of the two stages, or none as in the paper."""
     tau: int = 2
-    """Hop threshold of 3.1.2, by which an answer is held to be valid."""
+    """Hop threshold of 3.1.2, by which an answer's validity is measured."""
     constrain: bool = True
     """Hold the model to the answer's schema, where its backend can."""
 
@@ -89,7 +89,7 @@ class Context(TurnLimits):
 
 
 def ask(state: State, context: Context) -> tuple[Rendered, dict[str, Any]]:
-    """The prompt, and the schema of the answer."""
+    """Render the prompt; return it with the answer's schema."""
     scene, variant = scene_of(context.scene), context.variant
     more: dict[str, Any] = {}
     if variant == "v2":
@@ -101,12 +101,12 @@ def ask(state: State, context: Context) -> tuple[Rendered, dict[str, Any]]:
 
 
 def prompt_name_of(context: Context) -> str:
-    """Which prompt a context asks with."""
+    """Return the name of the prompt that a context asks with."""
     return f"navcraft_direct_{context.variant}"
 
 
 def tools(_: State, context: Context) -> Sequence[BaseTool]:
-    """What the model may call."""
+    """Return the tools that the model may call."""
     if context.tools == "none":
         return ()
     return direct_tools(scene_of(context.scene), tau=context.tau, constrain=context.constrain)
@@ -129,7 +129,7 @@ def _advice(call: TurnCall, before: list[TurnCall], context: Context) -> str:
 
 
 def check(answer: dict[str, Any], state: State, context: Context) -> dict[str, Any]:
-    """Check an answer by its prompt's rules; keep what it is worth, whatever they say."""
+    """Check an answer by its prompt's rules; record its measurements in any case."""
     scene = scene_of(context.scene)
     plan, wrong = read_direct(answer, scene, context.variant)
     if plan is None:
@@ -169,12 +169,12 @@ builder = AgentGraph(State, Context, Input, "navcraft_direct")
 add_conversation(builder, Conversation(ask, tools, _failed, _advice, check))
 builder.add_edge(START, "propose")
 build_graph = builder.compile
-"""Gives the graph, with where its steps are kept: nowhere by default."""
+"""Compiles the graph; takes the checkpointer for its steps, none by default."""
 
 
 @kept_per_scene
 def direct_tools(scene: Scene, *, tau: int = 2, constrain: bool = True) -> list[BaseTool]:
-    """The two stages' tools for one answer: the relay's names its errand along with it.
+    """Build the two stages' tools for one answer; the relay's tool also takes the errand's names.
 
     Args:
         scene: the scene to look in.

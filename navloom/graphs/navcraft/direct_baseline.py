@@ -1,9 +1,9 @@
-"""Rule-based baselines for a task of two robots made at once (CoNavBench A.13.1).
+"""Rule-based baselines for two-robot tasks made in one step (CoNavBench A.13.1).
 
-Nothing here is a language model, and both know only what the messages say. The heuristic draws
-errands between rooms far apart and lays the relay out by hops, by the constraints of its prompt;
-the random one draws every name blindly. Paths are of fewest links. Where there are tools, both ask
-before they answer, until the tool finds a relay efficient.
+Neither is a language model, and both know only the messages. The heuristic draws errands between
+distant rooms and plans the relay by hops, by the constraints of its prompt. The random one draws
+every name blindly. Paths have the fewest links. Where there are tools, both call them before they
+answer, until the tool finds a relay efficient.
 """
 
 from __future__ import annotations
@@ -24,34 +24,34 @@ from navloom.tools.navcraft.task import can_hold, carry_grade
 
 _CHECK = "check_collab_path_efficient"
 _ERRANDS, _RELAYS = 60, 400
-"""How many errands are drawn, and how many relays of each are laid out."""
+"""Numbers of errands that are drawn, and of relays planned for each."""
 _FAR = 99
 
 
 class _Task(NamedTuple):
-    """An errand and how it is shared."""
+    """An errand and its relay."""
 
     errand: Errand
     relay: RelayChoice
 
 
 def heuristic_v1(request: Request) -> AIMessage:
-    """Baseline for version 1: far regions, a handoff between, whoever stands better fetches."""
+    """Answer version 1: distant regions, a handoff between, and the better-placed robot fetches."""
     return _heuristic(request, "v1")
 
 
 def heuristic_v2(request: Request) -> AIMessage:
-    """Baseline for version 2: the same within the constraints on its five regions."""
+    """Answer version 2 likewise, within the constraints on its five regions."""
     return _heuristic(request, "v2")
 
 
 def random_v1(request: Request) -> AIMessage:
-    """Baseline for version 1: names drawn at random."""
+    """Answer version 1 with random names."""
     return _answered(request, "v1", _blind(request, "v1"))
 
 
 def random_v2(request: Request) -> AIMessage:
-    """Baseline for version 2: names drawn at random."""
+    """Answer version 2 with random names."""
     return _answered(request, "v2", _blind(request, "v2"))
 
 
@@ -65,7 +65,7 @@ def _heuristic(request: Request, variant: Variant) -> AIMessage:
 
 
 def _answered(request: Request, variant: Variant, task: _Task | None) -> AIMessage:
-    """The answer, or the call that comes before it."""
+    """Return the answer, or the tool call that comes before it."""
     calls = request.tool_results(_CHECK)
     last = calls[-1] if calls and isinstance(calls[-1].result, dict) else None
     if last is not None and last.result.get("efficient") and not request.rejected:
@@ -97,7 +97,7 @@ def _confirmed(args: dict[str, str]) -> _Task:
 
 
 def _paths(home: Home, task: _Task) -> dict[RobotName, list[str]]:
-    """Each robot's transitions, by way of what it fetches."""
+    """Return each robot's transitions, via the object or the handoff."""
     errand, relay = task
     fetcher, deliverer = roles_of(relay.collab_type)
     starts = {"robot_1": errand.start, "robot_2": relay.robot_2_start_region}
@@ -108,7 +108,7 @@ def _paths(home: Home, task: _Task) -> dict[RobotName, list[str]]:
 
 
 def _rng(request: Request) -> random.Random:
-    # A seed of its own for each turn: a turn that is repeated after a crash repeats its choice.
+    # Seeded by the turn: a turn that is repeated after a crash repeats its choice.
     return random.Random(f"{request.seed}:{len(request.messages)}")
 
 
@@ -126,7 +126,7 @@ def _blind(request: Request, variant: Variant) -> _Task | None:
 
 
 def _sought(home: Home, rng: random.Random, variant: Variant) -> Iterator[_Task]:
-    """Tasks in the order in which they are tried: errand by errand, its best relay by hops."""
+    """Yield candidate tasks: for each drawn errand its best relay by hops."""
     hops = {region: home.hops(region) for region in home.regions}
     objects = [(r, name) for r in home.regions for name in home.objects.get(r, [])]
     for _ in range(_ERRANDS if objects else 0):
@@ -163,7 +163,7 @@ def _best_relay(
         fetcher, deliverer = (one, two) if kind == "Type-A2" else (two, one)
         if not _fits(hops, (fetcher, target, there, deliverer, end), variant):
             continue
-        # What robot_1 walks, over what it would walk alone.
+        # Robot_1's hops in the relay, compared with its hops alone.
         alone = hops[one][target] + hops[target][end]
         share = hops[one][target] + hops[target][there]
         if kind == "Type-A1":
@@ -179,7 +179,7 @@ def _best_relay(
 
 
 def _fits(hops: dict[str, dict[str, int]], places: tuple[str, ...], variant: Variant) -> bool:
-    """Whether starts and handoff keep to the prompt's rules."""
+    """Check whether starts and handoff meet the prompt's rules."""
     a, b, x, y, c = places
 
     def far(one: str, two: str) -> int:

@@ -1,10 +1,10 @@
-"""An errand in small choices: which object, to what kind of room, onto what there, and from where.
+"""An errand in small choices: object, kind of room, furniture there, and robot_1's start.
 
-A model is asked what a person would want, one thing at a time: which of a few objects drawn by the
-seed, which kind of room, of each piece of furniture there whether the thing goes on or in it, which
-of those that do, then robot_1's start. Every question stands by itself, and what is offered stands
-in the schema of the answer alone: a small model that reads a list takes from it by place, and one
-that answers a plain question is held to what there is (docs/small-models.md has the figures).
+A model makes one choice at a time, as a person would want it: one of a few objects drawn by the
+seed, a kind of room, for each piece of furniture there whether the object goes on or in it, one of
+those that it does, then robot_1's start. Every question stands by itself, and the options are only
+in the schema of the answer. A small model tends to choose from a list by position, but answers a
+plain question within the schema (docs/small-models.md has the figures).
 
 See :mod:`navloom.graphs.navcraft.choices`; source: CoNavBench 3.1.2.
 """
@@ -41,19 +41,19 @@ from navloom.tools.navcraft.task import HOLDS_NOTHING, can_hold, holds_nothing, 
 _STEPS = ("object", "room", "end", "start")
 _FITS, _YES = "fits", "yes"
 MOST_OBJECTS, MOST_PLACES, MOST_IN_A_ROOM = 10, 8, 4
-"""How many objects, places in all and places of one room are offered to choose from."""
+"""Most objects, places in all, and places of one room that are offered."""
 MOST_WEIGHED = 6
-"""Of how many pieces of furniture it is asked whether the object goes there."""
+"""Most pieces of furniture for which the model is asked whether the object goes there."""
 Picked = Sequence[Sequence[str]]
-"""The choices that were made: an object and its room, a kind of room, an asset and its room."""
+"""The choices made so far: an object and its room, a kind of room, an asset and its room."""
 Weighed = Sequence[Sequence[str]]
-"""Furniture that was asked of, each with "yes" or "no"."""
+"""Furniture that the model was asked about, each with "yes" or "no"."""
 
 
 def errand_question(
     state: Mapping[str, Any], settings: ChoiceSettings, profile: Profile | None
 ) -> tuple[Rendered, dict[str, Any]]:
-    """The question of the next choice, by itself, and the schema of its answer."""
+    """Render the question of the next choice; return it with the schema of its answer."""
     scene, picked, offers = (
         scene_of(settings.scene),
         state.get("picked", []),
@@ -79,7 +79,7 @@ def errand_question(
     if piece:
         held = choice_field([_YES, "no"], settings.constrain)
         return rendered, closed_object({_FITS: held}, "errand_fits")
-    # The worked turns show how furniture is weighed; before other questions they did not help.
+    # The worked turns show how furniture is weighed. They did not help with other questions.
     schema = errand_choice_schema(settings, picked, state["seed"], state.get("weighed", []))
     return rendered._replace(turns=()), without_refused(schema, state)
 
@@ -90,7 +90,7 @@ def _offers(state: Mapping[str, Any], settings: ChoiceSettings) -> Offers:
 
 
 def _spoken(name: str) -> str:
-    """A name as people say it, with its article."""
+    """Return a name in plain words, with its article."""
     words = name.replace("_", " ")
     if not words or words.endswith("s"):
         return words
@@ -106,7 +106,7 @@ def _in_words(step: str, offered: Sequence[str]) -> str:
 def chosen_errand(
     answer: Mapping[str, Any], state: Mapping[str, Any], settings: ChoiceSettings
 ) -> tuple[dict[str, Any] | None, Update]:
-    """The whole answer where all choices are made, else what to do next."""
+    """Return the whole answer once all choices are made, else None and the update."""
     picked = state.get("picked", [])
     if piece := _offers(state, settings).unweighed():
         return None, {**_settled(state), "weighed": [[piece, str(answer.get(_FITS))]]}
@@ -175,7 +175,7 @@ def _take_end(
 
 
 def _settled(state: Mapping[str, Any]) -> Update:
-    """What was said so far is not shown again: the next question stands by itself."""
+    """Return the update that hides the messages so far from the next question."""
     return {"settled": len(said(state))}
 
 
@@ -195,13 +195,13 @@ def _too_near(room: str, target: str, settings: ChoiceSettings) -> str:
 
 
 class Offers:
-    """What may be chosen next of an errand.
+    """Options for the next choice of an errand.
 
     Args:
         settings: the home, tau, and how the model is helped.
-        picked: the choices that were made, 0 to 3.
+        picked: the choices made so far, 0 to 3.
         seed: draws the objects and the places that are offered, and their order.
-        weighed: furniture that the model was asked of; where some goes, only that is offered.
+        weighed: furniture that the model was asked about; if some fits, only that is offered.
     """
 
     def __init__(
@@ -213,7 +213,7 @@ class Offers:
         self._weighed = {piece: answer for piece, answer in weighed}  # noqa: C416
 
     def unweighed(self) -> str:
-        """The furniture that is asked of next; empty where there is none, or nothing to choose."""
+        """Return the next furniture to ask about; empty if none is left or needs a choice."""
         if not self._weighs or len(self._picked) != 2:
             return ""
         pieces = [*dict.fromkeys(place.name for place in self._places())][:MOST_WEIGHED]
@@ -221,7 +221,7 @@ class Offers:
         return left[0] if left and len(pieces) > 1 else ""
 
     def names(self) -> list[str]:
-        """The names that are offered; of starts and kinds of rooms all there are."""
+        """Return the names that are offered; all valid starts and kinds of rooms."""
         if not self._picked:
             return self._objects()
         thing = NamedThing(*self._picked[0])
@@ -236,14 +236,14 @@ class Offers:
         return [r for r in far_rooms(self._scene, thing.region, self._least) if r != end]
 
     def _places(self) -> list[NamedThing]:
-        """The furniture of the kind of room, a few of each room."""
+        """Return furniture in rooms of the chosen kind, a few pieces of each room."""
         places = far_places(self._scene, NamedThing(*self._picked[0]), self._least)
         random.Random(f"{self._seed}:{self._picked[0]}").shuffle(places)
         labels = {region.id: region.label for region in self._scene.regions}
         return _few([each for each in places if labels[each.region] == self._picked[1][0]])
 
     def _objects(self) -> list[str]:
-        """One of each name, of those that have a way on."""
+        """Return objects that have a valid start and end, one of each name."""
         fit = [t for t in things(self._scene, "object") if _has_a_way(self._scene, t, self._least)]
         random.Random(self._seed).shuffle(fit)
         return [str(thing) for thing in {each.name: each for each in fit}.values()][:MOST_OBJECTS]
@@ -265,14 +265,14 @@ def _has_a_way(scene: Scene, thing: NamedThing, least: int) -> bool:
 def errand_choice_schema(
     settings: ChoiceSettings, picked: Picked, seed: int, weighed: Weighed = ()
 ) -> dict[str, Any]:
-    """The schema of the next choice of an errand.
+    """Return the schema of the next choice of an errand.
 
     Args:
-        settings: the home, and how the model is helped: whether names are listed, and whether those
-            that will do or all there are.
-        picked: the choices that were made, 0 to 3.
+        settings: the home, and how the model is helped: whether names are listed, and whether only
+            the valid ones or all.
+        picked: the choices made so far, 0 to 3.
         seed: as of :class:`Offers`.
-        weighed: likewise.
+        weighed: as of :class:`Offers`.
     """
     scene, step = scene_of(settings.scene), _STEPS[len(picked)]
     names: Sequence[object] = Offers(settings, picked, seed, weighed).names()
@@ -289,12 +289,12 @@ def errand_choice_schema(
 
 
 def far_places(scene: Scene, thing: NamedThing, least: int) -> list[NamedThing]:
-    """The places that hold a thing, in the rooms far enough from its own."""
+    """Return the places that can hold an object, in rooms far enough from its own."""
     far = set(far_rooms(scene, thing.region, least))
     return [place for place in things(scene, "asset", thing.name) if place.region in far]
 
 
 def far_rooms(scene: Scene, target: str, least: int) -> list[str]:
-    """The rooms one can reach from a room in so many hops or more."""
+    """Return the rooms from which a room is reachable in at least so many hops."""
     hops = hop_table(scene)
     return [r.id for r in scene.regions if (hops.distance(r.id, target) or 0) >= least]

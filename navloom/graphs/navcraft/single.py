@@ -1,16 +1,16 @@
 """NavCraft-S: an agent that crafts one long errand for one robot (CoNavBench 3.1.2, A.10).
 
-The model proposes an object, a start and an end, asks ``check_two_path_and_adjacency``, follows the
-paper's repair rule (keep what is valid, sample the rest anew) and answers with ``phase_1``. Every
-claim is then checked against the scene; what is wrong is told back in plain sentences, a set number
-of times.
+The model proposes an object, a start and an end, calls ``check_two_path_and_adjacency``, follows
+the paper's repair rule (keep what is valid, sample the rest again) and answers with ``phase_1``.
+Every claim is then checked against the scene. Errors are sent back in plain sentences, a limited
+number of times.
 
     START -> propose, consult, check (navloom.graphs.turns) -> END
 
 The tools of both agents are thin LangChain tools over pure functions. A factory closes over what
 does not change in a run (scene, tau, task), so a model fills in names alone. With ``constrain`` the
-names there are stand in the argument schema as an enumeration, for backends that hold a model to
-it; a name outside it still reaches the tool and is answered with near matches.
+argument schema enumerates the existing names, for backends that enforce a schema. A name outside
+it still reaches the tool and is answered with near matches.
 """
 
 from __future__ import annotations
@@ -66,14 +66,14 @@ from navloom.tools.navcraft.wish import Wish, advice
 
 
 class Input(TypedDict):
-    """What a caller gives."""
+    """Input of NavCraft-S."""
 
     seed: int
     """Varies the model's choices; goes into the prompt."""
 
 
 class State(Input, Choices, total=False):
-    """What a run remembers; its result is ``{"phase_1": ..., "navloom": ...}``."""
+    """State of NavCraft-S; its result is ``{"phase_1": ..., "navloom": ...}``."""
 
     picked: Growing[list[str]]
     """With ``compact``: the object, the kind of room, the end asset, each as [name, region]."""
@@ -83,14 +83,14 @@ class State(Input, Choices, total=False):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Context(ChoiceSettings):
-    """What does not change during a run."""
+    """Settings of NavCraft-S, fixed during a run."""
 
     profile: Annotated[Profile | str, FromPython("elderly")] | None = None
-    """Who the errand is for: a profile, its name or file, or nobody."""
+    """The user whom the errand is for: a profile, its name or file, or None."""
 
 
 def ask(state: State, context: Context) -> tuple[Rendered, dict[str, Any]]:
-    """The prompt, and the schema of the answer or of the next choice."""
+    """Render the prompt; return it with the schema of the answer or of the next choice."""
     scene, profile = scene_of(context.scene), context.profile
     profile = load_profile(profile) if isinstance(profile, str) else profile
     if context.compact:
@@ -105,20 +105,20 @@ def ask(state: State, context: Context) -> tuple[Rendered, dict[str, Any]]:
 
 
 def tools(_: State, context: Context) -> Sequence[BaseTool]:
-    """What the model may call."""
+    """Return the tools that the model may call."""
     if context.tools == "none":
         return ()
     return path_tools(scene_of(context.scene), tau=context.tau, constrain=context.constrain)
 
 
 def _failed(call: TurnCall) -> bool:
-    # Of the two tools only the one over three regions says "valid"; the other says "connect".
+    # The tool over three regions returns "valid", the one over two returns "connect".
     result = call.result or {}
     return not result.get("valid", result.get("connect"))
 
 
 def _advice(call: TurnCall, before: list[TurnCall], context: Context) -> str:
-    """What was tried and what is left, by the paper's repair rule (A.10.1, step 4)."""
+    """Say what was tried and what is left, by the paper's repair rule (A.10.1, step 4)."""
     if call.result is None or "start_region" not in call.args:
         return "This call failed before. Call check_two_path_and_adjacency with three region ids."
     kept, free = _repair(call)
@@ -144,7 +144,7 @@ def _repair(call: TurnCall) -> tuple[tuple[str, ...], str]:
 
 
 def check(answer: dict[str, Any], state: State, context: Context) -> dict[str, Any]:
-    """Check the model's answer against the scene; accept it, send it back, or go on asking."""
+    """Check the model's answer against the scene; accept it, reject it, or ask further."""
     scene = scene_of(context.scene)
     if context.compact:
         whole, update = chosen_errand(answer, state, context)
@@ -158,13 +158,13 @@ def check(answer: dict[str, Any], state: State, context: Context) -> dict[str, A
         return sent_back(state, [odd], context)
     placed = RelayTask(scene, *task.errand)
     if placed.broken:
-        # Regions may be linked and still have parts that the navigation graph does not connect.
+        # Linked regions may have parts that the navigation graph does not connect.
         return sent_back(state, [Violation("not_walkable", placed.broken[0].message)], context)
     return {"status": "ok", "reason": None, "result": _result(task, placed, state, context)}
 
 
 def _odd_end(errand: Errand, scene: Scene) -> Violation | None:
-    """A toilet is an asset of its room, and yet nothing is put on it."""
+    """Return a violation where the end asset, such as a toilet, cannot hold the object."""
     if can_hold(errand.end_asset, errand.object):
         return None
     there = item_names(scene, errand.end, "asset")
@@ -195,7 +195,7 @@ def _result(
 
 
 def errand_record(task: RelayTask, tau: int) -> dict[str, Any]:
-    """What is kept of an errand beside its answer: instances, metres, its worth."""
+    """Return the record of an errand beside its answer: instances, metres, quality."""
     thing, place = task.object_item.prompt_name, task.end_item.prompt_name
     errand = Errand(task.start_region, task.target_region, thing, task.end_region, place)
     return {
@@ -209,7 +209,7 @@ def errand_record(task: RelayTask, tau: int) -> dict[str, Any]:
 
 
 def prompt_name_of(context: Context) -> str:
-    """Which prompt a context asks with."""
+    """Return the name of the prompt that a context asks with."""
     return f"navcraft_single{prompt_suffix(context.compact, context.tools)}"
 
 
@@ -220,7 +220,7 @@ def _legs(task: ErrandAnswer, target: str) -> list[int]:
 
 
 def _repairs(calls: list[TurnCall]) -> dict[str, int]:
-    """How often each branch of the paper's repair rule was due."""
+    """Count how often each branch of the paper's repair rule applied."""
     count = {"end": 0, "start": 0, "all": 0}
     for call in calls:
         if call.result is not None and call.result.get("valid") is False:
@@ -233,7 +233,7 @@ builder = AgentGraph(State, Context, Input, "navcraft_single")
 add_conversation(builder, Conversation(ask, tools, _failed, _advice, check))
 builder.add_edge(START, "propose")
 build_graph = builder.compile
-"""Gives the graph, with where its steps are kept: nowhere by default."""
+"""Compiles the graph; takes the checkpointer for its steps, none by default."""
 
 
 _PATH = """Say whether two regions are connected and adjacent, and give the shortest path.
@@ -249,15 +249,15 @@ RELAY_TOOL = """Compare a relay of robot_1 and robot_2 with robot_1 doing the wh
 
 Returns efficient, and r1_rate and g_rate: robot_1's walk and the time of both, as shares of
 robot_1's own route (below 1 is a gain). An error says which rule is broken and what to change."""
-"""What a model is told of the tool that compares relays."""
+"""The tool description of ``check_collab_path_efficient`` that a model reads."""
 
 
 @kept_per_scene
 def path_tools(scene: Scene, *, tau: int = 2, constrain: bool = True) -> list[BaseTool]:
-    """``check_path_and_adjacency`` and ``check_two_path_and_adjacency`` over one scene.
+    """Build ``check_path_and_adjacency`` and ``check_two_path_and_adjacency`` over one scene.
 
     Args:
-        scene: the scene to look in.
+        scene: the scene to search.
         tau: fewest hops of a leg.
         constrain: enumerate the region ids in the argument schema.
     """
@@ -291,12 +291,12 @@ def path_tools(scene: Scene, *, tau: int = 2, constrain: bool = True) -> list[Ba
 def relay_tools(
     task: RelayTask, *, strict: bool = False, constrain: bool = True, wish: Wish | None = None
 ) -> list[BaseTool]:
-    """``check_collab_path_efficient`` over one single-robot task.
+    """Build ``check_collab_path_efficient`` over one single-robot task.
 
     Args:
         task: the task a relay would replace.
-        strict: hold the helper to the stricter rule.
-        wish: what a relay should be beside being efficient, or else it is refused.
+        strict: apply the stricter rule for the helper.
+        wish: properties that an efficient relay must also have, or it is rejected.
         constrain: enumerate region ids and asset names in the argument schema.
     """
     regions = [region.id for region in task.scene.regions] if constrain else None
@@ -326,7 +326,7 @@ def relay_tools(
 def compared_relay(
     task: RelayTask, relay: RelayChoice, *, strict: bool = False, wish: Wish | None = None
 ) -> dict[str, Any]:
-    """What ``check_collab_path_efficient`` says of a relay, and of what was asked of it."""
+    """Return the result of ``check_collab_path_efficient``, checked against the wish as well."""
     found = check_collab_path_efficient(task, *relay, strict=strict)
     if wish is None or not found["efficient"]:
         return found
