@@ -1,4 +1,4 @@
-"""The navigator and the oracle that it may ask, with the rule-based baselines of both."""
+"""Navigator and oracle graphs, with rule-based baselines of both."""
 
 POLICIES = {
     "heuristic": {

@@ -1,4 +1,4 @@
-"""How a navigator calls other graphs: its oracle, and at the end which thing is meant.
+"""Nodes of the navigator that call other graphs: the oracle, and pointing at the end.
 
 ``consult``, ``ask`` and ``point`` are nodes of the navigator's own graph.
 """
@@ -29,13 +29,13 @@ from navloom.tools.navigation.triggers import stops_early, struggling
 def trigger_of(
     state: Mapping[str, Any], context: Context, scene: Scene, *, stopping: bool = False
 ) -> str | None:
-    """Why the assistant should speak now: once a place, and within its budget.
+    """Return why the assistant should speak now, once per place and within its budget, or None.
 
     Args:
         state: the navigator's.
         context: its settings.
-        scene: where it walks.
-        stopping: whether it has just said stop; then that alone is looked at.
+        scene: the scene it walks in.
+        stopping: whether it has just chosen to stop; then only an early stop counts.
     """
     said, at = state["guidance"], len(state["trajectory"]) - 1
     if context.oracle != "assistant" or len(said) >= context.oracle_budget:
@@ -44,7 +44,7 @@ def trigger_of(
     if said and since == at:
         return None
     walked = [str(pose[0]) for pose in state["trajectory"]]
-    # Where arrival is not to be told, that it speaks on a stop, or near the goal, would tell it.
+    # If arrival must stay secret, speaking at a stop or near the goal would give it away.
     watched = stopping or not context.oracle_arrival
     near = watched and not stops_early(scene, walked[-1], state["goals"])
     if near or (stopping and not context.oracle_arrival):
@@ -55,7 +55,7 @@ def trigger_of(
 
 
 def pictures_of(state: Mapping[str, Any], context: Context, walker: Walker) -> tuple[bytes, ...]:
-    """The pictures of this step: as they were kept, or taken again."""
+    """Return the images of this step: the stored ones, or new renderings."""
     if context.media is not None:
         with suppress(SimulatorError):
             return tuple(context.media.get(name) for name in state["draft"]["media"])
@@ -63,7 +63,7 @@ def pictures_of(state: Mapping[str, Any], context: Context, walker: Walker) -> t
 
 
 def _context(state: Any, runtime: Runtime[Context]) -> oracle.Context:
-    """The oracle's context, of a navigator's."""
+    """Build the oracle's context from a navigator's."""
     context, walker = runtime.context, walker_of(runtime)
     return oracle.Context(
         scene=walker.scene,
@@ -76,13 +76,13 @@ def _context(state: Any, runtime: Runtime[Context]) -> oracle.Context:
 
 
 def _for_oracle(state: Mapping[str, Any], context: Context, walker: Walker) -> tuple[bytes, ...]:
-    """What the navigator is shown, where the oracle's model takes pictures, too."""
+    """Return the navigator's images, if the oracle's model takes images too."""
     other = context.oracle_model
     return pictures_of(state, context, walker) if other is None or sees(other) else ()
 
 
 def _read_here(state: Mapping[str, Any], runtime: Runtime[Context]) -> str:
-    """What the navigator reads where it stands, without what an oracle said and what to answer."""
+    """Return the prompt that the navigator reads here, without oracle's words and answer format."""
     context, walker = runtime.context, walker_of(runtime)
     rendered = render(
         {**state, "guidance": [], "dialogue": []},
@@ -103,7 +103,7 @@ def _input(
     question: str | None = None,
     trigger: str | None = None,
 ) -> oracle.Input:
-    """The oracle's input where a navigator stands."""
+    """Build the oracle's input from the navigator's state."""
     return {
         "seed": state["seed"],
         "instruction": state["instruction"],
@@ -120,14 +120,14 @@ def _input(
 
 
 def _said(answered: Mapping[str, Any], state: Mapping[str, Any]) -> dict[str, Any]:
-    """What a navigator keeps of an oracle's outcome; ``at``: hops so far."""
+    """Return the navigator's record of an oracle's outcome; ``at`` is the number of hops so far."""
     at, result = len(state["trajectory"]) - 1, answered["result"]
     kept = {key: result[key] for key in ("trigger", "question", "answer", "leaked", "told")}
     return {"step": state["draft"]["step"], "at": at, **kept}
 
 
 def _consulted(answered: dict[str, Any], state: Any) -> dict[str, Any]:
-    """The update where the oracle spoke of itself; a stop that it spoke on is taken back."""
+    """Return the update after unasked guidance; a stop that triggered it is taken back."""
     said, draft = _said(answered, state), Step(**state["draft"])
     if draft.action.kind == "stop":
         draft = draft.taken_back()
@@ -142,11 +142,11 @@ consult = as_node(
     input=lambda state, runtime: _input(state, runtime, trigger=state["trigger"]),
     output=_consulted,
 )
-"""The node that lets the oracle speak of itself."""
+"""The node in which the oracle speaks unasked."""
 
 
 def _asked(answered: dict[str, Any], state: Any) -> dict[str, Any]:
-    """The update where the oracle answered; the navigator stays where it is."""
+    """Return the update after an answer of the oracle; the navigator stays where it is."""
     draft, said = Step(**state["draft"]), _said(answered, state)
     question = draft.action.question
     asked = Answer.read({**said, "question": question})
@@ -168,7 +168,7 @@ ask = as_node(
 def bound(
     state: Mapping[str, Any], step: Step, context: Context, walker: Walker
 ) -> Guidance | None:
-    """What the bound says: the option that the shortest path takes, or to stop."""
+    """Return the upper bound's guidance: the option on the shortest path, or to stop."""
     way = walker.simulator.geodesic(step.viewpoint or "", state["goals"], context.embodiment)
     words = shortest_words(way, step.options)
     if words is None:
@@ -178,7 +178,7 @@ def bound(
 
 
 def _to_point(state: Any, runtime: Runtime[Context]) -> pointing.Input | None:
-    """What is asked where it stopped; nobody is asked where nothing is seen."""
+    """Return the pointing graph's input where the navigator stopped; None where nothing is seen."""
     context, walker = runtime.context, walker_of(runtime)
     here, captions = state["pose"], walker.look(state).captions
     things = (context.things or {}).get(here["viewpoint"])
@@ -202,4 +202,4 @@ point = as_node(
     input=_to_point,
     output=lambda answered, _: {"pointed": answered["result"], "paid": answered["paid"]},
 )
-"""Asks which thing is meant."""
+"""The node that asks which object the instruction means."""

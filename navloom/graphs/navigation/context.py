@@ -1,10 +1,10 @@
-"""What a navigator is given: what kind of agent it is, where it walks, and where it goes.
+"""Settings and input of the navigator graph, and the named agents.
 
-All of it is checked when it is set, before anything is asked of a model.
+Everything is checked when it is set, before a model is called.
 
-The navigators there are by name are the one graph, set in different ways: a new agent is one line
-of ``AGENTS``. What only prompts differ in (``cot``, ``reflect``, ``plan``, ``act``) goes with every
-agent and is no agent of its own.
+Named navigators are the same graph with different settings: a new agent is one line of ``AGENTS``.
+Settings that only change the prompt (``cot``, ``reflect``, ``plan``, ``act``) work with every agent
+and are no agents of their own.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from navloom.tools.navigation.things import Things
 
 @dataclass(frozen=True, slots=True)
 class AgentSettings:
-    """How the navigator graph is set for an agent.
+    """Settings of a named navigator.
 
     Attributes:
-        name: what it is called.
-        memory: how it remembers (:mod:`navloom.graphs.navigation.text`).
-        model: the model it always thinks with; None takes the caller's.
-        oracle: who helps it always; None leaves that to the caller.
+        name: the agent's name.
+        memory: its memory strategy (:mod:`navloom.graphs.navigation.text`).
+        model: the model that it always uses; None takes the caller's.
+        oracle: the oracle that it always has; None leaves that to the caller.
         description: one line for a table.
     """
 
@@ -71,7 +71,7 @@ AGENTS: dict[str, AgentSettings] = {
 
 
 def get_agent(name: str) -> AgentSettings:
-    """The agent of a name.
+    """Return the settings of a named agent.
 
     Raises:
         UsageError: there is no such agent.
@@ -85,7 +85,7 @@ def get_agent(name: str) -> AgentSettings:
 
 
 MOST_INSTRUCTION = 20_000
-"""Characters of an instruction; the longest of R2R has under 700."""
+"""Most characters of an instruction; the longest of R2R has under 700."""
 _MOST = 1_000
 Bound = Annotated[int, Field(ge=0, le=_MOST)]
 _MOST_FAILURES = 10
@@ -93,83 +93,83 @@ _MOST_FAILURES = 10
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Context(AgentContext):
-    """What does not change during a run. Two contexts are equal only if they are one.
+    """Settings of the navigator, fixed during a run. Contexts are compared by identity.
 
     Raises:
-        UsageError: a setting that makes no sense.
+        UsageError: a setting is invalid.
     """
 
     simulator: SimulatorLike = "auto"
-    """Where it walks: the backend to stand ``scene`` in, or what makes one for each run. One that
-    is given whole is used as it is: two runs at once had better have one each."""
+    """The simulator: a backend's name for ``scene``, or a factory called for each run. An instance
+    is used as it is: two simultaneous runs should have one each."""
     scene: SceneLike | None = None
-    """The scene or its URI, for a backend that is named."""
+    """The scene or its URI, for a backend given by name."""
     agent: str = "navigator"
-    """What it is called in its simulator."""
+    """The agent's name in its simulator."""
     model: ModelLike = "builtin/heuristic"
-    """Who navigates, or its ``provider/name``."""
+    """The navigator's model, or its ``provider/name``."""
     oracle_model: ModelLike | None = None
-    """Who answers as the oracle; the navigator's own model where it is None."""
+    """The oracle's model; None takes the navigator's."""
     things: Mapping[str, Things] | None = None
-    """By viewpoint, what is seen from there: where it is given, the walk ends with the question
-    which of those the instruction is about (REVERIE)."""
+    """The objects visible from each viewpoint. If given, the walk ends with the question which of
+    them the instruction means (REVERIE)."""
     media: Annotated[MediaStore | None, FromPython()] = None
-    """Where pictures are kept; None keeps none."""
+    """Store for images; None keeps none."""
     embodiment: Embodiment = DEFAULT_BODY
-    """Whose body it is."""
+    """The navigator's body."""
     person: Annotated[Person | None, FromPython()] = None
-    """Who walks in the place of the model."""
+    """A person who navigates in place of the model."""
     motion: Literal["hops", "continuous"] = "hops"
-    """How a person moves: from viewpoint to viewpoint, or driving while keys are held."""
+    """A person's motion: from viewpoint to viewpoint, or driving while keys are held."""
 
     memory: Literal["history", "map"] = "history"
-    """How it remembers (NavGPT, MapGPT)."""
+    """Memory strategy (NavGPT, MapGPT)."""
     cot: bool = False
     """Ask for reasoning before the action."""
     reflect: bool = False
-    """Ask for a reflection after it; one that says revise asks again."""
+    """Ask for a reflection after it; one that says revise asks for a new choice."""
     scratchpad: bool | None = None
-    """Whether the history shows what was thought before each move (NavGPT's scratchpad); None: with
-    ``cot``, in our own prompts."""
+    """Show the reasoning before each move in the history (NavGPT's scratchpad); None: with ``cot``,
+    in our own prompts."""
     plan: bool | None = None
-    """Whether to ask for a plan that is carried from step to step, which on a map also adds the
-    supplementary places (MapGPT); None: with a map, in our own prompts."""
+    """Ask for a plan that is carried from step to step, and with a map also show the supplementary
+    places (MapGPT); None: with a map, in our own prompts."""
     jump: bool = False
-    """Whether the options include every place it has stood on; it walks back there over the places
-    that it knows (NavGPT)."""
+    """Offer every visited place as an option; the navigator walks back there over places that it
+    knows (NavGPT)."""
     blank_options: bool = False
-    """Whether the words of options and of moves made are left out: what they are worth."""
+    """Omit the descriptions of options and of past moves, to measure their contribution."""
     prompts: Literal["navloom", "paper"] = "navloom"
     """Our own prompt, or what VLN-MME prints (Figures 9 and 10, D.3 to D.6), in our words."""
     act: Literal["text", "tool"] = "text"
-    """Whether the action is read out of text, or is a tool call."""
+    """Read the action from text, or from a tool call."""
     dialogue: bool = False
-    """Whether it may ask."""
+    """Allow the navigator to ask questions."""
     oracle: Literal["off", "assistant", "bound"] = "off"
-    """``assistant`` speaks where the agent struggles or would stop too early; ``bound`` knows the
-    path and names its option at every step: the upper bound, and no model."""
+    """``assistant`` speaks when the agent struggles or would stop too early. ``bound`` knows the
+    path and names its option at every step: the upper bound, which is no model."""
     failures: Annotated[tuple[str, ...], Field(max_length=_MOST_FAILURES)] = ()
     """Accounts of failed walks, shown in the system prompt."""
     oracle_knows: Literal["model", "map", "path"] = "model"
-    """What the oracle's model is given, assistant's or dialogue's: what the navigator sees (the
-    papers' oracle, another model), the map too, or the shortest way too."""
+    """Knowledge of the oracle's model, in guidance and dialogue: the navigator's view (the papers'
+    oracle, another model), the map too, or the shortest path too."""
     oracle_arrival: bool = True
-    """Whether the oracle says if this is the goal; else such questions get no answer."""
+    """Let the oracle say whether this is the goal; else such questions get no answer."""
     ask_cost: Bound = 0
     """Steps that a question costs; the papers' cost none."""
     max_steps: Annotated[int, Field(ge=1, le=_MOST)] = 15
-    """Moves and the stop, and what questions cost, at most."""
+    """Most moves, the stop and the cost of questions included."""
     max_reasks: Bound = 2
-    """Bad replies told back at one step, at most."""
+    """Most invalid replies that are sent back at one step."""
     max_revisions: Bound = 1
-    """Revisions at one step, at most."""
+    """Most revisions at one step."""
     max_questions: Bound = 3
-    """Questions in a run, at most."""
+    """Most questions in a run."""
     oracle_budget: Bound = 3
-    """How often the oracle speaks of itself in a run, at most."""
+    """Most times that the oracle speaks unasked in a run."""
     views: Literal[0, 4, 12, 24, 36] = 4
-    """Pictures a step where the simulator has any: one strip of 4, or so many single views. A model
-    that takes no images is shown none, and none is made."""
+    """Images for each step if the simulator has any: one strip of 4, or this many single views. A
+    model that takes no images is shown none, and none is rendered."""
 
     def __post_init__(self) -> None:
         AgentContext.__post_init__(self)
@@ -179,24 +179,24 @@ class Context(AgentContext):
 
     @cached_property
     def shown_views(self) -> int:
-        """Pictures a step that the navigator is shown: none where its model takes none."""
+        """Number of views shown at each step; 0 where the model takes no images."""
         return self.views if self.views and sees(self.model) else 0
 
     @property
     def plans(self) -> bool:
-        """Whether it keeps a plan."""
+        """True if it keeps a plan."""
         own = self.memory == "map" and self.prompts == "navloom"
         return own if self.plan is None else self.plan
 
     @property
     def keeps_thoughts(self) -> bool:
-        """Whether its history shows its thoughts."""
+        """True if its history shows its reasoning."""
         own = self.cot and self.prompts == "navloom"
         return own if self.scratchpad is None else self.scratchpad
 
     @property
     def needs_goals(self) -> bool:
-        """Whether some part of it reads the ground truth."""
+        """True if some part of it reads the ground truth."""
         return self.dialogue or self.oracle != "off"
 
 
@@ -209,13 +209,13 @@ _PAPERS_LACK = {
 
 
 def check_prompts(settings: Any) -> None:
-    """Refuse what the paper's prompt does not speak of, so that nothing is switched on in vain.
+    """Reject settings that the paper's prompt does not support, so that none is silently ignored.
 
     Args:
         settings: a context, or a request with the fields of one.
 
     Raises:
-        UsageError: there is something.
+        UsageError: a setting is not supported.
     """
     if settings.prompts == "navloom":
         return
@@ -228,11 +228,11 @@ def check_prompts(settings: Any) -> None:
 
 
 def read_input(state: Mapping[str, Any], context: Context, scene: Scene) -> dict[str, Any]:
-    """The input, every key there and checked against the scene.
+    """Return the complete input, checked against the scene.
 
     Raises:
-        UsageError: an instruction, a viewpoint or a heading that makes no sense, or no goals where
-            a setting needs them.
+        UsageError: an instruction, viewpoint or heading is invalid, or goals that a setting needs
+            are missing.
     """
     text = one_line(state["instruction"], max(len(state["instruction"]), 4))
     if not text:

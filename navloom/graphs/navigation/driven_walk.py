@@ -1,13 +1,13 @@
-"""A person drives: a pose every 50 ms (VLNVerse D), told as hops are told.
+"""Continuous motion of a person: a pose every 50 ms (VLNVerse D), recorded like hops.
 
-So that pages and scores read such a walk as an agent's, the body is *at* a viewpoint: the nearest
-that it sees, which changes where another is nearer by ``NEARER_M``. A step is the way from one to
-the next, or the stop; where it passed others unseen, it is one step of several hops. The trajectory
-has one stand a viewpoint, where the body came nearest to it, one more every ``STAND_M`` of a long
-step, and the end: as many as hops have, since nDTW is worth less the more points there are. A thing
-touched again and again within a step is one contact.
+So that pages and scores read such a walk like an agent's, the body is *at* a viewpoint: the nearest
+visible one, which changes when another is nearer by ``NEARER_M``. A step is the path from one to
+the next, or the stop. If it passed others unseen, it is one step of several hops. The trajectory
+has one pose for each viewpoint, where the body came nearest to it, one more every ``STAND_M`` of a
+long step, and the end: as many as hops have, since more points lower nDTW. Repeated contacts with
+an object within a step are one contact.
 
-A step of the graph is ``BURST`` poses at most: so much is driven again, at most, after a kill.
+A step of the graph is at most ``BURST`` poses, which is the most that is driven again after a kill.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ BURST = 10
 STAND_M = 4.0
 NEARER_M = 0.3
 _FAR_M = 6.0
-"""So far from where it is a viewpoint is looked for at most."""
+"""Viewpoints farther than this from the body (metres) are not considered."""
 _MOST_LOOKS = 4
 
 
 def set_out(state: Mapping[str, Any], walker: Walker, max_steps: int) -> dict[str, Any]:
-    """The draft of a step: what lies around the viewpoint that it begins at."""
+    """Begin a step: return its draft, with the options at the viewpoint that it begins at."""
     if len(state["steps"]) >= max_steps:
         return {"ending": "max_steps"}
     at = (state.get("leg") or {}).get("to") or state["pose"]["viewpoint"]
@@ -65,7 +65,7 @@ def set_out(state: Mapping[str, Any], walker: Walker, max_steps: int) -> dict[st
 
 
 async def drive(state: Mapping[str, Any], runtime: Runtime[Any]) -> dict[str, Any]:
-    """Drive as the keys say: some poses, or until it is at another viewpoint or ends."""
+    """Drive as the keys say for a few poses, or until another viewpoint or the end is reached."""
     person = runtime.context.person
     burst = await off_loop(_Burst, state, await off_loop(walker_of, runtime))
     while not burst.over:
@@ -75,12 +75,12 @@ async def drive(state: Mapping[str, Any], runtime: Runtime[Any]) -> dict[str, An
 
 
 class _Burst:
-    """A few poses of one step, as they are driven."""
+    """A few poses of one step, driven at a time."""
 
     def __init__(self, state: Mapping[str, Any], walker: Walker) -> None:
         self._walker, self._step = walker, Step(**state["draft"])
         self._poses = list(state["poses"])
-        # A body is put back by its poses, since stands are fewer.
+        # A body is restored from its poses, as the trajectory has fewer points.
         self._now: dict[str, Any] = {**state, "trajectory": self._poses}
         self._seen = walker.look(self._now)
         self._leg = {**state["leg"], "touched": dict(state["leg"]["touched"])}
@@ -89,7 +89,7 @@ class _Burst:
 
     @property
     def over(self) -> bool:
-        """Whether the graph goes on."""
+        """True if the burst ends here."""
         full = len(self._poses) - self._begun >= BURST
         return bool(self._said) or self._moved or full
 
@@ -99,7 +99,7 @@ class _Burst:
 
     @property
     def standing(self) -> Standing:
-        """What the person is told."""
+        """The situation that the person is shown."""
         met = bumped_into(self._seen.contacts, self._walker.scene)
         return Standing(self._seen.pose, (), self._steps, self._seconds, met)
 
@@ -139,20 +139,20 @@ class _Burst:
         touched[contact.what] = {**told, "displacement": metres, "point": point}
 
     def _stand(self, at: str, number: int) -> None:
-        """Put a pose into the trajectory, as a stand of a viewpoint."""
+        """Append a pose to the trajectory, as the pose at a viewpoint."""
         _, x, y, z, heading = self._poses[number]
         self._stands.append([at, heading, 0.0, x, y, z])
         self._leg |= {"metres": 0.0, "stood": number}
 
     def _nearest_stand(self, viewpoint: str) -> None:
-        """Put the pose that came nearest to a viewpoint into the trajectory, after the last one."""
+        """Append the pose that came nearest to a viewpoint, of those after the last one."""
         place = self._walker.scene.viewpoint_by_id[viewpoint].ground
         left = np.array([pose[1:4] for pose in self._poses[self._leg["stood"] :]])
         off = np.linalg.norm(left - np.array(place), axis=1)
         self._stand(viewpoint, self._leg["stood"] + int(off.argmin()))
 
     def update(self) -> dict[str, Any]:
-        """What the state becomes."""
+        """Return the state's update."""
         ended = self._ended() if self._moved or self._said else {}
         return {
             "pose": self._now["pose"],
@@ -185,7 +185,7 @@ class _Burst:
 
 
 def _moved_to(step: Step, way: Sequence[str], scene: Scene) -> Step:
-    """The step with its move; several hops are an option of their own."""
+    """Return the step with its move; a move of several hops gets an option of its own."""
     found = next((o.id for o in step.options if o.viewpoint == way[-1]), None)
     if found is None or len(way) > 2:
         here, there = (scene.viewpoint_by_id[name].position for name in (way[0], way[-1]))
@@ -197,7 +197,7 @@ def _moved_to(step: Step, way: Sequence[str], scene: Scene) -> Step:
 
 
 def nearest_seen(scene: Scene, here: Point3, own: str) -> str:
-    """The viewpoint that a body is at: its own, or the nearest that it sees from where it is.
+    """Return the viewpoint that a body is at: its own, or a nearer one that it sees.
 
     Args:
         scene: with geometry.

@@ -1,4 +1,4 @@
-"""The navigator: one graph for every agent, set by its context (VLN-MME 3 and D).
+"""Navigator: one graph for every agent, configured by its context (VLN-MME 3 and D).
 
     START -> begin -> observe -> think -> act -> move -----> observe ... (one hop)
                       |   |       ^ ^      |
@@ -9,21 +9,21 @@
                       +-> finish -> END    <-- stop, out of steps, dead end, no action to be had
                            (by way of point, where it is asked which thing is meant: REVERIE)
 
-``observe`` looks and lists the options; ``consult`` lets an oracle speak where the agent struggles
-(4.4) or would stop too early; ``think`` asks the model; ``act`` reads one action out of its reply
-(D.8); ``move`` carries it out. A reply that names no action is never taken for one: when the
-re-prompts are used up, the episode ends as ``unparsed``, where the agent stands.
+``observe`` looks and lists the options; ``consult`` lets an oracle speak when the agent struggles
+(4.4) or would stop too early; ``think`` asks the model; ``act`` parses one action from its reply
+(D.8); ``move`` carries it out. No action is guessed from an invalid reply. When the re-prompts are
+used up, the episode ends as ``unparsed``, where the agent stands.
 
-Where a person walks (:mod:`navloom.graphs.navigation.person`), ``think`` asks that person, and with
-continuous motion ``drive`` stands in the place of think, act and move.
+If a person navigates (:mod:`navloom.graphs.navigation.person`), ``think`` asks that person, and
+with continuous motion ``drive`` replaces think, act and move.
 
-``build_decider`` compiles the half that decides, observe to act, for whoever moves a body by
-himself: a call returns when an action is chosen (``draft["action"]``: a move, a stop or a
-question), or the walk has ended.
+``build_decider`` compiles the deciding half, observe to act, for callers that move the body
+themselves. A call returns when an action is chosen (``draft["action"]``: a move, a stop or a
+question), or when the walk has ended.
 
-``goals``, ``path`` and ``target`` are ground truth. The navigator never reads them; the oracle
-does, and what calls it. With ``oracle="bound"`` it knows the path, speaks at every step and is no
-model.
+``goals``, ``path`` and ``target`` are ground truth. The navigator never reads them; only the oracle
+and its callers do. With ``oracle="bound"`` the oracle is no model: it knows the path and speaks at
+every step.
 """
 
 from __future__ import annotations
@@ -76,20 +76,20 @@ from navloom.tools.navigation.steps import (
 )
 
 MOST_REPLY_KEPT = 4_000
-"""Characters of a reply that a step's record keeps."""
+"""Most characters of a reply that a step's record keeps."""
 _DECLINED = frozenset({"refusal", "content_filter"})
 
 
 @lru_cache(maxsize=256)
 def move_tools(options: int, ask: bool) -> tuple[BaseTool, ...]:
-    """The tools of a step: ``move``, ``stop`` and, where it may ask, ``ask``.
+    """Build the tools of a step: ``move``, ``stop`` and, if questions are allowed, ``ask``.
 
     Args:
-        options: how many options there are; their numbers are enumerated, so that a backend that
-            holds a model to a schema cannot name another.
+        options: number of options; they are enumerated, so that a backend that enforces a schema
+            cannot name another.
         ask: whether to offer ``ask``.
     """
-    # Of a field LangChain hands on only what stands in its annotation.
+    # LangChain passes on only what is in a field's annotation.
     numbers = WithJsonSchema({"type": "integer", "enum": list(range(1, options + 1))})
     moved = create_model(
         "move", option=(Annotated[int, numbers], Field(description="The option's number."))
@@ -116,10 +116,10 @@ def _tool(name: str, description: str, arguments: type[BaseModel]) -> BaseTool:
 def read_reply(
     reply: AIMessage, context: Context, options: Sequence[Option], *, ask: bool
 ) -> ParsedAction:
-    """The action of a reply, in the way the context asks for.
+    """Parse the action of a reply, in the form that the context asks for.
 
     Raises:
-        ActionError: it has none that is among the options.
+        ActionError: it has no action among the options.
     """
     if context.act == "text":
         text = words_of(reply)
@@ -136,7 +136,7 @@ def read_reply(
 
 
 def _declined(reply: AIMessage, error: ActionError) -> ActionError:
-    """A reply without an action that its server marks as a refusal is one, whatever it says."""
+    """Return the error as a refusal, if the server marks the reply without action as one."""
     if error.kind != "unparsed":
         return error
     told = reply.response_metadata
@@ -147,13 +147,13 @@ def _declined(reply: AIMessage, error: ActionError) -> ActionError:
 
 
 def words_of(reply: AIMessage) -> str:
-    """What a reply says in words; a refusal that stands beside an empty content counts as such."""
+    """Return a reply's text, or the refusal beside an empty content."""
     said = message_text(reply.content)
     return said if said.strip() else str(reply.additional_kwargs.get("refusal") or "")
 
 
 def reply_text(reply: AIMessage) -> str:
-    """A reply as a record keeps it: its words and its tool calls, cut in the middle if long."""
+    """Return a reply's text and tool calls for the record, cut in the middle if long."""
     calls = [
         f"{call['name']}({json.dumps(call['args'], ensure_ascii=False, default=str)})"
         for call in reply.tool_calls
@@ -166,7 +166,7 @@ def reply_text(reply: AIMessage) -> str:
 
 
 def with_reply(step: Step, reply: AIMessage, found: ParsedAction | ActionError) -> Step:
-    """The step with a reply, what stood beside its action, and the action or the fault."""
+    """Return the step with a reply, its remarks, and the action or the error."""
     remarks = read_remarks(words_of(reply)) if words_of(reply) else Remarks()
     failed = isinstance(found, ActionError)
     return step.but(
@@ -178,7 +178,7 @@ def with_reply(step: Step, reply: AIMessage, found: ParsedAction | ActionError) 
 
 
 def told_back(reply: AIMessage, message: str) -> list[AnyMessage]:
-    """The messages that answer a reply: servers want every tool call answered first."""
+    """Return the messages that reject a reply; servers require every tool call to be answered."""
     calls = [*reply.tool_calls, *reply.invalid_tool_calls]
     answers: list[AnyMessage] = [
         ToolMessage(
@@ -209,73 +209,74 @@ _LINES: dict[str, str] = {
 
 
 class Input(TypedDict):
-    """What a caller gives."""
+    """Input of the navigator."""
 
     seed: NotRequired[int]
-    """Drawn upon by baselines, and shown to every model; 0 where it is left out."""
+    """Seed of the baselines, also shown to every model; 0 where it is left out."""
     instruction: Annotated[str, Field(max_length=MOST_INSTRUCTION)]
-    """What the navigator is told; read as one line."""
+    """The navigator's instruction; read as one line."""
     start: str
     """The viewpoint it starts on."""
     heading: NotRequired[Annotated[float, Field(allow_inf_nan=False)]]
-    """Where it looks at the start, radians clockwise from -z."""
+    """Heading at the start, radians clockwise from -z."""
     goals: NotRequired[list[str]]
     """Ground truth: viewpoints that count as the goal. Never shown to the navigator."""
     path: NotRequired[list[str]]
     """Ground truth: the reference path. Never shown to the navigator."""
     target: NotRequired[str | None]
-    """Ground truth: the id of the thing that is meant. Never shown but with ``oracle="bound"``."""
+    """Ground truth: the id of the target object. Shown to the navigator only with
+    ``oracle="bound"``."""
 
 
 class State(Input, Outcome, total=False):
-    """What a run remembers: ids and text, never a frame or a scene.
+    """State of the navigator: ids and text, never a frame or a scene.
 
-    Its status is ``ok`` where the agent stopped by itself: whether at the goal is for scores to
-    say. Else its reason is how the walk ended. Keys of its result: ``trajectory``, ``stopped``,
+    Its status is ``ok`` where the agent stopped by itself; scores tell whether it reached the goal.
+    Otherwise its reason is the way the walk ended. Keys of its result: ``trajectory``, ``stopped``,
     ``end``, ``steps``, ``counts``, ``contacts`` and ``prompt``.
     """
 
     pose: dict[str, Any]
-    """Where it is: viewpoint, heading and elevation (radians); a body's position, too."""
+    """The pose: viewpoint, heading and elevation (radians); a body's position, too."""
     simulator: dict[str, Any]
-    """What puts a body back exactly, where its pose does not say all."""
+    """Simulator state that restores a body exactly, if its pose does not suffice."""
     trajectory: Growing[list[Any]]
-    """Every pose it stood in, the start first: [viewpoint, heading, elevation], a body's with x, y
-    and z after that."""
+    """Every pose so far, the start first: [viewpoint, heading, elevation], a body's with x, y and z
+    after that."""
     history: Growing[str]
-    """One line a move."""
+    """One line for each move."""
     seen: Merging[dict[str, Any]]
     """The topological map of ``memory="map"`` (:mod:`navloom.graphs.navigation.text`)."""
     steps: Growing[dict[str, Any]]
-    """One record a step (:class:`navloom.tools.navigation.steps.Step`)."""
+    """One record for each step (:class:`navloom.tools.navigation.steps.Step`)."""
     contacts: Growing[dict[str, Any]]
-    """What the body touched, with the step."""
+    """The body's contacts, with the step of each."""
     dialogue: Growing[dict[str, Any]]
     """Questions asked and their answers."""
     guidance: Growing[dict[str, Any]]
-    """What the oracle said of itself, and why."""
+    """The oracle's unasked guidance, with its triggers."""
     plan: str | None
-    """The navigator's own plan, as it last wrote it."""
+    """The navigator's latest plan."""
     draft: dict[str, Any]
     """The record of the step under way."""
     messages: Growing[AnyMessage]
-    """This step's exchange with the model; starts anew each step."""
+    """This step's exchange with the model; reset at each step."""
     trigger: str | None
-    """Why the oracle is to be asked at this step."""
+    """Reason for consulting the oracle at this step."""
     ending: Ending | None
-    """How the walk ended."""
+    """Reason why the walk ended."""
     pointed: dict[str, Any] | None
-    """What it took for the thing that is meant, where it was asked."""
+    """The object that it named as the target, where it was asked."""
     poses: Growing[list[float]]
-    """Of a person who drives, every 50 ms: [seconds, x, y, z, heading]."""
+    """Poses of a person who drives, every 50 ms: [seconds, x, y, z, heading]."""
     leg: dict[str, Any]
-    """Of a step that is driven: where it leads by now, its last stand, and what was touched."""
+    """Of a driven step: the viewpoint reached so far, its last recorded pose, and its contacts."""
     seconds: float
-    """That a person took, pauses left out."""
+    """A person's time, without pauses."""
 
 
 def begin(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Check what was given, forget an earlier walk of this thread, and stand at the start."""
+    """Check the input, reset an earlier walk of this thread, and place the body at the start."""
     walker = walker_of(runtime)
     given = read_input(state, runtime.context, walker.scene)
     there = walker.scene.viewpoint_by_id[given["start"]]
@@ -297,12 +298,12 @@ def begin(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 
 
 def observe(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Look, remember, list the options; end where there are none."""
+    """Look, update the memory and list the options; end where there are none."""
     context, walker, seen = runtime.context, walker_of(runtime), state.get("seen", {})
     if context.motion == "continuous":
         return set_out(state, walker, context.max_steps)
     if steps_done(state["steps"], context.ask_cost) >= context.max_steps:
-        # The last of them went into a question.
+        # A question used up the last step.
         return {"ending": "max_steps"}
     observation, memory = perceived(walker, state, context), get_memory(context.memory)
     added = memory.look(seen, observation)
@@ -340,7 +341,7 @@ async def think(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 
 
 def _prepared(state: State, runtime: Runtime[Context], talk: list[AnyMessage]) -> Asked:
-    """What the model is asked; the step's exchange so far is put into ``talk``."""
+    """Prepare the model's call, and append the step's exchange so far to ``talk``."""
     context, draft, walker = runtime.context, _draft(state), walker_of(runtime)
     shown = pictures_of(state, context, walker)
     talk += state["messages"] or _opening(state, draft, context, walker, len(shown))
@@ -378,7 +379,7 @@ def _can_ask(state: State, context: Context) -> bool:
 
 
 def act(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Read one action out of the reply; say what is wrong with it while there are re-prompts."""
+    """Parse one action from the reply, or send its fault back while re-prompts are left."""
     context, draft, conversation = runtime.context, _draft(state), state["messages"]
     if state["ending"]:
         return {}
@@ -404,7 +405,7 @@ def act(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 
 
 def reflect(state: State) -> dict[str, Any]:
-    """The reflection says revise: take the choice back and ask for another."""
+    """Take the choice back and ask for another, as the reflection says revise."""
     draft, conversation = _draft(state), state["messages"]
     reply = conversation[-1]
     assert isinstance(reply, AIMessage)  # noqa: S101  only act leads here
@@ -414,7 +415,7 @@ def reflect(state: State) -> dict[str, Any]:
 
 
 def move(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Carry the action out: stop, or go one hop."""
+    """Carry the action out: stop, go one hop, or jump back."""
     context, walker, draft = runtime.context, walker_of(runtime), _draft(state)
     if draft.action.kind == "stop":
         walker.stop(state)
@@ -489,14 +490,14 @@ def finish(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 
 
 def at_first(state: State) -> Literal["begin", "observe"]:
-    """A walk begins where it has no pose."""
+    """Route to begin if there is no pose yet, else to observe."""
     return "observe" if state.get("pose") else "begin"
 
 
 def after_observe(
     state: State, runtime: Runtime[Context]
 ) -> Literal["think", "consult", "drive", "finish"]:
-    """To the model, by way of the oracle where it is to speak; or to whoever drives."""
+    """Route to the model, first to the oracle if it is to speak, or to the driving person."""
     if state["ending"]:
         return "finish"
     if runtime.context.motion == "continuous":
@@ -507,7 +508,7 @@ def after_observe(
 def after_act(
     state: State, runtime: Runtime[Context]
 ) -> Literal["think", "reflect", "consult", "ask", "move", "finish"]:
-    """Ask again, think again, hear or ask somebody, or go."""
+    """Route by the action: ask again, reflect, consult, ask the oracle, or move."""
     context, draft = runtime.context, state["draft"]
     if state["ending"]:
         return "finish"
@@ -522,7 +523,7 @@ def after_act(
 
 
 def after_move(state: State, runtime: Runtime[Context]) -> Literal["observe", "point", "finish"]:
-    """Look around again, unless the walk has ended: then say which thing is meant, if asked."""
+    """Route to observe, or after the walk to pointing if objects are given, else to finish."""
     if not state["ending"]:
         return "observe"
     asked = runtime.context.things is not None and state["ending"] != "collision"
@@ -530,7 +531,7 @@ def after_move(state: State, runtime: Runtime[Context]) -> Literal["observe", "p
 
 
 def after_drive(state: State) -> Literal["drive", "observe", "finish"]:
-    """On with the same step, or with the next."""
+    """Route to more driving of this step, to the next step, or to finish."""
     if state["ending"]:
         return "finish"
     done = len(state["steps"]) >= state["draft"]["step"]
@@ -540,14 +541,14 @@ def after_drive(state: State) -> Literal["drive", "observe", "finish"]:
 def build_decider(
     checkpointer: Checkpointer = None,
 ) -> CompiledStateGraph[State, Context, State, State]:
-    """The half that decides, compiled: observe, consult, think, act, reflect; moving is yours.
+    """Compile the deciding half: observe, consult, think, act, reflect. The caller moves the body.
 
-    The first call takes an ``Input`` and stands at the start; each later one takes the state that
-    the caller made of the last: a pose, ``trajectory`` and ``steps`` that have grown. What comes
-    back has ``draft``, the step with the one ``action`` that was chosen, or ``ending``.
+    The first call takes an ``Input`` and starts the walk. Each later one takes the state that the
+    caller made of the last: a new pose, and extended ``trajectory`` and ``steps``. The returned
+    state has ``draft``, the step with the chosen ``action``, or ``ending``.
 
     Args:
-        checkpointer: where its steps are kept; nowhere by default.
+        checkpointer: keeps its steps; none by default.
     """
     builder = _deciding(AgentGraph(State, Context, State, "decider", output=State))
     builder.add_conditional_edges(START, at_first)
@@ -594,5 +595,5 @@ builder.add_conditional_edges("drive", after_drive)
 builder.add_edge("point", "finish")
 builder.add_edge("finish", END)
 build_graph = builder.compile
-"""Gives the graph, with where its steps are kept: nowhere by default."""
+"""Compiles the graph; takes the checkpointer for its steps, none by default."""
 graph = build_graph()

@@ -1,4 +1,4 @@
-"""The oracle: somebody helps a navigator, unasked where it struggles, or asked.
+"""Oracle: helps a navigator, unasked when it struggles, or by answering its questions.
 
 Source: VLN-MME 4.4: "when the navigator struggled (e.g., looping, moving in a critically wrong
 direction, or entering the wrong region), it was allowed to query the Oracle", which "provided
@@ -9,20 +9,20 @@ information and navigational advice". Prompts and budgets are ours.
                 │                            ^
                 └── all is well, or withheld ┘
 
-Asked a question, it answers that. Else it looks for a trigger at the end of the trajectory
-(:mod:`navloom.tools.navigation.triggers`); with ``plan`` it plans where nothing is wrong. The
-navigator calls this graph from within its own nodes (:mod:`navloom.graphs.navigation.consult`).
+If it is asked a question, it answers that. Otherwise it looks for a trigger at the end of the
+trajectory (:mod:`navloom.tools.navigation.triggers`); with ``plan`` it plans where nothing is
+wrong. The navigator calls this graph from its own nodes (:mod:`navloom.graphs.navigation.consult`).
 
-``knows`` says what the model is given, each level all of the one before it: ``model``, what the
-navigator itself reads (the papers' oracle, another model); ``map``, facts from the scene: rooms,
-and where the goal lies; ``path``, facts of the shortest way. Its words are a stranger's: one
-bounded paragraph that opens no section of a prompt. An answer that names a viewpoint, an option's
-number or coordinates is sent back with the exact fault (:mod:`navloom.graphs.turns`); one that does
-it again is redacted and counted. What else an answer gives away is measured
+``knows`` sets what the model is given, each level including the one before: ``model``, the
+navigator's own view (the papers' oracle, another model); ``map``, facts from the scene: rooms, and
+where the goal lies; ``path``, facts of the shortest path. Its words are untrusted: one bounded
+paragraph that opens no section of a prompt. An answer that names a viewpoint, an option's number or
+coordinates is sent back with the exact fault (:mod:`navloom.graphs.turns`). If the next one does it
+again, it is redacted and counted. Other information that an answer gives away is measured
 (:mod:`navloom.tools.navigation.giveaways`).
 
-With a checkpointer and one thread a navigator, ``dialogue`` keeps what was said, and
-``max_questions`` bounds it.
+With a checkpointer and one thread for each navigator, ``dialogue`` keeps the exchanges, and
+``max_questions`` limits them.
 """
 
 from __future__ import annotations
@@ -61,23 +61,23 @@ REASONS: dict[Reason, str] = {
     "plan": "it is about to go on and wants a plan of the rest of the way in two or three stages",
     "question": "it asks",
 }
-"""Why an oracle speaks, in words; all but the last are not the navigator's own doing."""
+"""Triggers of an oracle, in words; all but the last are not the navigator's own request."""
 JOB = "oracle"
 MOST_ANSWER = 400
-"""Characters of an answer that a navigator reads."""
+"""Most characters of an answer that a navigator reads."""
 MOST_QUESTION = 300
 MOST_INSTRUCTION = 2_000
 _MOST_EARLIER = 4
 MOST_SEEN = 20_000
-"""Characters of what the navigator reads that are shown."""
+"""Most characters of the navigator's view that are shown."""
 NOT_TOLD = "I cannot answer that."
-"""What is said, and no model asked, where ``arrival`` is not to be told."""
+"""The answer, given without a model call, where ``arrival`` must not be told."""
 _UNSAID: dict[str, tuple[str, str]] = {
     "off_course": ("lost", "it may have lost its way"),
     "wrong_region": ("lost", "it may have lost its way"),
     "early_stop": ("stop", "it is about to stop here, which may be too early"),
 }
-"""What a model alone is told of triggers that only the ground truth shows."""
+"""Vaguer words, with ``knows="model"``, for triggers that only the ground truth shows."""
 _LEAKY = {
     "id": "the id of a place",
     "option": "the number of an option or place",
@@ -87,81 +87,81 @@ _LEAKY = {
 
 
 class Input(TypedDict, total=False):
-    """What a caller gives; ``trajectory`` is needed, and ``instruction`` and ``goals`` to watch."""
+    """Input of the oracle; ``trajectory`` is required, ``instruction`` and ``goals`` to watch."""
 
     seed: int
     """Shown to the model; 0 where it is left out."""
     instruction: str
-    """The navigator's; untrusted."""
+    """The navigator's instruction; untrusted."""
     question: str | None
-    """The navigator's words; untrusted. None: it did not ask."""
+    """The navigator's question; untrusted. None: it did not ask."""
     trigger: str | None
-    """Why it is to speak unasked, one of ``REASONS``; None looks for a reason."""
+    """Reason to speak unasked, one of ``REASONS``; None looks for one."""
     trajectory: list[str]
     """The viewpoints it stood on, first to last; it stands on the last."""
     heading: float
-    """Where it looks, radians clockwise from -z: the middle of what it calls Front; 0 where it is
-    left out."""
+    """The navigator's heading, radians clockwise from -z: the middle of its Front side; 0 where it
+    is left out."""
     goals: list[str]
-    """Ground truth; without it nobody knows the way, and an answer is about the place alone."""
+    """Ground truth; without it the path is unknown, and an answer describes the place alone."""
     path: list[str]
-    """Ground truth; may be left out."""
+    """Ground truth: the reference path; optional."""
     since: int
-    """Viewpoints to pass over when looking for a reason: those before the last advice."""
+    """Viewpoints to skip when looking for a trigger: those before the last advice."""
     plan: bool
     """Give a plan where nothing is wrong."""
     history: list[dict[str, Any]]
     """Earlier ``{"question", "answer"}``, oldest first; the last few are shown."""
     seen: str
-    """What the navigator reads where it stands, line by line; untrusted. A model alone needs it."""
+    """The navigator's prompt here, line by line; untrusted. ``knows="model"`` requires it."""
     options: list[dict[str, Any]]
-    """The options of the navigator's step as its record keeps them: what it reads of the way on
-    is what the facts say."""
+    """The options in the record of the navigator's step. The facts use the words that it reads of
+    the next hop."""
 
 
 class State(Input, Asking, total=False):
-    """What the graph knows between nodes."""
+    """State of the oracle between its nodes."""
 
     advice: dict[str, Any] | None
-    """What is said: ``trigger``, ``question``, ``facts``, ``prompt`` and, in the end, ``answer``,
-    ``leaked`` and ``told``; None where nothing is."""
+    """The advice: ``trigger``, ``question``, ``facts``, ``prompt`` and finally ``answer``,
+    ``leaked`` and ``told``; None where the oracle does not speak."""
     dialogue: Growing[dict[str, Any]]
     """Every ``{"question", "answer", "leaked", "told"}`` so far, oldest first."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Context(AgentContext):
-    """What does not change during a run."""
+    """Settings of the oracle, fixed during a run."""
 
     scene: SceneLike
     """The home, or its URI."""
     model: ModelLike = "builtin/heuristic"
-    """Who puts the facts into words, or its ``provider/name``; its calls have the role
-    ``oracle``."""
+    """The oracle's model, or its ``provider/name``; its calls have the role ``oracle``."""
     simulator: Annotated[Simulator | None, FromPython()] = None
-    """Where the navigator walks: its captions are used, nothing in it is moved."""
+    """The navigator's simulator: its captions are used, nothing in it is moved."""
     knows: Literal["model", "map", "path"] = "model"
-    """What the model is given: what the navigator sees, also the map, also the shortest way."""
+    """Knowledge of the model: the navigator's view, also the map, also the shortest path."""
     arrival: bool = True
-    """Whether it may say if this is the goal. If not, questions of that kind, and any within 3 m of
-    the goal, are answered by one sentence that says nothing, and what a model says of it is
+    """Let the oracle say whether this is the goal. If False, questions about that, and any question
+    within 3 m of the goal, are answered by one neutral sentence, and the model's words on it are
     withheld."""
     pictures: Annotated[tuple[bytes, ...], FromPython()] = ()
-    """What the navigator is shown beside the text."""
+    """Images that the navigator is shown beside the text."""
     max_questions: int = 3
-    """How many questions of one thread are answered."""
+    """Most questions of one thread that are answered."""
     max_reasks: int = 1
-    """How often an answer without words, or one that gives something away, is sent back."""
+    """How often an empty or leaking answer is sent back."""
     visits: int = 3
-    """So often at one place is a loop (:func:`navloom.tools.navigation.triggers.struggling`)."""
+    """Visits to one place that count as a loop
+    (:func:`navloom.tools.navigation.triggers.struggling`)."""
     worse_m: float = 3.0
-    """So many metres farther from the goal than it was is off course."""
+    """Metres of added distance from the goal that count as off course."""
     away_m: float = 5.0
-    """So many metres off the reference path is off course."""
+    """Metres off the reference path that count as off course."""
 
 
 def prompt(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Find out whether to speak and what is known, and write down the question."""
+    """Decide whether to speak, collect the facts, and render the prompt."""
     context = runtime.context
     begun: dict[str, Any] = {"messages": [], "faults": Overwrite([]), "advice": None}
     begun |= {"status": "ok", "reason": None, "message": None}
@@ -206,7 +206,7 @@ def prompt(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 
 
 def _known(state: State, context: Context) -> Mapping[str, Any] | None:
-    """The facts of a level; a model alone has none."""
+    """Return the facts of the knowledge level; None for ``model``."""
     scene, place = scene_of(context.scene), state["trajectory"][-1]
     heading, goals, path = state.get("heading", 0.0), state.get("goals", ()), state.get("path", ())
     if context.knows == "model":
@@ -221,20 +221,20 @@ def _known(state: State, context: Context) -> Mapping[str, Any] | None:
 
 
 def _tells_arrival(state: State, scene: Scene, asked: str | None) -> bool:
-    """Whether any answer here would say if this is the goal: it is asked, or it is so near."""
+    """Check whether any answer here would reveal arrival: it is asked for, or the goal is near."""
     goals = state.get("goals", ())
     near = bool(goals) and not stops_early(scene, state["trajectory"][-1], goals)
     return near or (asked is not None and asks_arrival(asked))
 
 
 def _seen(text: str) -> list[str]:
-    """What the navigator reads, as lines that open no section of the oracle's own prompt."""
+    """Return the navigator's view as lines that open no section of the oracle's own prompt."""
     lines = text[:MOST_SEEN].splitlines()
     return ["".join(c if c.isprintable() else " " for c in line) for line in lines]
 
 
 def question(state: State, context: Context) -> Question:
-    """What the model is asked; an answer that gives something away twice is redacted."""
+    """Build the question to the model; an answer that leaks twice is redacted."""
     scene, advice = scene_of(context.scene), state["advice"] or {}
     options = [Option(**option) for option in state.get("options", ())]
 
@@ -265,11 +265,11 @@ def question(state: State, context: Context) -> Question:
 
 
 def finish(state: State) -> dict[str, Any]:
-    """Put the result together; failed where a question was not answered, or no words were had.
+    """Put the result together; failed where a question got no answer, or the model gave no words.
 
     Its keys: ``trigger`` and ``question``, ``answer`` (None where there is none), ``leaked``,
     ``told`` (what it gives away, :mod:`navloom.tools.navigation.giveaways`), ``faults``,
-    ``facts``, ``turns`` (questions of the thread so far), ``leaks`` (of those, how many had one)
+    ``facts``, ``turns`` (questions of the thread so far), ``leaks`` (how many of those leaked)
     and ``prompt``.
     """
     advice = state.get("advice") or {}
@@ -300,7 +300,7 @@ build_graph = asking(
 
 
 def read_answer(text: str) -> str:
-    """The words of a reply: without thoughts, quotation marks around it and all but one line."""
+    """Return a reply's words as one line, without reasoning and enclosing quotation marks."""
     words = paragraph(outside(text[:MOST_CHARACTERS]), MOST_ANSWER)
     quoted = len(words) > 1 and words[0] == words[-1] == '"'
     return words[1:-1].strip() if quoted else words
@@ -311,10 +311,10 @@ def _failed(reason: str, message: str) -> dict[str, Any]:
 
 
 def _trigger(state: State, context: Context, asked: str | None) -> Reason | None:
-    """Why to speak; None where there is no reason.
+    """Return the reason to speak; None where there is none.
 
     Raises:
-        UsageError: an unknown trigger is given, or what is needed to find one is not.
+        UsageError: an unknown trigger is given, or the input needed to find one is missing.
     """
     given = state.get("trigger")
     if given is None and asked is not None:
@@ -341,7 +341,7 @@ def _trigger(state: State, context: Context, asked: str | None) -> Reason | None
 
 
 def _as_read(facts: Facts, taken: Option) -> Facts:
-    """The facts in the words that the navigator reads of that option, without its map's names."""
+    """Return the facts in the words of an option that the navigator reads, without map notes."""
     read = paragraph(without_notes(taken.description), MOST_TOWARDS)
     towards = read or facts["towards"]
     return {**facts, "direction": taken.direction, "towards": towards}

@@ -1,7 +1,7 @@
-"""A person in the place of the navigator's model.
+"""Protocol by which a person replaces the navigator's model.
 
-The graph asks whoever walks for a :class:`PersonWish`, once a hop or once in 50 ms of driving
-(:mod:`navloom.graphs.navigation.driven_walk`), and waits: time belongs to the person.
+The graph asks the person for a :class:`PersonWish`, once a hop or once per 50 ms of driving
+(:mod:`navloom.graphs.navigation.driven_walk`), and waits without a time limit.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from navloom.tools.navigation.steps import Step, told_of
 
 @dataclass(frozen=True)
 class Standing:
-    """What a person is told where they stand.
+    """The situation that a person is shown at each step.
 
     Attributes:
-        pose: where the body is and looks.
-        options: the ways on, where they are hopped.
-        steps: how many were taken.
-        seconds: that the walk took, pauses left out.
-        touched: what the body touched a moment ago, in words; empty: nothing.
+        pose: the body's pose.
+        options: the candidates, for motion by hops.
+        steps: number of steps taken.
+        seconds: duration of the walk, without pauses.
+        touched: the latest contact, in words; empty where there was none.
     """
 
     pose: Pose
@@ -41,14 +41,14 @@ class Standing:
 
 @dataclass(frozen=True)
 class PersonWish:
-    """What a person wants.
+    """One input of a person: a hop, a stop or a driving command.
 
     Attributes:
-        seconds: that the walk took, pauses left out.
-        said: ``stop``: here it ends; ``time``: the time is up.
-        option: the number of the way to hop.
-        forward: the part of the body's speed, -1 to 1.
-        turn: the part of its turning speed, -1 to 1, clockwise positive.
+        seconds: duration of the walk, without pauses.
+        said: ``stop`` ends the walk here; ``time``: the time limit is reached.
+        option: number of the option to take.
+        forward: share of the body's speed, -1 to 1.
+        turn: share of its turning speed, -1 to 1, clockwise positive.
     """
 
     seconds: float
@@ -60,19 +60,19 @@ class PersonWish:
 
 @runtime_checkable
 class Person(Protocol):
-    """Whoever walks."""
+    """A person who navigates."""
 
     async def wish(self, standing: Standing) -> PersonWish:
-        """What they want next: a hop or the stop, or what the keys of the next 50 ms say.
+        """Return the person's next input: a hop or the stop, or the keys of the next 50 ms.
 
         Args:
-            standing: where they are.
+            standing: the person's present situation.
         """
         ...
 
 
 async def chosen(state: Mapping[str, Any], runtime: Runtime[Any]) -> dict[str, Any]:
-    """What a person chooses, as a model's reply."""
+    """Return a person's choice in the form of a model's reply."""
     walker = await off_loop(walker_of, runtime)
     seen = await off_loop(walker.look, state)
     step, last = Step(**state["draft"]), Step.read((state["steps"] or [None])[-1])

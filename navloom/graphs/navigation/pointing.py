@@ -1,15 +1,15 @@
-"""Pointing: which of the things that it sees from where it stopped is the one that is meant.
+"""Pointing: selects, of the objects visible from the final viewpoint, the one that is meant.
 
-Source: REVERIE (Qi et al. 2020): a task is done where the right object is named at its end. The
-nodes are those of :mod:`navloom.graphs.turns`, one question. The navigator calls this graph when
-its walk has ended, where its context says what is seen from where.
+Source: REVERIE (Qi et al. 2020): a task is done when the right object is named at its end. The
+nodes are those of :mod:`navloom.graphs.turns`, one question. The navigator calls this graph after
+its walk, if its context gives the objects visible from each viewpoint.
 
-The answer is one JSON object with the id of one of the things that were listed; another is told
-back in a sentence, ``max_reasks`` times, and is never taken for the nearest fit.
+The answer is one JSON object with the id of a listed object. Another id is sent back with a
+sentence, ``max_reasks`` times, and is never replaced by the nearest match.
 
-Its baselines read only the words of the question. The heuristic takes the thing whose name the
-instruction has, of several the one named first, since what is to be done with the thing comes
-before where it is; the random one draws.
+The baselines read only the question's words. The heuristic takes the object whose name is in the
+instruction, of several the one named first, since the task's object comes before its location. The
+random one draws.
 """
 
 from __future__ import annotations
@@ -40,24 +40,24 @@ _NOTHING = "nothing is known of this place"
 
 
 class Input(TypedDict, total=False):
-    """What a caller gives; ``instruction`` and ``things`` are needed."""
+    """Input of the pointing graph; ``instruction`` and ``things`` are required."""
 
     seed: int
-    """Drawn upon by baselines; 0 where it is left out."""
+    """Seed of the baselines; 0 where it is left out."""
     instruction: str
-    """What the navigator was told."""
+    """The navigator's instruction."""
     summary: str
-    """What there is where it stopped; untrusted."""
+    """Description of the place where it stopped; untrusted."""
     heading: float
-    """Where it looks, radians clockwise from -z."""
+    """Heading of the navigator, radians clockwise from -z."""
     things: Things
-    """What it sees from there; with none nobody is asked."""
+    """Objects visible from there; without any, no model is asked."""
     told: str | None
-    """Ground truth: the id that it is told; for upper bounds alone."""
+    """Ground truth: the id of the target object, shown to the model; for upper bounds alone."""
 
 
 class State(Input, Asking, total=False):
-    """What the graph knows between nodes."""
+    """State of the pointing graph between its nodes."""
 
     pointed: str | None
     """The id that was named; None where no answer named one."""
@@ -65,16 +65,16 @@ class State(Input, Asking, total=False):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Context(AskContext):
-    """What does not change during a run."""
+    """Settings of the pointing graph, fixed during a run."""
 
     model: ModelLike = "builtin/heuristic"
-    """Who is asked, or its ``provider/name``; its calls have the role ``navigator``."""
+    """The model, or its ``provider/name``; its calls have the role ``navigator``."""
     max_reasks: int = 2
-    """How often an answer that names none of the things is sent back."""
+    """How often an answer that names no listed object is sent back."""
 
 
 def prompt(state: State, runtime: Runtime[Context]) -> State:  # noqa: ARG001
-    """Write the question down; none where nothing is seen."""
+    """Render the question; no messages where no object is visible."""
     things = state.get("things", [])
     told = state.get("told")
     known = next((f"it is {each['id']}" for each in things if each["id"] == told), None)
@@ -88,7 +88,7 @@ def prompt(state: State, runtime: Runtime[Context]) -> State:  # noqa: ARG001
 
 
 def question(state: State, context: Context) -> Question:  # noqa: ARG001  all that ask give both
-    """What is asked; where no answer names a thing that is there, none is named."""
+    """Build the question; without a valid answer no object is named."""
     ids = [each["id"] for each in state.get("things", [])]
     return Question(
         job=JOB,
@@ -102,11 +102,11 @@ def question(state: State, context: Context) -> Question:  # noqa: ARG001  all t
 
 
 def read_thing(text: str, ids: Sequence[str]) -> str:
-    """The id in a model's answer.
+    """Return the object id in a model's answer.
 
     Args:
-        text: what the model said.
-        ids: those that were listed.
+        text: the model's answer.
+        ids: the listed ids.
 
     Raises:
         AnswerError: there is no answer, or it names none of them; the message is for the model.
@@ -121,7 +121,7 @@ def read_thing(text: str, ids: Sequence[str]) -> str:
 
 
 def finish(state: State) -> State:
-    """Put the result together; always ``ok``: to name none is a finding.
+    """Put the result together; always ``ok``, since naming no object is a finding.
 
     Its keys: ``object`` (the id, or None), ``offered`` (id -> name), ``faults`` and ``prompt``.
     """
@@ -145,7 +145,7 @@ _WORD = re.compile(r"[a-z]+")
 
 
 def heuristic_thing(request: Request) -> AIMessage:
-    """The thing whose name the instruction says, the first that it says; see the module."""
+    """Choose the object whose name is first in the instruction; see the module."""
     text = request.first_human
     told = re.search(r"^Guidance: it is (\S+)$", text, re.MULTILINE)
     said = re.search(r"^Instruction: (.*)$", text, re.MULTILINE)
@@ -156,7 +156,7 @@ def heuristic_thing(request: Request) -> AIMessage:
 
 
 def random_thing(request: Request) -> AIMessage:
-    """Any of the things, each as likely, fixed by the seed and the question."""
+    """Choose any listed object with equal chance, fixed by the seed and the question."""
     ids = [name for name, _ in _LINE.findall(request.first_human)]
     draw = random.Random(f"{request.seed}:{request.first_human}")
     return request.answer({_KEY: draw.choice(ids) if ids else ""})
@@ -167,6 +167,6 @@ def _words(text: str) -> list[str]:
 
 
 def _fit(name: Sequence[str], words: Sequence[str]) -> tuple[float, float]:
-    """The less the better: the share of the name that is not said, and where the rest is said."""
+    """Return a rank, lower is better: the unmatched share of a name, then its first position."""
     places = [words.index(word) for word in name if word in words]
     return 1 - len(places) / max(1, len(name)), min(places, default=math.inf)

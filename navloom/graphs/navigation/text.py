@@ -1,13 +1,13 @@
-"""What a navigator reads and remembers: the prompt's values from the state and the observation.
+"""Values of the navigator's prompt, and its memory strategies.
 
 The layout of the human message is fixed (``navloom/prompts/navigation/navigator.yaml``), since the
-rule-based baselines read it as a model does. Everything that a scene, a caption or a model said
-stands in it as one bounded line.
+rule-based baselines parse it like a model. All text from scenes, captions and models appears in it
+as one bounded line.
 
 A memory is a history in words, or that and a map in words. Sources: VLN-MME D.3 (NavGPT: each move
-as turn, displacement and what lies there) and D.5 (MapGPT: the current node and its description,
-which nodes are connected, visited and unvisited ones). A strategy keeps nothing itself: what it
-knows is in the graph's state.
+as turn, displacement and description) and D.5 (MapGPT: the current node and its description, node
+connections, visited and unvisited nodes). A strategy holds no state: its knowledge is in the
+graph's state.
 """
 
 from __future__ import annotations
@@ -35,48 +35,48 @@ from navloom.tools.navigation.options import (
 )
 
 Seen: TypeAlias = Mapping[str, Mapping[str, Any]]
-"""By viewpoint: ``node`` (its name on the map), ``description``, and ``joined``, the viewpoints
-next to it, which is None as long as it was not visited."""
+"""The known places by viewpoint: ``node`` (its name on the map), ``description``, and ``joined``,
+its neighbours, which is None until it is visited."""
 MOST_DESCRIPTION = 200
 MOST_PLACES = 80
-"""Lines of connections, and names in a list, that a prompt shows: the latest. What is left out is
+"""Most lines of connections, and names in a list, that a prompt shows: the latest. The rest is
 counted, as ``(3 more)``."""
 MOST_SUPPLEMENTARY = 20
 
 
 class Memory(Protocol):
-    """A strategy."""
+    """A memory strategy."""
 
     name: str
 
     def look(self, seen: Seen, observation: Observation) -> dict[str, dict[str, Any]]:
-        """What an observation adds to what was seen, or changes in it."""
+        """Return the places that an observation adds or changes."""
         ...
 
     def step(self, number: int, before: Pose, after: Pose, towards: Candidate, seen: Seen) -> str:
-        """The line of the history that tells of a move."""
+        """Return the history's line for a move."""
         ...
 
     def jump(self, number: int, back: Option) -> str:
-        """The line of the history that tells of a jump."""
+        """Return the history's line for a jump."""
         ...
 
     def notes(self, seen: Seen) -> dict[str, str]:
-        """What stands in brackets after an option's description, by viewpoint."""
+        """Return the notes in brackets after the options' descriptions, by viewpoint."""
         ...
 
     def map_lines(self, seen: Seen, observation: Observation, *, extra: bool) -> list[str]:
-        """The map as lines; ``extra`` adds the supplementary places. Empty where there is none."""
+        """Return the map as lines, possibly none; ``extra`` adds the supplementary places."""
         ...
 
 
 class HistoryMemory:
-    """Moves in words, and nothing else (NavGPT)."""
+    """Text history of moves (NavGPT)."""
 
     name = "history"
 
     def look(self, seen: Seen, observation: Observation) -> dict[str, dict[str, Any]]:  # noqa: ARG002
-        """Nothing is kept."""
+        """Return no places, as there is no map."""
         return {}
 
     def step(
@@ -87,7 +87,7 @@ class HistoryMemory:
         towards: Candidate,
         seen: Seen,  # noqa: ARG002
     ) -> str:
-        """``Step 1: Turning heading direction -37.78 degrees from right 36.90 to left ...``."""
+        """Return ``Step 1: Turning heading direction -37.78 degrees from right 36.90 to ...``."""
         turned = turn_between(before.heading, after.heading)
         what = shown(towards.description, MOST_DESCRIPTION) or "a place without description"
         return (
@@ -97,11 +97,11 @@ class HistoryMemory:
         )
 
     def jump(self, number: int, back: Option) -> str:
-        """``Step 4: Going back to where step 2 led, 2 moves and 4.1 m from here``."""
+        """Return ``Step 4: Going back to where step 2 led, 2 moves and 4.1 m from here``."""
         return f"Step {number}: Going {back.description}"
 
     def notes(self, seen: Seen) -> dict[str, str]:  # noqa: ARG002
-        """None."""
+        """Return no notes."""
         return {}
 
     def map_lines(
@@ -111,7 +111,7 @@ class HistoryMemory:
         *,
         extra: bool,  # noqa: ARG002
     ) -> list[str]:
-        """None."""
+        """Return no lines."""
         return []
 
 
@@ -125,7 +125,7 @@ class MapMemory(HistoryMemory):
     name = "map"
 
     def look(self, seen: Seen, observation: Observation) -> dict[str, dict[str, Any]]:
-        """The place it stands on as visited, and the places next to it."""
+        """Return the current place as visited, and its neighbours."""
         here, captions = observation.pose.viewpoint or "", observation.captions
         summary = shown(captions.summary, MOST_DESCRIPTION) if captions else ""
         known = seen.get(here)
@@ -149,19 +149,19 @@ class MapMemory(HistoryMemory):
         return added
 
     def step(self, number: int, before: Pose, after: Pose, towards: Candidate, seen: Seen) -> str:
-        """The history's line, and which node it led to."""
+        """Return the history's line with the node that the move led to."""
         line = super().step(number, before, after, towards, seen)
         return f"{line} ({seen[towards.viewpoint]['node']})"
 
     def notes(self, seen: Seen) -> dict[str, str]:
-        """``node_4``, or ``node_1, visited``."""
+        """Return notes such as ``node_4`` or ``node_1, visited``."""
         return {
             viewpoint: f"{place['node']}, visited" if place["joined"] is not None else place["node"]
             for viewpoint, place in seen.items()
         }
 
     def map_lines(self, seen: Seen, observation: Observation, *, extra: bool) -> list[str]:
-        """Current place, connections of the visited places, visited and unvisited ones."""
+        """Return lines of the current place, connections, visited and unvisited places."""
         here = seen[observation.pose.viewpoint or ""]
         visited = [place for place in seen.values() if place["joined"] is not None]
         unvisited = [place for place in seen.values() if place["joined"] is None]
@@ -177,7 +177,7 @@ class MapMemory(HistoryMemory):
 
 
 def _supplementary(seen: Seen, here: Mapping[str, Any]) -> list[str]:
-    """Places it saw on the way and cannot reach in one step from here (MapGPT)."""
+    """Return the places it saw but cannot reach in one step from here (MapGPT)."""
     left = [
         f"- {place['node']}: {place['description'] or 'no description'}"
         for viewpoint, place in seen.items()
@@ -193,17 +193,17 @@ def _names(places: list[Mapping[str, Any]]) -> str:
 
 
 def _more(every: Sequence[Any], most: int) -> list[str]:
-    """What says how many were left out; nothing where none were."""
+    """Return a line with the number of entries left out, or nothing."""
     return [f"({len(every) - most} more)"] if len(every) > most else []
 
 
 def relative(heading: float) -> float:
-    """A heading in radians in (-pi, pi]: right of -z is positive."""
+    """Return a heading in radians wrapped to (-pi, pi]; right of -z is positive."""
     return turn_between(0.0, heading)
 
 
 def degrees(radians: float) -> str:
-    """An angle as a model reads it: degrees with two decimals."""
+    """Format an angle in degrees with two decimals."""
     # Adding 0.0 makes -0.0 plain zero.
     return f"{round(math.degrees(radians), 2) + 0.0:.2f}"
 
@@ -217,7 +217,7 @@ MEMORIES: dict[str, Memory] = {each.name: each for each in (HistoryMemory(), Map
 
 
 def get_memory(name: str) -> Memory:
-    """The strategy of a name.
+    """Return the memory strategy of a name.
 
     Raises:
         UsageError: there is no such strategy.
@@ -231,7 +231,7 @@ def get_memory(name: str) -> Memory:
 
 
 PROMPTS = {"navloom": "navigator", "paper": "navigator_paper"}
-"""The name of the prompt, by ``Context.prompts``."""
+"""Name of the prompt, by ``Context.prompts``."""
 MOST_CAPTION = 300
 MOST_SUMMARY = 400
 MOST_FAILURE = 4_000
@@ -239,15 +239,15 @@ _MOST_NEAR = 10
 _MOST_HISTORY = 50
 MOST_THOUGHT = 500
 _MOST_THOUGHTS = 10
-"""Moves, the latest, whose thoughts are shown."""
+"""Most moves, the latest, whose reasoning is shown."""
 _HELPERS = {
     "model": "an assistant that reads what you read",
     "map": "somebody who has a map of the building",
     "path": "somebody who knows the building",
 }
-"""Who an oracle is to its navigator, by what it knows."""
+"""Description of the oracle for its navigator, by the oracle's knowledge."""
 _STILL_TRUE = 3
-"""Moves after which words about directions are no longer shown."""
+"""Moves after which the oracle's directions are no longer shown."""
 
 
 def render(
@@ -260,16 +260,16 @@ def render(
     shortest: str | None,
     showing: int,
 ) -> Rendered:
-    """Fill the prompt.
+    """Fill the navigator's prompt.
 
     Args:
         state: the navigator's.
         context: its settings.
-        observation: what it perceives now.
+        observation: its present observation.
         options: with the memory's notes.
         can_ask: whether it may ask.
-        shortest: what it is shown of the shortest path; None for a fair navigator.
-        showing: how many pictures go with the prompt.
+        shortest: hint on the shortest path; None for a fair navigator.
+        showing: number of images sent with the prompt.
     """
     pose, captions = observation.pose, observation.captions or Captions()
     front = facing(context, observation)
@@ -314,7 +314,7 @@ def render(
 
 
 def perceived(walker: Walker, state: Mapping[str, Any], context: Context) -> Observation:
-    """What it perceives where it stands; ways on without words where they are left out."""
+    """Return the present observation, without candidates' descriptions if they are blanked."""
     seen = walker.look(state)
     if not context.blank_options:
         return seen
@@ -327,7 +327,7 @@ def _failures(texts: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def facing(context: Context, observation: Observation) -> float:
-    """Which way is Front, in radians: with a strip of pictures it is its Front panel's middle."""
+    """Return the heading called Front, radians: the middle of the Front panel of an image strip."""
     from navloom.sim.views import quarter
 
     heading = observation.pose.heading
@@ -337,7 +337,7 @@ def facing(context: Context, observation: Observation) -> float:
 
 
 def shortest_words(path: Path | None, options: Sequence[Option]) -> str | None:
-    """``option 3``, ``stop here``, or None where no option leads on along a path."""
+    """Return ``option 3``, ``stop here``, or None where no option continues along a path."""
     if path is None:
         return None
     if len(path.viewpoints) < 2:
@@ -376,7 +376,7 @@ def _ago(moves: int) -> str:
 
 
 def _sides(captions: Captions, front: float) -> list[tuple[str, str, str]]:
-    """Each sector's direction, bearing and caption, by direction and from left to right."""
+    """Return direction, bearing and caption of each sector, by direction and from left to right."""
     found: list[tuple[int, float, tuple[str, str, str]]] = []
     for number, caption in enumerate(captions.sectors):
         turn = turn_between(front, number * 2 * math.pi / len(captions.sectors))
@@ -396,7 +396,7 @@ def _near(thing: SeenObject, front: float) -> str:
 
 
 def _hidden(options: Sequence[Option], observation: Observation, showing: int) -> list[int]:
-    """The numbers of options that cannot be seen from here, where pictures are shown."""
+    """Return the numbers of the options that are hidden in the images."""
     if not showing:
         return []
     from navloom.sim.views import hidden_ways

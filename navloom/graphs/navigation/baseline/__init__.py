@@ -1,1 +1,1 @@
-"""The rule-based navigator: what it reads in the prompt, and how it follows an instruction."""
+"""Rule-based navigator: reads the prompt's text and follows the instruction."""

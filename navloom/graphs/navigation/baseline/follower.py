@@ -1,18 +1,17 @@
-"""A rule-based instruction follower: how well each way on, and stopping, fits the words.
+"""Rule-based instruction follower: scores each option, and stopping, against the instruction.
 
-What it knows is the prompt's text (`prompt_view`). How far along the instruction it is, it reads
-from the history: a filter over the clauses, as of a hidden Markov model, in which a step fits a
-clause where its turn, its stairs and the words towards which it went do. Each way on is then scored
-by the clauses likely in hand, by what its description and the caption on its side speak of, and by
-whether the map calls it visited or seen before. Stopping is scored by the clauses done, by what is
-around, and by the number of steps. What somebody who knows the way has said counts while it is
-fresh.
+Its only input is the prompt's text (`prompt_view`). It estimates its progress from the history: a
+filter over the clauses, like a hidden Markov model's, in which a step fits a clause by its turn,
+stairs and description. Each option is scored by the likely current clauses, by its description and
+the caption on its side, and by the map's marks for visited and seen places. Stopping is scored by
+the completed clauses, the surroundings, and the number of steps. Advice of an oracle counts while
+it is fresh.
 
-The weights were found on R2R's train split, on twelve of its scans, by a program of the tests
-(``tests.graphs.navigation.tuning``): ``TUNED`` knows that R2R's paths have four to six hops,
-``NO_LENGTH`` does not. ``EXACT``, and the scores of exact descriptions, are of our demo homes,
-HM3D's and R2R's captions before that; no walk on R2R's captions uses them. The three weights for
-what an oracle says were set by hand.
+The weights were fitted on R2R's train split, on twelve of its scans, by a program of the tests
+(``tests.graphs.navigation.tuning``). ``TUNED`` knows that R2R's paths have four to six hops,
+``NO_LENGTH`` does not. ``EXACT``, and the scores of exact descriptions, were fitted on our demo
+homes, HM3D's and R2R's earlier captions; no walk on R2R's captions uses them. The three weights for
+an oracle's advice were set by hand.
 """
 
 from __future__ import annotations
@@ -40,43 +39,43 @@ class Weights:
     """Weights of a log-linear score; a pair holds the first step's and the later ones'.
 
     Attributes:
-        turn: a way lies where the clause in hand turns to.
-        ahead: a way goes straight on, where no clause turns.
-        likes: a description speaks of what the clause in hand does.
-        next_likes: the same of the clause after it.
-        side_likes: the same of the caption on its side.
-        leaves: a description speaks of what the clause in hand leaves.
-        way_out: it speaks of a door or hallway while the clause in hand leaves something.
-        climbs: it goes up or down as the clause in hand does.
-        climbs_next: the same of the clause after it.
-        wrong_climb: it goes the other way.
-        stairs: it climbs, and the instruction speaks of stairs somewhere.
+        turn: an option lies where the current clause turns to.
+        ahead: an option goes straight on, where no clause turns.
+        likes: a description matches the current clause.
+        next_likes: it matches the clause after it.
+        side_likes: the caption on its side matches the current clause.
+        leaves: a description matches what the current clause leaves.
+        way_out: it mentions a door or hallway while the current clause leaves something.
+        climbs: it goes up or down as the current clause does.
+        climbs_next: it goes up or down as the clause after it does.
+        wrong_climb: it climbs in the opposite direction.
+        stairs: it climbs, and the instruction mentions stairs somewhere.
         counts: each word it shares with the instruction.
-        passage: it speaks of a way through.
-        goal: it speaks of the end of the instruction.
-        end_likes: all is done, and it or its side speaks of the end of the instruction.
-        visited: the map calls it visited.
-        seen: the map knew it before this place: it lies beside the way, not on.
+        passage: it mentions a passage.
+        goal: it matches the end of the instruction.
+        end_likes: all clauses are done, and it or its side matches the end of the instruction.
+        visited: the map marks it visited.
+        seen: the map knew it before this place: it lies beside the path, not on it.
         back: it goes back, where there is no map.
-        advised_turn: it lies where an oracle says.
-        advised_words: it speaks of what an oracle says.
-        advised_climb: it climbs as an oracle says.
-        step_words: a step made fits a clause by words, for how far along one is.
-        step_turn: the same by its turn.
-        step_climb: the same by its stairs.
-        stay: how likely a clause lasts longer than one step.
-        skip: how likely a clause is passed over.
+        advised_turn: it lies in the direction of the oracle's advice.
+        advised_words: it matches the words of the advice.
+        advised_climb: it climbs as advised.
+        step_words: a past step matches a clause by words, for the progress estimate.
+        step_turn: a past step matches a clause by its turn.
+        step_climb: a past step matches a clause by its stairs.
+        stay: probability that a clause lasts longer than one step.
+        skip: probability that a clause is skipped.
         most_stay: the most that ``stay`` can become where a step does not fit.
         eager: how much a step that fits ends its clause.
         new_room: it leads into another room while the end is not in this one.
-        detour: each hop that a visited way is from the next unvisited place.
-        hops: steps after which stopping gets likely; R2R's paths have four to six.
+        detour: each hop from a visited option to the next unvisited place.
+        hops: steps after which stopping becomes likely; R2R's paths have four to six.
         stop: for stopping, whatever is seen.
         stop_late: each step over ``hops``.
         stop_done: all clauses are likely done.
-        stop_place: what is around fits the end of the instruction.
-        stop_near: what the place is, and what is within reach, fits it.
-        stop_ahead: the best way on fits it.
+        stop_place: the surroundings match the end of the instruction.
+        stop_near: the place and objects within reach match it.
+        stop_ahead: the best option matches it.
     """
 
     turn: tuple[float, float] = (1.26, 2.81)
@@ -125,7 +124,7 @@ def _weights(name: str) -> Weights:
 
 
 TUNED, NO_LENGTH, EXACT = Weights(), _weights("no_length"), _weights("exact")
-"""``EXACT`` is for descriptions put together from what is known (`WalkView.exact`)."""
+"""``EXACT`` is for descriptions generated from scene data (`WalkView.exact`)."""
 
 
 _ARRIVED = re.compile(r"\byou(?: have|'ve| are|'re)? (?:arrived|there\b|at the goal)|\bstop here\b")
@@ -138,14 +137,14 @@ _SENTENCE = re.compile(r"[.;!?](?:\s|$)")
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """Words of an oracle about the place one stands on.
+    """An oracle's advice, given at the current place.
 
     Attributes:
         fresh: whether there is any that was given here.
         arrived: whether it says that this is the goal; None where it does not say.
         turn: Left, Front, Right or Back; None where it names no direction.
         climb: "up" or "down" where it says so.
-        words: what it says to walk towards, in plain form.
+        words: the words to walk towards, in plain form.
     """
 
     fresh: bool = False
@@ -159,7 +158,7 @@ NOTHING = Advice()
 
 
 def read_advice(view: WalkView) -> Advice:
-    """The newest advice, if it was given on this place: directions do not outlast a move."""
+    """Return the newest advice if it was given at this place: directions expire with a move."""
     answers = [answer for question, answer in view.told if not _STALE.search(question.rstrip())]
     if answers:
         return _read(answers[-1])
@@ -190,7 +189,7 @@ _NEGLIGIBLE = 0.02
 
 
 class _Way(NamedTuple):
-    """A way on: its words, those of the caption on its side, and whether it climbs."""
+    """An option: its words, those of the caption on its side, and its climb."""
 
     choice: Choice
     words: frozenset[str]
@@ -199,7 +198,7 @@ class _Way(NamedTuple):
 
 
 class Follower:
-    """One decision: a route held against a view."""
+    """One decision: an instruction matched with a view."""
 
     def __init__(self, view: WalkView, weights: Weights = TUNED) -> None:
         self.view = view
@@ -211,7 +210,7 @@ class Follower:
 
     @cached_property
     def hand(self) -> list[float]:
-        """How likely each clause is the one in hand; the last entry: all are done."""
+        """Probability that each clause is the current one; the last entry: all are done."""
         w, clauses = self.weights, self.route.clauses
         last = len(clauses)
         now = [0.0] * (last + 1)
@@ -226,7 +225,7 @@ class Follower:
         return now
 
     def _moved(self, weighed: list[float], fits: list[float]) -> list[float]:
-        """One step on: a clause lasts, ends, or ends together with the next."""
+        """Return the probabilities one step later: a clause lasts, ends, or ends with the next."""
         w, last, total = self.weights, len(fits), sum(weighed) or 1.0
         moved = [0.0] * len(weighed)
         for k, p in enumerate(weighed):
@@ -249,17 +248,17 @@ class Follower:
         return fit
 
     def _ends(self, words: frozenset[str]) -> float:
-        """How well what is seen fits the end of the instruction."""
+        """Return how well words match the end of the instruction."""
         return max(likeness(goal, words) for goal in self.route.goals)
 
     @cached_property
     def ranked(self) -> list[tuple[float, Choice]]:
-        """The ways on, best first, each with its score."""
+        """The options, best first, each with its score."""
         scored = [(self.score(choice), choice) for choice in self.view.choices]
         return sorted(scored, key=lambda pair: (-pair[0], pair[1].id))
 
     def score(self, choice: Choice) -> float:
-        """How well a way on fits."""
+        """Return an option's score."""
         w, k, words = self.weights, self._later, choice.words
         way = _Way(
             choice, words, bag(self.view.sides.get(choice.side, "")), way_climbs(choice.text)
@@ -271,7 +270,7 @@ class Follower:
         return score + self._by_clauses(way) + self._advised(way) - self._again(choice)
 
     def _by_clauses(self, way: _Way) -> float:
-        """How well a way fits the clauses that are likely in hand."""
+        """Return an option's score for the clauses that are likely current."""
         w, k, clauses = self.weights, self._later, self.route.clauses
         score = turned = climbing = 0.0
         for i, p in enumerate(self.hand[:-1]):
@@ -283,7 +282,7 @@ class Follower:
                 score += p * self._by_next(clauses[i + 1], way)
             turned += p * clause.sure * (clause.turn is not None)
             climbing += p * (clause.climb is not None and clause.climb == way.climb)
-        # After the last clause one still looks for what it names, but turns no more.
+        # After the last clause, its words still attract, but its turn no longer counts.
         ends = max(
             likeness(goal, way.words) + likeness(goal, way.side) for goal in self.route.goals
         )
@@ -323,18 +322,18 @@ class Follower:
 
     @property
     def at(self) -> int:
-        """The clause that is most likely in hand; as many as there are: all are done."""
+        """Index of the most likely current clause; the number of clauses if all are done."""
         return max(range(len(self.hand)), key=self.hand.__getitem__)
 
     @property
     def arrived(self) -> bool:
-        """Whether to stop here."""
+        """True if it should stop here."""
         if self.advice.arrived is not None:
             return self.advice.arrived
         return self.steps > 0 and self.stopping > 0
 
     def reason(self, choice: Choice) -> str:
-        """In a sentence, what speaks for a way on."""
+        """Explain in a sentence what supports an option."""
         clauses, k = self.route.clauses, self.at
         shared = sorted(choice.words & self.route.words)
         done = f"About {min(k, len(clauses))} of {len(clauses)} parts of the instruction are done."
@@ -350,7 +349,7 @@ class Follower:
 
     @cached_property
     def _hops_to_new(self) -> dict[str, int]:
-        """Map node -> hops to the nearest one that is not visited, without coming back here."""
+        """Hops from each map node to the nearest unvisited one, without returning here."""
         links, hops = self.view.links, dict[str, int]()
         edge = [n for to in links.values() for n in to if n not in links]
         found, far = set(edge), 0
@@ -369,11 +368,11 @@ class Follower:
 
     @cached_property
     def stopping(self) -> float:
-        """How well stopping here fits; above 0 it does."""
+        """Score of stopping here; above 0 means stop."""
         return self._stopping_exactly() if self.view.exact else self._stopping_vaguely()
 
     def _stopping_exactly(self) -> float:
-        """Where names can be trusted, the end has to be there; the longest walks end anyway."""
+        """Score stopping where names are exact: the end must be here, except after many steps."""
         ready = 1.0 if len(self.route.clauses) < 2 else sum(self.hand[-3:])
         return 4 * self._ends(self.view.reach) + 2 * ready - 5 + 0.3 * max(0, self.steps - 12)
 
@@ -392,7 +391,7 @@ class Follower:
 
 
 def way_climbs(text: str) -> str | None:
-    """Whether a description says that the way goes up or down."""
+    """Return "up" or "down" where a description says that the option climbs, else None."""
     for way in ("up", "down"):
         if any(f"{verb} {way}" in text for verb in ("goes", "leads", "stairs")):
             return way

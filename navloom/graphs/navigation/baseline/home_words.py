@@ -1,7 +1,7 @@
-"""Words of homes and instructions, as a rule-based follower reads them.
+"""Instruction parser and word matching of the rule-based follower.
 
-Stems, synonyms, what shows that a room is near; an instruction as clauses in order, with what to
-look for. The lists are written by hand from common knowledge of homes; none is counted from a
+It has base forms, synonyms, and clues that a room is near, and splits an instruction into clauses
+in order. The word lists are written by hand from common knowledge of homes; none is counted from a
 dataset.
 """
 
@@ -14,23 +14,23 @@ from functools import lru_cache
 from navloom.scenes.lexicon import canons, word_table
 
 MOST_CHARACTERS = 4_000
-"""Of a longer text only so much is read."""
+"""Only this many characters of a text are read."""
 _WORD = re.compile(r"[a-z]+")
 
 _NEARLY_NOTHING = frozenset(word_table("idle")["navigator"].split())
 _COMMON_WORDS = "door window picture table chair white rug mirror lamp arch glass wall"
 _COMMON = frozenset(_COMMON_WORDS.split())
 ROOMS = frozenset(word_table("rooms")["navigator"].split())
-"""Words that say which room it is."""
+"""Words that name a type of room."""
 _CANON = canons("navigator_synonyms")
 _CLUES = {word: frozenset(clues.split()) for word, clues in word_table("shown_by").items()}
 _HALF = 0.45
-"""What a clue of a thing is worth beside the thing itself."""
+"""Weight of a clue for an object, relative to the object itself."""
 
 
 @lru_cache(maxsize=4096)
 def plain(word: str) -> str:
-    """A lower-case word's plain form: the synonym that stands for its group, without a plural."""
+    """Return a lower-case word's base form: singular, and the head of its group of synonyms."""
     if word in _CANON:
         return _CANON[word]
     if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
@@ -40,24 +40,24 @@ def plain(word: str) -> str:
 
 @lru_cache(maxsize=8192)
 def bag(text: str) -> frozenset[str]:
-    """The words of a text that say something about a place, in their plain form."""
+    """Return a text's informative words, in base form."""
     words = _WORD.findall(text[:MOST_CHARACTERS].lower())
     kept = (plain(w) for w in words if w not in _NEARLY_NOTHING or w in _CANON)
     return frozenset(w for w in kept if len(w) > 1)
 
 
 def weight(word: str) -> float:
-    """How much a word tells: nearly every place has a door."""
+    """Return how informative a word is; words such as "door" count less."""
     return 0.4 if word in _COMMON else 1.0
 
 
 def common(wanted: frozenset[str], seen: frozenset[str]) -> float:
-    """How much of what tells something two places or texts share."""
+    """Return the total weight of the words that two places or texts share."""
     return sum(weight(word) for word in wanted & seen)
 
 
 def likeness(wanted: frozenset[str], seen: frozenset[str]) -> float:
-    """How well a place that shows ``seen`` fits the words ``wanted``, from 0 to 1; 0 for none."""
+    """Return how well ``seen`` matches the words ``wanted``, from 0 to 1; 0 without any."""
     if not wanted:
         return 0.0
     total = found = 0.0
@@ -91,14 +91,14 @@ _DOWN = frozenset({"down", "downstairs", "descend", "downward"})
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """One thing to do.
+    """One clause of an instruction.
 
     Attributes:
         turn: Left, Right, Back or Front where it says so, else None.
-        sure: how surely ``turn`` is a turn and not where something stands, 0 to 1.
+        sure: confidence that ``turn`` is a turn and not an object's location, 0 to 1.
         climb: "up", "down" or None, of stairs.
-        words: what to look for, in plain form.
-        leaves: whether the words are what to get away from.
+        words: the words to look for, in base form.
+        leaves: whether the words name what to leave.
     """
 
     turn: str | None
@@ -110,12 +110,12 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """An instruction in order.
+    """A parsed instruction.
 
     Attributes:
-        clauses: at least one.
-        goals: what is where it ends, room and things; several where it says "or".
-        words: every word that tells something.
+        clauses: in order, at least one.
+        goals: words of its end, room and objects; several where it says "or".
+        words: every informative word.
     """
 
     clauses: tuple[Clause, ...]
@@ -125,7 +125,7 @@ class Route:
 
 @lru_cache(maxsize=512)
 def read_route(instruction: str) -> Route:
-    """Split an instruction into clauses; of more than ``_MOST_CLAUSES`` the first are read."""
+    """Split an instruction into clauses, at most ``_MOST_CLAUSES``."""
     parts = _parts(instruction[:MOST_CHARACTERS].lower())
     parts = parts[:_MOST_CLAUSES]
     clauses = tuple(map(_clause, parts))
@@ -135,7 +135,7 @@ def read_route(instruction: str) -> Route:
 
 
 def _parts(text: str) -> list[str]:
-    """Pieces that each begin with a verb of moving; what has none belongs to the one before."""
+    """Split text into pieces that begin with a verb of motion; others join the piece before."""
     merged: list[str] = []
     for piece in _SPLIT.split(text):
         words = _WORD.findall(piece)

@@ -1,25 +1,25 @@
-"""Baselines for the jobs ``navigator`` and ``oracle``: one answer a prompt, by rules or by lot.
+"""Baselines for the jobs ``navigator`` and ``oracle``: one rule-based or random answer per prompt.
 
 They see what a language model would see, the words of the prompt (`prompt_view`), and answer in the
-form that it asks for: text, with reasoning and reflection where it wants them, or a tool call.
+requested form: text, with reasoning and reflection where asked for, or a tool call.
 
-The heuristic follows a ``Shortest path:`` line to the letter, which makes it the shortest-path
-navigator; else it follows the instruction (`follower`). Where it may ask, it asks when two ways
-look alike, and before it stops. The random one draws: it stops with probability 1/6 from its second
-step on, a walk of six steps in the mean, which is what R2R's longest paths have, and else goes any
-way on, each as likely, those it came by too.
+The heuristic follows a ``Shortest path:`` line exactly, which makes it the shortest-path navigator;
+otherwise it follows the instruction (`follower`). If questions are allowed, it asks when two
+options score alike, and before it stops. The random one stops with probability 1/6 from its second
+step on (a mean of six steps, the length of R2R's longest paths), and otherwise takes any option
+with equal chance, the one back included.
 
-What the follower's weights were tuned on stands in `follower`.
+`follower` says on which data its weights were tuned.
 
-``builtin/human``: a person at the terminal answers in the place of a model. The last human message
-of the prompt is shown on stderr, without anything that could steer a terminal, and one line is read
-from stdin. For a navigator the short forms ``3``, ``stop`` and ``ask QUESTION`` are put into the
-form that is asked for; anything else is passed on as it was typed.
+``builtin/human``: a person at the terminal answers in place of a model. The last human message of
+the prompt is shown on stderr, without terminal control characters, and one line is read from stdin.
+For a navigator the short forms ``3``, ``stop`` and ``ask QUESTION`` are converted to the requested
+form; anything else is passed on as typed.
 
-The oracles give one or two sentences. The heuristic says what the ``Facts:`` say, of the way or of
-the map, and never names an id, since the facts hold none. Without facts it sees what the navigator
-reads and follows the instruction by the same rules as the rule-based navigator, which it therefore
-tells nothing new. The random one knows nothing and names any direction.
+The oracles give one or two sentences. The heuristic states the ``Facts:``, of the path or of the
+map, and never names an id, since the facts hold none. Without facts it sees the navigator's view
+and follows the instruction by the rules of the rule-based navigator, to which it therefore tells
+nothing new. The random one knows nothing and names any direction.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ _ASK_CHANCE = 1 / 10
 _ARRIVED = "Have I arrived, and if not, which way is it?"
 _WHICH_WAY = "Which way is it from here?"
 _UNSURE = 0.4
-"""Two ways on whose scores lie so near one another look alike."""
+"""Two options whose scores differ by less than this score alike."""
 _SHOWN = re.compile(r"option (\d{1,4})")
 
 
 @dataclass(frozen=True, slots=True)
 class _Act:
-    """What to do and why: a way on, a question, or to stop where there is neither."""
+    """An action and its reason: an option, a question, or to stop where there is neither."""
 
     choice: Choice | None = None
     question: str | None = None
@@ -74,7 +74,7 @@ def heuristic_navigator(request: Request) -> AIMessage:
 
 
 def no_length_navigator(request: Request) -> AIMessage:
-    """The same without knowing how long R2R's paths are.
+    """Navigate like `heuristic_navigator`, without knowing the length of R2R's paths.
 
     Raises:
         ModelError: where the prompt has no options that can be read.
@@ -92,7 +92,7 @@ def _by_rules(request: Request, weights: Weights) -> AIMessage:
 
 
 def random_navigator(request: Request) -> AIMessage:
-    """Go any way on; see the module's docstring for when it stops.
+    """Take a random option; the module's docstring says when it stops.
 
     Raises:
         ModelError: where the prompt has no options that can be read.
@@ -108,7 +108,7 @@ def random_navigator(request: Request) -> AIMessage:
 
 
 def _shown(view: WalkView) -> _Act | None:
-    """What a ``Shortest path:`` line says to do."""
+    """Return the action that a ``Shortest path:`` line names, or None."""
     if view.shown is None:
         return None
     named = _SHOWN.search(view.shown)
@@ -138,7 +138,7 @@ def _decided(request: Request, follower: Follower) -> _Act:
 
 
 def _another(ranked: list[Choice], faults: int) -> Choice:
-    """A choice that was turned down, or thought better of, is not made again at once."""
+    """Return a choice other than the one that was just rejected or revised."""
     fresh = [choice for choice in ranked if not choice.visited] or ranked
     again = fresh if fresh[0] is not ranked[0] else [*fresh[1:], *fresh[:1]]
     return again[(faults - 1) % len(again)]
@@ -160,8 +160,8 @@ def _plan(follower: Follower) -> str:
 
 
 def _said(request: Request, act: _Act, plan: str) -> AIMessage:
-    """An act in the form that the prompt asks for."""
-    # Read from the system's words alone: an instruction must not ask for a form.
+    """Return an action in the form that the prompt asks for."""
+    # Read from the system message alone: an instruction must not set the form.
     wants = "\n".join(message_text(m.content) for m in request.messages if m.type == "system")
     tools = "move" in request.tools
     lines = [_thought(act, plan)] if "<Reasoning>" in wants else []
@@ -181,7 +181,7 @@ def _said(request: Request, act: _Act, plan: str) -> AIMessage:
 
 
 def _thought(act: _Act, plan: str) -> str:
-    """Why, in the three parts that VLN-MME's chain of thought has."""
+    """Return the reasoning, in the three parts of VLN-MME's chain of thought."""
     then = "move on" if act.choice else "ask" if act.question else "stop"
     return (
         f"<Reasoning>\n1. Progress estimate: what is left is {plan}.\n"
@@ -212,22 +212,22 @@ _ASK = re.compile(r"(?:ask\b[: ]*|\?\s*)(.+)", re.IGNORECASE)
 
 
 def ask_person(request: Request) -> AIMessage:
-    """Show the prompt's last human message and take a line as the answer.
+    """Show the prompt's last human message and read a line as the answer.
 
     Raises:
-        ModelRefusedError: where nobody can answer: no stdin, or its end.
+        ModelRefusedError: stdin is missing or has ended.
     """
     return AIMessage(_typed(request, "answer> "))
 
 
 def pointing_person(request: Request) -> AIMessage:
-    """As `ask_person`, for ``which_thing``: the bare id will do."""
+    """Ask like `ask_person`, for ``which_thing``, and accept a bare id."""
     typed = _typed(request, "ID of the thing> ")
     return AIMessage(typed) if "{" in typed else request.answer({"thing": typed})
 
 
 def walking_person(request: Request) -> AIMessage:
-    """As `ask_person`, for ``navigator``: a number, ``stop`` or ``ask QUESTION`` will do."""
+    """Ask like `ask_person`, and accept an option's number, ``stop`` or ``ask QUESTION``."""
     typed = _typed(request, "option number, stop, or ask QUESTION> ")
     number, asked = _NUMBER.fullmatch(typed), _ASK.fullmatch(typed)
     tools = "move" in request.tools
@@ -248,7 +248,7 @@ def walking_person(request: Request) -> AIMessage:
 
 def _typed(request: Request, invitation: str) -> str:
     shown = request.humans[-1][:_MOST_SHOWN] if request.humans else ""
-    # Text for a terminal: what is in a prompt may come from a stranger's file.
+    # The prompt may hold untrusted text: remove terminal control characters.
     harmless = "".join(c if c.isprintable() or c == "\n" else " " for c in shown)
     try:
         sys.stderr.write(f"\n{harmless}\n{invitation}")
@@ -280,12 +280,12 @@ _ASKS_FLOOR = re.compile(r"\b(?:floor|storey|level|stairs|upstairs|downstairs)\b
 
 
 def heuristic_oracle(request: Request) -> AIMessage:
-    """Say where the next step or the goal lies and what comes then; a question is answered first.
+    """Answer a question, then say where the next step or the goal lies and what follows.
 
     Raises:
-        ModelError: where the prompt holds neither facts nor what the navigator reads.
+        ModelError: where the prompt holds neither facts nor the navigator's view.
     """
-    # What was sent back gave something away: a name, or whether it has arrived.
+    # A rejected answer gave something away: a name, or whether it has arrived.
     plain = request.rejected
     if "\nFacts: " not in request.first_human and _SEEN in request.first_human:
         return AIMessage(_by_sight(request, plain=plain))
@@ -304,7 +304,7 @@ def heuristic_oracle(request: Request) -> AIMessage:
 
 
 def _by_sight(request: Request, *, plain: bool) -> str:
-    """What the rules of the navigator make of what it reads."""
+    """Return the advice that the navigator's rules derive from its own view."""
     lines = request.first_human.partition(_SEEN)[2].splitlines()
     view = view_of("\n".join(line.removeprefix("| ") for line in lines))
     follower = Follower(view)
@@ -321,7 +321,7 @@ def _by_sight(request: Request, *, plain: bool) -> str:
 
 
 def _bearing(facts: _Facts, *, plain: bool) -> str:
-    """Where the goal lies, whatever is between."""
+    """Return a sentence on the goal's direction and straight-line distance."""
     far, level = facts.metres("goal_m"), facts.text("goal_up_down")
     said = f"{_MOVES[facts.text('goal_direction')]}: the goal lies that way"
     if far is not None:
@@ -335,13 +335,13 @@ def _bearing(facts: _Facts, *, plain: bool) -> str:
 
 
 def random_oracle(request: Request) -> AIMessage:
-    """Name any direction: what an oracle is worth that knows nothing."""
+    """Name any direction, as a control that knows nothing."""
     rng = random.Random(f"{request.seed}:{len(request.messages)}:{request.first_human}")
     return AIMessage(f"{rng.choice(list(_MOVES.values()))}.")
 
 
 class _Facts:
-    """The facts of a prompt; what has another type than expected counts as unknown."""
+    """Facts of a prompt; a value of an unexpected type counts as unknown."""
 
     def __init__(self, request: Request) -> None:
         read = request.json_block("Facts:")
@@ -353,7 +353,7 @@ class _Facts:
         return self._read.get(key) is True
 
     def text(self, key: str) -> str:
-        """A fact in words, without the number of a region's id; "" where it is unknown."""
+        """Return a fact in words, without the number of a region's id; "" where it is unknown."""
         value = self._read.get(key)
         return _named(value) if isinstance(value, str) else ""
 

@@ -1,4 +1,4 @@
-"""What a navigator's prompt shows, read back from its text and from nothing else."""
+"""Parser of a navigator's prompt, which reads nothing but its text."""
 
 from __future__ import annotations
 
@@ -50,16 +50,16 @@ _TO_LINK = re.compile(
     r"(?:(?:half-open |closed |locked )?door|opening|stairs|elevator)\b[^;]*"
 )
 REACH_M = 2.2
-"""What is no farther has been reached; R2R's goals are 3 m wide."""
+"""Objects within this distance (metres) count as reached; R2R's goals have a radius of 3 m."""
 
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """A step that was made.
+    """A past step.
 
     Attributes:
         turned: relative, radians, to the right positive.
-        text: towards what.
+        text: description of its destination.
     """
 
     turned: float
@@ -68,16 +68,15 @@ class Past:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A way on.
+    """An option.
 
     Attributes:
         id: as it is written.
         side: Left, Front, Right or Back.
-        angle: how far to turn to it, radians to the right; the middle of its side where that is
-            not said.
+        angle: turn towards it, radians to the right; the middle of its side where none is given.
         text: its description.
         node: its name on the map, where there is one.
-        visited: whether the map calls it so.
+        visited: whether the map marks it visited.
     """
 
     id: int
@@ -89,26 +88,26 @@ class Choice:
 
     @property
     def words(self) -> frozenset[str]:
-        """What the description speaks of."""
+        """Informative words of the description."""
         return bag(self.text)
 
 
 @dataclass(frozen=True)
 class WalkView:
-    """A navigator's prompt.
+    """A navigator's prompt, parsed.
 
     Attributes:
-        instruction: what it was told.
-        past: the steps made, first to last.
-        choices: the ways on, clockwise from Front.
-        summary: what the place is said to be.
+        instruction: the navigator's instruction.
+        past: the past steps, first to last.
+        choices: the options, clockwise from Front.
+        summary: the description of the place.
         sides: the captions, by side.
-        near: things within reach, each with its metres.
+        near: objects within reach, each with its metres.
         node: the place's name on the map, where there is one.
-        links: visited place -> the places next to it, as the map has them.
-        guidance: an observer's newest words, or "".
+        links: visited place -> its neighbours, as the map has them.
+        guidance: the newest words of an oracle that speaks unasked, or "".
         told: questions and answers, oldest first.
-        shown: what the shortest path is said to be, if it is.
+        shown: the text of the shortest path's line, if there is one.
         may_ask: whether a question is among the options.
     """
 
@@ -127,29 +126,29 @@ class WalkView:
 
     @cached_property
     def around(self) -> frozenset[str]:
-        """What is seen from here, whichever way."""
+        """Words of everything seen from here, on any side."""
         return self.here.union(*(bag(_own(text)) for text in self.sides.values()))
 
     @cached_property
     def exact(self) -> bool:
-        """Whether the descriptions are put together from what is known, and not from pictures."""
+        """True if the descriptions are generated from scene data, not from images."""
         return any(choice.text.startswith(_EXACT) for choice in self.choices)
 
     @cached_property
     def reach(self) -> frozenset[str]:
-        """The room one is in, and what is within ``REACH_M``; of exact descriptions alone."""
+        """Words of the current room and objects within ``REACH_M``; for exact descriptions."""
         room = _ROOM.match(self.summary.split(_BEYOND)[0])
         near = " ".join(name for name, metres in self.near if metres <= REACH_M)
         return bag(f"{room.group(1) if room else ''} {near}")
 
     @cached_property
     def here(self) -> frozenset[str]:
-        """What the place itself is said to be, and what is within reach."""
+        """Words of the place's own description and of objects within reach."""
         return bag(self.summary.split(_BEYOND)[0]) | bag(" ".join(name for name, _ in self.near))
 
 
 def read_view(request: Request) -> WalkView:
-    """Read a prompt.
+    """Parse a request's prompt.
 
     Raises:
         ModelError: where it has no options that can be read.
@@ -158,7 +157,7 @@ def read_view(request: Request) -> WalkView:
 
 
 def view_of(text: str) -> WalkView:
-    """Read a prompt's human message.
+    """Parse a prompt's human message.
 
     Raises:
         ModelError: where it has no options that can be read.
@@ -198,7 +197,7 @@ def _options(text: str) -> dict[str, dict[str, str]]:
 
 
 def _sides(lines: list[str]) -> dict[str, str]:
-    """The captions of each side, those of its several directions one after another."""
+    """Return the captions of each side, joined over its directions."""
     found: dict[str, list[str]] = {}
     for line in lines:
         where, colon, caption = line.removeprefix("- ").partition(": ")
@@ -216,12 +215,12 @@ def _links(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def entered(text: str) -> str:
-    """A description without the door or stairs it leads to, which are not yet gone through."""
+    """Return a description without the door or stairs that it leads to, not yet passed."""
     return _TO_LINK.sub("leads on", text)
 
 
 def _own(caption: str) -> str:
-    """A caption without the doors and stairs in it that lead elsewhere."""
+    """Return a caption without the doors and stairs that lead elsewhere."""
     parts = caption.replace(" / ", "; ").split("; ")
     return "; ".join(part for part in parts if not _LINK.match(part))
 
@@ -237,7 +236,7 @@ def _told(text: str) -> tuple[tuple[str, str], ...]:
 
 
 def _sections(text: str) -> dict[str, str]:
-    """The prompt's sections by their headings; one that comes again goes on."""
+    """Split the prompt by headings; a repeated heading continues its section."""
     found: dict[str, list[str]] = {}
     current: list[str] = []
     for line in text.split("\n"):
@@ -257,7 +256,7 @@ def _pasts(text: str) -> Iterator[Past]:
 
 
 def _choices(options: dict[str, dict[str, str]]) -> tuple[Choice, ...]:
-    """The ways on, clockwise from Front."""
+    """Return the options, clockwise from Front."""
     found = [
         _choice(int(number), side, angle, str(text))
         for side, angle in zip(SIDES, (0.0, math.pi / 2, math.pi, -math.pi / 2), strict=True)
