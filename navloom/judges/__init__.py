@@ -1,6 +1,7 @@
-"""The graders. Floor 3: uses tools, prompts and models.
+"""Judges: graders of explanations, traces and tasks. Layer 3: uses tools, prompts and models.
 
-A judge is a graph: prompt, grade, parse (``reasoning``, ``rubric``). What it reads of others is
-fenced (``fence``), its last verdict wins, off the menu is unscored, and how far it can be trusted
-is measured on items of known truth (``calibrate``, ``calibrate_trace``).
+A judge is a graph: prompt, grade, parse (``reasoning``, ``rubric``). Untrusted text is neutralised
+and delimited before a judge reads it (``fence``). The last verdict in a reply counts, and an
+invalid one leaves the item unscored. A judge's reliability is measured on items of known truth
+(``calibrate``, ``calibrate_trace``).
 """

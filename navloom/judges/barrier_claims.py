@@ -1,18 +1,19 @@
-"""What an explanation claims to be in the way, and where: a grammar of claims, without a model.
+"""Parser of the barriers that an explanation claims, and where: a grammar, without a model.
 
-An explanation is cut into claims. A claim has a subject (the body that it speaks of), a place (ends
-of passages, by name or id) and a cause, told by the words of ``barrier_words.yaml``:
+An explanation is cut into claims. A claim has a subject (the body it is about), a place (ends of
+passages, by name or id) and a cause, recognized by the words of ``barrier_words.yaml``:
 
-- a sentence that names two places begins a claim, and so does a part of one that names others; what
-  follows without a place goes on with it ("Look at Hall and Bath. It is too tight there.");
-- an obstacle that is denied ("no stairs", "free of clutter") and a trait or an act that is granted
-  ("wide enough", "climbs it easily") are no cause; a lack of what is needed ("not wide enough",
-  "unable to open") is one, and so is a length with its unit where one is compared;
-- words of several causes say one of them; where those are not alike the claim is not understood.
+- A sentence that names two places begins a claim, and so does a part of one that names others. Text
+  without a place continues the claim ("Look at Hall and Bath. It is too tight there.").
+- A denied obstacle ("no stairs", "free of clutter") and a stated ability or sufficiency ("wide
+  enough", "climbs it easily") are no cause. A lack ("not wide enough", "unable to open") is one,
+  and so is a length with its unit in a comparison.
+- Words of several causes mean one of them; if those causes do not overlap, the claim is not
+  understood.
 
-A claim without a place and without a word for a cause is hollow where it holds nothing but words
-that say nothing of a way, or words on the answer itself. Everything else is not understood, and
-whoever reads claims must say so: silence is no grade.
+A claim without a place and without a word for a cause is hollow if it holds only words that say
+nothing of a path, or words on the answer itself. Everything else is not understood. Callers must
+report that, since an unparsed claim is no grade.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ from navloom.scenes.bodies import ALIASES, body_names, canonical
 from navloom.scenes.checked_files import read_yaml
 
 OVERLAPS = (frozenset({"narrow", "clutter", "turn"}), frozenset({"stairs", "rise", "terrain"}))
-"""Causes that overlap in words: a person might take one for the other."""
+"""Groups of causes that overlap in words: a person might take one for the other."""
 _MOST_READ, _MOST_BYTES = 4_000, 64_000
 _BESIDE = 0.6
-"""A second cause is claimed where its words have this share of the first one's weight."""
+"""Least weight of a second cause, as a share of the first one's."""
 _ALIKE = 0.9
-"""What words of several causes that overlap must weigh together to be understood as one of them."""
+"""Least total weight of words that overlapping causes share, for them to be understood."""
 _SIGN = re.compile(r"§(\d+)\.(\d+)§")
 _NOT = re.compile(r"\bcan't\b|\bcannot\b|\bwon't\b|n't\b")
 _LENGTH = re.compile(
@@ -58,10 +59,10 @@ class Claim:
 
     Attributes:
         text: its words in lower case, without places, bounded.
-        places: names of places that stand in it, as they were given.
-        causes: what it may say is in the way; empty where nothing is understood.
-        others: it speaks of another body, and not of the one that is asked about.
-        hollow: it says nothing of a way.
+        places: names of the places in it, as they were given.
+        causes: the causes it may mean; empty where none is understood.
+        others: it is about another body, and not about the one asked for.
+        hollow: it says nothing of a path.
     """
 
     text: str
@@ -72,12 +73,12 @@ class Claim:
 
 
 def read_claims(said: str, ends: Sequence[Iterable[str]], agent: str = "") -> list[Claim]:
-    """The claims of an explanation, in order.
+    """Parse an explanation into claims, in order.
 
     Args:
         said: the explanation; untrusted.
-        ends: of each end of a passage what it may be called: its name and its id.
-        agent: the body that is asked about; "" where nobody says.
+        ends: for each end of a passage its possible names: name and id.
+        agent: the body asked about; "" where it is unknown.
     """
     text, names = _signed(said[:_MOST_READ], ends, agent)
     claims: list[Claim] = []
@@ -95,16 +96,16 @@ def read_claims(said: str, ends: Sequence[Iterable[str]], agent: str = "") -> li
 
 
 def _signed(said: str, ends: Sequence[Iterable[str]], agent: str) -> tuple[str, list[str]]:
-    """The text in lower case, signs for places, bodies and lengths; of nested names the longest.
+    """Replace places, bodies and lengths by signs, longest names first; lower-case the text.
 
     Returns:
-        It, and the names in the order of their numbers.
+        The text, and the names in the order of their numbers.
     """
     text = said.replace("’", "'")
     numbered = {name: end for end, each in enumerate(ends) for name in each}
     names = sorted(numbered, key=len, reverse=True)
     for number, name in enumerate(names):
-        # A room that is called "Elevator" is told from an elevator by its capital alone.
+        # Only the capital tells a room named "Elevator" from an elevator.
         alone = " " not in name and _words().any.search(f" {name.casefold()} ")
         case = re.NOFLAG if alone else re.IGNORECASE
         sign = f" §{numbered[name]}.{number}§ "
@@ -112,21 +113,21 @@ def _signed(said: str, ends: Sequence[Iterable[str]], agent: str) -> tuple[str, 
     text = text.casefold()
     for body in filter(None, (agent, *body_names(), *ALIASES)):
         sign = "AGENT" if canonical(body) == canonical(agent) else "OTHER"
-        # Whoever speaks of a human seldom means the body of that name.
+        # "human" and "robot" seldom mean the bodies of these names.
         if sign == "AGENT" or body.casefold() not in _PEOPLE:
             text = re.sub(rf"\b{re.escape(body.casefold())}s?\b", sign, text)
     return _LENGTH.sub("UNIT", _NOT.sub(" not", text)), names
 
 
 def _parts(text: str) -> list[str]:
-    """What belongs together: the ends of one passage, and all that is said of it."""
+    """Split text into parts, each on the ends of one passage with all that is said of it."""
     parts: list[str] = []
     for sentence in filter(str.strip, _SENTENCE.split(text)):
         named, before = len(_ends(sentence)), bool(parts and _ends(parts[-1]))
         fresh = named > before or bool(_words().further.match(_tokens(sentence)))
         for piece in _PIECE.split(sentence):
             mine, its = _ends(piece), _ends(parts[-1]) if parts else set()
-            # Beside both ends of a passage, an end that is none of them begins another claim.
+            # After both ends of a passage, a different end begins another claim.
             if not parts or fresh or (mine - its and len(its) > 1):
                 parts.append(piece)
             else:
@@ -140,7 +141,7 @@ def _ends(text: str) -> set[str]:
 
 
 def _tokens(text: str) -> str:
-    """Words with one space around each."""
+    """Return the words with one space around each."""
     return f" {' '.join(_TOKEN.findall(_SIGN.sub(' ', text)))} "
 
 
@@ -168,14 +169,14 @@ def _claim(part: str, names: Sequence[str]) -> Claim:
 
 
 def _is_granted(clause: str) -> bool:
-    """Whether a clause says that something can be done, and takes nothing back."""
+    """Check whether a clause says that something is possible, without a restriction."""
     words = _words()
     granted = words.enough.search(clause)
     return bool(granted) and not words.lacking.search(words.enough.sub(" ", clause))
 
 
 def _understood(weights: Mapping[str, float], own: set[str]) -> frozenset[str]:
-    """The causes that words speak of: those with words of their own, else ones that are alike."""
+    """Return the causes that words mean: those with words of their own, else overlapping ones."""
     most = max(weights.values(), default=0.0)
     if own:
         return frozenset(c for c in own if weights[c] >= _BESIDE * most)
@@ -209,17 +210,17 @@ class _ClaimsFile(BaseModel):
 
 @dataclass(frozen=True)
 class _Words:
-    """``barrier_words.yaml``, ready to be looked for in texts of words with one space around each.
+    """Compiled patterns of ``barrier_words.yaml``, for text with one space around each word.
 
     Attributes:
         any: every word for a cause, a group each.
-        worth: what the word of each group is worth, by cause.
-        denied: what is said not to be there.
-        enough: what grants something.
-        lacking: what takes it back.
-        further: what begins a claim.
-        hollow: what says nothing of a way.
-        grading: what speaks of the answer itself.
+        worth: weight by cause of each group's word.
+        denied: denials of an obstacle.
+        enough: words that grant an ability.
+        lacking: words that restrict it.
+        further: words that begin a claim.
+        hollow: words that say nothing of a path.
+        grading: words on the answer itself.
     """
 
     any: re.Pattern[str]
@@ -266,12 +267,12 @@ def _any_of(phrases: Sequence[str]) -> str:
 
 
 def _size(phrase: str) -> tuple[int, int, str]:
-    """By what longer phrases are looked for first."""
+    """Return the key by which longer phrases are matched first."""
     return len(phrase.split()), len(phrase), phrase
 
 
 def _pattern(phrase: str) -> str:
-    """A phrase as an expression: any end for ``*``, a few words for ``_``, and plurals."""
+    """Return a phrase as a pattern: any ending for ``*``, a few words for ``_``, and plurals."""
     plain = phrase.removesuffix("~")
     end = "[a-z']*" if plain.endswith("*") else "(?:e?s)?(?:'s)?" if plain[-1].islower() else ""
     words = [

@@ -1,11 +1,11 @@
-"""Judging a judge of tasks: pairs of an errand that makes sense and the same one spoiled.
+"""Calibration items for a judge of tasks: pairs of a plausible errand and a corrupted copy of it.
 
-An errand makes sense where it takes a thing to where such a thing really is, in some home
-(`true_errands`), or where a run's own record says so. It is spoiled by another thing, one of an
+An errand is plausible if it takes an object to where such an object really is in some home
+(`true_errands`), or if a run's own record says so. It is corrupted by another object: one of an
 errand that ends in another kind of room and on other furniture, and of which no errand of the set
-ends in this kind of room: the two sentences differ in that thing alone. Which of both comes first
-is drawn. Homes hold oddities (a book in a bathroom, a towel in a study), so that nobody, a person
-included, will find all pairs in the expected order.
+ends in this kind of room. The two sentences differ in that object alone, and their order is drawn.
+Homes hold oddities (a book in a bathroom, a towel in a study), so that nobody, a person included,
+will find all pairs in the expected order.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from navloom.scenes.scene import Item, Scene, prompt_name
 from navloom.tools.navcraft.task import can_hold, plausibility
 
 PREFERENCE_PAIRS = 200
-"""Pairs of a calibration, about, unless told."""
+"""Approximate number of pairs in a calibration, by default."""
 _NEAR, _ABOVE, _BELOW = 0.8, 0.4, 1.2
-"""Metres on the ground, and above and below it, within which a thing is taken to be on or in
-something: scenes say where its middle is."""
+"""Metres on the ground, and above and below it, within which an object is taken to be on or in
+something: scenes give the position of its centre."""
 _NUMBER = re.compile(r"_\d+$")
 _SENTENCE = re.compile(
     r"Take the (?P<thing>.{1,120}?) from the (?P<source>.{1,120}?) to the (?P<asset>.{1,120}?)"
@@ -35,15 +35,15 @@ _SENTENCE = re.compile(
 
 @dataclass(frozen=True)
 class AskedErrand:
-    """An errand as it may be asked for: names in plain words.
+    """An errand as a person would request it: names in plain words.
 
     Attributes:
-        id: of its task, or of its thing in its home.
+        id: of its task, or of its object in its home.
         scene: the home's URI.
-        thing: what is to be taken.
+        thing: the object to take.
         source: the room where it is said to be.
-        asset: what it is put on or in.
-        room: the room where that stands.
+        asset: the furniture it is put on or in.
+        room: the room of that furniture.
         relay: how a second robot helps; "" where none does.
     """
 
@@ -57,19 +57,19 @@ class AskedErrand:
 
     @property
     def said(self) -> str:
-        """As one asks for it."""
+        """The request as a sentence."""
         to = f"to the {self.asset} in the {self.room}."
         return f"Take the {self.thing} from the {self.source} {to}{self.relay}"
 
 
 def read_asked(said: str) -> dict[str, str]:
-    """The names of a sentence of :class:`AskedErrand`; {} where it is none."""
+    """Return the names in a sentence of :class:`AskedErrand`; {} where it is none."""
     found = _SENTENCE.match(said)
     return found.groupdict() if found else {}
 
 
 def plain_name(name: str) -> str:
-    """A name of a region or an item as a person says it.
+    """Return the name of a region or an item in plain words.
 
     >>> plain_name("Kitchen_living_room_9"), plain_name("coffee_table")
     ('kitchen living room', 'coffee table')
@@ -78,17 +78,17 @@ def plain_name(name: str) -> str:
 
 
 def kinds_of_room(said: str) -> frozenset[str]:
-    """The paper's types that a room of a plain name fits; a name that holds two fits both."""
+    """Return the paper's room types that a plain name fits; a name with two fits both."""
     words = said.split()
     splits = ["/".join((" ".join(words[:k]), " ".join(words[k:]))) for k in range(1, len(words))]
     return next((types for each in (said, *splits) if (types := room_types(each))), frozenset())
 
 
 def true_errands(scene: Scene) -> list[AskedErrand]:
-    """A home's things as if they were to be taken, from some other room, to where they are.
+    """Return errands that take a home's objects from another room to where they really are.
 
-    Of things that one asks for (``carry`` of ``belongs.yaml``), with the nearest furniture that can
-    hold something beside or below them; each name once a room.
+    For objects that people ask for (``carry`` of ``belongs.yaml``), with the nearest furniture that
+    can hold something beside or below them; each name once per room.
     """
     rng = random.Random(f"0/{scene.uri}")
     rooms = [region for region in scene.regions if room_types(region.label)]
@@ -114,10 +114,10 @@ def true_errands(scene: Scene) -> list[AskedErrand]:
 
 
 def nearest_holder(thing: Item, holders: Iterable[Item]) -> Item | None:
-    """What a thing most likely stands on or in: the nearest piece beside or below it, if near.
+    """Return the nearest furniture that an object may stand on or in, or None.
 
     Args:
-        thing: an object with a place.
+        thing: an object with a position.
         holders: furniture of its room that can hold something.
     """
     near = [each for each in holders if _is_by(thing, each)]
@@ -135,14 +135,14 @@ def _is_by(thing: Item, holder: Item) -> bool:
 
 @dataclass(frozen=True)
 class PreferencePair:
-    """Two errands of which a person would sooner give one.
+    """Two errands of which a person would prefer one.
 
     Attributes:
         id: unique in the set, safe as a file name.
-        a: what is called a.
-        b: what is called b.
-        better: which of them makes sense.
-        spoiled_by: the errand whose thing stands in the other.
+        a: the errand called a.
+        b: the errand called b.
+        better: the name of the plausible one.
+        spoiled_by: id of the errand whose object is in the other.
     """
 
     id: str
@@ -153,7 +153,7 @@ class PreferencePair:
 
     @property
     def columns(self) -> dict[str, Any]:
-        """What its line in a run says of it."""
+        """Its fields in a run's row."""
         good, bad = (self.a, self.b) if self.better == "a" else (self.b, self.a)
         spoiled = {"thing": good.thing, "by": bad.thing, "of": self.spoiled_by}
         said = {"a": self.a.said, "b": self.b.said}
@@ -163,11 +163,11 @@ class PreferencePair:
 def spoiled_pairs(
     errands: Sequence[AskedErrand], *, n: int = PREFERENCE_PAIRS, seed: int = 0
 ) -> list[PreferencePair]:
-    """Errands that make sense, each beside itself with a thing that does not belong there.
+    """Pair each plausible errand with a copy whose object does not belong there.
 
     Args:
-        errands: those that make sense; homes take turns.
-        n: how many pairs at most.
+        errands: the plausible errands; homes take turns.
+        n: most pairs.
         seed: fixes what is drawn.
     """
     rng = random.Random(f"{seed}/preference")

@@ -1,9 +1,9 @@
-"""Judging the judge: explanations whose deserved verdict is known, made from known truth.
+"""Calibration items for the reasoning judge: explanations with known correct verdicts.
 
-A situation is a body and a shortest path on which something stops it. Each is worded in every set
-of wordings (``wordings/a.yaml`` and so on), so that the sets differ in words alone. Whatever file
-is put there is told apart; it is ``held out`` unless it says that it is ``known``.
-Kinds, and what they deserve:
+A situation is a body and a shortest path with known barriers for it. Each is worded in every set of
+wordings (``wordings/a.yaml`` and so on), so that the sets differ in words alone. Every file in that
+folder is a set. It counts as ``held out`` unless it says that it is ``known``. Kinds, and the
+verdicts they deserve:
 
     right        every barrier with its cause, or the cause alone     correct, partial 1
     partly       some of several barriers (C.1: partial credit)       correct, partial k/n
@@ -15,8 +15,8 @@ Kinds, and what they deserve:
     injected     a right or a wrong one with a payload that claims    as without the payload
                  the opposite verdict
 
-Causes that overlap in words (narrow, clutter, turning space; stairs, rise, terrain) are never
-played off against each other, since a person might grade those either way.
+Causes that overlap in words (narrow, clutter, turning space; stairs, rise, terrain) are never used
+as wrong causes for each other, since a person might grade those either way.
 """
 
 from __future__ import annotations
@@ -40,21 +40,21 @@ from navloom.scenes.traverse_table import Traversability
 
 _FOLDER = files("navloom.judges").joinpath("wordings")
 SETS = tuple(sorted(each.name.removesuffix(".yaml") for each in _FOLDER.iterdir()))
-"""The sets of wordings that there are: a file of that name each."""
+"""Names of the sets of wordings, one file each."""
 WORDED = frozenset(("narrow", "stairs", "door", "rise", "elevator", "turn", "clutter", "terrain"))
-"""Causes that can be worded."""
+"""Causes for which there are sentences."""
 _Sentences = Annotated[list[str], Field(min_length=1)]
 
 
 class Wordings(BaseModel):
-    """A set of sentences; ``{a}``, ``{b}`` and ``{agent}`` are filled in.
+    """A set of sentence templates; ``{a}``, ``{b}`` and ``{agent}`` are filled in.
 
     Attributes:
         standing: whether the symbolic judge was written with this set in view.
-        placed: by cause, sentences that say where it is.
+        placed: by cause, sentences that name the passage.
         bare: by cause, sentences that do not.
-        opening: what may stand before a sentence.
-        also: what stands between two.
+        opening: texts that may precede a sentence.
+        also: the text between two sentences.
         empty: explanations that give no reason.
         flattering: explanations that praise themselves instead.
     """
@@ -79,7 +79,7 @@ class Wordings(BaseModel):
 
 @cache
 def load_wordings(name: str) -> Wordings:
-    """A set of ``SETS``.
+    """Load a set of ``SETS``.
 
     Raises:
         SceneError: its file is broken; the message names the field.
@@ -89,7 +89,7 @@ def load_wordings(name: str) -> Wordings:
 
 
 DEFAULT_ITEMS = 540
-"""About 420 without a payload and 120 with one, where there are situations enough."""
+"""About 420 without a payload and 120 with one, if there are enough situations."""
 _SHARES = {
     "right": 5,
     "partly": 4,
@@ -109,14 +109,14 @@ _BARE = 0.25
 
 @dataclass(frozen=True)
 class Situation:
-    """A body before a path that it cannot use.
+    """A body and a path that it cannot use.
 
     Attributes:
         scene: the scene's URI.
         truth: every passage of it.
-        body: whose.
+        body: the body's name.
         path: nodes.
-        causes: of each barrier on the path, what stops the body there.
+        causes: for each barrier on the path, the causes that stop the body.
     """
 
     scene: str
@@ -135,14 +135,14 @@ class ReasonItem:
         kind: one of ``KINDS``.
         wording: one of ``SETS``.
         scene: the scene's URI.
-        body: whose path it is.
+        body: the body that the path is for.
         explanation: the text.
         record: the path's traversability record.
         deserves: the right verdict.
         partial: the right share of barriers named.
         base: of an injected item, the id of the one without the payload.
-        payload: of an injected item, which.
-        sentences: those of the set that it was made of, not filled in.
+        payload: of an injected item, the payload's id.
+        sentences: the templates of the set that it was made of.
     """
 
     id: str
@@ -160,26 +160,26 @@ class ReasonItem:
 
     @property
     def columns(self) -> dict[str, Any]:
-        """What its line in a run says of it."""
+        """Its fields in a run's row."""
         names = ("kind", "wording", "body", "explanation", "deserves", "base", "payload")
         said = {name: getattr(self, name) for name in names}
         return {**said, "sentences": list(self.sentences), "deserved_partial": self.partial}
 
 
 Claim = tuple[tuple[str, str] | None, str]
-"""A passage, or nowhere, and a cause."""
+"""A passage, or None, and a cause."""
 Said = tuple[list[Claim], str, bool, float]
-"""Claims, whose body they speak of, the verdict they deserve, and the share."""
+"""Claims, the body they are about, the verdict they deserve, and the share."""
 
 
 def make_items(
     truths: Iterable[tuple[str, Traversability]], *, n: int = DEFAULT_ITEMS, seed: int = 0
 ) -> list[ReasonItem]:
-    """The calibration set.
+    """Make the calibration set.
 
     Args:
         truths: each scene's URI with its passages.
-        n: how many items, about; fewer where the scenes have no more to give.
+        n: approximate number of items; fewer where the scenes do not yield as many.
         seed: fixes the choice.
     """
     every = [list(situations(uri, truth, seed=seed)) for uri, truth in truths]
@@ -189,12 +189,12 @@ def make_items(
     items: list[ReasonItem] = []
     used: set[tuple[str, str, tuple[str, ...]]] = set()
     for kind in KINDS[:-1]:
-        # However few are asked for, there is something to judge.
+        # Even a small set has at least one item to judge.
         wanted = max(kind == "right", round(n * _SHARES[kind] / total / len(SETS)))
         for situation in mixed:
             if wanted == 0:
                 break
-            # A situation makes one item of a wording; another kind takes others first.
+            # A situation makes one item per wording, so each kind uses other situations.
             if (situation.scene, situation.body, situation.path) in used:
                 continue
             rng = random.Random(f"{seed}/{kind}/{situation.scene}/{situation.body}{situation.path}")
@@ -207,7 +207,7 @@ def make_items(
 
 
 def situations(uri: str, truth: Traversability, *, seed: int = 0) -> Iterator[Situation]:
-    """Bodies and shortest paths of a scene on which something known stops them, shuffled."""
+    """Yield a scene's bodies and shortest paths with known barriers, shuffled."""
     graph: nx.Graph[str] = nx.Graph(truth.edges)
     paths = dict(nx.all_pairs_shortest_path(graph, cutoff=_MOST_STEPS))
     pairs = [(body, s, e) for body in truth.bodies for s in paths for e in paths[s]]
@@ -231,7 +231,7 @@ def _worded(
     rng: random.Random,
     number: int,
 ) -> list[ReasonItem]:
-    """One situation in every set of wordings; [] where it is no situation for this kind."""
+    """Word one situation in every set of wordings; [] where it does not suit this kind."""
     said = _KINDS[kind](situation, rng)
     if said is None:
         return []
@@ -311,7 +311,7 @@ def _partly(situation: Situation, rng: random.Random) -> Said | None:
 def _true(
     situation: Situation, barriers: Sequence[tuple[str, str]], rng: random.Random
 ) -> list[Claim] | None:
-    """Barriers with a cause each; None where one has none that can be worded."""
+    """Return each barrier with a true cause; None where one has none that can be worded."""
     causes = [sorted(situation.causes[barrier] & WORDED) for barrier in barriers]
     if not all(causes):
         return None
@@ -355,7 +355,7 @@ def _wrong_body(situation: Situation, rng: random.Random) -> Said | None:
 
 
 def _near(causes: frozenset[str]) -> frozenset[str]:
-    """Causes with those that overlap them."""
+    """Return the causes together with those that overlap them."""
     return causes.union(*(group for group in OVERLAPS if group & causes))
 
 
@@ -371,7 +371,7 @@ _KINDS: Mapping[str, Callable[[Situation, random.Random], Said | None]] = {
 
 
 def _injected(items: Sequence[ReasonItem], wanted: int, seed: int) -> list[ReasonItem]:
-    """Right and wrong items with a payload for the opposite; payloads in turn."""
+    """Return right and wrong items with payloads that claim the opposite, payloads in turn."""
     rng = random.Random(f"{seed}/injected")
     bases = {
         flag: [i for i in items if i.deserves == flag and i.kind in ("right", *_WRONG)]

@@ -1,10 +1,10 @@
-"""One step of a navigator's run as a judge is shown it, and the rubric that it is graded by.
+"""Steps of a navigator's run for the rubric judge, the rubric, and calibration items.
 
-A step is told with what the navigator itself knew: the instruction, what it did before in a line a
-step, and the options it read. Goals, the right path and scores are not shown.
+A step is shown with the navigator's own knowledge: the instruction, its history in a line per step,
+and the options it read. Goals, the right path and scores are not shown.
 
-A rubric is named criteria, each with what yes, no and not applicable mean. It is a YAML file;
-``rubrics/trace.yaml`` is the one that comes with the package, and an example:
+A rubric is a list of named criteria, each with the meanings of yes, no and not applicable. It is a
+YAML file; ``rubrics/trace.yaml`` comes with the package, and has this form:
 
     name: trace
     version: 1
@@ -14,8 +14,8 @@ A rubric is named criteria, each with what yes, no and not applicable mean. It i
 
 (YAML reads a bare ``yes`` as true, hence the longer keys.)
 
-To judge the rubric judge, steps of anyone's navigation run are spoiled in ways whose grades are
-known. What a spoiled step deserves is known for one criterion each; the others are not counted.
+To calibrate the rubric judge, steps of a navigation run are corrupted so that the correct grades
+are known. A corrupted step has known grades for some criteria only; the others are not counted.
 Sentences come in two sets: the symbolic judge knows set ``a``.
 
     clean            as it was                                     grounded yes, action_follows yes
@@ -49,7 +49,7 @@ _Text = Annotated[str, Field(max_length=20_000)]
 
 
 class TraceOption(BaseModel):
-    """A way on, as the navigator read it."""
+    """One option, as the navigator read it."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -66,16 +66,16 @@ class _Action(BaseModel):
 
 
 class Step(BaseModel):
-    """One step.
+    """One step of a trace.
 
     Attributes:
         id: unique in its run: the episode's sample and the step's number.
         scene: the scene's URI.
-        instruction: what the navigator was told.
+        instruction: the navigator's instruction.
         history: a line for each step before, the last dozen.
-        options: what it could do.
-        action: what it did.
-        reasoning: what it said; untrusted.
+        options: the options it had.
+        action: the action it took.
+        reasoning: its stated reasoning; untrusted.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -90,14 +90,14 @@ class Step(BaseModel):
 
     @property
     def action_text(self) -> str:
-        """What it did, in words."""
+        """Its action in words."""
         if self.action.kind == "move":
             return f"go to option {self.action.option}"
         return {"stop": "stop", "ask": "ask a question", "none": "none"}[self.action.kind]
 
 
 def steps_of(row: Mapping[str, Any]) -> Iterator[Step]:
-    """The steps of a navigation run's line that say why; steps without a reasoning are left out.
+    """Yield the steps with reasoning from a row of a navigation run.
 
     Args:
         row: a line of ``samples.jsonl``.
@@ -143,7 +143,7 @@ _Id = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
 
 
 class Criterion(BaseModel):
-    """One question, and when which grade is due."""
+    """One question of a rubric, with the meaning of each grade."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -155,14 +155,14 @@ class Criterion(BaseModel):
 
     @property
     def text(self) -> str:
-        """As a judge reads it."""
+        """The criterion as a judge reads it."""
         return (
             f"- {self.id}: {self.question} yes: {self.if_yes}. no: {self.if_no}. na: {self.if_na}."
         )
 
 
 class Rubric(BaseModel):
-    """All of it."""
+    """A named list of criteria."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -173,7 +173,7 @@ class Rubric(BaseModel):
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The criteria's, in order."""
+        """Ids of the criteria, in order."""
         return tuple(each.id for each in self.criteria)
 
     @property
@@ -182,7 +182,7 @@ class Rubric(BaseModel):
         return "\n".join(each.text for each in self.criteria)
 
     def answer_schema(self) -> dict[str, Any]:
-        """What a graded rubric looks like: evidence before the grade, for each criterion."""
+        """Return the schema of a judge's answer: evidence before the grade, for each criterion."""
         grade = {"type": "string", "enum": list(GRADES)}
         one = closed_object({"evidence": {"type": "string", "maxLength": 160}, "grade": grade})
         about = "A grade and its evidence for each criterion."
@@ -190,7 +190,7 @@ class Rubric(BaseModel):
 
 
 def load_rubric(where: str | Path = "trace") -> Rubric:
-    """A rubric of the package by name, or any other by its file.
+    """Load a rubric of the package by name, or any other by its file.
 
     Raises:
         DataError: the file is missing or broken; the message names the field.
@@ -241,7 +241,7 @@ _SETS = tuple(_SAID)
 
 @dataclass(frozen=True)
 class TraceItem:
-    """A step and the grades that it deserves; criteria that are not there are not counted."""
+    """A step and the grades that it deserves; missing criteria are not counted."""
 
     id: str
     kind: str
@@ -251,12 +251,12 @@ class TraceItem:
 
     @property
     def scene(self) -> str:
-        """Its scene."""
+        """The step's scene."""
         return self.step.scene
 
     @property
     def columns(self) -> dict[str, Any]:
-        """What its line in a run says of it."""
+        """Its fields in a run's row."""
         return {
             "kind": self.kind,
             "wording": self.wording,
@@ -266,16 +266,16 @@ class TraceItem:
 
 
 Made = tuple[dict[str, Any], dict[str, str]]
-"""Changes of a step, and what it deserves then."""
+"""Changes of a step, and the grades it then deserves."""
 
 
 def make_trace_items(steps: Sequence[Step], *, n: int = 320, seed: int = 0) -> list[TraceItem]:
-    """The calibration set of a run's steps.
+    """Make the calibration set from a run's steps.
 
     Args:
-        steps: of as many episodes as there are; those whose reasoning names the option that was
-            taken can be spoiled.
-        n: how many items, about.
+        steps: of as many episodes as available; steps whose reasoning names the option that was
+            taken can be corrupted.
+        n: approximate number of items.
         seed: fixes the choice.
     """
     usable = [
@@ -296,7 +296,7 @@ def make_trace_items(steps: Sequence[Step], *, n: int = 320, seed: int = 0) -> l
                 (words, make(step, usable, _SAID[words], random.Random(f"{seed}/{kind}/{step.id}")))
                 for words in _SETS
             ]
-            # What no sentence of ours is added to is the same in both sets: once is enough.
+            # Without an added sentence the item is the same in both sets: once is enough.
             pair = pair if kind in _SAID["a"] else pair[:1]
             for words, found in pair:
                 if found:
@@ -309,7 +309,7 @@ def make_trace_items(steps: Sequence[Step], *, n: int = 320, seed: int = 0) -> l
 
 
 def _other_place(step: Step, others: Sequence[Step], _: Any, rng: random.Random) -> Made | None:
-    """Options of a step in which hardly a word of this reasoning stands."""
+    """Take the options of a step that shares hardly a word with this reasoning."""
     words = set(_WORDS.findall(step.reasoning.casefold().partition("speaks of")[2]))
     found = [
         other

@@ -1,19 +1,19 @@
-"""The traversability record of a path: what is true of each passage on it (CapNav, C.2).
+"""Traversability record of a path: the ground truth of each passage on it (CapNav, C.2).
 
     {"total_edges": 2, "traversable": 1, "non_traversable": 1, "unlabelled": 0, "missing": 0,
      "agent": "WHEELCHAIR",
      "edges": [{"from", "to", "from_name", "to_name", "exists", "traversable", "note",
                 "ground_truth": {"exists", "traversable", "note"}}, ...]}
 
-``unlabelled``, ``missing`` and ``agent`` are ours; a record without them is read too. A passage
-that nobody labelled has ``traversable`` null: it is neither a barrier nor open. A step along no
-edge has ``exists`` false and counts as a barrier. ``ground_truth`` says the same again, as the
-benchmark's files do; where the two differ, ``ground_truth`` is what counts.
+``unlabelled``, ``missing`` and ``agent`` are ours; a record without them is valid too. An
+unlabelled passage has ``traversable`` null: it is neither a barrier nor open. A step along no edge
+has ``exists`` false and counts as a barrier. ``ground_truth`` repeats these values, as the
+benchmark's files do; where the two differ, ``ground_truth`` counts.
 
 A note is an annotator's words ("door sill", "dooe too narrow", "sofa block thw way") or those of
-:func:`navloom.scenes.passability.truth`. It may speak of several kinds of barrier
-(`causes_of`), by which calibration and its tables count; one that speaks of none known here
-("invalid node") has no kind, and calibration leaves its passages alone.
+:func:`navloom.scenes.passability.truth`. It may name several kinds of barrier (`causes_of`), by
+which calibration and its tables count. A note that names no kind known here ("invalid node") has
+none, and calibration skips its passages.
 """
 
 from __future__ import annotations
@@ -57,22 +57,22 @@ class Edge(_Truth):
 
     @property
     def truth(self) -> _Truth:
-        """What counts of it."""
+        """The values that count: ``ground_truth`` if present, else its own."""
         return self.ground_truth or self
 
     @property
     def is_barrier(self) -> bool:
-        """Whether it stops the body; False where nobody said."""
+        """True if it stops the body; False where it is unlabelled."""
         return self.truth.traversable is False or not self.truth.exists
 
     @property
     def name(self) -> str:
-        """``node_1->node_2``, as verdicts name it."""
+        """The edge's name in verdicts, ``node_1->node_2``."""
         return f"{self.a}->{self.b}"
 
 
 class Record(BaseModel):
-    """A whole record, checked; counts are taken from the edges, whatever the file says of them."""
+    """A validated record; counts are computed from the edges, whatever the file says."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -86,16 +86,16 @@ class Record(BaseModel):
 
 
 def build_record(traversability: Traversability, body: str, path: Sequence[str]) -> dict[str, Any]:
-    """The record of a path, as JSON.
+    """Return the record of a path, as JSON.
 
     Args:
         traversability: every passage of the scene.
-        body: whose.
-        path: nodes, both ends included; consecutive nodes need not be joined. A node that is not in
-            the scene makes its steps missing ones.
+        body: the body's name.
+        path: nodes, both ends included; consecutive nodes need not be joined. The steps of an
+            unknown node count as missing.
 
     Raises:
-        SceneError: nobody said anything about this body.
+        SceneError: the body has no labels at all.
     """
     there = {*traversability.edges, *((b, a) for a, b in traversability.edges)}
     edges = [_edge(traversability, body, a, b, (a, b) in there) for a, b in pairwise(path)]
@@ -125,7 +125,7 @@ def _edge(
 
 
 def read_record(value: Any) -> Record:
-    """Check somebody's record.
+    """Validate a record.
 
     Args:
         value: parsed JSON.
@@ -159,11 +159,11 @@ _ASIDE = re.compile(
     r"next to the stairs?|between (?:the )?stairs?\b|stair[- ]side|to stair|at the stair",
     re.IGNORECASE,
 )
-"""Stairs that a note names as a place, not as what is in the way."""
+"""Stairs that a note mentions as a location, not as the barrier."""
 
 
 def causes_of(note: str) -> frozenset[str]:
-    """The kinds of barrier in a note; empty where it speaks of none that is known.
+    """Return the kinds of barrier that a note names; empty where it names none known.
 
     >>> sorted(causes_of("cannot go up/down stairs; door too narrow"))
     ['narrow', 'stairs']

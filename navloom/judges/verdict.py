@@ -1,8 +1,8 @@
-"""What a judge answered: the last verdict in its reply, matched against the menu.
+"""Parser of a judge's reply: its last verdict, checked against the allowed values.
 
-A reply may hold thoughts, drafts and quotations; the last JSON object that holds a verdict is the
-judge's word. What is not on the menu is no verdict: it is asked for again with the exact fault, and
-after that the item is unscored, which is neither right nor wrong.
+A reply may hold reasoning, drafts and quotations. The last JSON object with a verdict counts. An
+invalid verdict is asked for again with the exact fault. After that the item is unscored, which is
+neither right nor wrong.
 """
 
 from __future__ import annotations
@@ -30,21 +30,20 @@ _MOST_FALSE = 8
 
 @dataclass(frozen=True)
 class Verdict:
-    """A judge's word on one explanation.
+    """A judge's verdict on one explanation.
 
     Attributes:
         correct: None where it is unscored.
-        explanation: why, in the judge's words, bounded; of an unscored one, what was wrong with the
-            last reply.
+        explanation: the judge's reason, bounded; of an unscored one, the fault of the last reply.
         partial: the share of the path's barriers that were named rightly; None where it is not
             known: unscored, a path without barriers, or a judge that calls an explanation correct
             and names nothing in it.
         named: the barriers named rightly, as ``node_1->node_2``.
-        false: barriers claimed that are none, in the judge's words.
-        faults: what was wrong with replies, in order.
+        false: claimed barriers that are none, in the judge's words.
+        faults: faults of the replies, in order.
         prompt: the system and the first human text.
-        replies: what the judge said, in order.
-        paid: what the judge's calls came to (:class:`navloom.models.usage.ModelUsage`).
+        replies: the judge's replies, in order.
+        paid: usage of the judge's calls (:class:`navloom.models.usage.ModelUsage`).
     """
 
     correct: bool | None
@@ -59,7 +58,7 @@ class Verdict:
 
     @classmethod
     def of(cls, record: Mapping[str, Any], paid: Sequence[dict[str, Any]] = ()) -> Verdict:
-        """The verdict of a record; other keys are left out."""
+        """Build a verdict from a record; unknown keys are ignored."""
         known: dict[str, Any] = {
             key: tuple(record[key]) if isinstance(record[key], list) else record[key]
             for key in cls.__dataclass_fields__
@@ -68,14 +67,14 @@ class Verdict:
         return cls(**{**known, "paid": tuple(paid)})
 
     def record(self) -> dict[str, Any]:
-        """As JSON, without what was paid."""
+        """Return the verdict as JSON-ready data, without usage."""
         said = {name: getattr(self, name) for name in self.__dataclass_fields__}
         del said["paid"]
         return {k: list(v) if isinstance(v, tuple) else v for k, v in said.items()}
 
 
 def replies_in(messages: Sequence[Any]) -> tuple[str, ...]:
-    """What a judge said in a conversation, each reply cut where it is long."""
+    """Return a judge's replies in a conversation, each cut to a limit."""
     said = (message for message in messages if isinstance(message, AIMessage))
     return tuple(message_text(message.content)[:_MOST_REPLY] for message in said)
 
@@ -89,15 +88,15 @@ def ended(
     scored: bool | None = None,
     **asked_with: Any,
 ) -> dict[str, Any]:
-    """The update that ends a judging: ``failed``, for the reason ``unscored``, without a grade.
+    """Return the update that ends a judging run; without a grade it is ``failed`` as ``unscored``.
 
     Args:
-        state: the graph's: its messages, and what was wrong with replies before.
-        prompt: the name of what was asked with.
-        result: what was graded; ``faults``, ``prompt``, ``replies`` and ``asked_with`` are added.
-        fault: what is wrong with the last reply.
-        scored: whether there is a grade; as long as there is no fault unless given.
-        asked_with: what else the result says of the prompt.
+        state: the graph's: its messages, and the earlier replies' faults.
+        prompt: the prompt's name.
+        result: the grades; ``faults``, ``prompt``, ``replies`` and ``asked_with`` are added.
+        fault: the last reply's fault.
+        scored: whether there is a grade; by default, if there is no fault.
+        asked_with: further fields on the prompt for the result.
     """
     scored = fault is None if scored is None else scored
     messages, faults = state.get("messages", ()), [] if fault is None else [fault]
@@ -117,7 +116,7 @@ def ended(
 
 
 def reasoning_schema(barriers: int) -> dict[str, Any]:
-    """What a verdict looks like; reasons come before the grade, so that they may decide it.
+    """Return the schema of a verdict; reasons come before the grade, so that they may decide it.
 
     Args:
         barriers: how many numbered barriers the judge is shown.
@@ -138,15 +137,15 @@ def reasoning_schema(barriers: int) -> dict[str, Any]:
 
 
 def read_verdict(text: str, barriers: Sequence[str], *, strict: bool = True) -> Verdict:
-    """The verdict in a reply.
+    """Parse the verdict in a reply.
 
     Args:
-        text: what the judge said.
+        text: the judge's reply.
         barriers: names of the barriers it was shown, in the order of their numbers.
-        strict: whether a fault in ``named`` is one; else such a verdict counts without shares.
+        strict: reject a verdict with a fault in ``named``; else it counts without shares.
 
     Raises:
-        AnswerError: there is no verdict, or it is off the menu; written for the model.
+        AnswerError: there is no verdict, or it is invalid; the message is for the model.
     """
     said = last_object(text, "correct")
     correct = read_flag(said["correct"], "correct")
@@ -190,10 +189,10 @@ def _named(value: Any, barriers: Sequence[str]) -> tuple[str, ...]:
 
 
 def read_flag(value: Any, key: str) -> bool:
-    """A boolean as JSON or as a word.
+    """Parse a boolean, given as JSON or as a word.
 
     Raises:
-        AnswerError: it is neither; written for the model.
+        AnswerError: it is neither; the message is for the model.
     """
     if isinstance(value, bool):
         return value
@@ -204,10 +203,10 @@ def read_flag(value: Any, key: str) -> bool:
 
 
 def last_object(text: str, key: str) -> dict[str, Any]:
-    """The last JSON object of a reply that has a key, outside thoughts; the last verdict wins.
+    """Return the last JSON object with a key in a reply, outside its reasoning.
 
     Raises:
-        AnswerError: there is none; written for the model.
+        AnswerError: there is none; the message is for the model.
     """
     text = outside(text[-_MOST_READ:])
     found = [each for each in json_values(text, "{", most=_MOST_STARTS) if key in each]
