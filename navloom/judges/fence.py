@@ -97,7 +97,7 @@ _CLAIMS = (
     rf"(?:true|false)(?:{_SIGN}{_LABEL}|\s?\((?:{_JUDGING}))",  # true → correct
 )
 _VERDICT = re.compile(rf"{_A}(?:{'|'.join(_CLAIMS)}){_Z}", re.IGNORECASE)
-"""A label, a sign or a plain "is", and a value."""
+"""Matches a label, a sign or a plain "is", and a value."""
 _KEY = re.compile(
     rf"""["'`*_]{{0,3}}\b({_WORDS_OF_VERDICTS})["'`*_]{{0,3}}\s{{0,3}}"""
     r"""(?:[:=|›\u2236\uFE55]|-{1,2}›)+\s{0,3}["'`*_]{0,3}""",

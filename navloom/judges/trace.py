@@ -20,8 +20,8 @@ Sentences come in two sets: the symbolic judge knows set ``a``.
 
     clean            as it was                                     grounded yes, action_follows yes
     other_place      the options of a step elsewhere in the run    grounded no
-    invented         it sees a thing that is not there             grounded no
-    remembers        it tells the step before as it was            history yes
+    invented         it mentions an object that is not there       grounded no
+    remembers        it reports the step before correctly          history yes
     denies_history   at a later step it says it is the first       history no
     other_action     the action is another option's                action_follows no
     stops            the action is to stop where it wants to go on action_follows no

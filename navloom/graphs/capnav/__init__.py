@@ -14,4 +14,4 @@ POLICIES = {
     "always-yes": {"capnav_answer": "navloom.graphs.capnav.baseline:always_yes"},
     "always-no": {"capnav_answer": "navloom.graphs.capnav.baseline:always_no"},
 }
-"""What builtin models do with this subject's prompts: model -> job -> ``module:function``."""
+"""Rule-based policies of builtin models: model -> job -> ``module:function``."""

@@ -4,4 +4,4 @@ POLICIES = {
     "heuristic": {"chat": "navloom.graphs.chat.baseline:heuristic_chat"},
     "random": {"chat": "navloom.graphs.chat.baseline:random_chat"},
 }
-"""What builtin models do with this subject's prompts: model -> job -> ``module:function``."""
+"""Rule-based policies of builtin models: model -> job -> ``module:function``."""

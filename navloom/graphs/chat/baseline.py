@@ -235,7 +235,7 @@ def choose(answer: str, which: Sequence[Mapping[str, Any]]) -> str | None:
     if len(named) == 1:
         return str(named[0]["place"])
     if set(words) <= _COUNTING:
-        # "Number 4" is not the one that is 4 m away, nor Bedroom_4.
+        # "Number 4" means the fourth one, not the one 4 m away or Bedroom_4.
         return _counted(words, which) or _described_by(words, which)
     return _described_by(words, which) or _counted(words, which)
 

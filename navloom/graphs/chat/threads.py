@@ -274,7 +274,7 @@ async def _told(name: str, saver: Any, *, held: bool) -> Thread | None:
 def _is_held(path: Path) -> bool:
     """Check whether another process has it open, which then lets nobody read."""
     try:
-        # Where SQLite may not write it leaves files of its own beside it.
+        # Opened for writing: read-only, SQLite would leave its own files beside it.
         uri = f"{path.resolve().as_uri()}?mode=rw"
         with closing(sqlite3.connect(uri, timeout=0, uri=True)) as file:
             file.execute("SELECT 1 FROM sqlite_master").fetchall()

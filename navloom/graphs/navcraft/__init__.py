@@ -24,4 +24,4 @@ POLICIES = {
     },
     "first": dict.fromkeys(_CHOICES, "navloom.graphs.navcraft.baseline:first_choice"),
 }
-"""What builtin models do with this subject's prompts: model -> job -> ``module:function``."""
+"""Rule-based policies of builtin models: model -> job -> ``module:function``."""

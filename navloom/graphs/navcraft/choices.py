@@ -55,7 +55,7 @@ class ChoiceSettings(TurnLimits):
     tau: int = 2
     """Hop threshold of 3.1.2: a leg has at least ``max(2, tau)`` hops."""
     constrain: bool = True
-    """Hold the model to the answer's schema, where its backend can."""
+    """Enforce the answer's schema, where the model's backend can."""
     tools: Literal["check", "library", "none"] = "check"
     """Tools to check a whole answer with before it is given: the two checks, for relays the
     efficiency library as well (:mod:`navloom_worlds.teams.library`), or none. Without tools the

@@ -80,7 +80,7 @@ class Context(TurnLimits):
     tau: int = 2
     """Hop threshold of 3.1.2, by which an answer's validity is measured."""
     constrain: bool = True
-    """Hold the model to the answer's schema, where its backend can."""
+    """Enforce the answer's schema, where the model's backend can."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

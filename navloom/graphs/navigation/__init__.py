@@ -21,4 +21,4 @@ POLICIES = {
         "which_thing": "navloom.graphs.navigation.baseline.policy:pointing_person",
     },
 }
-"""What builtin models do with this subject's prompts: model -> job -> ``module:function``."""
+"""Rule-based policies of builtin models: model -> job -> ``module:function``."""

@@ -140,7 +140,7 @@ class Context(AgentContext):
     blank_options: bool = False
     """Omit the descriptions of options and of past moves, to measure their contribution."""
     prompts: Literal["navloom", "paper"] = "navloom"
-    """Our own prompt, or what VLN-MME prints (Figures 9 and 10, D.3 to D.6), in our words."""
+    """Our own prompt, or VLN-MME's printed one (Figures 9 and 10, D.3 to D.6), in our words."""
     act: Literal["text", "tool"] = "text"
     """Read the action from text, or from a tool call."""
     dialogue: bool = False

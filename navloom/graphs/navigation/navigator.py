@@ -7,7 +7,7 @@
                       |    ^               +-- ask (dialogue) -> observe
                       |    +---------------+-- a stop before the goal, under an assistant's eyes
                       +-> finish -> END    <-- stop, out of steps, dead end, no action to be had
-                           (by way of point, where it is asked which thing is meant: REVERIE)
+                           (by way of point, if it is asked for the target object: REVERIE)
 
 ``observe`` looks and lists the options; ``consult`` lets an oracle speak when the agent struggles
 (4.4) or would stop too early; ``think`` asks the model; ``act`` parses one action from its reply

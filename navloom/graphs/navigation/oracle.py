@@ -126,7 +126,7 @@ class State(Input, Asking, total=False):
     """The advice: ``trigger``, ``question``, ``facts``, ``prompt`` and finally ``answer``,
     ``leaked`` and ``told``; None where the oracle does not speak."""
     dialogue: Growing[dict[str, Any]]
-    """Every ``{"question", "answer", "leaked", "told"}`` so far, oldest first."""
+    """All ``{"question", "answer", "leaked", "told"}`` so far, oldest first."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -116,7 +116,7 @@ class HistoryMemory:
 
 
 class MapMemory(HistoryMemory):
-    """Moves in words and a topological map that grows with every place (MapGPT).
+    """Text history of moves, and a topological map that grows with every place (MapGPT).
 
     Places are named ``node_0``, ``node_1``, ... in the order they are first seen, those of one
     step in the order of its options.
@@ -331,7 +331,7 @@ def facing(context: Context, observation: Observation) -> float:
     from navloom.sim.views import quarter
 
     heading = observation.pose.heading
-    # A model that is shown no strip reads the same whether or not the simulator has pictures.
+    # Without a strip the prompt must not depend on the simulator's images.
     strip = context.shown_views == 4 and bool(observation.images.get("rgb"))
     return quarter(heading) if strip else heading
 

@@ -78,7 +78,7 @@ def resolve(now: Now, words: str) -> Place | dict[str, Any]:
     """Find the one place that a description means.
 
     Args:
-        now: the robot; "the other" is a place that was not the last one talked of, "there" is.
+        now: the robot; "there" means the place talked of last, "the other" means another one.
         words: a description, such as ``the other bedroom``, or a room's id.
 
     Returns:
@@ -142,7 +142,7 @@ def found_by(now: Now, words: str) -> list[Place] | dict[str, Any]:
     without, words = _THERE.sub("", words), _named_again(now, words)
     wish = read_wish(words)
     if past and wish.any_room and _THAT.search(words):
-        # "That room": where the thing is that was talked of.
+        # "That room" is the room of the item talked of.
         last = place_again(scene, here, past[-1])
         record = (
             {"kind": "room", "id": last.region, "name": ""} if last and last.region else past[-1]
@@ -152,7 +152,7 @@ def found_by(now: Now, words: str) -> list[Place] | dict[str, Any]:
     if wish.said and past and (place := place_again(scene, here, past[-1])):
         return [place] if place.id != now.room else _beside_it(now) or [place]
     if wish.floor and not wish.head:
-        # "The second floor" is where one comes to there.
+        # "The second floor" means the nearest room on it.
         return places_named(scene, here, replace(wish, head=("room",)))[:1] or {
             "error": _no_floor(scene)
         }

@@ -281,7 +281,7 @@ def _area(scene: Scene, place: Place) -> float:
 def _named(scene: Scene, here: str, wish: Wish) -> list[Place]:
     found = _stairs(scene, here, wish.head)
     if not found and _rooms(scene, wish.head):
-        # A "toilet" is the thing, where one stands, before it is a bathroom.
+        # A "toilet" means the item if there is one, else a bathroom.
         found = [_thing_place(scene, here, item) for item in _called(scene, wish.head)]
     if not found and not wish.inside:
         found = [_room_place(scene, here, r) for r in _rooms(scene, wish.head)]
