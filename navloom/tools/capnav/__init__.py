@@ -1,1 +1,1 @@
-"""What an agent of CapNav may call, and what holds its questions and answers to the scene."""
+"""Tools of the CapNav agents, and checks of their questions and answers against the scene."""

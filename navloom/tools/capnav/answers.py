@@ -1,14 +1,15 @@
-"""What a model writes of CapNav, answers and questions, read tolerantly and bounded strictly.
+"""Parsing and validation of what models write for CapNav: answers and questions.
 
-Asked for is a JSON array of ``{question, agent, result: {answer: yes|no, path, reason}}`` (CapNav,
+An answer is a JSON array of ``{question, agent, result: {answer: yes|no, path, reason}}`` (CapNav,
 supplementary B.1). Models wrap it in thoughts and fences, give the object bare, answer several
-questions at once, or write the older line ``Answer: (A) True | Path: a -> b | Reason: ...``. Prose
-is no answer. Nothing is guessed, repaired or evaluated; every scan is linear in the text.
+questions at once, or write the older line ``Answer: (A) True | Path: a -> b | Reason: ...``. All of
+these are parsed. Prose is no answer. Nothing is guessed, repaired or evaluated. Every scan is
+linear in the text.
 
 The schema of a question is ``questions.schema.json`` beside this file, in JSON Schema 2020-12: the
-form of the benchmark's ``qa/ID_QA.json``. Strict backends take no array at the root, so that a
-designer is asked for an object whose one key ``questions`` holds the array; an array alone, a
-question alone and an answer that was cut short are read as well.
+form of the benchmark's ``qa/ID_QA.json``. Strict backends take no array at the root, so a designer
+is asked for an object whose only key ``questions`` holds the array. A bare array, a single question
+and a truncated reply are parsed too.
 """
 
 from __future__ import annotations
@@ -50,13 +51,13 @@ Form = Literal["array", "object", "line"]
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One answer, as the model gave it.
+    """One parsed answer, as the model gave it.
 
     Attributes:
         answer: whether the body can get there.
-        path: nodes as the model wrote them, ids or names, none of them looked up.
+        path: nodes as the model wrote them, ids or names, not looked up.
         reason: why not, in the model's words; untrusted, often empty.
-        form: how it was written.
+        form: which of the accepted forms it was written in.
     """
 
     answer: Literal["yes", "no"]
@@ -65,16 +66,16 @@ class Answer:
     form: Form = "array"
 
     def record(self) -> dict[str, Any]:
-        """As JSON: the ``result`` of an answer row."""
+        """Return the answer as JSON: the ``result`` of an answer row."""
         return {"answer": self.answer, "path": list(self.path), "reason": self.reason}
 
 
 def parse_answer(text: str, *, question: str = "", agent: str = "") -> Answer:
-    """Read a model's reply.
+    """Parse a model's reply into an answer.
 
     Args:
         text: the whole reply.
-        question: which of several answers is meant; the first where none says so.
+        question: selects one of several answers; the first if none states its question.
         agent: likewise, the body's name.
 
     Raises:
@@ -86,7 +87,7 @@ def parse_answer(text: str, *, question: str = "", agent: str = "") -> Answer:
             f"The answer is {len(text)} characters long; at most {MOST_CHARACTERS} are read."
         )
     said, thoughts = without_thoughts(text)
-    # A thought that never ends may well end in the answer; it is read only where nothing else is.
+    # An unclosed thought may contain the answer, so it is read only if the rest holds none.
     for part in (said, thoughts):
         found = _in_json(part, question, agent) or _in_line(part)
         if found is not None:
@@ -98,7 +99,7 @@ def parse_answer(text: str, *, question: str = "", agent: str = "") -> Answer:
 
 
 def without_thoughts(text: str) -> tuple[str, str]:
-    """A reply without its thinking, and the thought at its end that was never closed.
+    """Split a reply into its text without thoughts and an unclosed thought at its end.
 
     A closing tag without an opening one ends a thought that began before the reply.
     """
@@ -122,7 +123,7 @@ def _after_close(text: str) -> str:
 
 
 def _in_json(text: str, question: str, agent: str) -> Answer | None:
-    """The answer in the last JSON value that holds one."""
+    """Return the answer in the last JSON value that holds one."""
     last: tuple[list[Mapping[str, Any]], Form] | None = None
     for value in json_values(text):
         form: Form = "array" if isinstance(value, list) else "object"
@@ -134,7 +135,7 @@ def _in_json(text: str, question: str, agent: str) -> Answer | None:
 
 
 def _items(value: Any, depth: int = 0) -> list[Mapping[str, Any]]:
-    """The answers in a JSON value: an array's, a bare one, or those under another key."""
+    """Collect the answers in a JSON value: bare, in an array, or under another key."""
     if depth > _DEEPEST:
         return []
     if isinstance(value, Mapping):
@@ -157,7 +158,7 @@ def _result(item: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def _chosen(items: Sequence[Mapping[str, Any]], question: str, agent: str) -> Mapping[str, Any]:
-    """The item about this question and body; else about the question, the body, any."""
+    """Return the item about this question and body, else about the question, the body, or any."""
 
     def fit(item: Mapping[str, Any]) -> int:
         asked = bool(question) and _plain(item.get("question")) == _plain(question)
@@ -221,12 +222,12 @@ def _path(value: Any) -> tuple[str, ...]:
 def _node(value: Any) -> str:
     if isinstance(value, Mapping):
         value = value.get("id") or value.get("node") or value.get("name")
-    # What is no text stays in the path as what it is: dropped, it could make a wrong path right.
+    # A value that is no text stays in the path: dropping it could make a wrong path right.
     return " ".join(str(value)[:_MOST_NAME].split())
 
 
 def _in_line(text: str) -> Answer | None:
-    """The last ``Answer: (A) True | Path: a -> b | Reason: ...`` of a text."""
+    """Parse the last ``Answer: (A) True | Path: a -> b | Reason: ...`` line of a text."""
     last: re.Match[str] | None = None
     for found in _LINE.finditer(text):
         last = found
@@ -255,7 +256,7 @@ _INVOLVED = ("start", "start_detail", "intermediate", "end", "end_detail")
 
 @cache
 def question_schema() -> dict[str, Any]:
-    """The schema of a list of questions; read once, not to be changed."""
+    """Return the JSON schema of a list of questions (cached, do not modify)."""
     text = files("navloom.tools.capnav").joinpath("questions.schema.json").read_text("utf-8")
     schema: dict[str, Any] = json.loads(text)
     return schema
@@ -267,11 +268,11 @@ def _validator() -> Draft202012Validator:
 
 
 def response_schema(ids: Sequence[str], *, constrain: bool, least: int) -> dict[str, Any]:
-    """What a model is held to: an object with the questions.
+    """Return the JSON schema of a designer's response: an object with the questions.
 
     Args:
-        ids: the places there are.
-        constrain: enumerate them.
+        ids: the node ids of the scene.
+        constrain: restrict nodes to ``ids`` by enumeration.
         least: how many questions are asked for.
     """
     item = json.loads(json.dumps(question_schema()["items"]))
@@ -286,12 +287,12 @@ def response_schema(ids: Sequence[str], *, constrain: bool, least: int) -> dict[
 def compact_schema(
     route: Sequence[str], things: Sequence[Sequence[str]], *, constrain: bool
 ) -> dict[str, Any]:
-    """The schema of one question in small choices: a thing in each of two places.
+    """Return the schema of one question about a given route: a detail for each end.
 
     Args:
-        route: start and end, which are settled.
-        things: what is listed in each; a place without a list takes any words.
-        constrain: enumerate all of it.
+        route: start and end, which are fixed.
+        things: the items listed for each end; a place without a list takes free text.
+        constrain: restrict all values by enumeration.
     """
     whole = question_schema()["items"]["properties"]
     involved = whole["nodes_involved"]["properties"]
@@ -308,14 +309,14 @@ def compact_schema(
 
 
 def read_questions(text: str) -> list[dict[str, Any]]:
-    """The questions in a model's answer, as it gave them.
+    """Parse the questions in a model's reply, as it gave them.
 
     Args:
-        text: the whole answer.
+        text: the whole reply.
 
     Returns:
-        At most ``MOST_QUESTIONS``: those of the last JSON value that holds several, else every one
-        that stands alone.
+        At most ``MOST_QUESTIONS``: those of the last JSON value that holds several, else every
+        question that stands alone.
 
     Raises:
         AnswerError: there is none; the message is one line that a model can act on.
@@ -349,7 +350,7 @@ def _several(value: Any) -> list[dict[str, Any]] | None:
 
 
 def schema_faults(question: Mapping[str, Any]) -> list[Violation]:
-    """What of a question breaks the schema, at most a few, the first keys first."""
+    """Return the first few violations of the question schema, sorted by key."""
     faults = sorted(_validator().iter_errors(dict(question)), key=lambda e: str(e.json_path))
     return [Violation("schema", _said(fault)) for fault in faults[:_MOST_FAULTS]]
 
@@ -374,7 +375,7 @@ def _said(fault: Any) -> str:
 
 
 def trimmed(question: Mapping[str, Any]) -> dict[str, Any]:
-    """A question that fits the schema with the benchmark's keys alone, white space collapsed."""
+    """Return a question with the benchmark's keys only and whitespace collapsed."""
     kept = {key: question[key] for key in _KEYS}
     involved = {key: question["nodes_involved"][key] for key in _INVOLVED}
     return _collapsed({**kept, "nodes_involved": involved})  # type: ignore[no-any-return]

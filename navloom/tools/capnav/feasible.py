@@ -1,17 +1,17 @@
-"""Can this body get from A to B, and if not, what is in the way (CapNav, supplementary B and C)?
+"""Feasibility of routes for a body, and what blocks them (CapNav, supplementary B and C).
 
-Everything is on the scene's places and passages and in the direction of travel. A passage that
-nobody labelled is neither open nor blocked: an answer that hangs on one is None, unless such
-passages are taken as blocked (``compat_edges``), as the benchmark's scorer does.
+All checks use the scene's places and directed passages. An unlabelled passage is neither open nor
+blocked: an answer that depends on one is None, unless such passages count as blocked
+(``compat_edges``), as in the benchmark's scorer.
 
-What is in the way has two sides. ``blocking`` is a minimum cut: the fewest blocked passages of
-which every route crosses at least one. ``alternatives`` are ways to mend it: each is a set of
-blocked passages such that opening all of it makes a way, and opening less of it does not. A reason
-that names every cut is complete; a reason that names one alternative is right about one route.
+A blockage is described in two ways. ``blocking`` is a minimum cut: the fewest blocked passages such
+that every route crosses at least one. ``alternatives`` are minimal repairs: each is a set of
+blocked passages such that opening all of them gives a path, and opening fewer does not. A reason
+that names every cut is complete. A reason that names one alternative is right about one route.
 
 The benchmark's notes on blocked passages are free text, often misspelt, and may name several
-barriers at once. A note is of one or more of ``KINDS``; what none of them covers is ``other``, and
-a barrier that nobody explained is ``no note``.
+barriers at once. A note is mapped to one or more of ``KINDS``. A barrier outside these kinds is
+``other``, and a blocked passage without a note is ``no note``.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ from navloom.scenes.traverse_table import Passage, Traversability
 
 MOST_ALTERNATIVES = 20
 _MOST_ROUTES = 5_000
-"""Routes looked at for alternatives; benchmark scenes have a few dozen between two nodes."""
+"""Routes searched for alternatives; benchmark scenes have a few dozen between two nodes."""
 
 
 @dataclass(frozen=True)
 class Feasibility:
-    """The answer to one question.
+    """Whether a body can get from one node to another, with the path or the blockage.
 
     Attributes:
-        answer: True, False, or None where it hangs on a passage that nobody labelled.
-        path: the feasible path of fewest passages, both ends included; () where there is none. Of
-            an answer None it is the shortest that uses unlabelled passages.
-        blocking: a minimum cut of blocked passages; () where the answer is not False, or where no
+        answer: True, False, or None if it depends on an unlabelled passage.
+        path: the feasible path of fewest passages, both ends included; () if there is none. For an
+            answer None it is the shortest that uses unlabelled passages.
+        blocking: a minimum cut of blocked passages; () if the answer is not False, or if no
             passages lead there at all.
-        alternatives: minimal sets of blocked passages to open, the fewest first, at most
+        alternatives: minimal sets of blocked passages to open, the smallest first, at most
             ``MOST_ALTERNATIVES``.
-        unlabelled: the unlabelled passages on ``path``, of an answer None.
+        unlabelled: the unlabelled passages on ``path``, for an answer None.
         connected: whether any route leads there, blocked or not.
     """
 
@@ -63,17 +63,17 @@ class Feasibility:
 def feasible(
     traversability: Traversability, body: str, start: str, end: str, *, compat_edges: bool = False
 ) -> Feasibility:
-    """Whether a body can get from one node to another.
+    """Check whether a body can get from one node to another.
 
     Args:
         traversability: every passage of the scene.
-        body: its name.
+        body: the body's name.
         start: a node's id.
         end: a node's id; equal to ``start`` is feasible.
-        compat_edges: take unlabelled passages as blocked.
+        compat_edges: treat unlabelled passages as blocked.
 
     Raises:
-        SceneError: a node or body is not there.
+        SceneError: unknown node or body.
     """
     for node in (start, end):
         if node not in set(traversability.nodes):
@@ -100,7 +100,7 @@ def feasible(
 def way_once_open(
     traversability: Traversability, body: str, start: str, end: str, opened: Iterable[Passage]
 ) -> tuple[str, ...]:
-    """The path of fewest passages once some are open; () where they do not make one."""
+    """Return the shortest path once some passages are open; () if there is still none."""
     steps = {(p.a, p.b) for p in opened}
     passages = (
         replace(p, traversable=True) if (p.a, p.b) in steps else p
@@ -110,7 +110,7 @@ def way_once_open(
 
 
 def route(traversability: Traversability, start: str, end: str) -> tuple[str, ...]:
-    """The path of fewest passages, whatever body; () where there is none."""
+    """Return the path of fewest passages, ignoring what bodies can pass; () if there is none."""
     graph: nx.Graph[str] = nx.Graph()
     graph.add_nodes_from(traversability.nodes)
     graph.add_edges_from(traversability.edges)
@@ -123,11 +123,11 @@ def route(traversability: Traversability, start: str, end: str) -> tuple[str, ..
 def reach(
     traversability: Traversability, *, compat_edges: bool = False
 ) -> dict[str, NDArray[np.int8]]:
-    """Every question at once.
+    """Compute the feasibility of every pair of nodes, for each body.
 
     Returns:
-        By body, (n, n) over ``traversability.nodes`` from row to column: 1 feasible, 0 not, -1
-        where it hangs on an unlabelled passage.
+        By body, an (n, n) matrix over ``traversability.nodes`` from row to column: 1 feasible, 0
+        not feasible, -1 if it depends on an unlabelled passage.
     """
     index = {node: i for i, node in enumerate(traversability.nodes)}
     answers: dict[str, NDArray[np.int8]] = {}
@@ -154,7 +154,7 @@ def _closure(
 def _walk(
     passages: Iterable[Passage], start: str, end: str, *, unlabelled: bool
 ) -> tuple[str, ...]:
-    """The path of fewest passages; among those the one of fewest unlabelled ones."""
+    """Return the path of fewest passages; ties go to the one with fewest unlabelled passages."""
     graph: nx.DiGraph[str] = nx.DiGraph()
     graph.add_nodes_from((start, end))
     for p in passages:
@@ -169,7 +169,7 @@ def _walk(
 
 
 def _graph(passages: Mapping[tuple[str, str], Passage], *, compat_edges: bool) -> nx.DiGraph[str]:
-    """All passages; a blocked one has capacity 1, others no bound."""
+    """Build the graph of all passages; blocked ones have capacity 1, the others no bound."""
     graph: nx.DiGraph[str] = nx.DiGraph()
     for (a, b), p in passages.items():
         blocked = p.traversable is False or (compat_edges and p.traversable is None)
@@ -201,7 +201,7 @@ def _alternatives(
 def _barriers(
     graph: nx.DiGraph[str], start: str, end: str
 ) -> Iterator[tuple[tuple[str, str], ...]]:
-    """The blocked passages of each simple route."""
+    """Yield the blocked passages of each simple route."""
     for nodes in islice(nx.shortest_simple_paths(graph, start, end), _MOST_ROUTES):
         steps = pairwise(nodes)
         yield tuple(step for step in steps if graph.edges[step]["blocked"])
@@ -242,13 +242,13 @@ _SURFACE = re.compile(r"\brugs?\b|\bterrain\b|\bsteep\b|\bgrass\b|\bgravel\b")
 
 
 def barrier_kinds(note: str) -> tuple[str, ...]:
-    """The kinds of barrier that a note names.
+    """Return the kinds of barrier that a note names.
 
     Args:
         note: an annotator's words or ours; untrusted.
 
     Returns:
-        One kind at least, in the order of ``KINDS``.
+        At least one kind, in the order of ``KINDS``.
     """
     text = " ".join(note.casefold()[:_MOST].split())
     if not text:
@@ -258,7 +258,7 @@ def barrier_kinds(note: str) -> tuple[str, ...]:
 
 
 def kinds_of(passages: Iterable[Passage]) -> tuple[str, ...]:
-    """The kinds of several blocked passages, each once, in the order of ``KINDS``."""
+    """Return the distinct barrier kinds of several blocked passages, in the order of ``KINDS``."""
     found = {kind for each in passages for kind in barrier_kinds(each.note)}
     return tuple(kind for kind in KINDS if kind in found)
 

@@ -1,10 +1,10 @@
-"""Whether a question is about a scene, and the same for every body (CapNav, supplementary A).
+"""Checks that a CapNav question fits its scene and is the same for every body (supplementary A).
 
-A question is accepted where nothing is wrong with it. What cannot be found out is not passed as
-true: a detail is ``verified`` where every thing it names is known to be there, and ``unverifiable``
-where some of its words can be held against nothing (a colour; most things of a benchmark's node, of
-which no list exists). It is refused where things are listed and it names others or does not say
-which of several it means, and where it names a passage to a place that none leads to.
+A question is accepted if it has no violations. A detail that cannot be checked does not count as
+true: it is ``verified`` if everything it names is known to be there, and ``unverifiable`` if some
+of its words cannot be checked (a colour; most items of a benchmark node, which has no item list).
+It is refused if the place has an item list and the detail names other items, or is ambiguous among
+several, and if it names a passage to a place that is not adjacent.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from navloom.tools.capnav.named_places import (
 from navloom.tools.forms import Violation, listed, paragraph, quoted
 
 AGENT = "[Agent]"
-"""What stands in a question for the body."""
+"""Placeholder of the body in a question."""
 _MOST_TEXT = 1_000
 _ODD = re.compile(r"[\[\]{}<>`|\\]|https?:|www\.")
 _DOORS = frozenset(("door", "doorway"))
@@ -36,12 +36,13 @@ _ENDS: tuple[Literal["start", "end"], ...] = ("start", "end")
 
 @dataclass(frozen=True)
 class Checked:
-    """What came of one question.
+    """Result of checking one question.
 
     Attributes:
-        question: with the benchmark's keys, places as ids; None where it breaks the schema.
-        violations: what is wrong with it; none where it is accepted.
-        details: of ``start_detail`` and ``end_detail``, what could be found out.
+        question: the question with the benchmark's keys and places as ids; None if it breaks the
+            schema.
+        violations: what is wrong with it; empty if it is accepted.
+        details: the checks of ``start_detail`` and ``end_detail``.
     """
 
     question: dict[str, Any] | None
@@ -49,19 +50,19 @@ class Checked:
     details: dict[str, Detail] = field(default_factory=dict)
 
     def grounding(self) -> dict[str, Any]:
-        """What could be found out, as JSON: status and the words nobody can vouch for."""
+        """Return the detail checks as JSON: status and the words that could not be verified."""
         return {key: detail.record() for key, detail in self.details.items()}
 
 
 def check_question(
     given: Mapping[str, Any], places: Places, taken: Sequence[Mapping[str, Any]] = ()
 ) -> Checked:
-    """Check one question.
+    """Check one question against its scene.
 
     Args:
-        given: as a model wrote it.
-        places: the scene.
-        taken: questions of the scene that are accepted already.
+        given: the question as a model wrote it.
+        places: the places of the scene.
+        taken: questions of the scene that are already accepted.
     """
     if wrong := schema_faults(given):
         return Checked(None, wrong)
@@ -88,7 +89,7 @@ def check_question(
 
 
 def _text_faults(question: Mapping[str, Any]) -> Iterator[Violation]:
-    """Markup, words for a model, and the form of the sentence."""
+    """Check for markup, injected instructions and the form of the sentence."""
     text = question["question"]
     if text.count(AGENT) != 1:
         yield Violation(
@@ -161,7 +162,7 @@ def _wording_faults(question: Mapping[str, Any], places: Places) -> Iterator[Vio
         ("start_detail", involved["start_detail"]),
         ("end_detail", involved["end_detail"]),
     ):
-        # A walk-in closet, the "Human resources office": names are nobody's wording.
+        # Names such as "walk-in closet" or "Human resources office" do not describe a body.
         names = (*places.all_names, *load_words().exempt)
         for phrase in found_outside(stem(plain(said)), load_words().capability, names)[:2]:
             yield Violation(
@@ -171,10 +172,10 @@ def _wording_faults(question: Mapping[str, Any], places: Places) -> Iterator[Vio
 
 
 def duplicate_of(question: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) -> str | None:
-    """The text of the first of some questions that a question repeats; None where it is new.
+    """Return the text of the first question that a question repeats; None if it is new.
 
-    It repeats one that has the same words, or leads from and to the same nodes by details that
-    say the same or nearly so.
+    A question repeats another if both have the same words, or if both lead from and to the same
+    nodes by details that mean the same.
     """
     mine, text = question["nodes_involved"], plain(question["question"])
     for other in others:
@@ -188,18 +189,18 @@ def duplicate_of(question: Mapping[str, Any], others: Sequence[Mapping[str, Any]
 
 
 ALIKE = 0.75
-"""Share of common words (Jaccard) from which two details say the same."""
+"""Jaccard similarity of the words from which two details count as the same."""
 
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """What could be found out about a detail.
+    """Result of checking a detail against its place.
 
     Attributes:
         status: see :mod:`navloom.tools.capnav.grounding`.
-        against: what it was held against.
-        unknown: its words that nothing vouches for.
-        fits: how many things or passages of the place it may mean; None where nobody knows.
+        against: what it was checked against.
+        unknown: its words that nothing confirms.
+        fits: how many items or passages of the place it may mean; None if unknown.
     """
 
     status: Literal["verified", "unverifiable", "refused"]
@@ -208,7 +209,7 @@ class Detail:
     fits: int | None = None
 
     def record(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return the check as JSON."""
         said = {"status": self.status, "against": self.against, "unknown": list(self.unknown)}
         return {**said, "fits": self.fits}
 
@@ -216,13 +217,13 @@ class Detail:
 def check_detail(
     said: str, place: str, places: Places, *, key: str
 ) -> tuple[Detail, list[Violation]]:
-    """Hold a detail against what is known of its place.
+    """Check a detail against what is known of its place.
 
     Args:
         said: the detail.
-        place: the place it is of.
-        places: the scene.
-        key: what to call it in a message.
+        place: the place it describes.
+        places: the places of the scene.
+        key: the detail's name in messages.
     """
     if not content(said) and not building(said):
         fault = Violation("detail_empty", f"{key} {quoted(said)} names no thing: name one")
@@ -235,24 +236,24 @@ def check_detail(
 
 
 def content(said: str) -> list[str]:
-    """The words of a detail that name things or say what they are like, as stems."""
+    """Return the words of a detail that name or describe items, as stems."""
     words = load_words()
     return [w for w in stem(plain(said)).split() if w not in words.filler | words.building]
 
 
 def building(said: str) -> list[str]:
-    """The words of a detail that name parts of a building, as stems."""
+    """Return the words of a detail that name parts of a building, as stems."""
     return [word for word in stem(plain(said)).split() if word in load_words().building]
 
 
 def says(question: str, said: str) -> bool:
-    """Whether a question says a detail: one of the words that it names a thing by, at least."""
+    """Check whether a question mentions a detail by at least one of its naming words."""
     words = set(content(said) or building(said))
     return bool(words & set(stem(plain(question)).split()))
 
 
 def same_detail(one: str, other: str) -> bool:
-    """Whether two details say the same, or nearly so."""
+    """Check whether two details mean the same, or nearly so."""
     mine, its = ({*content(text), *building(text)} for text in (one, other))
     return mine == its or len(mine & its) >= ALIKE * len(mine | its)
 
@@ -260,7 +261,7 @@ def same_detail(one: str, other: str) -> bool:
 def _by_passages(
     said: str, place: str, places: Places, joined: Sequence[str], key: str
 ) -> tuple[Detail, list[Violation]]:
-    """Against the ways that there are; whether a door stands in one is not known."""
+    """Check a detail against the passages; whether a passage has a door is not known."""
     if not joined:
         names = listed([places.name(each) or each for each in places.graph[place]], near=said)
         fault = f"{key} {quoted(said)} leads nowhere: {place} is joined to {names}"
@@ -298,7 +299,7 @@ def _by_items(said: str, place: str, places: Places, key: str) -> tuple[Detail, 
 
 
 def _covered(words: list[str], names: list[list[str]]) -> set[int]:
-    """Places of the words that name an item: its whole name, or the end of it ("table")."""
+    """Return the positions of words that name an item, by its whole name or the end of it ("table")."""
     covered: set[int] = set()
     for name in names:
         for size in range(len(name), 0, -1):
@@ -310,7 +311,7 @@ def _covered(words: list[str], names: list[list[str]]) -> set[int]:
 
 
 def _by_description(said: str, place: str, places: Places) -> Detail:
-    """Against words alone: what stands in the description, or in a name after "with"."""
+    """Check a detail against the description, and against what a name has after "with"."""
     vouched = set(stem(plain(places.description(place))).split())
     name, _, told = plain(places.name(place)).partition(" with ")
     vouched |= set(stem(told).split())
@@ -318,6 +319,6 @@ def _by_description(said: str, place: str, places: Places) -> Detail:
     words = content(said)
     unknown = [w for w in words if w not in vouched | named] + building(said)
     sure = not unknown and any(word in vouched for word in words)
-    # Of "the doorway" there are as many as ways lead here; of the things of a description, one.
+    # "The doorway" may mean any adjacent passage; an item in a description is taken as unique.
     fits = 1 if sure else None if words else len(places.graph[place])
     return Detail("verified" if sure else "unverifiable", "description", tuple(unknown), fits)

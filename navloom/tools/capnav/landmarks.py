@@ -1,9 +1,8 @@
-"""What of a place a question can name so that it is found: what is there, and there once.
+"""Landmarks of a place: items and passages that identify it in a question because they are unique.
 
-Best first: furniture of which the place has one (what is carried about may be elsewhere tomorrow),
-then things that its name or description speaks of ("Bedroom with white sheets"), then its passages,
-told apart by where they come from: that two places are joined is all that a benchmark scene
-says of most of its places.
+Best first: furniture that occurs once in the place (small objects may be moved), then items that
+its name or description mentions ("Bedroom with white sheets"), then its passages, told apart by the
+place they come from. For most places of a benchmark scene, adjacency is all that is known.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _MOST_WORDS = 6
 
 
 def landmarks(places: Places, place: str) -> tuple[str, ...]:
-    """What can be named in a place, best first; () where it is joined to no place with a name."""
+    """Return the landmarks of a place, best first; () without any, not even a named neighbour."""
     things = [*_furniture(places, place), *_told(places, place)]
     body = load_words().capability
     names = (*places.all_names, *load_words().exempt)
@@ -36,7 +35,7 @@ def landmarks(places: Places, place: str) -> tuple[str, ...]:
 
 
 def _furniture(places: Places, place: str) -> list[str]:
-    """Names of furniture by which nothing else there could be meant; what is rare first."""
+    """Return the names of furniture that are unique in the place, the rarest in the scene first."""
     every = [stem(plain(item.name)) for item in places.scene.items_in(place)]
     there = [item.name for item in places.scene.items_in(place, "asset")]
     alone = [name for name in there if len(named_by(stem(plain(name)), every)) == 1]
@@ -44,12 +43,12 @@ def _furniture(places: Places, place: str) -> list[str]:
 
 
 def named_by(said: str, names: Iterable[str]) -> list[str]:
-    """The names that a detail may mean: "table" a table and a dining table; all are stems."""
+    """Return the names that a detail may mean ("table": a table, a dining table); all are stems."""
     return [name for name in names if f" {name}".endswith(f" {said}")]
 
 
 def _told(places: Places, place: str) -> Iterator[str]:
-    """Things that the place's own words speak of."""
+    """Yield the items that the place's own name and description mention."""
     words = load_words()
     empty = words.filler | words.building | words.attribute
     name, _, with_ = places.name(place).partition(" with ")
@@ -65,7 +64,7 @@ def _told(places: Places, place: str) -> Iterator[str]:
 
 
 def _entrances(places: Places, place: str) -> Iterator[str]:
-    """Its passages, each by the place it comes from; by the id, too, where names are shared."""
+    """Yield the passages as "entrance from the NAME", with the id where neighbours share a name."""
     joined = [each for each in places.graph[place] if places.name(each)]
     names = [places.name(each) for each in joined]
     for each, name in zip(joined, names, strict=True):
@@ -73,11 +72,11 @@ def _entrances(places: Places, place: str) -> Iterator[str]:
 
 
 def passages(said: str, place: str, places: Places) -> list[str] | None:
-    """The joined places that a detail speaks of by a passage ("entrance from the Kitchen").
+    """Return the adjacent places that a detail names by a passage ("entrance from the Kitchen").
 
     Returns:
-        Their ids; empty where it leads from here to none of that name; None where the detail speaks
-        of no passage to a place.
+        Their ids; empty if no adjacent place has that name; None if the detail names no passage to
+        a place.
     """
     found = _WAY.match(stem(plain(said)))
     if found is None:

@@ -1,12 +1,11 @@
-"""A scene as CapNav's questions speak of it: named places, what is in them, ways between them.
+"""Named places of a scene as CapNav's questions use them, with their items and connections.
 
-Of a benchmark scene the places are its nodes, and all that is known of what is in them is a name
-and, rarely, a description. Of any other scene they are its regions, with their items where the
-source has any. What bodies can do comes from the annotations or from the links' geometry.
+In a benchmark scene the places are its nodes. Only their names and a few descriptions are known,
+not their items. In any other scene the places are its regions, with their items if the source has
+any. What bodies can do comes from the annotations or from the links' geometry.
 
-Words that the grounding checks of questions go by are data, in ``lexis.yaml``. Texts come from
-models and from scene files, so they are untrusted: they are cut to a bounded length and only ever
-looked up.
+The word lists of the grounding checks are data, in ``lexis.yaml``. Texts come from models and scene
+files, so they are untrusted: they are cut to a bounded length and only ever looked up.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from navloom.scenes.traverse_table import Traversability
 from navloom.scenes.uri import DATA_VARIABLE, scene_of
 
 Known = Literal["items", "description"]
-"""What a place's things can be checked against."""
+"""What a detail of a place can be checked against."""
 _SCHEME = "capnav:"
 
 
@@ -45,7 +44,7 @@ class Places:
 
     Attributes:
         scene: the scene.
-        truth: which ways there are, and for whom.
+        truth: its passages, and which bodies can pass them.
     """
 
     scene: Scene
@@ -57,44 +56,44 @@ class Places:
         return self.truth.nodes
 
     def name(self, place: str) -> str:
-        """What a question calls a place; empty where nobody has named it."""
+        """Return a place's name as a question uses it; empty for an unnamed place."""
         if self._nodes is None:
             return place
         name = self._nodes.name(place)
         return "" if name == UNKNOWN else name
 
     def description(self, place: str) -> str:
-        """What its source says of it, often nothing."""
+        """Return the source's description of a place, often empty."""
         if self._nodes is not None:
             return self._nodes.description(place)
         return self.scene.region_by_id[place].description or ""
 
     def known(self, place: str) -> Known:
-        """Whether a list of what is in the place can be had, or words about it alone."""
+        """Return whether a place has an item list ("items") or only a description."""
         return "items" if self.items(place) else "description"
 
     def items(self, place: str) -> tuple[str, ...]:
-        """Names of things in a place, each once, in the source's words; () of a benchmark's."""
+        """Return the item names of a place, without repeats; () in a benchmark scene."""
         if self._nodes is not None:
             return ()
         region = self.scene.items_in(place)
         return tuple(dict.fromkeys(" ".join(item.name.split()) for item in region))
 
     def called(self, place: str) -> tuple[str, ...]:
-        """What names a place in a question, as stems of plain texts; one of them has to be said."""
+        """Return the stemmed names by which a question may refer to a place; it needs one of them."""
         if self._nodes is not None:
             name = self.name(place)
             if not name:
                 return ()
             mine = stem(plain(name))
-            # A name that two places share says nothing alone.
+            # A name that two places share is ambiguous alone, so the id is added.
             return (mine,) if self._shared[mine] == 1 else (f"{mine} {stem(plain(place))}",)
         label = stem(plain(self.scene.region_by_id[place].label))
         alone = label != stem(plain(UNKNOWN)) and self._shared[label] == 1
         return (stem(plain(place)), label) if alone else (stem(plain(place)),)
 
     def resolve(self, text: object) -> str | None:
-        """The place that a text names: by id, by name, or nearly; None where it names none."""
+        """Return the place that a text names, by id, name or near match; None if there is none."""
         if self._nodes is not None:
             return self._nodes.resolve(text).node
         if not isinstance(text, str) or len(text) > 300:
@@ -102,21 +101,21 @@ class Places:
         return self._by_name.get(plain(text))
 
     def on_some_route(self, start: str, between: str, end: str) -> bool:
-        """Whether some simple route from ``start`` to ``end`` leads through a place.
+        """Check whether some simple route from ``start`` to ``end`` leads through a place.
 
-        It does where joining the ends puts the place and the new edge on one cycle.
+        It does if adding an edge between the ends puts all three in one biconnected component.
         """
         graph = self.graph.copy()
         graph.add_edge(start, end)
         return any({start, between, end} <= set(part) for part in nx.biconnected_components(graph))
 
     def connected(self, start: str, end: str) -> bool:
-        """Whether any route leads there, whatever body."""
+        """Check whether any route leads there, regardless of the body."""
         return bool(nx.has_path(self.graph, start, end))
 
     @cached_property
     def graph(self) -> nx.Graph[str]:
-        """The places and ways, whatever body."""
+        """Undirected graph of the places and their passages, regardless of the body."""
         graph: nx.Graph[str] = nx.Graph()
         graph.add_nodes_from(self.ids)
         graph.add_edges_from(self.truth.edges)
@@ -124,7 +123,7 @@ class Places:
 
     @cached_property
     def all_names(self) -> tuple[str, ...]:
-        """Every place's name and every thing's, as stems of plain texts."""
+        """Stems of the names of all places and items."""
         names = [self.name(place) for place in self.ids]
         names += [region.label for region in self.scene.regions]
         names += [item for place in self.ids for item in self.items(place)]
@@ -132,7 +131,7 @@ class Places:
 
     @cached_property
     def counted(self) -> Counter[str]:
-        """How many items of a name the scene has, by the stem of its plain text."""
+        """Number of items in the scene, by stemmed name."""
         return Counter(stem(plain(item.name)) for item in self.scene.items)
 
     @cached_property
@@ -154,10 +153,10 @@ class Places:
 
 
 def truth_of(scene: Scene | str) -> Traversability:
-    """Which ways a scene has and for whom: annotated, else driven, else from its links.
+    """Return a scene's ground-truth traversability: annotated, else driven, else from its links.
 
-    A benchmark scene has links that say nothing of bodies: without its annotations beside the file
-    it was loaded from, all its ways are there and none is labelled.
+    The links of a benchmark scene say nothing of bodies. Without the annotations beside its file,
+    all its passages exist and none is labelled.
 
     Args:
         scene: a scene, or its URI.
@@ -214,15 +213,15 @@ class _NamesFile(BaseModel):
 
 
 class Words:
-    """The content of ``lexis.yaml``, as its own comments say, in stems.
+    """Content of ``lexis.yaml`` as stems; the file's comments explain each list.
 
     Attributes:
-        capability: phrases that a capability-neutral question has none of.
-        exempt: names of things in which such a phrase means no body.
-        filler: words that name no thing.
-        building: parts of a building that every place may have.
-        attribute: what a thing is said to be like.
-        injection: phrases of one who talks to a model.
+        capability: phrases that a capability-neutral question must not have.
+        exempt: names of items in which such a phrase refers to no body.
+        filler: words that name no item.
+        building: parts of a building that any place may have.
+        attribute: adjectives of items.
+        injection: phrases that address a model.
     """
 
     def __init__(self, read: _NamesFile) -> None:
@@ -237,20 +236,20 @@ class Words:
 
 @cache
 def load_words() -> Words:
-    """The words that ship with Navloom, read once."""
+    """Load the word lists that ship with Navloom (cached)."""
     with as_file(files("navloom.tools.capnav").joinpath("lexis.yaml")) as path:
         return Words(read_yaml(path, TypeAdapter(_NamesFile), most=_MOST_BYTES))
 
 
 @lru_cache(maxsize=4096)
 def plain(text: str) -> str:
-    """:func:`navloom.scenes.lexicon.plain_words` of a bounded text, kept."""
+    """Return :func:`navloom.scenes.lexicon.plain_words` of a bounded text (cached)."""
     return plain_words(text[:_MOST_TEXT])
 
 
 @lru_cache(maxsize=4096)
 def stem(text: str) -> str:
-    """A plain text with every word in the singular, roughly, so that plurals meet.
+    """Return a plain text with every word roughly in the singular, so that plurals match.
 
     >>> stem("glass doors")
     'glass door'
@@ -266,13 +265,13 @@ def _stems(phrases: Iterable[str]) -> tuple[str, ...]:
 
 
 def found_in(text: str, phrases: Iterable[str]) -> list[str]:
-    """The phrases that stand in a text as whole words; both are stems of plain texts."""
+    """Return the phrases that occur in a text as whole words; both are stems of plain texts."""
     padded = f" {text} "
     return [phrase for phrase in phrases if f" {phrase} " in padded]
 
 
 def found_outside(text: str, phrases: Iterable[str], names: Iterable[str]) -> list[str]:
-    """The phrases that stand in a text other than within a name; all are stems of plain texts.
+    """Return the phrases that occur in a text outside any of the names; all are stems.
 
     >>> found_outside("walk to the walk in closet", ["walk"], ["walk in closet"])
     ['walk']
