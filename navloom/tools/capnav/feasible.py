@@ -38,7 +38,7 @@ _MOST_ROUTES = 5_000
 
 @dataclass(frozen=True)
 class Feasibility:
-    """Whether a body can get from one node to another, with the path or the blockage.
+    """Feasibility of one route for a body, with the path or what blocks it.
 
     Attributes:
         answer: True, False, or None if it depends on an unlabelled passage.

@@ -299,7 +299,7 @@ def _by_items(said: str, place: str, places: Places, key: str) -> tuple[Detail, 
 
 
 def _covered(words: list[str], names: list[list[str]]) -> set[int]:
-    """Return the positions of words that name an item, by its whole name or the end of it ("table")."""
+    """Return the positions of words that name an item, by its whole name or its last words."""
     covered: set[int] = set()
     for name in names:
         for size in range(len(name), 0, -1):

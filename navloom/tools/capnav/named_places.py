@@ -80,7 +80,7 @@ class Places:
         return tuple(dict.fromkeys(" ".join(item.name.split()) for item in region))
 
     def called(self, place: str) -> tuple[str, ...]:
-        """Return the stemmed names by which a question may refer to a place; it needs one of them."""
+        """Return the stemmed names of a place, one of which a question must contain."""
         if self._nodes is not None:
             name = self.name(place)
             if not name:

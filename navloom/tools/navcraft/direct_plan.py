@@ -1,9 +1,9 @@
-"""A task of two robots made at once: the answers of CoNavBench A.13 and what their steps come to.
+"""Two-robot tasks generated in one step: the answers of CoNavBench A.13, parsed into plans.
 
-A.13.1 prints two prompts that ask for errand and relay in one answer. Version 1 has five keys, and
-version 2 six, since it writes down each robot's path too. Neither says in a key of its own what is
-taken, from where, onto what: that is read from the steps, ``Move_to``, ``Grab`` and ``Release``, by
-carrying them out on paper. What is carried to where another robot takes it on is a handover.
+A.13.1 prints two prompts that ask for task and relay in one answer. Version 1 has five keys.
+Version 2 has six, since it also writes down each robot's path. Neither has a key for what is taken,
+from where and onto what. This is derived by simulating the steps ``Move_to``, ``Grab`` and
+``Release``. If one robot takes an object where the other put it down, that is a handover.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from navloom.tools.navcraft.relay import (
 Variant = Literal["v1", "v2"]
 ROBOTS: tuple[RobotName, RobotName] = ("robot_1", "robot_2")
 MOST_STEPS, MOST_PATH, LONGEST = 8, 40, 240
-"""Steps and transitions of a robot, and characters of a sentence, that a schema leaves room for."""
+"""The schema's limits: steps and transitions of a robot, and characters of a sentence."""
 _STEP = re.compile(r"(Move_to|Grab|Release)\(\s*([\"']?)([^\"'()]{1,200})\2\s*\)", re.IGNORECASE)
 _Short = Annotated[str, Field(min_length=1, max_length=200)]
 _Text = Annotated[str, Field(min_length=1, max_length=1000)]
@@ -55,7 +55,7 @@ class _Lists(Form):
 
 
 class DirectAnswerV1(Form):
-    """A task of two robots with exactly the output keys of A.13's version 1."""
+    """Two-robot task with exactly the output keys of A.13's version 1."""
 
     starts: _Regions = Field(alias="Robots position")
     instruction: _Text = Field(alias="Task instruction")
@@ -65,7 +65,7 @@ class DirectAnswerV1(Form):
 
 
 class DirectAnswerV2(Form):
-    """A task of two robots with exactly the output keys of A.13's version 2."""
+    """Two-robot task with exactly the output keys of A.13's version 2."""
 
     starts: _Regions = Field(alias="Robots start position")
     transfer: _Short | Annotated[tuple[_Short, ...], Field(min_length=1, max_length=50)] = Field(
@@ -84,24 +84,24 @@ FORMS: dict[Variant, type[DirectAnswerV1 | DirectAnswerV2]] = {
 
 
 class MoveTarget(NamedTuple):
-    """Where a ``Move_to`` leads: a region, and the thing in it; None where only a room is named."""
+    """Target of a ``Move_to``: a region and an item in it; None if only a region is named."""
 
     region: str
     thing: str | None
 
 
 class PlanStep(NamedTuple):
-    """One primitive as it was written, and read: its kind is "" where it is none of the three."""
+    """One parsed step; its kind is "" if it is none of the three primitives."""
 
     text: str
     kind: Literal["move", "grab", "release", ""]
     name: str
     place: MoveTarget | None
-    """Where the robot is after it; None where it has been nowhere, or the place is not there."""
+    """Position after the step; None before any move, or if the place does not exist."""
 
 
 class Carry(NamedTuple):
-    """A thing that a robot takes in one place and puts down in another."""
+    """An object that a robot takes in one place and puts down in another."""
 
     robot: RobotName
     thing: str
@@ -111,15 +111,15 @@ class Carry(NamedTuple):
 
 @dataclass(frozen=True)
 class DirectPlan:
-    """What an answer says, whichever prompt asked for it.
+    """Parsed content of an answer, independent of the prompt version.
 
     Attributes:
         starts: the region each robot starts in.
-        transfers: the regions that are said to be where the object is handed over.
+        transfers: the regions named as the transfer position.
         paths: transitions between regions that are written down, by robot; empty in version 1.
         instruction: the whole task in words.
         told: each robot's part in words.
-        steps: each robot's steps, read.
+        steps: each robot's parsed steps.
     """
 
     starts: Mapping[RobotName, str]
@@ -131,12 +131,12 @@ class DirectPlan:
 
     @cached_property
     def carries(self) -> tuple[Carry, ...]:
-        """What is carried, robot by robot; a thing that is never put down is not carried."""
+        """All carries, robot by robot; an object that is never put down is not carried."""
         return tuple(carry for robot in ROBOTS for carry in _carried(robot, self.steps[robot]))
 
     @cached_property
     def handover(self) -> tuple[Carry, Carry] | None:
-        """Who fetches and who delivers: one puts down what the other takes on, at one place."""
+        """The fetching and the delivering carry, if one ends where the other begins."""
         for one in self.carries:
             for two in self.carries:
                 if one.robot != two.robot and (one.thing, one.put) == (two.thing, two.taken):
@@ -145,7 +145,7 @@ class DirectPlan:
 
     @cached_property
     def errand(self) -> Errand | None:
-        """What robot_1 alone would do: bring the object of the first carry to where it ends."""
+        """The task for robot_1 alone: bring the object of the first carry to its final place."""
         chain = self.handover or (self.carries if len(self.carries) == 1 else None)
         if chain is None:
             return None
@@ -157,7 +157,7 @@ class DirectPlan:
 
     @cached_property
     def relay(self) -> RelayChoice | None:
-        """The relay of that errand; None without a handover."""
+        """The relay of that task; None without a handover."""
         if self.handover is None:
             return None
         first = self.handover[0]
@@ -167,13 +167,13 @@ class DirectPlan:
 
     @cached_property
     def regions(self) -> frozenset[str]:
-        """Every region that it involves: starts, handover, and wherever a step leads."""
+        """Every region that the plan involves: starts, handover and step targets."""
         places = {step.place.region for each in self.steps.values() for step in each if step.place}
         return frozenset({*self.starts.values(), *self.transfers, *places})
 
     @property
     def written(self) -> int:
-        """How many steps there are, of both robots."""
+        """Number of steps of both robots."""
         return sum(map(len, self.steps.values()))
 
 
@@ -191,12 +191,12 @@ def _carried(robot: RobotName, steps: Sequence[PlanStep]) -> Iterator[Carry]:
 def read_direct(
     answer: Mapping[str, Any], scene: Scene, variant: Variant
 ) -> tuple[DirectPlan | None, list[Violation]]:
-    """Read an answer's form; what it breaks is :func:`navloom.tools.navcraft.direct_rules`' to say.
+    """Parse an answer's form; :mod:`navloom.tools.navcraft.direct_rules` checks its content.
 
     Args:
-        answer: what was answered, with the keys of A.13.
-        scene: where names come from.
-        variant: of which of the two prompts.
+        answer: the answer, with the keys of A.13.
+        scene: the scene whose names it uses.
+        variant: which of the two prompts was used.
 
     Returns:
         The plan and no faults, or None and each fault of its form in one sentence.
@@ -210,9 +210,9 @@ def read_direct(
 
 
 def two_stage_plan(errand: ErrandAnswer, relay: RelayAnswer, scene: Scene) -> DirectPlan:
-    """The same of a relay that was made in two stages, so that all are measured alike.
+    """Return the plan of a relay that was generated in two stages, for the same measurements.
 
-    Its path is robot_1's own, the one that A.10 has written down.
+    Its path is robot_1's own, which A.10 writes down.
     """
     paths = _Lists(robot_1=errand.path.robot_1, robot_2=())
     transfer = (relay.transfer_region,)
@@ -234,7 +234,7 @@ def _plan(
 
 
 def read_steps(texts: Sequence[str], scene: Scene) -> tuple[PlanStep, ...]:
-    """A robot's steps, each with the place where it is done."""
+    """Parse a robot's steps, each with the place where it is done."""
     found, here = list[PlanStep](), None
     for text in texts:
         match = _STEP.fullmatch(text.strip())
@@ -252,10 +252,10 @@ def read_steps(texts: Sequence[str], scene: Scene) -> tuple[PlanStep, ...]:
 
 
 def place_of(text: str, scene: Scene) -> MoveTarget | None:
-    """The place that ``object_region_id`` names, such as ``lamp_1``; None where there is none.
+    """Return the place that ``object_region_id`` names, such as ``lamp_1``; None if none fits.
 
-    The region is its whole id or the number at its end. Where several regions end alike, the one
-    that has the thing is meant; a region alone is a place, too.
+    The region is its whole id or the number at its end. If several regions end alike, the one that
+    has the item is meant. A region alone is a place, too.
     """
     if text in scene.region_by_id:
         return MoveTarget(text, None)
@@ -269,7 +269,7 @@ def place_of(text: str, scene: Scene) -> MoveTarget | None:
 
 
 def has_thing(place: MoveTarget, scene: Scene) -> bool:
-    """Whether the thing of a place is there, as an object or as an asset."""
+    """Check whether the place's item exists there, as an object or as an asset."""
     named = {*item_names(scene, place.region, "asset"), *item_names(scene, place.region, "object")}
     return place.thing is None or place.thing in named
 
@@ -280,13 +280,13 @@ def direct_answer(
     relay: RelayChoice,
     paths: Mapping[RobotName, Sequence[str]] | None = None,
 ) -> dict[str, Any]:
-    """The answer of A.13 that tells a relay, as JSON, in the sentences of A.11.
+    """Return the A.13 answer that describes a relay, as JSON, in the sentences of A.11.
 
     Args:
-        variant: with the keys of which prompt.
-        errand: what robot_1 alone would do.
-        relay: how it is shared.
-        paths: with version 2, each robot's transitions.
+        variant: the prompt version whose keys are used.
+        errand: the task for robot_1 alone.
+        relay: how the task is shared.
+        paths: for version 2, each robot's transitions.
     """
     told = relay_answer(errand, relay)["phase_2"]
     starts, whole = told["Collaborative robot start region"], errand.instruction
@@ -311,7 +311,7 @@ def direct_answer(
 
 
 def known_steps(scene: Scene) -> list[str]:
-    """Every step that names a thing of the scene: moves to all, taking and putting of objects."""
+    """Return every step whose names exist in the scene: moves to all items, grabs and releases."""
     moves, things = list[str](), dict[str, None]()
     for region in scene.regions:
         objects = item_names(scene, region.id, "object")
@@ -327,15 +327,15 @@ def known_steps(scene: Scene) -> list[str]:
 
 @kept_per_scene
 def direct_schema(scene: Scene, variant: Variant, *, constrain: bool) -> dict[str, Any]:
-    """The JSON schema of the answer, its title the name of the job.
+    """Return the JSON schema of the answer, titled by the job's name.
 
-    Transitions are free words also where names are held to the scene: whether a path keeps to links
-    is what is asked.
+    Transitions stay free text even if names are constrained, since keeping to links is what is
+    tested.
 
     Args:
-        scene: where names come from.
-        variant: of which prompt.
-        constrain: hold starts and handover to the scene's regions, and steps to its things.
+        scene: the scene whose names are used.
+        variant: which prompt.
+        constrain: restrict starts and handover to the scene's regions, and steps to its items.
     """
     region: dict[str, Any] = {"type": "string"}
     step: dict[str, Any] = {"type": "string", "maxLength": 100}
@@ -347,7 +347,7 @@ def direct_schema(scene: Scene, variant: Variant, *, constrain: bool) -> dict[st
         return closed_object(dict.fromkeys(ROBOTS, value))
 
     def many(of: dict[str, Any], most: int) -> dict[str, Any]:
-        # A grammar without a bound may never end.
+        # Without a bound, constrained decoding may never end.
         return {"type": "array", "items": of, "maxItems": most}
 
     text, short = {"type": "string", "maxLength": LONGEST}, {"type": "string", "maxLength": 80}

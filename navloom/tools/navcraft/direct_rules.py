@@ -1,13 +1,12 @@
-"""What the two prompts of CoNavBench A.13 ask of an answer, as far as names and links decide it.
+"""Rules of the two CoNavBench A.13 prompts, as far as names and links decide them.
 
-Whether a plan is any faster than one robot alone is asked for there as well, and nobody who reads
-names alone can tell: :mod:`navloom.tools.navcraft.direct_worth` measures it, and no answer is sent
-back for it.
+The prompts also ask that a plan be faster than one robot alone. Names cannot decide that, so
+:mod:`navloom.tools.navcraft.direct_worth` measures it, and no answer is rejected for it.
 
-Two sentences of both prompts contradict what else they ask, and are counted and never told back:
-"1 to 2 regions", for two robots start apart and the object is neither where one starts nor where it
-goes (version 2 itself names five), and "4 to 6 subtasks in total", for whoever moves, grabs, moves
-and releases, as version 2 writes it down for both robots, needs eight.
+Two sentences of both prompts contradict the rest. Their violations are counted and never reported
+to the model. "1 to 2 regions" is impossible: the robots start apart and the object is neither where
+one starts nor where it goes (version 2 itself names five). "4 to 6 subtasks in total" is too few:
+move, grab, move and release for both robots, as version 2 writes it, makes eight.
 """
 
 from __future__ import annotations
@@ -38,15 +37,15 @@ _LOW_LEVEL = ("grab", "release", "move_to")
 
 
 def broken_direct(plan: DirectPlan, scene: Scene, variant: Variant) -> list[Violation]:
-    """Every rule of its prompt that an answer breaks, each in a sentence that a model can act on.
+    """List every rule of its prompt that an answer breaks, in sentences that a model can act on.
 
     Args:
-        plan: what was answered.
+        plan: the parsed answer.
         scene: the ground truth.
-        variant: which prompt asked.
+        variant: which prompt was used.
 
     Returns:
-        What is wrong with names; or else with everything that hangs on them.
+        Violations of names; if there are none, of everything that depends on names.
     """
     if unknown := [*_unknown(plan, scene)]:
         return unknown
@@ -60,21 +59,21 @@ def broken_direct(plan: DirectPlan, scene: Scene, variant: Variant) -> list[Viol
 
 
 def coordination_faults(plan: DirectPlan, scene: Scene) -> list[Violation]:
-    """What A.13 calls inconsistent or invalid coordination (II).
+    """List the faults that A.13 calls inconsistent or invalid coordination (II).
 
-    The transfer position is not where the steps, or the sentences, hand over; nobody takes on what
-    the other put down; a path that is written down leaves the links. In version 1 no path is.
+    The transfer position differs from where the steps or sentences hand over; no robot takes what
+    the other put down; a written path (version 2 only) leaves the links.
     """
     return [*_unlike(plan, scene), *_no_handover(plan), *_off_links(plan, scene)]
 
 
 def many_regions(plan: DirectPlan) -> bool:
-    """Whether it involves more than the 1 to 2 regions that both prompts ask for."""
+    """Check whether the plan involves more than the 1 to 2 regions that both prompts ask for."""
     return len(plan.regions) > MOST_REGIONS
 
 
 def steps_in_bounds(plan: DirectPlan) -> bool:
-    """Whether it has the 4 to 6 subtasks in total that both prompts ask for."""
+    """Check whether the plan has the 4 to 6 subtasks in total that both prompts ask for."""
     return LEAST_SUBTASKS <= plan.written <= MOST_SUBTASKS
 
 
@@ -167,7 +166,7 @@ def _unlike(plan: DirectPlan, scene: Scene) -> Iterator[Violation]:
             return
     for robot, text in plan.told.items():
         named = [r.id for r in scene.regions if _names(text, r.id)]
-        # Words that name no region at all leave it open where they mean.
+        # A sentence without any region's name contradicts nothing.
         if named and not set(named) & set(plan.transfers):
             yield Violation(
                 TRANSFER_UNLIKE,
@@ -208,7 +207,7 @@ def _off_links(plan: DirectPlan, scene: Scene) -> Iterator[Violation]:
 
 
 def _wrong_symbols(plan: DirectPlan, scene: Scene) -> Iterator[Violation]:
-    """Version 2's spatial constraints on Region_A, B, X, Y and C."""
+    """Check version 2's spatial constraints on Region_A, B, X, Y and C."""
     if plan.handover is None:
         return
     fetch, deliver = plan.handover

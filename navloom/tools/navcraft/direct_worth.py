@@ -1,13 +1,13 @@
-"""What a directly made task of two robots is worth: is it valid, and do both robots work (A.13).
+"""Quality of directly generated two-robot tasks: validity, and how much both robots work (A.13).
 
-Valid is what the two stages would have let pass: the errand that the plan comes to by the rules of
-CoNavBench 3.1.2 and A.10, the relay by the guards of A.11, and efficient as its tool has it. Words
-are not held to those stages' templates, which neither prompt of A.13 shows.
+A plan is valid if the two stages would have accepted it: its single-robot task by the rules of
+CoNavBench 3.1.2 and A.10, its relay by the guards of A.11 and as efficient by its tool. The wording
+is not compared with those stages' templates, since neither prompt of A.13 shows them.
 
-Idleness is measured over G+ (3.1.3), both robots at 1 m/s, so that seconds are metres. What a robot
-walks to fetch or to bring the object counts; one that carries nothing is idle, wherever it strolls.
-Since d(o, x) + d(x, e) >= d(o, e), no relay ends sooner than the better placed robot alone: that
-share is 1 wherever it can be measured, and is told because A.13 complains of it.
+Idleness is measured over G+ (3.1.3) with both robots at 1 m/s, so seconds equal metres. Metres
+walked to fetch or bring the object count. A robot that carries nothing is idle, even if it moves.
+Since d(o, x) + d(x, e) >= d(o, e), no relay ends sooner than the better placed robot alone. That
+share is therefore 1 wherever it can be measured, and is reported because A.13 complains of it.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ NO_TASK = "no_task"
 
 @dataclass(frozen=True)
 class Work:
-    """Who does how much of a plan, and when it ends.
+    """Workload of the robots in a plan, and when the plan ends.
 
     Attributes:
-        metres: what each robot walks to fetch or to bring the object.
-        makespan_s: seconds until the object lies where it goes.
+        metres: metres each robot walks to fetch or bring the object.
+        makespan_s: seconds until the object is at its final place.
         both_move_s: seconds during which both walk.
         solo_s: seconds that robot_1 alone would take.
         best_alone_s: seconds that the better placed robot alone would take.
@@ -68,27 +68,27 @@ class Work:
 
     @property
     def lesser_share(self) -> float:
-        """The lesser robot's share of all metres: 0 where one does everything, 0.5 at most."""
+        """Smaller share of all metres: 0 if one robot does everything, 0.5 at most."""
         in_all = sum(self.metres.values())
         return min(self.metres.values()) / in_all if in_all else 0.0
 
     @property
     def both_share(self) -> float:
-        """The share of the time until the end during which both walk."""
+        """Share of the makespan during which both walk."""
         return self.both_move_s / self.makespan_s if self.makespan_s else 0.0
 
     @property
     def no_sooner_than_robot_1(self) -> bool:
-        """Whether robot_1 alone is done as soon."""
+        """True if robot_1 alone would be as fast."""
         return self.makespan_s >= self.solo_s - LEAST_GAIN
 
     @property
     def no_sooner_than_best(self) -> bool:
-        """Whether the better placed robot alone is done as soon."""
+        """True if the better placed robot alone would be as fast."""
         return self.makespan_s >= self.best_alone_s - LEAST_GAIN
 
     def record(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return the workload as JSON."""
         return {
             "metres": dict(self.metres),
             "makespan_s": self.makespan_s,
@@ -103,10 +103,10 @@ class Work:
 
 
 def work_of(plan: DirectPlan, scene: Scene) -> Work | None:
-    """What each robot does; None where no errand follows from the steps, or it cannot be walked.
+    """Measure each robot's workload; None if the steps give no task, or it cannot be walked.
 
     Args:
-        plan: what was answered.
+        plan: the parsed answer.
         scene: the scene.
     """
     task = _task(plan, scene)
@@ -145,15 +145,15 @@ def _walking(route: tuple[RobotStop, ...]) -> list[Spell]:
 
 
 def _together(one: list[Spell], two: list[Spell]) -> float:
-    """Seconds that lie in spells of both; neither robot's own overlap."""
+    """Return the seconds that spells of both robots share."""
     return sum(max(0.0, min(a[1], b[1]) - max(a[0], b[0])) for a in one for b in two)
 
 
 def invalid_because(plan: DirectPlan, scene: Scene, *, tau: int = 2) -> list[Violation]:
-    """Every rule of A.10 and A.11 that it breaks; empty where the two stages would let it pass.
+    """List every rule of A.10 and A.11 that a plan breaks; empty if the two stages would accept it.
 
     Args:
-        plan: what was answered.
+        plan: the parsed answer.
         scene: the ground truth.
         tau: the hop threshold of 3.1.2.
     """
@@ -180,12 +180,12 @@ def invalid_because(plan: DirectPlan, scene: Scene, *, tau: int = 2) -> list[Vio
 
 
 def direct_record(plan: DirectPlan, scene: Scene, *, tau: int = 2) -> dict[str, Any]:
-    """All that is measured of a plan, as JSON.
+    """Return all measurements of a plan as JSON.
 
     Returns:
-        ``valid`` and ``invalid_because`` (codes); ``work`` (:class:`Work`) or None; each failure of
-        coordination by its code; and ``many_regions`` and ``steps_in_bounds``, which the prompts
-        contradict themselves on.
+        ``valid`` and ``invalid_because`` (codes); ``work`` (:class:`Work`) or None; each
+        coordination failure by its code; and ``many_regions`` and ``steps_in_bounds``, on which the
+        prompts contradict themselves.
     """
     wrong = invalid_because(plan, scene, tau=tau)
     codes = {fault.code for fault in coordination_faults(plan, scene)}
@@ -205,7 +205,7 @@ def direct_record(plan: DirectPlan, scene: Scene, *, tau: int = 2) -> dict[str, 
 
 
 def check_direct_relay(scene: Scene, asked: Mapping[str, str]) -> dict[str, Any]:
-    """``check_collab_path_efficient`` of a relay whose errand is named along with it.
+    """Run ``check_collab_path_efficient`` on a relay that is given with its single-robot task.
 
     Args:
         scene: the scene.
@@ -213,8 +213,8 @@ def check_direct_relay(scene: Scene, asked: Mapping[str, str]) -> dict[str, Any]
             the four choices of a relay.
 
     Returns:
-        What :func:`navloom.tools.navcraft.relay.check_collab_path_efficient` does; where the
-        errand itself is not there, ``{"efficient": False, "error": ...}``.
+        The result of :func:`navloom.tools.navcraft.relay.check_collab_path_efficient`; for a task
+        whose names do not exist, ``{"efficient": False, "error": ...}``.
     """
     start, target, end = (asked[f"{part}_region"] for part in ("start", "target", "end"))
     errand = Errand(start, target, asked["object"], end, asked["end_asset"])

@@ -1,12 +1,12 @@
-"""What is best, exactly: every guarded relay of a task, and what a chosen one is worth beside it.
+"""Exact optimum over every guarded relay of a task, and the regret of a chosen relay.
 
-A relay is a helper start, a transfer asset and a type. :func:`all_relays` works out all that keep
-the guards at once, so the best by alpha, by ``g_rate`` or by makespan is exact, never a search.
-Regret (how far a chosen relay is from the best) and recommendations are read off the same table.
+A relay is a helper start, a transfer asset and a type. :func:`all_relays` computes all relays that
+keep the guards at once, so the best by alpha, ``g_rate`` or makespan is exact, without a search.
+Regret (how far a chosen relay is from the best) and recommendations come from the same table.
 
-What a relay spares is robot_1's own metres, not time: the object is carried no shorter way over a
-handoff, so at one speed no relay is done before the better placed of the two robots alone would be,
-and no Type-A2 before robot_1 alone. ``best_alone`` is that bound, as a rate like ``g_rate``.
+A relay saves robot_1's metres, not time. A handoff never shortens the object's path, so at equal
+speeds no relay ends before the better placed of the two robots alone, and no Type-A2 before robot_1
+alone. ``best_alone`` is that bound, as a rate like ``g_rate``.
 """
 
 from __future__ import annotations
@@ -36,24 +36,24 @@ Measure = Literal["alpha", "g_rate", "makespan"]
 Choice = Literal["transfer_asset", "helper_start", "collab_type"]
 MEASURES: tuple[Measure, Measure, Measure] = ("alpha", "g_rate", "makespan")
 _DIGITS = 9
-"""Values closer than this many decimals tie, so the last bit of a sum decides nothing."""
+"""Decimals to which values are compared, so that rounding errors do not break ties."""
 
 
 @dataclass(frozen=True, slots=True)
 class Relay:
-    """One guarded relay.
+    """One guarded relay with its measures.
 
     Attributes:
         robot_2_start_region: where the helper starts.
         transfer_region: where the object is handed over.
-        transfer_asset: what it is put on, as models write it.
+        transfer_asset: the asset it is put on, as models write it.
         transfer_asset_id: the instance meant.
         collab_type: ``"Type-A1"`` or ``"Type-A2"``.
         alpha: ``r1_rate`` of this type.
         g_rate: the time of both at one speed over the solo time.
         best_alone: the time of the better placed robot alone over the solo time; see
             :func:`best_alone`.
-        makespan_s: seconds until the object lies on the end asset, at the speeds asked for.
+        makespan_s: seconds until the object is on the end asset, at the given speeds.
     """
 
     robot_2_start_region: str
@@ -69,13 +69,13 @@ class Relay:
 
 @dataclass(frozen=True, slots=True)
 class Regret:
-    """How far a relay is from the best guarded ones (each best taken on its own).
+    """Distance of a relay from the best guarded ones (each measure's best taken separately).
 
     Attributes:
-        best_alpha: the least alpha there is.
-        best_g_rate: the least g_rate there is.
+        best_alpha: the smallest alpha.
+        best_g_rate: the smallest g_rate.
         regret_alpha: alpha minus the best alpha.
-        regret_g: g_rate over the best g_rate, minus 1; None where the best is 0.
+        regret_g: g_rate over the best g_rate, minus 1; None if the best is 0.
     """
 
     best_alpha: float
@@ -116,7 +116,7 @@ class Relays:
         return len(self.alpha)
 
     def relay(self, i: int) -> Relay:
-        """Row i with its names."""
+        """Return row i as a relay with names."""
         transfer = self.transfers[self.transfer[i]]
         return Relay(
             robot_2_start_region=self.starts[self.start[i]].region,
@@ -131,18 +131,18 @@ class Relays:
         )
 
     def ranking(self, by: Measure) -> NDArray[np.intp]:
-        """(n,) rows, best first. Ties: the other two measures, then scene order, then A1."""
+        """Return the rows, best first; ties by the other measures, then scene order."""
         column = {"alpha": self.alpha, "g_rate": self.g_rate, "makespan": self.makespan}
         others = [measure for measure in MEASURES if measure != by]
         keys = [np.round(column[measure], _DIGITS) for measure in (by, *others)]
         return np.lexsort(keys[::-1])
 
     def best(self, by: Measure) -> Relay | None:
-        """The best relay by one measure; None where no relay keeps the guards."""
+        """Return the best relay by one measure; None if no relay keeps the guards."""
         return self.relay(int(self.ranking(by)[0])) if len(self) else None
 
     def regret(self, alpha: float, g_rate: float) -> Regret | None:
-        """How far a relay with these rates is from the best; None where there is no relay."""
+        """Return the regret of a relay with these rates; None if there is no relay."""
         if not len(self):
             return None
         best_alpha, best_g = float(self.alpha.min()), float(self.g_rate.min())
@@ -155,16 +155,16 @@ class Relays:
 
 
 def all_relays(task: RelayTask, *, strict: bool = False, speeds: Speeds = EVEN) -> Relays:
-    """Work out every guarded relay of a task.
+    """Compute every guarded relay of a task.
 
     Args:
         task: the single-robot task.
         strict: the stricter helper rule; see :func:`navloom.tools.navcraft.relay.guard_violations`.
-        speeds: how fast the robots are, for the makespan alone.
+        speeds: the robots' speeds; they affect only the makespan.
 
     Returns:
-        The relays in scene order (helper start, then transfer asset, then type); none where the
-        task itself rules relays out.
+        The relays in scene order (helper start, then transfer asset, then type); none if the task
+        itself rules relays out.
     """
     helpers = tuple(task.fit_helpers.values())
     transfers = tuple(task.fit_transfers.values())
@@ -202,11 +202,11 @@ def all_relays(task: RelayTask, *, strict: bool = False, speeds: Speeds = EVEN) 
 
 
 def best_alone(task: RelayTask, to_object: Metres) -> Metres:
-    """When the better placed robot alone would be done, over when robot_1 alone would; at most 1.
+    """Return the better placed robot's solo time over robot_1's solo time; at most 1.
 
     Args:
         task: the single-robot task.
-        to_object: metres from robot_2's start to the object, of one helper or of many.
+        to_object: metres from robot_2's start to the object, for one helper or an array.
     """
     solo = task.solo_metres or math.inf
     rate: Metres = np.minimum((to_object + solo - task.start_to_object) / solo, 1.0)
@@ -229,10 +229,10 @@ def _strictly_allowed(
 
 @dataclass(frozen=True, slots=True)
 class Recommendation:
-    """One way to choose, and why.
+    """One recommended choice, with reasons.
 
     Attributes:
-        choice: what is recommended: a transfer asset (``"desk in Study_4"``), a region, a type.
+        choice: the recommendation: a transfer asset (``"desk in Study_4"``), a region or a type.
         relay: the best relay with it.
         reasons: plain sentences.
     """
@@ -250,17 +250,17 @@ def recommend(
     k: int = 3,
     kept: NDArray[np.bool_] | None = None,
 ) -> list[Recommendation]:
-    """The best transfer assets, helper starts or types, each with the best relay it allows.
+    """Recommend transfer assets, helper starts or types, each with the best relay it allows.
 
     Args:
-        relays: what :func:`all_relays` gave.
+        relays: the result of :func:`all_relays`.
         what: what to choose.
         by: the measure to choose by.
-        k: how many to give at most.
-        kept: (n,) the relays to choose from; None: all.
+        k: maximum number of recommendations.
+        kept: (n,) mask of the relays to choose from; None: all.
 
     Returns:
-        Different choices, best first; empty where no relay keeps the guards.
+        Different choices, best first; empty if no relay keeps the guards.
     """
     keys = {
         "transfer_asset": relays.transfer,
@@ -301,17 +301,17 @@ def _reasons(relay: Relay, task: RelayTask) -> tuple[str, ...]:
 def relay_record(
     task: RelayTask, choice: RelayChoice | None, *, strict: bool = False
 ) -> dict[str, Any]:
-    """The record of one relay, or of the optimum alone where none was chosen.
+    """Return the record of one relay, or of the optimum alone if none was chosen.
 
     Args:
         task: the single-robot task.
-        choice: a relay that the tool confirmed; None where the agent declined.
+        choice: a relay that the tool confirmed; None if the agent declined.
         strict: the stricter helper rule, for the optimum.
 
     Returns:
         JSON with metres, seconds (both robots at 1 m/s) and rates; floats unrounded. Alpha is
-        ``r1_rate`` of the chosen type, gain 1 - alpha and 1 - g_rate; ``best_alone`` is the least
-        that g_rate could be; regret compares with the exact best over all guarded relays.
+        ``r1_rate`` of the chosen type, the gains are 1 - alpha and 1 - g_rate, ``best_alone`` is
+        the lower bound of g_rate, and regret compares with the exact best over all guarded relays.
     """
     relays = all_relays(task, strict=strict)
     optimum = {

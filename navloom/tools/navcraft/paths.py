@@ -1,24 +1,23 @@
-"""Paths over H in hops and over G+ in metres, and errands of one robot along them.
+"""Shortest paths over H in hops and over G+ in metres, and single-robot tasks along them.
 
-H, the region graph (CoNavBench 3.1.2, A.10.2): can one walk from region to region, and over how
-many links; ties are broken by metres. Regions are matched by whole id, so ``Kitchen_4`` is never
-``Bedroom_4``. A name that is not there gives an answer with an ``error`` that names near matches,
-because the caller may be a model that can mend its call. All-pairs paths are kept once per scene;
-every answer is a fresh dict with fresh lists, so a caller may change what it was given.
+H is the region graph (CoNavBench 3.1.2, A.10.2): whether one region can be reached from another,
+and over how many links; ties are broken by metres. Regions are matched by whole id, so
+``Kitchen_4`` is never ``Bedroom_4``. An unknown name gives an answer with an ``error`` that names
+near matches, because the caller may be a model that can correct its call. All-pairs paths are
+cached per scene. Every answer is a fresh dict with fresh lists, so a caller may modify it.
 
-G+, the augmented metric graph (3.1.3), as lookups: the navigation graph G with 2-D weights, plus an
-anchor for each item at its own position, joined by a straight spur to the nearest viewpoint of its
-region. A distance between two anchors is therefore spur + table + spur; no graph is ever built.
-Where a region has no viewpoint, its items hang on the nearest viewpoint of the same floor; where
-the floor has none either, they cannot be reached and have no anchor. A robot starts at the
-viewpoint nearest its region's centre; in a region without viewpoints none can start. Of viewpoints
-equally near, the first in the scene is meant.
+G+ is the augmented metric graph (3.1.3): the navigation graph G with 2-D weights, plus an anchor
+for each item at its own position, joined by a straight spur to the nearest viewpoint of its region.
+A distance between two anchors is therefore spur + table + spur; no graph is ever built. If a region
+has no viewpoint, its items are joined to the nearest viewpoint of the same floor. If the floor has
+none either, they cannot be reached and have no anchor. A robot starts at the viewpoint nearest its
+region's centre; in a region without viewpoints none can start. Among equally near viewpoints the
+first in the scene counts.
 
-An errand is NavCraft-S's task of one robot. ``read_errand`` takes what was answered, as JSON, and
-gives an :class:`ErrandAnswer` and the violations. The rules are those of CoNavBench 3.1.2 and
-A.10.1: both legs connected, at least ``max(2, tau)`` hops, start and end different, the path a
-hop-shortest walk over links, the object and the end asset where they are said to be, and the
-instruction's exact sentence.
+An `Errand` is NavCraft-S's task for one robot. `read_errand` takes an answer as JSON and returns an
+:class:`ErrandAnswer` and its violations. The rules are those of CoNavBench 3.1.2 and A.10.1: both
+legs connected, at least ``max(2, tau)`` hops, start and end different, the path hop-shortest over
+links, the object and the end asset in the regions named, and the exact sentence as instruction.
 """
 
 from __future__ import annotations
@@ -40,13 +39,13 @@ from navloom.scenes.scene import Item, Link, Point3, Region, Scene, Viewpoint, d
 from navloom.tools.forms import Form, Violation, closed_object, listed, quoted, read_form
 
 Ways = dict[tuple[str, str], tuple[str, ...]]
-"""The transitions from region to region; () to itself, missing where there is no way."""
+"""The transitions from region to region; () to itself, no entry if not connected."""
 MAX_QUOTED = 80
-"""How much of an unknown name is repeated back, in characters."""
+"""Characters of an unknown name that a message repeats."""
 
 
 class PathAnswer(TypedDict):
-    """What :func:`check_path_and_adjacency` says; ``error`` is there only where a name is wrong."""
+    """Result of :func:`check_path_and_adjacency`; ``error`` only if a name is unknown."""
 
     connect: bool
     adjacency: bool
@@ -56,7 +55,7 @@ class PathAnswer(TypedDict):
 
 
 class TwoPathAnswer(TypedDict):
-    """What :func:`check_two_path_and_adjacency` says; ``error`` only where there is one."""
+    """Result of :func:`check_two_path_and_adjacency`; ``error`` only if there is one."""
 
     start_2_target: PathAnswer
     target_2_end: PathAnswer
@@ -67,7 +66,7 @@ class TwoPathAnswer(TypedDict):
 
 
 def check_path_and_adjacency(scene: Scene, region_a: str, region_b: str) -> PathAnswer:
-    """The shortest way from one region to another (CoNavBench A.10.2).
+    """Return the shortest path from one region to another (CoNavBench A.10.2).
 
     Args:
         scene: the scene.
@@ -75,10 +74,10 @@ def check_path_and_adjacency(scene: Scene, region_a: str, region_b: str) -> Path
         region_b: whole region id to reach.
 
     Returns:
-        ``connect`` (is there a way), ``adjacency`` (does one link join them), ``path_length``
-        (links crossed; 0 where there is no way, and from a region to itself) and ``path`` (the
-        transitions, ``"Kitchen_4 -> Hallway_6"``). A region that is not there gives
-        ``connect: False`` and an ``error``.
+        ``connect`` (whether a path exists), ``adjacency`` (whether one link joins them),
+        ``path_length`` (links crossed; 0 without a path, and from a region to itself) and ``path``
+        (the transitions, ``"Kitchen_4 -> Hallway_6"``). An unknown region gives ``connect: False``
+        and an ``error``.
     """
     way = region_ways(scene).get((region_a, region_b))
     if way is not None:
@@ -98,10 +97,10 @@ def check_path_and_adjacency(scene: Scene, region_a: str, region_b: str) -> Path
 def check_two_path_and_adjacency(
     scene: Scene, start_region: str, target_region: str, end_region: str, *, tau: int = 2
 ) -> TwoPathAnswer:
-    """Whether a single-robot task may go start, target, end (CoNavBench 3.1.2 and A.10.2).
+    """Check whether a single-robot task may go start, target, end (CoNavBench 3.1.2 and A.10.2).
 
-    A leg is valid where it is connected and at least ``max(2, tau)`` hops long. The task is valid
-    where both legs are, and start and end differ.
+    A leg is valid if it is connected and at least ``max(2, tau)`` hops long. The task is valid if
+    both legs are, and start and end differ.
 
     Args:
         scene: the scene.
@@ -112,8 +111,8 @@ def check_two_path_and_adjacency(
 
     Returns:
         ``start_2_target`` and ``target_2_end`` (see :func:`check_path_and_adjacency`),
-        ``s2t_valid``, ``t2e_valid`` and ``valid``. An ``error`` is added where a region is not
-        there or start and end are one.
+        ``s2t_valid``, ``t2e_valid`` and ``valid``. An ``error`` is added if a region is unknown or
+        start and end are the same.
     """
     needed = least_hops(tau)
     s2t = check_path_and_adjacency(scene, start_region, target_region)
@@ -138,17 +137,17 @@ def check_two_path_and_adjacency(
 
 
 def least_hops(tau: int) -> int:
-    """The fewest hops of an admissible leg: ``max(2, tau)`` (CoNavBench 3.1.2)."""
+    """Return the fewest hops of an admissible leg: ``max(2, tau)`` (CoNavBench 3.1.2)."""
     return max(2, tau)
 
 
 def unknown_region(scene: Scene, name: str, *, argument: str = "region") -> str:
-    """Say that a region is not there, and which near ones are.
+    """Return a message that a region does not exist, with near matches.
 
     Args:
         scene: the scene.
-        name: what was asked for.
-        argument: what to call it in the message.
+        name: the unknown name.
+        argument: the argument's name in the message.
     """
     asked = name[:MAX_QUOTED]
     return (
@@ -164,10 +163,10 @@ def _unknown_regions(scene: Scene, names: tuple[str, ...]) -> str:
 
 @kept_per_scene
 def region_ways(scene: Scene) -> Ways:
-    """Every pair of connected regions and the transitions of the way, made on first use."""
+    """Compute the shortest transitions between every connected pair of regions (cached)."""
     table = hop_table(scene)
     ways: Ways = {}
-    # Nearest first, so that the way to the region before is always there to be drawn out by one.
+    # Nearest first, so that the path to the previous region is known and extended by one.
     order = np.argsort(table.hops, axis=1, kind="stable").tolist()
     for a, (columns, before, hops) in enumerate(
         zip(order, table.before.tolist(), table.hops.tolist(), strict=True)
@@ -184,24 +183,24 @@ def region_ways(scene: Scene) -> Ways:
 
 
 ITEM_NODE = "item "
-"""Goes before an item's id in the name of its node, to keep it apart from a viewpoint's."""
+"""Prefix of an item's node name, which separates it from viewpoint ids."""
 POINT_NODE = "point "
-"""Goes before a point's coordinates and region in the name of its node."""
+"""Prefix of a point's node name, before its coordinates and region."""
 MOST_TIES = 256
-"""Choices among viewpoints that tie that are looked at."""
+"""Maximum number of combinations of tied viewpoints that are tried."""
 _TIE, _MOST_TYING = 1e-9, 4
-"""Metres by which two viewpoints may differ and still tie, and how many may."""
+"""Metres by which viewpoints may differ and still tie, and how many tied ones count."""
 
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """A place on G+.
+    """A position on G+.
 
     Attributes:
         node: its name on a route: a viewpoint id, or an item's or a point's after ``ITEM_NODE`` or
             ``POINT_NODE``.
         viewpoint: row of its viewpoint in the metre table.
-        spur: metres on the ground plane from the place to that viewpoint.
+        spur: metres on the ground plane from the position to that viewpoint.
     """
 
     node: str
@@ -215,8 +214,8 @@ class MetricGraph:
 
     Attributes:
         table: the all-pairs table of G with 2-D weights.
-        items: each item's anchor by item id; an item that cannot be anchored is missing.
-        starts: each region's starting place; a region without viewpoints is missing.
+        items: each item's anchor by item id; items without an anchor are missing.
+        starts: each region's start anchor; regions without viewpoints are missing.
     """
 
     table: DistanceTable
@@ -225,21 +224,21 @@ class MetricGraph:
     _rows: dict[int, list[float]] = field(default_factory=dict, repr=False, compare=False)
 
     def distance(self, a: Anchor, b: Anchor) -> float:
-        """Metres from anchor to anchor over G+; ``inf`` where there is no way."""
+        """Return the metres between two anchors over G+; ``inf`` if not connected."""
         if a.node == b.node:
             return 0.0
         return a.spur + self.table.metres.item(a.viewpoint, b.viewpoint) + b.spur
 
     def row(self, anchor: Anchor) -> list[float]:
-        """Metres from an anchor's viewpoint to every viewpoint, for lookups one at a time."""
-        # A list answers several times faster than an array does, one number at a time.
+        """Return the metres from an anchor's viewpoint to every viewpoint, for single lookups."""
+        # For single lookups, a list is several times faster than an array.
         kept = self._rows.get(anchor.viewpoint)
         if kept is None:
             kept = self._rows[anchor.viewpoint] = self.table.metres[anchor.viewpoint].tolist()
         return kept
 
     def distances(self, rows: list[Anchor], columns: list[Anchor]) -> NDArray[np.float64]:
-        """(rows, columns) metres between different anchors; ``inf`` where there is no way."""
+        """Return (rows, columns) metres between different anchors; ``inf`` if not connected."""
         down = np.array([a.viewpoint for a in rows], dtype=np.intp)
         across = np.array([a.viewpoint for a in columns], dtype=np.intp)
         spurs = np.add.outer([a.spur for a in rows], [a.spur for a in columns])
@@ -247,7 +246,7 @@ class MetricGraph:
         return metres
 
     def walk(self, a: Anchor, b: Anchor) -> list[str] | None:
-        """The nodes from anchor to anchor, both included; None where there is no way."""
+        """Return the nodes from anchor to anchor, both included; None if not connected."""
         if a.node == b.node:
             return [a.node]
         nodes = self.table.nodes
@@ -261,7 +260,7 @@ class MetricGraph:
 
 @kept_per_scene
 def metric_graph(scene: Scene) -> MetricGraph:
-    """G+ of a scene, made on first use."""
+    """Return G+ of a scene (cached)."""
     table = metre_table(scene, "2d")
     starts = {region.id: _starts_of(scene, table, region) for region in scene.regions}
     items = {item.id: _anchors_of(scene, table, item) for item in scene.items}
@@ -273,7 +272,7 @@ def metric_graph(scene: Scene) -> MetricGraph:
 
 
 def anchor_at(scene: Scene, point: Point3, region: str) -> Anchor | None:
-    """Any point of a region as a place on G+, joined to its nearest viewpoint as items are.
+    """Return any point of a region as an anchor, joined to its nearest viewpoint as items are.
 
     Args:
         scene: the scene.
@@ -281,20 +280,20 @@ def anchor_at(scene: Scene, point: Point3, region: str) -> Anchor | None:
         region: the id of the region it lies in.
 
     Returns:
-        Its anchor; None where neither the region nor its floor has a viewpoint.
+        Its anchor; None if neither the region nor its floor has a viewpoint.
     """
     viewpoints = scene.viewpoints_by_region[region] or _on_floor(scene, region)
     if not viewpoints:
         return None
     viewpoint, spur = _nearest(point, viewpoints)[0]
     x, y, z = point
-    # repr keeps every bit, so that the node alone says where the point is.
+    # repr keeps every bit, so that the node name alone gives the exact point.
     node = f"{POINT_NODE}{x!r} {y!r} {z!r} {region}"
     return Anchor(node, metre_table(scene, "2d").index[viewpoint.id], spur)
 
 
 def whereabouts(scene: Scene, node: str) -> Viewpoint | Item:
-    """What a node of G+ is; of a point (:func:`anchor_at`) a viewpoint that stands there."""
+    """Return a G+ node's viewpoint or item; for a point (:func:`anchor_at`) a new viewpoint."""
     if node.startswith(POINT_NODE) and node not in scene.viewpoint_by_id:
         x, y, z, region = node.removeprefix(POINT_NODE).split(" ", 3)
         return Viewpoint(id=node, position=(float(x), float(y), float(z)), region=region)
@@ -302,11 +301,11 @@ def whereabouts(scene: Scene, node: str) -> Viewpoint | Item:
 
 
 def link_crossed(scene: Scene, here: Viewpoint, there: Viewpoint) -> int | None:
-    """The link that an edge of G crosses: of those between its regions, the one nearest its middle.
+    """Return the link that an edge of G crosses: the one nearest the edge's middle.
 
     Returns:
-        Its index in ``scene.links``; None where the edge stays in a region, or no link joins its
-        two.
+        Its index in ``scene.links``; None if the edge stays in a region, or no link joins its two
+        regions.
     """
     regions = {here.region, there.region}
     x, _, z = ((one + other) / 2 for one, other in zip(here.position, there.position, strict=True))
@@ -321,7 +320,7 @@ def link_crossed(scene: Scene, here: Viewpoint, there: Viewpoint) -> int | None:
 
 
 def spot_of(scene: Scene, node: str) -> tuple[int, float, float]:
-    """Where a node of G+ is on a plan: its floor, and x and z in metres."""
+    """Return the position of a G+ node on a plan: its floor, and x and z in metres."""
     place = whereabouts(scene, node)
     if isinstance(place, Viewpoint):
         floor = scene.floor_of(place)
@@ -333,15 +332,15 @@ def spot_of(scene: Scene, node: str) -> tuple[int, float, float]:
 def tied_graphs(
     scene: Scene, regions: Sequence[str], items: Sequence[str]
 ) -> Iterator[MetricGraph]:
-    """G+ with each choice among viewpoints that tie, the scene's own first.
+    """Yield G+ for each choice among viewpoints that tie, the scene's own choice first.
 
-    Two viewpoints that tie to the last bits are both right; whoever made a dataset may have taken
+    If two viewpoints tie up to rounding, both are right, and the authors of a dataset may have used
     the other.
 
     Args:
         scene: the scene.
-        regions: whose starting places may vary.
-        items: the ids of items whose anchors may.
+        regions: the regions whose start anchors may vary.
+        items: the ids of items whose anchors may vary.
     """
     graph = metric_graph(scene)
     starts = [_starts_of(scene, graph.table, scene.region_by_id[region]) for region in regions]
@@ -358,13 +357,13 @@ def tied_graphs(
 
 
 def _starts_of(scene: Scene, table: DistanceTable, region: Region) -> list[Anchor]:
-    """Where a robot may start: one place, more where viewpoints tie, none without a viewpoint."""
+    """Return a region's possible start anchors: one, more on a tie, none without a viewpoint."""
     nearest = _nearest(region.center, scene.viewpoints_by_region[region.id])
     return [Anchor(viewpoint.id, table.index[viewpoint.id], 0.0) for viewpoint, _ in nearest]
 
 
 def _anchors_of(scene: Scene, table: DistanceTable, item: Item) -> list[Anchor]:
-    """Where an item may hang: one place, more where viewpoints tie, none where none is near."""
+    """Return an item's possible anchors: one, more on a tie, none without a viewpoint nearby."""
     if item.region is None:
         return []
     viewpoints = scene.viewpoints_by_region[item.region]
@@ -383,7 +382,7 @@ def _on_floor(scene: Scene, region: str) -> tuple[Viewpoint, ...]:
 
 
 def _nearest(point: Point3, viewpoints: tuple[Viewpoint, ...]) -> list[tuple[Viewpoint, float]]:
-    """The nearest viewpoints on the ground plane and how far; of equals, the scene's first."""
+    """Return the nearest viewpoints on the ground plane with metres; ties in scene order."""
     far = sorted(
         ((viewpoint, distance_2d(viewpoint.position, point)) for viewpoint in viewpoints),
         key=lambda pair: pair[1],
@@ -394,7 +393,7 @@ def _nearest(point: Point3, viewpoints: tuple[Viewpoint, ...]) -> list[tuple[Vie
 
 
 MOST_PATH = 400
-"""The longest path that is read, in transitions."""
+"""Maximum length of a path in an answer, in transitions."""
 _Short = Annotated[str, Field(min_length=1, max_length=200)]
 _FETCH = re.compile(r"Take the (\S+) from (\S+) to the (\S+) in (\S+)\.")
 _START = 'phase_1 "Single robot start region"'
@@ -405,7 +404,7 @@ _INSTRUCTION = 'phase_1 "Task instruction"'
 
 
 class Errand(NamedTuple):
-    """A single-robot task: names only."""
+    """A single-robot fetch task, as names."""
 
     start: str
     target: str
@@ -415,17 +414,17 @@ class Errand(NamedTuple):
 
     @property
     def instruction(self) -> str:
-        """The sentence of A.10.1, region ids whole and names verbatim."""
+        """The sentence of A.10.1, with whole region ids and verbatim names."""
         return fetch_sentence(self.object, self.target, self.end_asset, self.end)
 
 
 def fetch_sentence(obj: str, region: str, asset: str, there: str) -> str:
-    """How a robot is told to bring an object from its region to an asset (A.10.1, A.11.1)."""
+    """Return the sentence that tells a robot to bring an object to an asset (A.10.1, A.11.1)."""
     return f"Take the {obj} from {region} to the {asset} in {there}."
 
 
 def fetched_to(sentence: str) -> str | None:
-    """The asset that such a sentence names; None where it breaks the form."""
+    """Return the asset that such a sentence names; None if it does not match the template."""
     match = _FETCH.fullmatch(sentence)
     return match.group(3) if match else None
 
@@ -439,7 +438,7 @@ class _RobotPath(Form):
 
 
 class ErrandAnswer(Form):
-    """A single-robot task with exactly the output keys of A.10.1; dump it ``by_alias``."""
+    """Single-robot task with exactly the output keys of A.10.1; dump it ``by_alias``."""
 
     start: _RobotRegion = Field(alias="Single robot start region")
     target: _RobotRegion = Field(alias="Single robot target object region")
@@ -450,13 +449,13 @@ class ErrandAnswer(Form):
 
     @property
     def errand(self) -> Errand:
-        """Its names; A.10.1 names the end asset in the instruction alone, "" where that is off."""
+        """The task's names; the end asset is parsed from the instruction, "" if that fails."""
         asset = fetched_to(self.instruction) or ""
         return Errand(self.start.robot_1, self.target.robot_1, self.object, self.end.robot_1, asset)
 
 
 def errand_answer(errand: Errand, path: Sequence[str]) -> dict[str, Any]:
-    """The answer of A.10.1 that tells an errand, as JSON."""
+    """Return the A.10.1 answer that describes a single-robot task, as JSON."""
     return {
         "phase_1": {
             "Single robot start region": {"robot_1": errand.start},
@@ -470,18 +469,18 @@ def errand_answer(errand: Errand, path: Sequence[str]) -> dict[str, Any]:
 
 
 def shortest_path(scene: Scene, errand: Errand) -> list[str]:
-    """The transitions of an errand's shortest path; without those of a leg that has no way."""
+    """Return the transitions of a task's shortest path; a leg without a path contributes none."""
     ways, (start, target, _, end, _) = region_ways(scene), errand
     return [*ways.get((start, target), ()), *ways.get((target, end), ())]
 
 
 @kept_per_scene
 def errand_schema(scene: Scene, *, constrain: bool) -> dict[str, Any]:
-    """The JSON schema of the answer, its title the name of the job.
+    """Return the JSON schema of the answer, titled by the job's name.
 
     Args:
-        scene: where names come from.
-        constrain: hold regions, objects and transitions to those of the scene.
+        scene: the scene whose names are used.
+        constrain: restrict regions, objects and transitions to those of the scene.
     """
 
     def name(values: list[str]) -> dict[str, Any]:
@@ -500,7 +499,7 @@ def errand_schema(scene: Scene, *, constrain: bool) -> dict[str, Any]:
         "Target object": name(objects),
         "Single robot end region": robot_1(name(regions)),
         "Single robot travel path": robot_1(
-            # No two shortest paths in a row are longer; a grammar without a bound may never end.
+            # Two shortest paths are never longer. Without a bound, decoding may never end.
             {"type": "array", "items": name(sorted(steps)), "maxItems": 2 * len(regions)}
         ),
         "Task instruction": {"type": "string"},
@@ -511,15 +510,15 @@ def errand_schema(scene: Scene, *, constrain: bool) -> dict[str, Any]:
 def read_errand(
     answer: dict[str, Any], scene: Scene, *, tau: int = 2
 ) -> tuple[ErrandAnswer | None, list[Violation]]:
-    """Check an answer's form and then every rule against the scene.
+    """Validate an answer's form and then every rule against the scene.
 
     Args:
-        answer: what was answered: ``{"phase_1": {...}}``.
+        answer: the answer: ``{"phase_1": {...}}``.
         scene: the ground truth.
         tau: the hop threshold; a leg has at least ``max(2, tau)`` hops.
 
     Returns:
-        The task and no violations, or the task as far as its form allows and what is wrong.
+        The task and no violations, or the task as far as its form allows and the violations.
     """
     task, faults = read_form(answer, "phase_1", ErrandAnswer)
     if task is None:
@@ -586,7 +585,7 @@ def _wrong_items(task: ErrandAnswer, scene: Scene) -> Iterator[Violation]:
             f'"Task instruction": {quoted(asset)} is not an asset of {errand.end}. '
             f"Assets there: {listed(assets, near=asset)}.",
             _INSTRUCTION,
-            # Words of another form name nothing that one could look for.
+            # If the template does not match, the asset name was not parsed reliably.
             f"{asset!r} is not an asset of {errand.end}" if task.instruction == template else "",
         )
 
@@ -638,7 +637,7 @@ def _wrong_path(task: ErrandAnswer, scene: Scene) -> Iterator[Violation]:
 
 
 def admissible_triples(scene: Scene, tau: int = 2) -> Iterator[tuple[str, str, str]]:
-    """Every (start, target, end) a task may have (CoNavBench 3.1.2), in scene order.
+    """Yield every admissible (start, target, end) of a task (CoNavBench 3.1.2), in scene order.
 
     Both legs have at least ``max(2, tau)`` hops, the target holds an object, the end holds an
     asset, and start and end differ.
@@ -653,11 +652,11 @@ def admissible_triples(scene: Scene, tau: int = 2) -> Iterator[tuple[str, str, s
 
 
 def count_admissible_triples(scene: Scene, tau: int = 2) -> int:
-    """How many :func:`admissible_triples` there are, without listing them."""
+    """Return the number of :func:`admissible_triples`, without listing them."""
     far, objects, assets = _legs(scene, tau)
     starts = far[:, objects].sum(axis=0)
     ends = far[objects] & assets
-    # The triples that end where they start: one for every end, since hops run both ways.
+    # Subtract the triples that end where they start: one for every end, as hops are symmetric.
     return int((starts * ends.sum(axis=1)).sum() - ends.sum())
 
 

@@ -1,11 +1,11 @@
-"""A relay of two robots, NavCraft-C: guards, worth and answer (CoNavBench 3.1.3, A.11).
+"""Relays of two robots (NavCraft-C): guards, efficiency and answer (CoNavBench 3.1.3, A.11).
 
-In ``Type-A1`` robot_2 fetches the object and robot_1 delivers it from the transfer asset on; in
+In ``Type-A1`` robot_2 fetches the object and robot_1 delivers it from the transfer asset. In
 ``Type-A2`` robot_1 fetches and robot_2 delivers. Distances are on G+ in metres
-(:mod:`navloom.tools.navcraft.paths`); ``r1_rate`` is robot_1's share of its solo route, ``g_rate``
-the time of both at one speed over the solo time. A relay is accepted when the ``r1_rate`` of its
-chosen type, which is alpha, is below 1. The two sentences and the two lists of primitives of the
-answer are templates; only names go into them.
+(:mod:`navloom.tools.navcraft.paths`). ``r1_rate`` is robot_1's share of its solo route. ``g_rate``
+is the time of both at equal speed over the solo time. A relay is accepted if the ``r1_rate`` of its
+type, which is alpha, is below 1. The two sentences and the two step lists of the answer are
+templates into which only names are filled.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ COLLAB_TYPES: tuple[CollabType, CollabType] = ("Type-A1", "Type-A2")
 RobotName = Literal["robot_1", "robot_2"]
 Metres = TypeVar("Metres", float, NDArray[np.float64])
 UNNAMED = "None"
-"""The asset of a relay whose fetching sentence names none."""
+"""The asset of a relay if its fetching sentence names none."""
 STEPS = 4
 """Each robot's list: move, grab, move, release."""
 _Text = Annotated[str, Field(min_length=1, max_length=1000)]
@@ -44,11 +44,11 @@ _LEGS = {
     "Type-A1": ("r2_to_target", "robot2_first_leg", "r1_to_transfer"),
     "Type-A2": ("r1_to_target", "robot1_first_leg", "r2_to_transfer"),
 }
-"""What the listing of A.11.2 calls the legs."""
+"""Names of the legs in the listing of A.11.2."""
 
 
 class RelayChoice(NamedTuple):
-    """The four choices of a relay: the tuple that the tool confirms and the answer must keep."""
+    """The four choices of a relay, which the tool confirms and the answer must repeat."""
 
     robot_2_start_region: str
     transfer_region: str
@@ -57,7 +57,7 @@ class RelayChoice(NamedTuple):
 
 
 def roles_of(collab_type: str) -> tuple[RobotName, RobotName]:
-    """Who fetches the object and who delivers it."""
+    """Return the robot that fetches the object and the robot that delivers it."""
     return ("robot_2", "robot_1") if collab_type == "Type-A1" else ("robot_1", "robot_2")
 
 
@@ -70,7 +70,7 @@ def check_collab_path_efficient(
     *,
     strict: bool = False,
 ) -> dict[str, Any]:
-    """Whether a relay spares robot_1, or both robots, some of the way (CoNavBench A.11.2).
+    """Check whether a relay saves robot_1, or both robots, part of the path (CoNavBench A.11.2).
 
     Args:
         task: the single-robot task the relay replaces.
@@ -78,13 +78,13 @@ def check_collab_path_efficient(
         transfer_region: whole id of the region where the object is handed over.
         transfer_asset: the asset of that region it is put on.
         collab_type: ``"Type-A1"`` or ``"Type-A2"``.
-        strict: hold the helper to the text's stricter rule; see :func:`guard_violations`.
+        strict: apply the text's stricter helper rule; see :func:`guard_violations`.
 
     Returns:
         ``g_efficient``, ``r1_efficient``, ``efficient`` (either of them), ``g_rate``, ``r1_rate``
-        and ``path_info`` (metres, as the listing names them, and the ``type``). Where a name is
-        not there, a way does not exist or a guard is broken: ``{"efficient": False, "error": ...}``
-        and nothing else. All of it can be written as JSON.
+        and ``path_info`` (metres, as the listing names them, and the ``type``). If a name is
+        unknown, a path does not exist or a guard is broken: ``{"efficient": False, "error": ...}``
+        and nothing else. All of it is JSON-serializable.
     """
     helper = task.fit_helpers.get(robot_2_start_region)
     transfer = task.fit_transfers.get((transfer_region, transfer_asset))
@@ -109,24 +109,24 @@ def guard_violations(
     *,
     strict: bool = False,
 ) -> list[Violation]:
-    """Every guard a relay breaks, each with a plain sentence an agent can act on.
+    """List every guard that a relay breaks, in plain sentences an agent can act on.
 
     The guards: start and end regions of the task differ; the transfer region is not the target
-    region; the transfer asset is an asset of it, is not the end asset, and has a usable surface
-    where sizes are known; both robots reach it and the helper also the object; the helper starts
+    region; the transfer asset is an asset of it, is not the end asset, and has a usable surface if
+    sizes are known; both robots can reach it, and the helper also the object; the helper starts
     neither in robot_1's region nor next to it.
 
     Args:
         task: the single-robot task.
         robot_2_start_region: where the helper starts.
         transfer_region: where the object is handed over.
-        transfer_asset: what it is put on.
+        transfer_asset: the asset it is put on.
         strict: also require that the helper does not start next to (one link from) the target
-            region or the transfer region, as the text of CoNavBench 3.1.3 has it. To start in one
-            of them is not to start next to it.
+            region or the transfer region, as in the text of CoNavBench 3.1.3. Starting inside one
+            of them is allowed.
 
     Returns:
-        The violations; empty where the relay keeps every guard.
+        The violations; empty if the relay keeps every guard.
     """
     reasons = list(task.broken)
     helper = task.helpers.get(robot_2_start_region)
@@ -142,8 +142,8 @@ def guard_violations(
         found = f"{transfer_asset!r} is not an asset of {transfer_region}"
         where = 'phase_2 "Subtask instruction"'
         reasons.append(Violation("transfer_not_there", said, where, found))
-    # That the helper reaches the transfer asset needs no test of its own: ways run both ways, and
-    # robot_1 must reach both the asset and the object, and the helper the object.
+    # Whether the helper reaches the transfer asset follows: paths are symmetric, robot_1 must reach
+    # both the asset and the object, and the helper the object.
     reasons += helper.broken if helper else ()
     reasons += transfer.broken if transfer else ()
     if strict and helper and transfer:
@@ -152,7 +152,7 @@ def guard_violations(
 
 
 def find_transfer(task: RelayTask, region: str, asset: str) -> Transfer | None:
-    """The transfer place a model means, or None where the region has no such asset."""
+    """Return the transfer place a model names; None if the region has no such asset."""
     found = task.transfers.get((region, asset))
     if found is None:
         found = task.transfers.get((region, prompt_name(asset[:200])))
@@ -174,19 +174,19 @@ def _next_door(task: RelayTask, helper: Helper, transfer: Transfer) -> Iterator[
 def relay_legs(
     fetch_by_1: Metres, fetch_by_2: Metres, come_1: Metres, come_2: Metres, on: Metres, kind: str
 ) -> tuple[Metres, Metres, Metres]:
-    """A relay in metres, of one or of many at once.
+    """Return the metres of a relay's legs, for one relay or for arrays of relays.
 
     Args:
-        fetch_by_1: what robot_1 walks if it fetches: to the object, and to the transfer asset.
+        fetch_by_1: metres robot_1 walks if it fetches: to the object, and to the transfer asset.
         fetch_by_2: likewise robot_2.
-        come_1: what robot_1 walks to the transfer asset if it delivers.
+        come_1: metres robot_1 walks to the transfer asset if it delivers.
         come_2: likewise robot_2.
-        on: from the transfer asset to the end asset.
+        on: metres from the transfer asset to the end asset.
         kind: ``"Type-A1"`` or ``"Type-A2"``.
 
     Returns:
-        What the fetching robot walks, what the delivering one walks to the transfer asset, and what
-        robot_1 walks in all.
+        Metres of the fetching robot, of the delivering robot up to the transfer asset, and of
+        robot_1 in total.
     """
     if kind == "Type-A1":
         return fetch_by_2, come_1, come_1 + on
@@ -240,7 +240,7 @@ class _BothLists(Form):
 
 
 class RelayAnswer(Form):
-    """A two-robot relay with exactly the output keys of A.11.1; dump it ``by_alias``."""
+    """Two-robot relay with exactly the output keys of A.11.1; dump it ``by_alias``."""
 
     starts: _BothTexts = Field(alias="Collaborative robot start region")
     type: CollabType = Field(alias="Collaborative type")
@@ -250,13 +250,13 @@ class RelayAnswer(Form):
 
     @property
     def choice(self) -> RelayChoice:
-        """Its four choices; the asset is the fetching robot's, ``UNNAMED`` where that is off."""
+        """The four choices; the asset is the fetching robot's, ``UNNAMED`` if not parsed."""
         asset = fetched_to(getattr(self.instructions, roles_of(self.type)[0]))
         return RelayChoice(self.starts.robot_2, self.transfer_region, asset or UNNAMED, self.type)
 
 
 def relay_answer(errand: Errand, relay: RelayChoice) -> dict[str, Any]:
-    """The answer of A.11.1 that tells a relay, as JSON: its templates, filled in."""
+    """Return the A.11.1 answer that describes a relay, as JSON: its templates, filled in."""
     obj, asset, there = errand.object, relay.transfer_asset, relay.transfer_region
     handoff, grab, release = _move_to(asset, there), f"Grab('{obj}')", f"Release('{obj}')"
     fetcher, deliverer = roles_of(relay.collab_type)
@@ -287,11 +287,11 @@ def _move_to(entity: str, region: str) -> str:
 
 @kept_per_scene
 def relay_answer_schema(scene: Scene, *, constrain: bool) -> dict[str, Any]:
-    """The JSON schema of the answer, its title the name of the job; ``phase_2`` may be null.
+    """Return the JSON schema of the answer, titled by the job's name; ``phase_2`` may be null.
 
     Args:
-        scene: where names come from.
-        constrain: hold regions to those of the scene.
+        scene: the scene whose names are used.
+        constrain: restrict regions to those of the scene.
     """
     region: dict[str, Any] = {"type": "string"}
     if constrain:
@@ -312,19 +312,19 @@ def relay_answer_schema(scene: Scene, *, constrain: bool) -> dict[str, Any]:
 def read_relay(
     answer: dict[str, Any], scene: Scene, errand: Errand, confirmed: RelayChoice | None
 ) -> tuple[RelayAnswer | None, list[Violation]]:
-    """Check an answer's form, then that it is the confirmed relay, told in the exact templates.
+    """Validate an answer's form, then that it is the confirmed relay in the exact templates.
 
-    What a relay may be (guards, gain) is the tool's to say; only a relay the tool confirmed is
-    accepted here (A.11.1, "General constraints").
+    The tool decides which relays are allowed (guards, gain). Here only the relay that the tool
+    confirmed is accepted (A.11.1, "General constraints").
 
     Args:
-        answer: what was answered: ``{"phase_2": {...}}``.
+        answer: the answer: ``{"phase_2": {...}}``.
         scene: the ground truth.
         errand: the single-robot task.
-        confirmed: the relay that the tool found efficient last, if any.
+        confirmed: the relay that the tool last found efficient, if any.
 
     Returns:
-        The relay and no violations, or the relay as far as its form allows and what is wrong.
+        The relay and no violations, or the relay as far as its form allows and the violations.
     """
     plan, faults = read_form(answer, "phase_2", RelayAnswer)
     if plan is None:

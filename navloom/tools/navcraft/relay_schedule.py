@@ -1,7 +1,7 @@
-"""When a relay happens, or robot_1 alone: who waits where, and where the two are together.
+"""Schedule of a relay, or of robot_1 alone: waits, overlaps and the makespan.
 
-The case of two of :mod:`navloom.tools.navcraft.schedule`, on a task's own names (CoNavBench 3.1.3,
-A.9).
+This is the two-robot case of :mod:`navloom.tools.navcraft.schedule`, with a task's own names
+(CoNavBench 3.1.3, A.9).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from navloom.tools.navcraft.task import RelayTask, Transfer, no_such_item
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """A robot waiting for the object at the transfer asset."""
+    """A robot's wait for the object at the transfer asset."""
 
     robot: RobotName
     region: str
@@ -39,11 +39,11 @@ class Wait:
 
 @dataclass(frozen=True)
 class Schedule:
-    """A relay in time.
+    """Timed schedule of one relay.
 
     Attributes:
-        makespan_s: seconds until the object lies on the end asset.
-        wait: who waits, where and how long; None where nobody does.
+        makespan_s: seconds until the object is on the end asset.
+        wait: which robot waits, where and how long; None if none waits.
         object_rests_s: seconds the object lies on the transfer asset before it is taken on.
         routes: each robot's stops, in order.
         overlaps: where the robots are together, by edge, doorway and handoff.
@@ -59,14 +59,14 @@ class Schedule:
 
     @property
     def waits(self) -> dict[str, Any]:
-        """``{"robot": name or None, "seconds": float}``, as tasks record it."""
+        """The wait as tasks record it: ``{"robot": name or None, "seconds": float}``."""
         if self.wait is None:
             return {"robot": None, "seconds": 0.0}
         return {"robot": self.wait.robot, "seconds": self.wait.seconds}
 
 
 def schedule_solo(task: RelayTask, *, speed: float = 1.0) -> tuple[RobotStop, ...]:
-    """Robot_1's timed route when it does the whole task alone.
+    """Return robot_1's timed route if it does the whole task alone.
 
     Raises:
         UsageError: the object or the end asset cannot be reached.
@@ -86,21 +86,21 @@ def schedule_relay(
     *,
     speeds: Speeds = EVEN,
 ) -> Schedule:
-    """A relay in time; guards are not asked after, only that it can be walked.
+    """Compute the schedule of a relay; guards are not checked, only that it can be walked.
 
     Args:
         task: the single-robot task the relay replaces.
         robot_2_start_region: where the helper starts.
         transfer_region: where the object is handed over.
-        transfer_asset: what it is put on.
+        transfer_asset: the asset it is put on.
         collab_type: ``"Type-A1"`` or ``"Type-A2"``.
-        speeds: how fast each robot walks.
+        speeds: each robot's speed.
 
     Returns:
         The schedule; with both at 1 m/s, ``makespan_s`` is the listing's parallel cost in metres.
 
     Raises:
-        UsageError: a name is not there, or a place cannot be reached.
+        UsageError: a name is unknown, or a place cannot be reached.
     """
     helper, transfer = _relay_places(task, robot_2_start_region, transfer_region, transfer_asset)
     if collab_type not in COLLAB_TYPES:

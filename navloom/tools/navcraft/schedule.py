@@ -1,18 +1,18 @@
-"""When a plan happens: travel times, makespan, who waits where, and where two robots meet.
+"""Schedule of a multi-robot plan: travel times, makespan, waits, and where two robots meet.
 
-A plan is legs. Of one object T_0 = 0; over its k-th leg a robot r takes it up at P_k = max(T_(k-1),
-when r is there) and puts it down at T_k = P_k + d_r(x_(k-1), x_k) / v_r; the last T of all is the
-makespan. A robot of several legs starts each where and when the one before ended.
-A relay is the case of two (:mod:`navloom.tools.navcraft.relay_schedule`).
+A plan is a list of legs. For one object, T_0 = 0. Over its k-th leg a robot r picks it up at
+P_k = max(T_(k-1), arrival of r) and puts it down at T_k = P_k + d_r(x_(k-1), x_k) / v_r. The last T
+of all objects is the makespan. A robot with several legs starts each where and when the one before
+ended. A relay is the case of two robots (:mod:`navloom.tools.navcraft.relay_schedule`).
 
-Robots walk the shortest way over G+ at a constant speed (1 m/s unless told otherwise) from their
-start viewpoints, both setting out at second 0. The receiver waits at the transfer asset when it is
-there before the object; when the object is there first it lies on the asset and nobody waits,
-since the robot that brought it is done. A robot that is done is no longer looked at.
+Robots walk the shortest path over G+ at a constant speed (1 m/s by default) from their start
+viewpoints, and both leave at second 0. If the receiver reaches the transfer asset before the
+object, it waits there. If the object is there first, it lies on the asset and nobody waits, since
+the robot that brought it is done. A robot that is done is no longer considered.
 
-Overlap is how long both robots are on the same edge of G+, or in the same doorway (the link that an
-edge between two regions crosses), either way round. While one waits, it stands on the spur of the
-transfer asset, so the other's last steps to it count as overlap of kind ``handoff``.
+Overlap is the time both robots are on the same edge of G+, or in the same doorway (the link that an
+edge between two regions crosses), in either direction. A waiting robot stands on the spur of the
+transfer asset, so the other's last metres to it count as overlap of kind ``handoff``.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from navloom.tools.navcraft.relay import RobotName
 
 PlaceKind = Literal["edge", "doorway", "handoff"]
 Place = tuple[PlaceKind, str, str, str]
-"""(kind, its two ends in order, and for a doorway which link it is)."""
+"""(kind, its two ends in sorted order, and for a doorway the link's index)."""
 Spell = tuple[float, float]
 """(from, to) in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Speeds:
-    """How fast the robots walk, in metres a second.
+    """Speeds of the robots, in metres a second.
 
     Raises:
         UsageError: a speed is not a positive number.
@@ -54,21 +54,21 @@ class Speeds:
                 raise UsageError(f"A robot's speed must be above 0 metres a second, not {speed}.")
 
     def of(self, robot: RobotName) -> float:
-        """One robot's speed."""
+        """Return one robot's speed."""
         return self.robot_1 if robot == "robot_1" else self.robot_2
 
 
 EVEN = Speeds()
-"""Both at 1 m/s, so that seconds are metres."""
+"""Both at 1 m/s, so that seconds equal metres."""
 
 
 @dataclass(frozen=True, slots=True)
 class Carrier:
-    """A robot as far as time goes.
+    """A robot of the schedule.
 
     Attributes:
-        start: where it stands at second 0.
-        graph: G+ as it may walk it.
+        start: its position at second 0.
+        graph: the G+ it walks on.
         speed: metres a second.
     """
 
@@ -83,9 +83,9 @@ class Leg:
 
     Attributes:
         robot: its name.
-        object: the id of what it carries.
-        origin: where it takes it.
-        to: where it puts it down; a handoff where another leg of the object starts there.
+        object: the id of the object.
+        origin: where it picks the object up.
+        to: where it puts it down; a handoff if another leg of the object starts there.
     """
 
     robot: str
@@ -100,10 +100,10 @@ class RobotStop:
 
     Attributes:
         node: a viewpoint id, or the anchor of an item (``"item ID"``).
-        position: where that is, in metres.
-        region: the region it lies in, where it lies in one.
-        arrive: second it gets there.
-        leave: second it goes on; later than ``arrive`` only where it waits.
+        position: the node's position, in metres.
+        region: the region it lies in, if any.
+        arrive: second of arrival.
+        leave: second of departure; later than ``arrive`` only if it waits.
     """
 
     node: str
@@ -115,15 +115,15 @@ class RobotStop:
 
 @dataclass(frozen=True, slots=True)
 class TimedLeg:
-    """A leg in time.
+    """A leg with its times.
 
     Attributes:
-        leg: which.
-        sets_out: second its robot leaves for the object: when its leg before ended.
-        arrives: second the robot is where the object is, or will be.
-        takes: second it takes it up, not before it lies there.
-        ends: second it puts it down.
-        brought: second the object lay there.
+        leg: the leg.
+        sets_out: second its robot leaves for the object: the end of its previous leg.
+        arrives: second the robot reaches the place of the object.
+        takes: second it picks the object up, not before the object is there.
+        ends: second it puts the object down.
+        brought: second the object arrived there.
     """
 
     leg: Leg
@@ -146,11 +146,11 @@ class TimedLeg:
 
 @dataclass(frozen=True)
 class Timetable:
-    """Legs in time.
+    """All legs with their times.
 
     Attributes:
-        legs: each in time, in the order they were given.
-        routes: each robot's stops, in order; one stop where it does nothing.
+        legs: the timed legs, in the given order.
+        routes: each robot's stops, in order; one stop if it does nothing.
     """
 
     legs: tuple[TimedLeg, ...]
@@ -158,13 +158,13 @@ class Timetable:
 
     @property
     def makespan_s(self) -> float:
-        """Seconds until the last object lies where it belongs."""
+        """Seconds until the last object is at its final place."""
         return max((leg.ends for leg in self.legs), default=0.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """Both robots in one place.
+    """Time that both robots spend in one place.
 
     Attributes:
         kind: ``edge`` (of G), ``doorway``, or ``handoff`` (the spur of the transfer asset).
@@ -178,7 +178,7 @@ class Overlap:
 
 
 def travel_time(metres: float, speed: float = 1.0) -> float:
-    """Seconds to walk that far.
+    """Return the seconds to walk a distance.
 
     Raises:
         UsageError: the speed is not above 0.
@@ -187,15 +187,15 @@ def travel_time(metres: float, speed: float = 1.0) -> float:
 
 
 def schedule_legs(scene: Scene, carriers: Mapping[str, Carrier], legs: Sequence[Leg]) -> Timetable:
-    """Legs in time.
+    """Compute the times of all legs and the robots' routes.
 
     Args:
         scene: the scene.
         carriers: the robots by name.
-        legs: none before one that it waits for; each robot does its own in this order.
+        legs: ordered so that no leg precedes one that it waits for; each robot keeps this order.
 
     Raises:
-        UsageError: a robot cannot get to a place of its legs.
+        UsageError: a robot cannot reach a place of its legs.
     """
     routes = {name: [_standing(scene, carrier.start)] for name, carrier in carriers.items()}
     at = {name: carrier.start for name, carrier in carriers.items()}
@@ -218,7 +218,7 @@ def schedule_legs(scene: Scene, carriers: Mapping[str, Carrier], legs: Sequence[
 def overlaps(
     scene: Scene, first: tuple[RobotStop, ...], second: tuple[RobotStop, ...]
 ) -> tuple[tuple[Overlap, ...], float]:
-    """Where and how long two timed routes are together.
+    """Return where and how long two timed routes are together.
 
     Args:
         scene: the scene both walk in.
@@ -252,7 +252,7 @@ def _standing(scene: Scene, anchor: Anchor) -> RobotStop:
 def _walk(
     scene: Scene, carrier: Carrier, stops: list[RobotStop], a: Anchor, b: Anchor, leg: Leg
 ) -> None:
-    """Walk on from the last stop, which is at ``a``."""
+    """Append the stops of a walk from ``a``, the last stop, to ``b``."""
     nodes = carrier.graph.walk(a, b)
     if nodes is None:
         raise UsageError(
@@ -266,7 +266,7 @@ def _walk(
 
 
 def _spells(scene: Scene, route: tuple[RobotStop, ...]) -> dict[Place, list[Spell]]:
-    """When a robot is in each place."""
+    """Return the time spells a robot spends in each place."""
     spells: dict[Place, list[Spell]] = defaultdict(list)
     for here, there in pairwise(route):
         for place in _places(scene, here, there):
@@ -291,7 +291,7 @@ def _places(scene: Scene, here: RobotStop, there: RobotStop) -> list[Place]:
 
 
 def _covered(spells: list[Spell]) -> float:
-    """Seconds that at least one of the spells covers."""
+    """Return the seconds that at least one of the spells covers."""
     total, upto = 0.0, -math.inf
     for begin, end in sorted(spells):
         total += max(0.0, end - max(begin, upto))

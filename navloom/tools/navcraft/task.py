@@ -1,20 +1,20 @@
-"""A single-robot task laid out on G+, and its quality: plausible, unambiguous, how hard.
+"""Single-robot task placed on G+, and its quality: plausibility, ambiguity and difficulty.
 
-Every relay of a task is a few lookups. Which instance a shared name means is settled here. The
-object and the end asset are the pair that makes ``d(s, o) + d(o, a_e)`` least; a transfer asset is
-the instance that makes the carried route ``d(o, x) + d(x, a_e)`` least, because whoever carries it,
-that is what the handoff adds to the object's way. Instances with a usable surface come before those
-without. Ties go to the lowest id.
+Every relay of a task is a few lookups. This module resolves which instance a shared name means. The
+object and the end asset are the pair that minimizes ``d(s, o) + d(o, a_e)``. A transfer asset is
+the instance that minimizes the carried route ``d(o, x) + d(x, a_e)``, because that is what the
+handoff adds to the object's path, whichever robot carries it. Instances with a usable surface come
+before those without. Ties go to the lowest id.
 
-What is wrong with a helper start or a transfer asset whatever it is combined with is found here
-too, once, as plain sentences an agent can act on; :mod:`navloom.tools.navcraft.relay` adds what
-depends on both.
+Faults of a helper start or a transfer asset that do not depend on the combination are found here
+once, as plain sentences an agent can act on. :mod:`navloom.tools.navcraft.relay` adds those that
+depend on both.
 
-CoNavBench 3.1 asks that a task be valid; a valid task may still have a painting put on a toilet.
-What is plausible is read from ``belongs.yaml`` beside this file: how readily a thing is asked for,
-the rooms it is at home in, and the furniture it is put on or in. The score is the geometric mean of
-the three grades, so that one that is odd cannot be made up for by the others. Both the words and
-the grades are ours; how far they are true of real homes is measured (docs/dataset.md).
+CoNavBench 3.1 requires valid tasks, but a valid task may put a painting on a toilet. Plausibility
+is read from ``belongs.yaml`` beside this file: how often an object is asked for, the rooms it
+belongs in, and the furniture it is put on or in. The score is the geometric mean of the three
+grades, so that one low grade cannot be compensated by the others. The words and the grades are
+ours; their agreement with real homes is measured in docs/dataset.md.
 """
 
 from __future__ import annotations
@@ -46,31 +46,31 @@ from navloom.tools.navcraft.paths import (
 )
 
 SHORTEST_SIDE = 0.30
-"""Metres: a surface narrower than this holds nothing (a rule of ours)."""
+"""Metres: minimum width of a usable surface (our rule)."""
 LOWEST_TOP, HIGHEST_TOP = 0.25, 1.40
-"""Metres above the floor between which a robot can put things down (a rule of ours)."""
+"""Metres above the floor between which a robot can put objects down (our rule)."""
 SHORTEST_ROUTE = 1e-6
-"""Metres: below this a route is no route, and a rate over it means nothing."""
+"""Metres: minimum route length for which a rate is meaningful."""
 LEAST_GAIN = 1e-9
-"""Metres: two sums of the same legs differ by less than this in their last bits."""
+"""Metres: tolerance for rounding in sums of the same legs."""
 MAX_LISTED = 12
-"""How many names a message lists."""
+"""Maximum number of names in a message."""
 HELPER = 'phase_2 "Collaborative robot start region"'
 _HANDOFF = 'phase_2 "Transfer region"'
 
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """A place to hand the object over.
+    """A place to hand the object over: an asset with its distances.
 
     Attributes:
         region: its region.
         name: its name as models write it.
         item: the instance meant.
-        anchor: its anchor on G+; None where it has none.
+        anchor: its anchor on G+; None if it has none.
         viewpoint: column of the anchor's viewpoint; -1 without an anchor.
         spur: metres from that viewpoint to the asset.
-        from_start: ``d(s, x)`` in metres, ``inf`` where there is no way.
+        from_start: ``d(s, x)`` in metres, ``inf`` if not connected.
         from_object: ``d(o, x)`` in metres, likewise.
         to_end: ``d(x, a_e)`` in metres, likewise.
         broken: the guards it breaks with every helper.
@@ -89,19 +89,19 @@ class Transfer:
 
     @property
     def carried(self) -> float:
-        """``d(o, x) + d(x, a_e)`` in metres: how far the object is carried by way of it."""
+        """Metres the object is carried by way of this place: ``d(o, x) + d(x, a_e)``."""
         return self.from_object + self.to_end
 
 
 @dataclass(frozen=True, slots=True)
 class Helper:
-    """A region robot_2 may start from.
+    """A start region for robot_2, with its distances.
 
     Attributes:
         region: the region.
-        anchor: where in it robot_2 stands; None where the region has no viewpoint.
+        anchor: robot_2's start anchor; None if the region has no viewpoint.
         row: metres from there to every viewpoint; empty without an anchor.
-        to_object: metres to the object, ``inf`` where there is no way.
+        to_object: metres to the object, ``inf`` if not connected.
         neighbours: the regions one link away.
         broken: the guards it breaks with every transfer asset.
     """
@@ -118,20 +118,20 @@ class Helper:
 class RelayTask:
     """A single-robot task: take an object from one region to an asset in another.
 
-    Names are taken as models write them (``coffee_table``) or as the scene does.
+    Names are accepted as models write them (``coffee_table``) or as the scene does.
 
     Attributes:
         scene: the scene.
         start_region: where robot_1 starts.
         target_region: where the object is.
-        object_name: what to take.
+        object_name: the object to take.
         end_region: where it goes.
         end_asset: the asset it is put on.
-        meant: ids of instances that are meant, where a name is shared, whatever is nearest.
-        over: G+ where an anchor that ties is chosen otherwise; None: the scene's own.
+        meant: ids of the intended instances of shared names; they take precedence over the nearest.
+        over: G+ with another choice among tied anchors; None: the scene's own.
 
     Raises:
-        UsageError: a region, the object or the end asset is not there.
+        UsageError: a region, the object or the end asset does not exist.
     """
 
     scene: Scene
@@ -164,48 +164,48 @@ class RelayTask:
 
     @property
     def object_item(self) -> Item:
-        """The instance of the object that is meant."""
+        """The intended instance of the object."""
         return self._pair[0]
 
     @property
     def end_item(self) -> Item:
-        """The instance of the end asset that is meant."""
+        """The intended instance of the end asset."""
         return self._pair[1]
 
     @property
     def start_anchor(self) -> Anchor | None:
-        """Where robot_1 stands; None where its region has no viewpoint."""
+        """Start anchor of robot_1; None if its region has no viewpoint."""
         return self.graph.starts.get(self.start_region)
 
     @property
     def object_anchor(self) -> Anchor | None:
-        """The object's place on G+; None where it has none."""
+        """Anchor of the object on G+; None if it has none."""
         return self.graph.items.get(self.object_item.id)
 
     @property
     def end_anchor(self) -> Anchor | None:
-        """The end asset's place on G+; None where it has none."""
+        """Anchor of the end asset on G+; None if it has none."""
         return self.graph.items.get(self.end_item.id)
 
     @cached_property
     def start_to_object(self) -> float:
-        """``d(s, o)`` in metres, ``inf`` where there is no way."""
+        """``d(s, o)`` in metres, ``inf`` if not connected."""
         return self._metres(self.start_anchor, self.object_anchor)
 
     @cached_property
     def solo_metres(self) -> float | None:
-        """``C_solo = d(s, o) + d(o, a_e)`` in metres; None where there is no way."""
+        """``C_solo = d(s, o) + d(o, a_e)`` in metres; None if not connected."""
         metres = self.start_to_object + self._metres(self.object_anchor, self.end_anchor)
         return metres if math.isfinite(metres) else None
 
     @cached_property
     def shorter(self) -> float:
-        """Metres below which a route is shorter than the solo route, by more than rounding."""
+        """Metres below which a route counts as shorter than the solo route despite rounding."""
         return (self.solo_metres or 0.0) - LEAST_GAIN
 
     @cached_property
     def broken(self) -> tuple[Violation, ...]:
-        """What rules out every relay of this task."""
+        """Violations that rule out every relay of this task."""
         reasons = []
         if self.start_region == self.end_region:
             said = f"The task starts and ends in {self.start_region}: start and end must differ."
@@ -240,12 +240,12 @@ class RelayTask:
 
     @cached_property
     def fit_transfers(self) -> dict[tuple[str, str], Transfer]:
-        """The transfer places that break no guard; none where the task rules relays out."""
+        """Transfer places that break no guard; none if the task rules relays out."""
         return {} if self.broken else {k: x for k, x in self.transfers.items() if not x.broken}
 
     @cached_property
     def fit_helpers(self) -> dict[str, Helper]:
-        """The helper starts that break no guard; none where the task rules relays out."""
+        """Helper starts that break no guard; none if the task rules relays out."""
         return {} if self.broken else {k: h for k, h in self.helpers.items() if not h.broken}
 
     @cached_property
@@ -275,8 +275,8 @@ class RelayTask:
         return math.inf if a is None or b is None else self.graph.distance(a, b)
 
     def _linked(self, a: str, b: str) -> bool:
-        # Not the same as a way over G+, where the things of a room without viewpoints hang on a
-        # viewpoint of another room.
+        # Not the same as a path over G+: items of a region without viewpoints are joined to a
+        # viewpoint of another region.
         return hop_table(self.scene).distance(a, b) is not None
 
     def _transfer(self, region: str, name: str, items: list[Item]) -> Transfer:
@@ -392,9 +392,9 @@ class RelayTask:
 
 
 def usable_surface(scene: Scene, item: Item) -> bool:
-    """Whether one can put things on an asset, as far as its size is known.
+    """Check whether objects can be put on an asset, as far as its size is known.
 
-    The shorter side of its footprint must be 0.30 m or more, and its top 0.25 to 1.40 m above its
+    The shorter side of its footprint must be at least 0.30 m, and its top 0.25 to 1.40 m above its
     floor. An asset of unknown size passes, and one of unknown height is judged by its footprint
     (CoNavBench A.7 shows the failure this avoids; the figures are ours).
     """
@@ -407,13 +407,13 @@ def usable_surface(scene: Scene, item: Item) -> bool:
         return True
     floor = scene.region_by_id[item.region].floor
     bottom = next(f.height for f in scene.floors if f.id == floor)
-    # A table of exactly 0.25 m must not fall to the last bit of a float.
+    # A table of exactly 0.25 m must not fail by a rounding error.
     above = round(item.position[1] + height / 2 - bottom, 6)
     return LOWEST_TOP <= above <= HIGHEST_TOP
 
 
 def no_such_item(scene: Scene, region: str, name: str, kind: ItemKind) -> str:
-    """Say that a region holds no item of that name and kind, and what it does hold."""
+    """Return a message that a region holds no item of that name and kind, and which it holds."""
     asked = name[:MAX_QUOTED]
     known = list(dict.fromkeys(i.prompt_name for i in scene.items_in(region, kind)))
     if not known:
@@ -428,12 +428,12 @@ def no_such_item(scene: Scene, region: str, name: str, kind: ItemKind) -> str:
 _MOST_BYTES = 200_000
 _HOME, _ALSO, _ODD = 1.0, 0.5, 0.1
 _LATER, _MOST_LATER = 0.03, 4
-"""What each place further down a list takes off a grade, and how many places do."""
+"""Deduction from a grade per rank in its list, and the number of ranks that count."""
 _UNKNOWN = 0.5
-"""The grade of what the file says nothing of: neither praised nor blamed."""
+"""Neutral grade of an object or room that the file does not list."""
 _CARRY = {"often": 1.0, "seldom": 0.4, "never": 0.05}
 SENSIBLE = 0.6
-"""From this score on nothing about a task is odd: all three grades are at least middling."""
+"""Score from which a task is plausible: all three grades are at least medium."""
 
 _ANY = "any"
 
@@ -441,13 +441,13 @@ T = TypeVar("T")
 
 
 class Plausibility(NamedTuple):
-    """How far a person would ask for it, and why.
+    """Plausibility of a task, with its grades.
 
     Attributes:
-        score: the geometric mean of the grades, 0 to 1; 0 where the furniture holds nothing.
-        carry: how readily one asks for the thing to be carried.
-        room: how well it belongs in the room where it goes.
-        on: how well it belongs on the furniture where it is put.
+        score: the geometric mean of the grades, 0 to 1; 0 if the furniture cannot hold the object.
+        carry: how often people ask for the object to be carried.
+        room: how well it belongs in the destination room.
+        on: how well it belongs on the furniture it is put on.
     """
 
     score: float
@@ -457,7 +457,7 @@ class Plausibility(NamedTuple):
 
 
 def errand_worth(scene: Scene, errand: Errand) -> dict[str, Any]:
-    """What an errand is worth beside being valid, as JSON; docs/dataset.md lists the keys.
+    """Return the quality of a valid single-robot task as JSON; docs/dataset.md lists the keys.
 
     Args:
         scene: its scene.
@@ -465,10 +465,10 @@ def errand_worth(scene: Scene, errand: Errand) -> dict[str, Any]:
 
     Returns:
         ``plausible`` and its grades ``carry``, ``room`` and ``on`` (0 to 1); ``unambiguous``: the
-        sentence fits one object of its room and one asset of its; ``objects`` and ``assets``: how
-        many it fits; ``namesakes``: things of those names in other rooms; ``doors``: on the way,
-        None where the scene names none; ``storeys``: storeys the way touches; ``belongs``: the
-        version of the file that the grades are of.
+        sentence fits exactly one object and one asset of their regions; ``objects`` and ``assets``:
+        how many it fits; ``namesakes``: items of those names in other regions; ``doors``: on the
+        path, None if the scene names none; ``storeys``: storeys the path touches; ``belongs``: the
+        version of the file with the grades.
     """
     score = plausibility(errand.object, errand.end_asset, scene.region_by_id[errand.end].label)
     things = _rooms_of(scene, "object", errand.object)
@@ -494,7 +494,7 @@ def errand_worth(scene: Scene, errand: Errand) -> dict[str, Any]:
 
 
 def _rooms_of(scene: Scene, kind: ItemKind, name: str) -> list[str]:
-    """The room of every item of a name."""
+    """Return the region of every item with a name."""
     return [i.region for i in scene.items if i.kind == kind and i.prompt_name == name and i.region]
 
 
@@ -571,12 +571,12 @@ def _looked_up(name: str, table: Mapping[str, T]) -> T | None:
 
 @lru_cache(maxsize=20_000)
 def can_hold(asset: str, object_name: str | None = None) -> bool:
-    """Whether furniture of this name holds a thing, as far as a name can say.
+    """Check whether furniture of this name can hold an object, as far as names tell.
 
     Args:
         asset: its name, in the scene's words or as models write it.
-        object_name: what it is to hold; None: anything. A particular piece (a refrigerator) holds
-            only what is named for it.
+        object_name: the object to hold; None: anything. A particular piece (a refrigerator) holds
+            only objects that are listed for it.
 
     >>> can_hold("coffee_table"), can_hold("toilet"), can_hold("fridge"), can_hold("fridge", "milk")
     (True, False, False, True)
@@ -591,27 +591,27 @@ def can_hold(asset: str, object_name: str | None = None) -> bool:
 
 
 HOLDS_NOTHING = "holds_nothing"
-"""The code of a proposal that puts a thing where none can be put."""
+"""Violation code of a proposal that puts an object where none can be put."""
 
 
 def holds_nothing(asset: str, region: str, object_name: str) -> str:
-    """What a generator is told of such furniture."""
+    """Return the message for a generator that chose furniture which cannot hold the object."""
     return f"One cannot put a {object_name} on or in the {asset} in {region}."
 
 
 @lru_cache(maxsize=100_000)
 def plausibility(object_name: str, asset: str, room: str) -> Plausibility:
-    """How far a person would ask for a thing to be taken to a room and put there.
+    """Grade how plausible it is to bring an object to a room and put it there.
 
     Args:
-        object_name: the thing, in the scene's words or as models write it.
+        object_name: the object, in the scene's words or as models write it.
         asset: the furniture it is put on or in, likewise.
-        room: the label of the room where it goes (``"kitchen/living room"``); where a label fits
-            several types of the paper, the one that suits best counts.
+        room: the label of the destination room (``"kitchen/living room"``); if a label fits several
+            types of the paper, the one that suits best counts.
 
     Returns:
-        The score and its grades. A thing, or a room, of which nothing is said gets the middle; of
-        what is listed, what is listed first belongs a little better.
+        The score and its grades. An unlisted object or room gets the medium grade. Within a list,
+        earlier entries get slightly higher grades.
 
     >>> plausibility("book", "bookcase", "study").score, plausibility("book", "sink", "wc").score
     (1.0, 0.0)
@@ -629,24 +629,24 @@ def plausibility(object_name: str, asset: str, room: str) -> Plausibility:
 
 
 def purpose(room: str) -> str:
-    """What a room of this label is for, in a few words; empty where nothing is said."""
+    """Return the purpose of a room with this label in a few words; empty if unlisted."""
     types = room_types(room)
     return "; ".join(words for each, words in _belongs().rooms.items() if each in types)
 
 
 @lru_cache(maxsize=20_000)
 def carry_grade(object_name: str) -> float:
-    """How readily a person asks for a thing to be carried: 1 often, .4 seldom, .05 never."""
+    """Return how often people ask for an object to be carried: 1 often, .4 seldom, .05 never."""
     thing = _looked_up(object_name, _things())
     return _CARRY[thing.carry] if thing else _UNKNOWN
 
 
 @lru_cache(maxsize=100_000)
 def room_grade(object_name: str, room: str) -> float:
-    """How well a thing belongs in a room: 1 at home, .5 as well, .1 odd; .5 where nothing is said.
+    """Return how well an object belongs in a room: 1 home, .5 also or unlisted, .1 odd.
 
     Args:
-        object_name: the thing, in the scene's words or as models write it.
+        object_name: the object, in the scene's words or as models write it.
         room: the label of the room.
     """
     thing, types = _looked_up(object_name, _things()), room_types(room)

@@ -1,10 +1,10 @@
-"""What is asked of a relay beside being valid, so that a dataset has every kind in its share.
+"""Requested properties of a relay beyond validity, so that a dataset has every kind of relay.
 
-Left to themselves generators give one kind: the helper waits in the object's own room and brings it
-all the way but a step. So each sample is asked for a type; of Type-A1 for one that is done before
-robot_1 alone would be; mostly for a helper from elsewhere; and always for a handoff on furniture
-that can hold the object. What is asked is drawn by the seed and settled by every guarded relay of
-the errand: what none of them can be is not asked, and is recorded as given up.
+Without requests, generators produce one kind: the helper waits in the object's room and carries the
+object all the way but a step. So each sample requests a type; for Type-A1 a relay that is faster
+than robot_1 alone; mostly a helper from another room; and always a handoff on furniture that can
+hold the object. The request is sampled by seed and then checked against every guarded relay of the
+task. A property that no relay has is dropped and recorded as given up.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from navloom.tools.navcraft.relay import COLLAB_TYPES, CollabType, RelayChoice
 from navloom.tools.navcraft.task import RelayTask, can_hold
 
 Types = Literal["balanced", "any", "a1", "a2"]
-"""Which types are asked for: both as often, whichever, or one."""
+"""Requested types: both equally often, any, or one."""
 _MOST_NAMED = 6
-"""Recommendations in a message."""
+"""Maximum number of recommendations in a message."""
 NOT_AS_ASKED = "not_as_asked"
-"""The code of a relay that is valid and not what was asked for."""
+"""Violation code of a relay that is valid but not as requested."""
 _IN_A_HAND = 4
-"""Of so many relays of Type-A1 one helper may start in the object's room, as the shortest is."""
+"""One in this many Type-A1 relays may have its helper start in the object's room."""
 _LAST_BIT = 1e-9
 
 
 class Asked(TypedDict, total=False):
-    """A wish as JSON; see :class:`Wish`."""
+    """JSON form of a :class:`Wish`."""
 
     type: CollabType | None
     faster: bool
@@ -44,13 +44,13 @@ class Asked(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What a relay should be.
+    """Requested properties of a relay.
 
     Attributes:
-        type: its type; None: whichever.
-        faster: it is done before robot_1 alone would be; Type-A2 never is.
+        type: its type; None: any.
+        faster: it ends before robot_1 alone would; never true for Type-A2.
         elsewhere: robot_2 does not start in the object's room.
-        min_gain: what robot_1 is spared at least, 1 - alpha.
+        min_gain: least share of its route that robot_1 saves, 1 - alpha.
     """
 
     type: CollabType | None = None
@@ -59,7 +59,7 @@ class Wish:
     min_gain: float = 0.0
 
     def kept_by(self, relays: Relays) -> NDArray[np.bool_]:
-        """(n,) which relays of a task are as asked; each spares robot_1 a part of its way."""
+        """Return an (n,) mask of the relays that satisfy the wish and save robot_1 metres."""
         task, solo = relays.task, relays.task.solo_metres or 0.0
         thing = task.object_item.prompt_name
         holds = [can_hold(each.name, thing) for each in relays.transfers]
@@ -78,12 +78,12 @@ class Wish:
     def why_not(
         self, task: RelayTask, choice: RelayChoice, r1_rate: float, g_rate: float
     ) -> str | None:
-        """One sentence on what a relay that the tool found efficient has not of what is asked.
+        """Return one sentence on how an efficient relay misses the request; None if it does not.
 
         Args:
             task: the single-robot task.
             choice: the relay.
-            r1_rate: what the tool says of it.
+            r1_rate: its rate, as the tool reports it.
             g_rate: likewise.
         """
         solo, thing = task.solo_metres or 0.0, task.object_item.prompt_name
@@ -104,7 +104,7 @@ class Wish:
         return None
 
     def told(self, task: RelayTask) -> str:
-        """What a model is told to keep to, in a sentence or two; empty where nothing is asked."""
+        """Return the request in a sentence or two for a model; empty if nothing is requested."""
         solo, parts = task.solo_metres or 0.0, []
         if self.type is not None:
             parts.append(f"the type is {self.type}")
@@ -117,7 +117,7 @@ class Wish:
         return f"Asked of this relay: {'; '.join(parts)}." if parts else ""
 
     def given_up(self, wish: Wish) -> list[str]:
-        """What of a wish is not asked, by the names of the record."""
+        """Return the names of the properties of another wish that this one drops."""
         return [
             name
             for name in ("type", "faster", "elsewhere")
@@ -125,7 +125,7 @@ class Wish:
         ]
 
     def record(self) -> Asked:
-        """As JSON; ``Wish(**record)`` is the wish again."""
+        """Return the wish as JSON; ``Wish(**record)`` restores it."""
         return {
             "type": self.type,
             "faster": self.faster,
@@ -135,11 +135,12 @@ class Wish:
 
 
 def drawn(seed: int, turn: int | None = None) -> Wish:
-    """What chance asks for.
+    """Sample the requested properties of a relay.
 
     Args:
-        seed: of a run where there is a turn, else of the sample.
-        turn: the sample's place in its run: two in a row are of both types. None: by lot.
+        seed: the run's seed if ``turn`` is given, else the sample's.
+        turn: the sample's index in its run: two consecutive samples get both types. None: at
+            random.
     """
     if turn is None:
         lot = random.Random(f"{seed}:wish")
@@ -152,7 +153,7 @@ def drawn(seed: int, turn: int | None = None) -> Wish:
 
 
 def _wish(kind: CollabType, *, free: bool) -> Wish:
-    # A robot that takes over has no business where the object is fetched, one that fetches may.
+    # Only a helper that fetches (Type-A1) may start in the object's room.
     quick = kind == "Type-A1"
     return Wish(kind, faster=quick, elsewhere=not (quick and free))
 
@@ -160,20 +161,20 @@ def _wish(kind: CollabType, *, free: bool) -> Wish:
 def settled(
     relays: Relays, wish: Wish, *, types: Types, faster: bool = False, min_gain: float = 0.0
 ) -> Wish | None:
-    """The wish, or what is nearest to it that a relay of the errand can be.
+    """Return the wish, relaxed as little as needed for some relay to satisfy it.
 
-    A start elsewhere is given up first, then the type, and being faster last. What the arguments
-    ask for is never given up.
+    ``elsewhere`` is dropped first, then the type, and ``faster`` last. What the arguments request
+    is never dropped.
 
     Args:
-        relays: every guarded relay of the errand.
-        wish: what was drawn.
-        types: which types may be.
-        faster: only relays that are done before robot_1 alone would be.
-        min_gain: what robot_1 is spared at least, 1 - alpha.
+        relays: every guarded relay of the task.
+        wish: the sampled wish.
+        types: the allowed types.
+        faster: allow only relays that end before robot_1 alone would.
+        min_gain: least share of its route that robot_1 saves, 1 - alpha.
 
     Returns:
-        None where no relay is as the arguments ask.
+        The relaxed wish; None if no relay satisfies the arguments.
     """
     asked = [
         Wish(each.type, each.faster or faster, each.elsewhere, min_gain)
@@ -183,7 +184,7 @@ def settled(
 
 
 def starts_instead(relays: Relays, kept: NDArray[np.bool_], choice: RelayChoice) -> list[str]:
-    """Where robot_2 could start for a handoff of that type to be kept; none where nowhere."""
+    """Return the helper starts that make this handoff and type satisfy the wish."""
     here = [(each.region, each.name) == choice[1:3] for each in relays.transfers]
     same = kept & np.array(here, dtype=np.bool_)[relays.transfer]
     same &= relays.type_index == COLLAB_TYPES.index(choice.collab_type)
@@ -191,7 +192,7 @@ def starts_instead(relays: Relays, kept: NDArray[np.bool_], choice: RelayChoice)
 
 
 def advice(relays: Relays, wish: Wish, choice: RelayChoice) -> str:
-    """What the tool recommends instead of a relay that is not as asked."""
+    """Return the tool's recommendation in place of a relay that misses the request."""
     kept = wish.kept_by(relays)
     if starts := starts_instead(relays, kept, choice):
         return f"robot_2 could start in: {', '.join(starts[:_MOST_NAMED])}."
