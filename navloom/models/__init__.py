@@ -1,4 +1,4 @@
-"""Who thinks: ``provider/name`` to a LangChain chat model. Floor 0: knows no other room."""
+"""Chat models: from ``provider/name`` to a LangChain chat model. Layer 0: imports no other layer."""
 
 from navloom.models.registry import get_model
 

@@ -1,4 +1,4 @@
-"""What a model server is, by its own word, and how far a schema binds it."""
+"""Information about a model server, as it reports it: kind, model and context length."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ _SECONDS = 3.0
 _MOST_BYTES = 1_000_000
 _MOST_NAME = 80
 _KINDS = {"llamacpp": "llama.cpp", "vllm": "vLLM"}
-"""What stands in ``owned_by`` of the models that a server lists."""
+"""Values of ``owned_by`` in a server's list of models, with the server's name."""
 HOLDS = {
     "vLLM": "holds tools, their choice and answers to their schemas, by most tool-call parsers",
     "llama.cpp": "holds an answer to its schema, but lets a model write prose where a tool is"
     " required",
 }
-"""How far each kind is to be trusted with tools and schemas, as tried."""
+"""How far each kind of server enforces tools and schemas, as tested."""
 
 
 @dataclass(frozen=True, slots=True)
 class AskedServer:
-    """What a server said of itself.
+    """Information that a server reported of itself.
 
     Attributes:
-        address: where, without what may be secret.
-        kind: "vLLM", "llama.cpp", or None where it is another one or does not say.
-        serves: its first model's name; None where it names none.
-        context: tokens of that model's context, where it says.
-        fault: why it said nothing, if so.
+        address: its address, without secrets.
+        kind: "vLLM", "llama.cpp", or None if it is another one or does not say.
+        serves: its first model's name; None if it names none.
+        context: tokens of that model's context, if reported.
+        fault: why there is no information, if so.
     """
 
     address: str
@@ -42,13 +42,13 @@ class AskedServer:
 
 
 def ask_server(url: str, key: str = "") -> AskedServer:
-    """Ask a server that speaks chat completions for its models; nothing is raised.
+    """Query a chat completions server for its models; nothing is raised.
 
     Args:
         url: its address, which ends in /v1.
         key: for its Authorization header; "" sends none.
     """
-    # They bring ssl and email, which nobody needs who does not ask.
+    # Imported late: they load ssl and email, which are not needed without a query.
     from urllib.error import HTTPError
     from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 

@@ -1,14 +1,15 @@
-"""Binding: tools and a response schema told to a model in its backend's own way.
+"""Structured output: bind tools and a response schema to a model in its backend's own form.
 
-What each backend enforces, and what is done where it does not, is the table of docs/models.md.
-The rule: an answer's schema is enforced only where the model stays free to call a tool instead.
-What a model is known to lack, by its LangChain profile (``model.profile``), is said in one line
-before the first sample; what a server refuses later is read in :mod:`navloom.models.failure`.
+docs/models.md has the table of what each backend enforces, and what is done if it does not.
+The rule: an answer's schema is enforced only if the model stays free to call a tool instead.
+An ability that a model is known to lack, by its LangChain profile (``model.profile``), is reported
+in one line before the first sample. A server's later refusals are parsed in
+:mod:`navloom.models.failure`.
 
-OpenAI's strict mode, Anthropic's structured outputs and vLLM's grammars each take a part of JSON
-schema. `strict_schema` writes a schema in the part that all three take: every object closed, every
-property required, no bounds or patterns. What is lost that way is not lost for good, since whoever
-asked validates the answer against the whole schema afterwards.
+OpenAI's strict mode, Anthropic's structured outputs and vLLM's grammars each support a subset of
+JSON schema. `strict_schema` writes a schema in the subset that all three support: every object
+closed, every property required, no bounds or patterns. The dropped constraints still hold, since
+the caller validates the answer against the whole schema afterwards.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from navloom.errors import ModelError, ModelRefusedError
 from navloom.models.registry import model_of
 
 ANSWER_TOOL = "answer_"
-"""What the name of the tool begins with that carries a final answer, where one has to."""
+"""Prefix of the name of a tool that carries the final answer, where one is needed."""
 
 _DATE = re.compile(r"-\d{8}$")
 
@@ -46,30 +47,29 @@ def bind(
 ) -> Runnable[Any, AIMessage]:
     """Bind tools and a response schema to a chat model.
 
-    A model that knows best how it is held to a schema has a method ``bind_agent(tools=[...],
-    schema={...} | None, constrain=bool) -> Runnable``: it gets the tools as OpenAI's
-    ``{"type": "function", "function": {...}}`` dictionaries and the response schema as it is, and
+    A model with its own way to enforce a schema has a method ``bind_agent(tools=[...],
+    schema={...} | None, constrain=bool) -> Runnable``. It gets the tools as OpenAI's
+    ``{"type": "function", "function": {...}}`` dictionaries and the unchanged response schema, and
     returns a runnable from messages to an AIMessage as described below.
 
     Args:
         model: any LangChain chat model, or its ``provider/name``.
-        tools: what it may call.
-        schema: the JSON schema of its final answer, with a "title"; None where the answer is
-            prose.
-        constrain: hold the model to the schemas where its backend can. Where False, a real model
-            gets plain tools and no response schema: the prompt has to state the answer's shape.
+        tools: the tools it may call.
+        schema: the JSON schema of its final answer, with a "title"; None if the answer is prose.
+        constrain: enforce the schemas if the backend can. If False, a real model gets plain tools
+            and no response schema, so the prompt has to state the answer's shape.
         images: whether the messages will hold images; it changes nothing that is sent.
-        job: what builtin models know the job by; no other model is told, and nothing is sent.
-        seed: what builtin models draw by; likewise.
+        job: the job's name for builtin models; it is not sent to other models.
+        seed: the random seed for builtin models; likewise.
 
     Returns:
         A runnable from messages to an AIMessage: either it has tool calls, or its content is the
         answer.
 
     Raises:
-        ModelError: for a schema without a usable title, or one that no backend can enforce, and
-            for a name that is no model's.
-        ModelRefusedError: where the model is known to take no tool calls, or no images.
+        ModelError: a schema without a usable title, or one that no backend can enforce, or an
+            unknown model name.
+        ModelRefusedError: the model is known to take no tool calls, or no images.
     """
     if isinstance(model, str):
         model = model_of(model)
@@ -101,7 +101,7 @@ def bind(
 
 
 def backend_of(model: BaseChatModel) -> str:
-    """How a model is bound: "own", "in_process", "openai", "anthropic", "vllm" or "other"."""
+    """Return the kind of binding: "own", "in_process", "openai", "anthropic", "vllm" or "other"."""
     if callable(getattr(model, "bind_agent", None)):
         return "own"
     if getattr(type(model), "in_process", False):
@@ -113,7 +113,7 @@ def backend_of(model: BaseChatModel) -> str:
 
 
 def takes_schema(model: BaseChatModel | str) -> bool:
-    """Whether a model is told an answer's schema, or held to it; others are left to the prompt."""
+    """Check whether a model receives an answer's schema; others depend on the prompt alone."""
     return backend_of(model_of(model) if isinstance(model, str) else model) != "other"
 
 
@@ -129,7 +129,7 @@ def _openai(
             bound |= asked
         else:
             # As a plain argument it would send the call through the SDK's parse(), which raises
-            # on a truncated or malformed reply and loses it; an agent can mend what it can read.
+            # on a truncated or malformed reply and loses it; an agent can correct what it can read.
             bound["extra_body"] = {**(model.extra_body or {}), **asked}
     return model.bind(**bound)  # type: ignore[no-any-return]
 
@@ -166,10 +166,10 @@ def _vllm(
         return model.bind(  # type: ignore[no-any-return]
             extra_body={**(model.extra_body or {}), "response_format": _response_format(schema)}
         )
-    # With a response format beside tools, vLLM holds either the whole reply to the format, so that
-    # no tool is ever called (vllm-project/vllm#39929), or, once one is required (before 0.32 or
-    # strict), the calls alone, and the format is dropped (#32006, #48157). As one more tool, with
-    # a call required, the answer and the tools are all enforced and the model still chooses.
+    # With a response format beside tools, vLLM enforces either the format on the whole reply, so
+    # that no tool is ever called (vllm-project/vllm#39929), or, once one is required (before 0.32
+    # or strict), the calls alone, and drops the format (#32006, #48157). With the answer as one
+    # more tool and a call required, all of them are enforced and the model still chooses.
     name = f"{ANSWER_TOOL}{schema_title(schema)}"[:64]
     answer = {
         "name": name,
@@ -205,12 +205,12 @@ def _answer_as_content(message: BaseMessage, name: str) -> AIMessage:
     calls = {key: v for key, v in message.additional_kwargs.items() if key != "tool_calls"}
     update: dict[str, Any] = {"tool_calls": others, "invalid_tool_calls": broken}
     if isinstance(message, AIMessageChunk):
-        # A streamed message makes its calls anew from its chunks when it is added to another.
+        # A streamed message rebuilds its calls from its chunks when it is added to another.
         chunks = [chunk for chunk in message.tool_call_chunks if chunk["name"] != name]
         update["tool_call_chunks"] = chunks
     if not others and not broken:
-        # A tool was called together with the answer where others is not empty: its result may
-        # change the answer, so the answer is asked for again.
+        # If others is not empty, a tool was called together with the answer. Its result may
+        # change the answer, so the answer is requested again.
         update["content"] = answers[-1]
     return message.model_copy(update={**update, "additional_kwargs": calls})
 
@@ -219,8 +219,8 @@ _FORMS: dict[int, dict[str, Any]] = {}
 
 
 def _openai_tool(tool: BaseTool) -> dict[str, Any]:
-    # A graph binds the same tools at every turn, and describing one costs a pydantic model. A tool
-    # cannot be hashed, so that its form is kept under its identity for as long as it lives.
+    # A graph binds the same tools at every turn, and describing one builds a pydantic model. A tool
+    # cannot be hashed, so its form is cached by identity for as long as it lives.
     form = _FORMS.get(id(tool))
     if form is None:
         form = _FORMS[id(tool)] = convert_to_openai_tool(tool)
@@ -247,9 +247,9 @@ def _response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _claude_enforces(model: Any) -> bool:
-    """Whether a Claude model takes JSON schemas, as far as its LangChain profile knows.
+    """Check whether a Claude model supports JSON schemas, as far as its LangChain profile says.
 
-    A profile is listed under the plain and the dated name, and only the plain one is kept up.
+    A profile is listed under the plain and the dated name, and only the plain one is maintained.
     """
     profile = model.profile or {}
     plain = _DATE.sub("", model.model)
@@ -274,7 +274,7 @@ _DEEPEST = 64
 
 
 def cannot(model: Any, ability: Ability) -> bool:
-    """Whether a model is known not to take tool calls or images; False where nobody knows."""
+    """Check whether a model is known not to take tool calls or images; False if unknown."""
     name = str(getattr(model, "model_name", None) or getattr(model, "model", ""))
     if (name, ability) in _LISTED_WRONG:
         return False
@@ -283,7 +283,7 @@ def cannot(model: Any, ability: Ability) -> bool:
 
 
 def check_abilities(model: Any, *, tools: bool = False, images: bool = False) -> None:
-    """Refuse a model that is known to lack what it will be asked for.
+    """Refuse a model that is known to lack a required ability.
 
     Args:
         model: a chat model.
@@ -310,14 +310,14 @@ class _Dialect(NamedTuple):
 
 
 class NotStrictError(ModelError):
-    """A schema that cannot be written in the strict dialect, such as one with an open object."""
+    """Raised for a schema that the strict subset cannot express, such as an open object."""
 
 
 def schema_title(schema: Mapping[str, Any]) -> str:
-    """The title of a response schema, by which a model's job is known.
+    """Return the title of a response schema, which names the model's job.
 
     Raises:
-        ModelError: where there is no title, or one that providers would refuse as a name.
+        ModelError: there is no title, or one that providers would refuse as a name.
     """
     title = schema.get("title")
     if not isinstance(title, str) or not title.replace("_", "").replace("-", "").isalnum():
@@ -330,26 +330,25 @@ def schema_title(schema: Mapping[str, Any]) -> str:
 def strict_schema(
     schema: Mapping[str, Any], *, optional: str = "nullable", bounded: bool = False
 ) -> dict[str, Any]:
-    """Write a JSON schema in the part of the language that every strict backend takes.
+    """Rewrite a JSON schema in the subset that every strict backend supports.
 
     Objects are closed, all properties are required, ``oneOf`` becomes ``anyOf``, and keywords that
     a strict backend refuses (bounds, lengths, patterns, formats, defaults) move into the
-    description, where the model can still read them. Where the enumerated values pass
-    ``MOST_ENUM_VALUES``, the longest enumerations are given up first and become plain strings.
+    description, where the model can still read them. If there are more than ``MOST_ENUM_VALUES``
+    enumerated values, the longest enumerations become plain strings first.
 
     Args:
-        schema: a JSON schema whose root is an object; it is left as it was.
-        optional: what becomes of a property that was not required: "nullable" (it may be null)
-            or "required" (the model must give it, for a tool's arguments with defaults).
-        bounded: keep the bounds on the length of arrays, for backends whose grammars hold them: a
-            small model that may write another item may do so for ever.
+        schema: a JSON schema whose root is an object; it is not modified.
+        optional: treatment of optional properties: "nullable" (may be null) or "required" (the
+            model must give it, for a tool's arguments with defaults).
+        bounded: keep the bounds on the length of arrays, for backends whose grammars enforce them;
+            a small model could otherwise write items forever.
 
     Returns:
         A new schema.
 
     Raises:
-        NotStrictError: for an object whose properties are not listed, and for ``allOf`` of
-            several parts.
+        NotStrictError: an object does not list its properties, or ``allOf`` has several parts.
     """
     kept = (*_KEPT, "minItems", "maxItems") if bounded else _KEPT
     strict = _strict(dict(schema), _Dialect(optional, kept), "$", 0)
@@ -384,7 +383,7 @@ def _strict(node: Any, dialect: _Dialect, where: str, depth: int) -> dict[str, A
             for name, part in node.pop("$defs").items()
         }
     if "$ref" in node:
-        # Strict backends refuse any keyword that stands beside a reference.
+        # Strict backends refuse any keyword beside a reference.
         return {"$ref": node["$ref"]} | ({"$defs": kept["$defs"]} if "$defs" in kept else {})
     either = node.pop("anyOf", None) or node.pop("oneOf", None)
     if either is not None:
@@ -450,10 +449,10 @@ def _enumerations(node: Any) -> Iterator[dict[str, Any]]:
 
 
 def sees(model: Any) -> bool:
-    """Whether a model is shown pictures: where it takes them, and where nobody knows.
+    """Check whether a model is shown images: it takes them, or it is unknown whether it does.
 
     Args:
-        model: a chat model, or its ``provider/name``. Rule-based baselines read words alone.
+        model: a chat model, or its ``provider/name``. Rule-based baselines read only text.
 
     Raises:
         ModelError: the name is no model's.

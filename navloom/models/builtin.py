@@ -1,12 +1,12 @@
-"""Rule-based chat models that need no key, no download and no GPU: honest baselines, not LLMs.
+"""Rule-based chat models without key, download or GPU: baselines, not language models.
 
-``builtin/heuristic`` decides by rules over what the prompt shows, ``builtin/random`` draws from
-it, and ``builtin/human`` asks the person at the terminal. All speak as a language model would, in
-words, tool calls and JSON. A policy is a function `policy(Request) -> AIMessage`: it sees what a
-language model would see, the messages, the tools and the response schema, and nothing else;
-`Request` helps it read them. Whoever writes a prompt declares its policies, as ``POLICIES`` of the
-subject's package in ``navloom.graphs``: model -> job -> ``module:function``. A package of others
-declares one in its own pyproject.toml:
+``builtin/heuristic`` decides by rules over the prompt's content, ``builtin/random`` samples from
+it, and ``builtin/human`` asks the person at the terminal. All reply like a language model, in text,
+tool calls and JSON. A policy is a function `policy(Request) -> AIMessage`. It sees only what a
+language model would see: the messages, the tools and the response schema. `Request` helps to read
+them. The authors of a prompt declare its policies as ``POLICIES`` of the subject's package in
+``navloom.graphs``: model -> job -> ``module:function``. Another package declares one in its own
+pyproject.toml:
 
     [project.entry-points."navloom.policies"]
     "heuristic.my_job" = "my_package:policy"
@@ -45,12 +45,12 @@ _FENCE = re.compile(r"[ \t]*\n?\s*(?:```(?:json)?\s*)?")
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """A tool call that has been answered.
+    """An answered tool call.
 
     Attributes:
         name: the tool.
-        args: what it was called with.
-        result: what came back, parsed where it is JSON, else the text.
+        args: the call's arguments.
+        result: the answer, parsed if it is JSON, else the text.
     """
 
     name: str
@@ -66,8 +66,8 @@ class Request:
         messages: the conversation.
         tools: the parameters' JSON schema of every bound tool, by name.
         schema: the response schema, or None.
-        job: what is to be done; None where the caller bound none.
-        seed: what is drawn is fixed by it; 0 where the caller bound none.
+        job: the job's name; None if the caller bound none.
+        seed: the random seed; 0 if the caller bound none.
     """
 
     messages: list[BaseMessage]
@@ -78,29 +78,29 @@ class Request:
 
     @cached_property
     def humans(self) -> list[str]:
-        """The texts of the human messages, first to last."""
+        """Texts of the human messages, first to last."""
         return [message_text(m.content) for m in self.messages if isinstance(m, HumanMessage)]
 
     @property
     def first_human(self) -> str:
-        """The first human message: the task and the scene."""
+        """First human message: the task and the scene."""
         return self.humans[0] if self.humans else ""
 
     @property
     def rejected(self) -> bool:
-        """Whether the last answer was turned down: a human has spoken after the model did."""
+        """True if the last answer was rejected: a human message follows the model's."""
         spoke = any(isinstance(m, AIMessage) for m in self.messages)
         return spoke and isinstance(self.messages[-1], HumanMessage)
 
     def json_block(self, after: str) -> Any:
-        """The JSON that follows a heading, directly or in a fence.
+        """Return the JSON that follows a heading, directly or in a fence.
 
         Args:
             after: the heading as it is written, such as ``Scene graph:``; the first human message
-                that has it is read.
+                that contains it is read.
 
         Raises:
-            ModelError: where no message has the heading, or no JSON follows it.
+            ModelError: no message has the heading, or no JSON follows it.
         """
         text = next((text for text in self.humans if after in text), None)
         if text is None:
@@ -121,32 +121,32 @@ class Request:
         ]
 
     def tool_results(self, name: str | None = None) -> list[ToolResult]:
-        """The tool calls answered so far, in the order of their answers; of one tool if named."""
+        """Return the answered tool calls in the order of their answers; of one tool if named."""
         return [r for r in self._results if name is None or r.name == name]
 
     def call(self, name: str, **args: Any) -> AIMessage:
-        """The message that calls a tool; its id counts the calls of the conversation."""
+        """Return a message that calls a tool; its id counts the calls of the conversation."""
         before = sum(len(m.tool_calls) for m in self.messages if isinstance(m, AIMessage))
         return AIMessage(
             content="", tool_calls=[{"name": name, "args": args, "id": f"call_{before + 1}"}]
         )
 
     def answer(self, value: Mapping[str, Any]) -> AIMessage:
-        """The message that gives a final answer as JSON."""
+        """Return a message that gives the final answer as JSON."""
         return AIMessage(content=json.dumps(value, ensure_ascii=False))
 
 
 Policy: TypeAlias = Callable[[Request], AIMessage]
-"""What a rule-based model does with a request: call a tool, or answer."""
+"""Policy of a rule-based model: it calls a tool, or answers."""
 
 
 class InProcessModel(BaseChatModel):
-    """A chat model that answers at once, in this process: what it says is its `said`."""
+    """Base of chat models that answer immediately in this process, by their method `said`."""
 
     in_process: ClassVar[bool] = True
 
     def said(self, messages: list[BaseMessage], bound: Mapping[str, Any]) -> AIMessage:
-        """What it says to messages, given what was bound to it or passed along."""
+        """Return the reply to messages, given the bound and passed arguments."""
         raise NotImplementedError
 
     def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Runnable[Any, AIMessage]:
@@ -170,22 +170,22 @@ class InProcessModel(BaseChatModel):
         run_manager: AsyncCallbackManagerForLLMRun | None = None,  # noqa: ARG002
         **kwargs: Any,
     ) -> ChatResult:
-        # Without this, LangChain would start a thread for what takes a millisecond.
+        # Without this, LangChain would start a thread for a call of a millisecond.
         return self._generate(messages, stop, None, **kwargs)
 
 
 class BuiltinChatModel(InProcessModel):
-    """A rule-based baseline that speaks as a chat model does. It is not a language model.
+    """Rule-based baseline with a chat model's interface. It is not a language model.
 
     The policy is chosen by the job that the caller binds. Token counts are estimates, a quarter of
-    the characters, and marked so in ``response_metadata``; a call costs nothing.
+    the characters, and marked as such in ``response_metadata``. A call costs nothing.
     """
 
     takes_job: ClassVar[bool] = True
     takes_images: ClassVar[bool] = False
 
     model_name: str
-    """"heuristic" or "random", or the name of a set of policies of one's own."""
+    """"heuristic" or "random", or the name of another set of policies."""
 
     policies: Annotated[Mapping[str, Any], SkipValidation] = Field(exclude=True, repr=False)
     """The policy for each job."""
@@ -199,7 +199,7 @@ class BuiltinChatModel(InProcessModel):
         return {"model_name": self.model_name}
 
     def said(self, messages: list[BaseMessage], bound: Mapping[str, Any]) -> AIMessage:
-        """What the policy of the bound job says."""
+        """Return the reply of the bound job's policy."""
         tools = bound.get("tools") or []
         request = Request(
             list(messages),
@@ -223,7 +223,7 @@ class BuiltinChatModel(InProcessModel):
 
 
 def estimate_tokens(messages: Sequence[BaseMessage], tools: Sequence[Any] = ()) -> int:
-    """Tokens of messages, estimated as a quarter of their characters, tools and calls included."""
+    """Estimate the tokens of messages as a quarter of their characters, tools and calls included."""
     characters = len(json.dumps(tools)) if tools else 0
     for message in messages:
         characters += len(message_text(message.content))
@@ -235,7 +235,7 @@ def estimate_tokens(messages: Sequence[BaseMessage], tools: Sequence[Any] = ()) 
 def with_usage(
     reply: AIMessage, messages: Sequence[BaseMessage], name: str, tools: Sequence[Any] = ()
 ) -> AIMessage:
-    """Write estimated token counts into a reply that has none, and mark them as estimates."""
+    """Add estimated token counts to a reply without counts, and mark them as estimates."""
     if reply.usage_metadata is not None:
         return reply
     read, written = estimate_tokens(messages, tools), estimate_tokens([reply])
@@ -273,7 +273,7 @@ _SUBJECTS = "navloom.graphs"
 
 
 class _Lazy(Mapping[str, Policy]):
-    """A model's policies by job, ours before others', each imported when it is asked for."""
+    """A model's policies by job, ours before those of plugins; each is imported on first use."""
 
     def __init__(self, model: str) -> None:
         self._where: dict[str, str | EntryPoint] = {**_plugged(model), **_declared(model)}
@@ -295,7 +295,7 @@ class _Lazy(Mapping[str, Policy]):
 
 @cache
 def _declared(model: str) -> Mapping[str, str]:
-    """Job -> ``module:function``, as the subjects declare them."""
+    """Return job -> ``module:function``, as the subjects' packages declare them."""
     found: dict[str, str] = {}
     for subject in iter_modules(import_module(_SUBJECTS).__path__, f"{_SUBJECTS}."):
         if subject.ispkg:
@@ -309,5 +309,5 @@ def _plugged(model: str) -> Mapping[str, EntryPoint]:
 
 
 def make(name: str, options: Options) -> BuiltinChatModel:  # noqa: ARG001
-    """The builtin model of this name, such as "heuristic" or "random"."""
+    """Make the builtin model of this name, such as "heuristic" or "random"."""
     return BuiltinChatModel(model_name=name, policies=_Lazy(name))

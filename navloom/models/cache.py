@@ -1,12 +1,11 @@
-"""Replies kept on disk, so that no call is paid for twice: one JSON file a reply.
+"""On-disk cache of model replies, so that no call is paid for twice: one JSON file a reply.
 
-    DIR/navloom-cache.json      says what the folder is, and its format
+    DIR/navloom-cache.json      identifies the folder and its format
     DIR/replies/ab/ab12….json   one reply, named by the hash of everything it depends on
 
-Plain files, since a user-level folder is shared: by processes of one machine and, where a home
-lies on a network disk, by machines, on which a SQLite file in write-ahead mode breaks. How files
-get into the folder and out of it stands in :mod:`navloom.disk_cache`; an entry that a disk has
-spoiled costs one call.
+The cache uses plain files because processes of one machine share the folder, and several machines
+do if the home folder is on a network disk. There a SQLite file in write-ahead mode breaks.
+:mod:`navloom.disk_cache` reads and writes the files. A corrupted entry costs one call.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from navloom.models.messages import sane
 from navloom.models.secrets import redacted
 
 FORMAT = 1
-"""Of the entries and of their keys: raised when either changes its meaning."""
+"""Version of entries and keys, incremented when either changes its meaning."""
 _MARK = "navloom-cache.json"
 _MOST_BYTES = 16 * 1024 * 1024
 _KEY = re.compile(r"[0-9a-f]{64}")
@@ -46,7 +45,7 @@ _EMPTY: dict[str, Any] = {
     "invalid_tool_calls": [],
     "usage_metadata": None,
 }
-"""What of a reply is kept, each with what stands for nothing."""
+"""Fields of a reply that are cached, each with its empty value."""
 _NO_SAMPLING = frozenset(
     {"max_retries", "default_request_timeout", "request_timeout", "timeout", "stream", "streaming"}
 )
@@ -62,16 +61,16 @@ def cache_key(
     epoch: int = 0,
     server: str | None = None,
 ) -> str:
-    """The name of a reply: a hash of everything that it depends on.
+    """Return the key of a reply: a hash of everything that it depends on.
 
     Args:
         model: ``provider/name``.
         messages: the conversation; ids and counts of its messages do not matter.
         bound: tools, schema and whatever else was bound to the model.
-        sampling: the model's own parameters; those that only say how to wait do not matter.
-        epoch: which of several replies to one and the same request.
-        server: its address. Two servers may give one name to two models, to other weights or to
-            other engines; of a provider's own address the name says all.
+        sampling: the model's own parameters, without those on timeouts and retries.
+        epoch: selects one of several replies to the same request.
+        server: its address. Two servers may use one name for different models, weights or engines;
+            for a provider's own address the name is enough.
     """
     whole = {
         "format": FORMAT,
@@ -96,27 +95,27 @@ def _plain(message: BaseMessage) -> dict[str, Any]:
 
 
 def _named(value: Any) -> str:
-    # Never repr(): an address in memory would make every key new.
+    # Never repr(): a memory address would make every key new.
     kind = value if isinstance(value, type) else type(value)
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
 class Replies(Protocol):
-    """Where replies are kept, here or elsewhere."""
+    """Protocol of a store of replies, local or remote."""
 
     async def aget(self, key: str) -> AIMessage | None:
-        """The reply of a key, as it was given; None where there is none that can be read."""
+        """Return the reply of a key, unchanged; None if there is no readable one."""
 
     async def aput(self, key: str, model: str, reply: AIMessage) -> None:
-        """Keep a reply; where it cannot be kept, that is no reason to stop."""
+        """Store a reply; a failure to store is not raised."""
 
 
 class ResponseCache:
     """Replies by key, in a folder that several processes may share.
 
     Args:
-        folder: where; made where there is none.
-        note: told, once each, of an entry that was broken and of a folder that takes no more.
+        folder: the folder; created if missing.
+        note: called once about a broken entry, and once if the folder cannot be written.
 
     Raises:
         ModelError: the folder is of another format, holds other files, or cannot be used.
@@ -130,7 +129,7 @@ class ResponseCache:
         self._claim()
 
     def get(self, key: str) -> AIMessage | None:
-        """Return the reply of a key, as it was given; None where none can be read."""
+        """Return the reply of a key, unchanged; None if there is no readable one."""
         try:
             return read_entry(
                 self._path(key), lambda file: decoded(file.read(_MOST_BYTES + 1), key)
@@ -140,19 +139,19 @@ class ResponseCache:
             return None
 
     def entry(self, key: str) -> bytes | None:
-        """Return an entry as it stands; None where there is none."""
+        """Return the raw entry of a key; None if there is none."""
         return read_entry(self._path(key), lambda file: file.read(_MOST_BYTES + 1))
 
     def put(self, key: str, model: str, reply: AIMessage) -> None:
-        """Keep a reply; a folder that takes no more is said once and no reason to stop."""
+        """Store a reply; a folder that cannot be written is reported once and not raised."""
         if not self._full and not self._path(key).exists():
             self.put_entry(key, encoded(key, model, reply))
 
     def put_entry(self, key: str, entry: bytes) -> None:
-        """:meth:`put` of what was encoded elsewhere.
+        """Store an entry that was encoded elsewhere, as :meth:`put` does.
 
         Raises:
-            ValueError: the key is none.
+            ValueError: the key is invalid.
         """
         path = self._path(key)
         if self._full or path.exists():
@@ -165,11 +164,11 @@ class ResponseCache:
             self._once("full", f"cache {self.folder}: {why}")
 
     async def aget(self, key: str) -> AIMessage | None:
-        """:meth:`get`: a file is read faster than a thread is asked."""
+        """Return :meth:`get` without a thread, since reading a file is faster than starting one."""
         return self.get(key)
 
     async def aput(self, key: str, model: str, reply: AIMessage) -> None:
-        """:meth:`put`."""
+        """Call :meth:`put` without a thread."""
         self.put(key, model, reply)
 
     def _path(self, key: str) -> Path:
@@ -183,7 +182,7 @@ class ResponseCache:
             self._note(text)
 
     def _claim(self) -> None:
-        """Make the folder a cache, or see that it is one of ours."""
+        """Create the cache's files in the folder, or check that it is a cache of this format."""
         mark = self.folder / _MARK
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -221,16 +220,16 @@ def _format_of(mark: Path) -> Any:
 
 
 def encoded(key: str, model: str, reply: AIMessage) -> bytes:
-    """An entry: a reply without keys, and a sum that shows whether it was changed."""
+    """Serialize a reply as an entry, without secrets and with a checksum."""
     said = {name: getattr(reply, name) for name in _EMPTY}
-    # As it will be read: what is no JSON is told apart now, not by a sum that fails later.
+    # Round trip through JSON first, so that the checksum is of what will be read back.
     kept = json.loads(json.dumps(redacted(said), default=str))
     entry = {"format": FORMAT, "key": key, "model": model, "sum": _sum(kept), "reply": kept}
     return json.dumps(entry).encode()
 
 
 def decoded(data: bytes, key: str) -> AIMessage:
-    """The reply of an entry.
+    """Parse and verify an entry, and return its reply.
 
     Raises:
         ValueError: it is no entry of this key, or was changed; likewise TypeError, LookupError and
@@ -241,7 +240,7 @@ def decoded(data: bytes, key: str) -> AIMessage:
     entry = json.loads(data)
     if entry["key"] != key or entry["sum"] != _sum(entry["reply"]):
         raise ValueError("not what was written")
-    # Pydantic checks each part; nothing in an entry names a class to be made.
+    # Pydantic validates each part; nothing in an entry can name a class to instantiate.
     return sane(
         AIMessage(**{name: entry["reply"].get(name) or empty for name, empty in _EMPTY.items()})
     )

@@ -1,21 +1,18 @@
-"""One call to a bound model: bounded in time, tried again where that helps, said in one line.
+"""One call to a bound model, with timeout, retries, cache, limits and streaming.
 
-The SDKs' own retries are set to 0 and no graph node has a retry policy, so what is written here, by
-the table of :mod:`navloom.models.failure`, is all there is.
+The SDKs' own retries are set to 0 and no graph node has a retry policy, so the retries here, by the
+table of :mod:`navloom.models.failure`, are the only ones. They are run by tenacity.
 
-What stands around every call of a batch (cache, limits, counters) is told once, with
-`call_settings`, and not passed through the graphs:
+Settings shared by all calls of a batch (cache, limits, counters) are set once with `call_settings`
+and not passed through the graphs:
 
     with call_settings(cache=ResponseCache("replies"), max_retries=5):
         await graph.ainvoke(...)
 
-What comes of a reply while it is streamed, and whether it came to its end.
-
-A client of LangChain streams where somebody who listens to its calls wants the pieces, whatever the
-model itself was told: its ``streaming`` says nothing about a reply. And it puts pieces of a tool
-call together so that half of one looks whole: ``{"place": "bed`` becomes ``{"place": "bed"}``.
-
-Trying again: what the table of :mod:`navloom.models.failure` says, done by tenacity.
+A LangChain client streams if a callback handler asks for chunks, whatever the model's own
+``streaming`` says. LangChain also completes partial tool calls, so that half of one looks whole:
+``{"place": "bed`` becomes ``{"place": "bed"}``. `Pieces` therefore checks whether a streamed reply
+is complete.
 """
 
 from __future__ import annotations
@@ -61,12 +58,12 @@ from navloom.models.usage import DEFAULT_ROLE, ModelUsage, stamped
 T = TypeVar("T")
 
 _LOOKS_UP_S = 0.5
-"""Seconds after which a wait for another attempt asks whether the session ends."""
+"""Interval in seconds at which a waiting retry checks whether the session ends."""
 
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """One decision to try again, for a progress line: the call that failed, why, the wait (s)."""
+    """One decision to retry, for a progress line: the failed attempt, why, the wait (s)."""
 
     attempt: int
     failure: Failure
@@ -74,10 +71,10 @@ class Retry:
 
 
 class Holds:
-    """How long models have asked not to be called: whoever calls one waits, not the refused alone.
+    """Waiting times that rate-limited models asked for; every caller of a model waits.
 
     Args:
-        told: hears of each, as a model and seconds.
+        told: called with the model and the seconds of each.
     """
 
     def __init__(self, told: Callable[[str, float], None] | None = None) -> None:
@@ -85,7 +82,7 @@ class Holds:
         self._told = told
 
     def hold(self, model: str, seconds: float, *, tell: bool = True) -> None:
-        """Let nobody call a model for so many seconds."""
+        """Forbid calls of a model for some seconds."""
         until = time.monotonic() + seconds
         if seconds > 0 and until > self._until.get(model, 0.0):
             self._until[model] = until
@@ -93,7 +90,7 @@ class Holds:
                 self._told(model, seconds)
 
     def left(self) -> dict[str, float]:
-        """The seconds that are left, by model."""
+        """Return the remaining seconds, by model."""
         now = time.monotonic()
         return {model: until - now for model, until in self._until.items() if until > now}
 
@@ -121,18 +118,18 @@ async def with_retries(
     on_retry: Callable[[Retry], None] | None = None,
     stopping: Callable[[], bool] | None = None,
 ) -> T:
-    """Make a call, and make it again as the table of `navloom.models.failure` says.
+    """Make a call, and retry it by the table of `navloom.models.failure`.
 
     Args:
         call: makes one attempt.
-        policy: how often and how long.
+        policy: number of attempts and waiting times.
         remote: see `read_failure`.
-        on_retry: told of each retry before its wait.
-        stopping: whether the session ends: then nothing is tried again.
+        on_retry: called at each retry, before its wait.
+        stopping: returns whether the session ends; then nothing is retried.
 
     Raises:
-        Exception: what the last attempt raised, as it was raised.
-        StoppedError: before or while waiting for another attempt.
+        Exception: the exception of the last attempt, unchanged.
+        StoppedError: the session ends before or while waiting for another attempt.
     """
     decide = _Decide(policy, remote)
 
@@ -159,7 +156,7 @@ async def with_retries(
 
 
 class _Decide:
-    """tenacity's questions, answered from the failure before: again? after how long?"""
+    """Retry and wait conditions for tenacity, from the latest failure."""
 
     def __init__(self, policy: RetryPolicy, remote: bool) -> None:
         self.policy, self.remote = policy, remote
@@ -188,20 +185,20 @@ class _Decide:
 
 
 MOST_TOLD = 20_000
-"""Characters of a reply that are told while it comes: a stream need not have an end."""
+"""Maximum characters of a reply that are reported while it streams."""
 COUNTS_WHOLE_ALONE = "navloom_counts_whole_alone"
-"""In a model's metadata: its server did not count a reply that it streamed; it is not asked to
-stream any more."""
+"""Key of a model's metadata: its server reports no usage for streamed replies, so streaming is
+switched off."""
 _ENDS = ("finish_reason", "stop_reason", "status")
 _WIRES = ("openai", "anthropic")
-"""Protocols whose streams say why they end, as LangChain's clients name them in a reply."""
+"""Protocols whose streams have a finish reason, as LangChain's clients name them."""
 
 
 class Pieces(BaseCallbackHandler):
-    """Listens to one attempt.
+    """Callback handler that collects the chunks of one attempt.
 
     Attributes:
-        came: whether a piece has come, which is to say that the reply is streamed.
+        came: whether a chunk has arrived, so that the reply is streamed.
     """
 
     run_inline = True
@@ -211,10 +208,10 @@ class Pieces(BaseCallbackHandler):
         self._calls: dict[Any, str] = {}
 
     def on_chat_model_start(self, *_: Any, **__: Any) -> None:
-        """Nothing is made of what is asked."""
+        """Ignore the request; LangChain requires the method."""
 
     def on_llm_new_token(self, *_: Any, chunk: Any = None, **__: Any) -> None:
-        """A piece has come."""
+        """Collect the tool call arguments of a chunk."""
         self.came = True
         for call in getattr(getattr(chunk, "message", None), "tool_call_chunks", ()):
             key = call.get("index")
@@ -222,7 +219,7 @@ class Pieces(BaseCallbackHandler):
             self._calls[key] = self._calls.get(key, "") + (call.get("args") or "")
 
     def whole(self, reply: AIMessage) -> AIMessage:
-        """The reply, its tool calls read as strictly as those of one that comes at once."""
+        """Return the reply, with streamed tool calls parsed as strictly as unstreamed ones."""
         good, bad = list[ToolCall](), list(reply.invalid_tool_calls)
         made = iter(reply.tool_calls)
         for text in self._calls.values():
@@ -238,11 +235,11 @@ class Pieces(BaseCallbackHandler):
         return reply.model_copy(update={"tool_calls": [*good, *made], "invalid_tool_calls": bad})
 
     def is_cut(self, reply: Any, *, streaming: bool) -> bool:
-        """Whether a reply that came in pieces has no end: who closes a stream politely leaves half.
+        """Check whether a streamed reply is truncated: it has no finish reason.
 
         Args:
             reply: the message.
-            streaming: whether the model streams all that it says.
+            streaming: whether the model streams every reply.
         """
         told: Mapping[str, Any] = getattr(reply, "response_metadata", None) or {}
         streamed = streaming or (self.came and told.get("model_provider") in _WIRES)
@@ -250,10 +247,10 @@ class Pieces(BaseCallbackHandler):
 
 
 class Words(Pieces, _StreamingCallbackHandler[Any]):
-    """Listens, and has the reply streamed where the model can.
+    """Callback handler that requests streaming and reports the text so far.
 
     Args:
-        tell: told all that was written so far, whenever there is more.
+        tell: called with all text so far, whenever there is more.
     """
 
     def __init__(self, tell: Callable[[str], None]) -> None:
@@ -261,7 +258,7 @@ class Words(Pieces, _StreamingCallbackHandler[Any]):
         self._tell, self._text = tell, ""
 
     def on_llm_new_token(self, *_: Any, chunk: Any = None, **__: Any) -> None:
-        """A piece has come: tell it, if there are words in it."""
+        """Report the text so far, if the chunk has text."""
         super().on_llm_new_token(*_, chunk=chunk, **__)
         words = str(getattr(getattr(chunk, "message", None), "text", ""))
         if words and len(self._text) < MOST_TOLD:
@@ -274,16 +271,16 @@ class Words(Pieces, _StreamingCallbackHandler[Any]):
         run_id: UUID,  # noqa: ARG002
         output: AsyncIterator[Any],
     ) -> AsyncIterator[Any]:
-        """Nothing is done to other things that stream."""
+        """Return the stream unchanged; LangChain requires the method."""
         return output
 
     def tap_output_iter(self, run_id: UUID, output: Iterator[Any]) -> Iterator[Any]:  # noqa: ARG002
-        """Nothing is done to other things that stream."""
+        """Return the stream unchanged; LangChain requires the method."""
         return output
 
 
 def _is_object(text: str, read: Callable[[str], Any]) -> bool:
-    """Whether a call's arguments are an object; none at all are an empty one."""
+    """Check whether a call's arguments are a JSON object; empty arguments count as one."""
     try:
         return not text or isinstance(read(text), dict)
     except ValueError:
@@ -298,38 +295,38 @@ _SAID = (
 
 
 class Gate(Protocol):
-    """What every call that is not answered from the cache has to pass, such as a `Budget`."""
+    """Protocol of a check that every uncached call has to pass, such as a `Budget`."""
 
     async def reserve(
         self, model: str, messages: Sequence[BaseMessage], bound: Mapping[str, Any]
     ) -> int:
-        """Let the call pass, or raise; ``bound`` holds tools, schema and the like."""
+        """Admit a call, or raise; ``bound`` holds tools, schema and the like."""
 
     def settle(self, reservation: int, model: str, reply: AIMessage | None) -> None:
-        """Take note of what it gave; None: it failed."""
+        """Record the call's reply; None if it failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallSettings:
-    """What stands around the calls made in a context.
+    """Settings of the calls made in a context.
 
     Attributes:
-        cache: where replies are kept; None keeps none.
-        cache_in_process: keep those of models in this process too.
-        epoch: which of several replies to one request; part of the cache's key.
-        role: what the model is used for, where the call does not say.
-        max_retries: attempts after the first; None leaves it to the model.
-        attempt_timeout: seconds of one attempt; None leaves it to the model.
+        cache: the store of replies; None for no cache.
+        cache_in_process: also cache replies of models in this process.
+        epoch: selects one of several replies to one request; part of the cache's key.
+        role: the model's role, if the call does not say.
+        max_retries: attempts after the first; None for the model's own value.
+        attempt_timeout: seconds of one attempt; None for the model's own value.
         gate: passed before each call.
-        on_retry: told the model's name and each retry before its wait.
-        on_call: told of each call once it has ended; it must be quick, and what it raises is lost.
-        on_words: told, while a reply comes, all that is written of it so far, as the server sends
-            it, and "" where an attempt came to nothing; it must be quick, and what it raises is
-            lost. Where it is given, models that can stream do.
-        lost: gets what calls that failed for good came to.
-        connections: so many attempts are under way at once; None bounds them nowhere.
-        holds: how long models asked not to be called; each attempt waits for its own.
-        stopping: whether the session ends: what fails then is not tried again.
+        on_retry: called with the model's name and each retry, before its wait.
+        on_call: called with each finished call; it must be quick, and its exceptions are ignored.
+        on_words: called while a reply streams with all of its text so far, and with "" if an
+            attempt failed; it must be quick, and its exceptions are ignored. If it is given, models
+            that can stream do.
+        lost: collects the usage of calls that failed for good.
+        connections: limits the attempts under way at once; None for no limit.
+        holds: waiting times that models asked for; each attempt waits for its model's.
+        stopping: returns whether the session ends; then failures are not retried.
     """
 
     cache: Replies | None = None
@@ -354,10 +351,10 @@ _PLAIN = CallSettings()
 
 @contextmanager
 def call_settings(settings: CallSettings | None = None, **changes: Any) -> Iterator[CallSettings]:
-    """Set what stands around the calls of this block, and of the tasks that start in it.
+    """Set the settings of the calls in this block, and in the tasks that start in it.
 
     Args:
-        settings: all of it; None starts from what holds already.
+        settings: all settings; None starts from the current ones.
         **changes: single fields of `CallSettings`.
     """
     made = replace(settings or _settings.get(_PLAIN), **changes)
@@ -369,7 +366,7 @@ def call_settings(settings: CallSettings | None = None, **changes: Any) -> Itera
 
 
 def current_settings() -> CallSettings:
-    """What stands around calls made here and now."""
+    """Return the call settings of the current context."""
     return _settings.get(_PLAIN)
 
 
@@ -381,27 +378,27 @@ async def acall(
     policy: RetryPolicy | None = None,
     on_retry: Callable[[Retry], None] | None = None,
 ) -> AIMessage:
-    """Ask a model once, with retries; the way every graph's model node asks.
+    """Call a model once, with retries; every graph's model node uses this.
 
     Args:
-        bound: a chat model, or what `navloom.models.binding.bind` made of one.
+        bound: a chat model, or a runnable made by `navloom.models.binding.bind`.
         messages: the conversation so far.
-        role: what the model is used for; None takes that of `call_settings`, "generator".
-        policy: how to try again; None takes `call_settings`, then what the model was made with
+        role: the model's role; None takes that of `call_settings`, "generator".
+        policy: the retry policy; None takes `call_settings`, then what the model was made with
             (``max_retries`` and ``attempt_timeout`` of `get_model`).
-        on_retry: told of each retry before its wait.
+        on_retry: called at each retry, before its wait.
 
     Returns:
-        The model's message, or the one kept for this very request, with ``usage_metadata`` where
-        the backend counts and a stamp (`navloom.models.usage`); what is beyond reason in it is cut
-        (`navloom.models.messages.sane`), and so is any key in it.
+        The model's message, or the cached one for this request, with ``usage_metadata`` if the
+        backend counts, and a stamp (`navloom.models.usage`). Its excesses are cut
+        (`navloom.models.messages.sane`), and secrets are redacted.
 
     Raises:
-        ModelError: where the model cannot be had: one line that names the model, the HTTP status
-            and what to do. An answer that is merely bad is returned, not raised.
-        ModelRefusedError: where every further call would end the same way.
-        LimitReachedError: where the session may not use more.
-        StoppedError: it failed, and the session ends before it is tried again.
+        ModelError: the model cannot be reached: one line that names the model, the HTTP status and
+            what to do. A bad answer is returned, not raised.
+        ModelRefusedError: every further call would fail the same way.
+        LimitReachedError: the session has reached its limits.
+        StoppedError: the call failed, and the session ends before a retry.
     """
     settings, model = _settings.get(_PLAIN), model_of(bound)
     ask = _Ask(model, role or settings.role, policy or policy_of(model, settings), settings)
@@ -426,7 +423,7 @@ async def acall(
 
 
 class _Ask:
-    """One request to one model, and what it took."""
+    """One request to one model, with its attempts and times."""
 
     def __init__(self, model: Any, role: str, policy: RetryPolicy, settings: CallSettings) -> None:
         self.model, self.role, self.policy, self.settings = model, role, policy, settings
@@ -436,12 +433,12 @@ class _Ask:
         self.began, self.since = time.monotonic(), time.time()
 
     def key(self, bound: Any, messages: Sequence[BaseMessage]) -> str | None:
-        """The name of the reply in the cache; None where it is not to be kept."""
+        """Return the reply's key in the cache; None if it is not cached."""
         settings = self.settings
         if settings.cache is None or not (self.remote or settings.cache_in_process):
             return None
         return cache_key(
-            # Options of the name are among the parameters, where they change what is sent.
+            # Options in the name are already among the parameters if they change the request.
             model=read_spec(self.name).bare,
             messages=messages,
             bound=_bound_to(bound),
@@ -451,15 +448,15 @@ class _Ask:
         )
 
     def sent(self, bound: Any) -> dict[str, Any]:
-        """What was bound to the model and is said to it."""
-        # A builtin model's job and seed are told beside what counts as said.
+        """Return the bound arguments that are sent to the model."""
+        # A builtin model's job and seed do not count as part of the request.
         beside = ("job", "seed") if getattr(type(self.model), "takes_job", False) else ()
         return {key: value for key, value in _bound_to(bound).items() if key not in beside}
 
     def ended(
         self, bound: Any, messages: Sequence[BaseMessage], reply: AIMessage, *, cached: bool
     ) -> AIMessage:
-        """The reply with what it took, which is told."""
+        """Stamp the reply with its usage and report the finished call."""
         said = stamped(
             reply,
             model=self.name,
@@ -480,7 +477,7 @@ class _Ask:
         error: BaseException | None = None,
         cached: bool = False,
     ) -> None:
-        """Tell whoever listens that the call has ended: no listener can make it fail."""
+        """Report the finished call to the listeners; exceptions of listeners are ignored."""
         listeners = (tell_call if is_traced() else None, self.settings.on_call)
         for listener in filter(None, listeners):
             with suppress(Exception):
@@ -505,12 +502,12 @@ class _Ask:
     async def answer(
         self, bound: Runnable[Any, Any], messages: list[BaseMessage], pieces: Pieces
     ) -> Any:
-        """One answer; where our own bound of a reply does not fit, one as long as there is room."""
+        """Make one attempt; if our own bound on the reply does not fit, retry without it."""
         about = getattr(self.model, "metadata", None) or {}
         ours = about.get(OUR_BOUND)
         told = merge_configs(ensure_config(), {"callbacks": [pieces]})
         try:
-            # What room is left is less than our bound, and a server bounds what is not bounded.
+            # The remaining context is smaller than our bound; servers limit unbounded replies to it.
             return await bound.ainvoke(
                 messages, told, **({"max_tokens": None} if ours == 0 else {})
             )
@@ -529,7 +526,7 @@ class _Ask:
         messages: Sequence[BaseMessage],
         on_retry: Callable[[Retry], None] | None,
     ) -> AIMessage:
-        """What the model says, without secrets; or the one line of why it says nothing."""
+        """Return the model's reply without secrets, or raise an error of one line."""
         for value in list(getattr(self.model, "__dict__", {}).values()):
             reveal = getattr(value, "get_secret_value", None)
             if callable(reveal):
@@ -553,7 +550,7 @@ class _Ask:
                 if pieces.is_cut(reply, streaming=getattr(self.model, "streaming", False)):
                     raise ConnectionError("the stream ended before the reply did")
             except BaseException as error:
-                # A server that cannot stream sends its reply whole, and no piece is found in it.
+                # A server that cannot stream sends a whole reply, in which no chunk is found.
                 self.streams = pieces.came or not isinstance(error, ValueError)
                 if words is not None and pieces.came:
                     with suppress(Exception):
@@ -564,7 +561,7 @@ class _Ask:
             if not isinstance(reply, AIMessage) or not pieces.came:
                 return reply
             if reply.usage_metadata is None:
-                # What it costs goes before when it is seen: limits hold by what is counted.
+                # Counting usage takes precedence over streaming, since limits depend on it.
                 about[COUNTS_WHOLE_ALONE] = True
             return pieces.whole(reply)
 
@@ -594,7 +591,7 @@ class _Ask:
             if failure is None:
                 raise
             if refused_ability(failure.status, failure.text) == "images":
-                # Whoever asks it next knows.
+                # Later checks of this model then refuse images before a call.
                 self.model.profile = {**(self.model.profile or {}), "image_inputs": False}
             raise model_error(self.model, self.name, failure, self.policy, self.attempts) from error
         if not isinstance(reply, AIMessage):
@@ -606,7 +603,7 @@ class _Ask:
 
 
 def _replayable(message: BaseMessage) -> BaseMessage:
-    """A message as servers take it back: some refuse a history whose arguments are no JSON."""
+    """Return a message that servers accept in a history: invalid arguments become ``{}``."""
     broken = message.invalid_tool_calls if isinstance(message, AIMessage) else []
     if not broken:
         return message
@@ -616,7 +613,7 @@ def _replayable(message: BaseMessage) -> BaseMessage:
 
 
 def _layers(runnable: Any) -> Iterator[Any]:
-    """A bound runnable and what it wraps, from without to within."""
+    """Yield a bound runnable and what it wraps, outermost first."""
     inner = runnable
     for _ in range(_MOST_WRAPPERS):
         if inner is None:
@@ -626,7 +623,7 @@ def _layers(runnable: Any) -> Iterator[Any]:
 
 
 def _bound_to(runnable: Any) -> dict[str, Any]:
-    """The arguments bound to a model, through all wrappers; an inner one counts more."""
+    """Return the arguments bound to a model through all wrappers; inner ones take precedence."""
     found: dict[str, Any] = {}
     for layer in takewhile(lambda each: not isinstance(each, BaseChatModel), _layers(runnable)):
         found |= getattr(layer, "kwargs", None) or {}
@@ -634,7 +631,7 @@ def _bound_to(runnable: Any) -> dict[str, Any]:
 
 
 def _sampling_of(model: Any) -> dict[str, Any]:
-    """The parameters that a model sends with each request."""
+    """Return the parameters that a model sends with each request."""
     try:
         return dict(model._get_invocation_params(stop=None))
     except (AttributeError, TypeError):
@@ -642,19 +639,19 @@ def _sampling_of(model: Any) -> dict[str, Any]:
 
 
 def model_of(runnable: Any) -> Any:
-    """The chat model inside a bound runnable (the runnable itself, where none is found)."""
+    """Return the chat model inside a bound runnable (the runnable itself if none is found)."""
     found = (layer for layer in _layers(runnable) if isinstance(layer, BaseChatModel))
     return next(found, runnable)
 
 
 def model_name(model: Any) -> str:
-    """The model's name as ``provider/name``, or what its class calls itself."""
+    """Return the model's name as ``provider/name``, or its class's own name for itself."""
     metadata = getattr(model, "metadata", None) or {}
     return str(metadata.get("navloom_model") or getattr(model, "_llm_type", type(model).__name__))
 
 
 def policy_of(model: Any, settings: CallSettings = _PLAIN) -> RetryPolicy:
-    """The retry policy of the settings, of what a model was made with, or the default one."""
+    """Return the retry policy of the settings, else of the model, else the default."""
     metadata = getattr(model, "metadata", None) or {}
     attempts = None if settings.max_retries is None else settings.max_retries + 1
     given: dict[str, Any] = {

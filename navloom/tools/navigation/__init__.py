@@ -1,1 +1,1 @@
-"""What a navigator may do next, how its words are read, and what an oracle may say."""
+"""Options of a navigator, parsing of its replies, and the limits on an oracle's answers."""

@@ -1,18 +1,18 @@
-"""What an oracle's words give away, by kind: measured in every answer.
+"""Kinds of information that an oracle's answer discloses, measured in every answer.
 
-An oracle guides in words; how much of its help is knowledge of the way, and how much is the choice
-itself, is told by what its answers hold:
+An oracle guides in words. These kinds tell how much of its help is knowledge of the route, and how
+much is the choice itself:
 
-- ``id``, ``option``, ``coordinates``: what it must not say (:mod:`navloom.tools.navigation.leaks`),
-  withheld or not;
-- ``text``: an option in its own words: four of its words in a row, or all of them where it has
-  fewer, that do not stand in every option; a looser paraphrase is not seen;
+- ``id``, ``option``, ``coordinates``: forbidden (:mod:`navloom.tools.navigation.leaks`), counted
+  whether withheld or not;
+- ``text``: an option in its own words: four consecutive words, or all of them if it has fewer, that
+  do not occur in every option; a looser paraphrase is not detected;
 - ``direction``: where to turn or go: left, right, ahead, behind, degrees, up, down;
 - ``arrival``: whether this is the goal: "you have arrived", "not yet", "stop here".
 
-An oracle that is not to say whether the navigator has arrived neither answers a question of that
-kind (``asks_arrival``) nor says it (``arrival_in``). Both go by words alone, English ones; that an
-answer names a way on, or that none comes, still tells something.
+An oracle that must not disclose arrival neither answers such a question (``asks_arrival``) nor
+states it (``arrival_in``). Both match English words only. An answer that names a candidate, or a
+missing answer, still discloses something.
 """
 
 from __future__ import annotations
@@ -61,12 +61,12 @@ _SENTENCE = re.compile(r"[^.!?]+[.!?]*")
 
 
 def gives_away(text: str, options: Sequence[Option], scene: Scene) -> list[Given]:
-    """The kinds of what an answer gives away, in the order of ``KINDS``.
+    """Return the kinds of information that an answer discloses, in the order of ``KINDS``.
 
     Args:
         text: the answer as the model gave it, before anything is withheld.
-        options: what the navigator may choose from as it reads this.
-        scene: whose viewpoints it may name.
+        options: the navigator's options when it reads the answer.
+        scene: the scene whose viewpoint ids are looked for.
     """
     found = {leak.kind for leak in find_leaks(text, scene)}
     held = {
@@ -78,7 +78,7 @@ def gives_away(text: str, options: Sequence[Option], scene: Scene) -> list[Given
 
 
 def _quotes(text: str, options: Sequence[Option]) -> bool:
-    """Whether it holds a run of an option's words that not every option has."""
+    """Check for a run of an option's words that not every option has."""
     runs = [_runs(_words(without_notes(option.description))) for option in options]
     counts = Counter(run for each in runs for run in each)
     telling = {run for run, many in counts.items() if many < len(runs) or many == 1}
@@ -92,7 +92,7 @@ def _quotes(text: str, options: Sequence[Option]) -> bool:
 
 def _runs(words: Sequence[str]) -> set[tuple[str, ...]]:
     many = min(_RUN, len(words))
-    # A word alone, such as "bed", is said by whoever speaks of the place.
+    # A single word, such as "bed", is too common to count as a quotation.
     if many < 2:
         return set()
     return {tuple(words[at : at + many]) for at in range(len(words) - many + 1)}
@@ -103,7 +103,7 @@ def _words(text: str) -> list[str]:
 
 
 def asks_arrival(question: str) -> bool:
-    """Whether a question asks if this is the goal, or whether to stop.
+    """Check whether a question asks if this is the goal, or whether to stop.
 
     >>> [asks_arrival(each) for each in ("Have I arrived?", "Which way is the goal?")]
     [True, False]
@@ -112,7 +112,7 @@ def asks_arrival(question: str) -> bool:
 
 
 def arrival_in(text: str) -> Iterator[Leak]:
-    """The sentences that say whether this is the goal, as what is to be withheld.
+    """Yield the sentences that disclose whether this is the goal, as leaks to withhold.
 
     >>> [leak.text for leak in arrival_in("No, not yet. Go left.")]
     ['No, not yet.']

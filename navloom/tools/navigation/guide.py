@@ -1,9 +1,9 @@
-"""What somebody who knows the home, or the way too, could tell a robot: facts, and no ids.
+"""Facts about the map, and about the route, from which an oracle answers; they contain no ids.
 
-Two levels of what an oracle knows beyond what the navigator sees: the map (`map_facts`: rooms and
-where the goal lies, and not the way there) and the path (`guide`: that, and the way). The papers'
-oracle (VLN-MME 4.4, VLNVerse 5.4) is a model alone and has neither. A model puts the facts into
-words. No fact holds a viewpoint's id, a coordinate or an option's number, and every name in it is
+There are two levels of oracle knowledge beyond what the navigator sees: the map (`map_facts`: rooms
+and where the goal lies, without the route) and the path (`guide`: the map and the route). The
+papers' oracle (VLN-MME 4.4, VLNVerse 5.4) is a model alone and has neither. A model puts the facts
+into words. No fact holds a viewpoint id, a coordinate or an option number, and every name in it is
 bounded and safe to quote.
 
 >>> from navloom.scenes.uri import load_scene
@@ -49,53 +49,53 @@ _MOST_TURNS = 4
 
 
 class MapFacts(TypedDict):
-    """What a map shows of one pose and one goal, without a way; None is what nobody knows."""
+    """Facts that a map shows for one pose and one goal, without the route; None is unknown."""
 
     at_goal: bool
-    """It stands on a goal viewpoint."""
+    """Whether the robot is at a goal viewpoint."""
     here: str | None
-    """The type of the room it is in."""
+    """Type of the robot's room."""
     rooms: list[str]
-    """The nearest other rooms of known type: type, direction, metres in a straight line."""
+    """Nearest other rooms of known type: type, direction, straight-line metres."""
     goal_direction: Direction | None
-    """Where the goal lies as the robot looks, in a straight line, whatever is between."""
+    """Straight-line direction of the goal, relative to the robot's heading."""
     goal_turn: str | None
-    """The same finer, in words, rounded to 10 degrees."""
+    """The same direction in words, rounded to 10 degrees."""
     goal_m: float | None
-    """Metres to the goal in a straight line."""
+    """Straight-line metres to the goal."""
     goal_up_down: Level
     """Whether the goal is over 1 m higher or lower than here."""
     goal_region: str | None
-    """The type of the room the goal is in."""
+    """Type of the goal's room."""
     goal_landmark: str | None
-    """A thing near the goal."""
+    """Name of an item near the goal."""
 
 
 class Facts(MapFacts):
-    """What is known of the way, too."""
+    """Map facts, and facts about the route."""
 
     reachable: bool
-    """There is a way to a goal."""
+    """Whether a path to a goal exists."""
     direction: Direction | None
-    """Where the next viewpoint of the way lies, as the robot looks: quarters of 90 degrees."""
+    """Quarter in which the path's next viewpoint lies, relative to the robot's heading."""
     turn: str | None
-    """The same finer, in words, rounded to 10 degrees."""
+    """The same direction in words, rounded to 10 degrees."""
     next_m: float | None
     """Metres to the next viewpoint."""
     distance_m: float | None
-    """Metres of way to the goal."""
+    """Path length to the goal, in metres."""
     up_down: Level
     """Whether the next hop climbs (:data:`navloom.sim.protocol.STEEP_RAD`)."""
     next_region: str | None
-    """The type of the next other room on the way."""
+    """Type of the next other room on the path."""
     regions_ahead: list[str]
-    """The types of the other rooms on the way, in order; those of unknown type are left out."""
+    """Types of the other rooms on the path, in order, without unknown ones."""
     landmark: str | None
-    """A thing to walk towards."""
+    """Name of an item to walk towards."""
     towards: str | None
-    """What lies that way: the description of the next viewpoint as navigators read it."""
+    """Description of the path's next viewpoint, as navigators read it."""
     turns: list[str]
-    """The way in words: straight pieces and turns, the first few."""
+    """First turns and straight pieces of the path, in words."""
 
 
 def guide(
@@ -107,16 +107,17 @@ def guide(
     *,
     captions: CaptionSource | None = None,
 ) -> Facts:
-    """Work out the facts for one pose.
+    """Compute the facts for one pose.
 
     Args:
         scene: the home.
-        viewpoint: where the robot stands.
-        heading: where it looks, radians clockwise from -z.
-        goals: the viewpoints that count as the goal; none means that nobody knows it.
-        path: the reference path; its rest is the way wherever the robot stands on it, since the
-            instruction describes that way. Elsewhere the way is the shortest to the nearest goal.
-        captions: words about places; without them ``towards`` is None.
+        viewpoint: the robot's viewpoint.
+        heading: the robot's heading, radians clockwise from -z.
+        goals: the viewpoints that count as the goal; empty if the goal is unknown.
+        path: the reference path; where the robot is on it, its rest is the route, since the
+            instruction describes that route. Elsewhere the route is the shortest path to the
+            nearest goal.
+        captions: captions of viewpoints; without them ``towards`` is None.
 
     Raises:
         UsageError: a viewpoint that the scene does not have.
@@ -142,13 +143,13 @@ def guide(
 
 
 def map_facts(scene: Scene, viewpoint: str, heading: float, goals: Sequence[str]) -> MapFacts:
-    """Work out what a map shows of one pose: of several goals, of the nearest in a straight line.
+    """Compute the map's facts for one pose and the nearest goal in a straight line.
 
     Args:
         scene: the home.
-        viewpoint: where the robot stands.
-        heading: where it looks, radians clockwise from -z.
-        goals: the viewpoints that count as the goal; none means that nobody knows it.
+        viewpoint: the robot's viewpoint.
+        heading: the robot's heading, radians clockwise from -z.
+        goals: the viewpoints that count as the goal; empty if the goal is unknown.
 
     Raises:
         UsageError: a viewpoint that the scene does not have.
@@ -176,7 +177,7 @@ def _on_map(pose: _Pose, at_goal: bool, end: str | None) -> MapFacts:
 
 
 def _rooms(pose: _Pose) -> list[str]:
-    """The nearest other rooms, each by its viewpoint that is nearest."""
+    """Describe the nearest other rooms, each by its nearest viewpoint."""
     scene, near = pose.scene, dict[str, tuple[float, str]]()
     for other in scene.viewpoints:
         region, metres = other.region, distance_3d(pose.at, other.position)
@@ -191,10 +192,10 @@ def _rooms(pose: _Pose) -> list[str]:
 
 
 def check_viewpoints(scene: Scene, named: Iterable[str]) -> None:
-    """Refuse names of no viewpoint.
+    """Refuse names that are no viewpoint of the scene.
 
     Raises:
-        UsageError: the scene has none of such a name.
+        UsageError: an unknown viewpoint.
     """
     known = metre_table(scene, "3d").index
     for name in named:
@@ -207,7 +208,7 @@ def check_viewpoints(scene: Scene, named: Iterable[str]) -> None:
 def way_to_goal(
     scene: Scene, viewpoint: str, goals: Sequence[str], path: Sequence[str] = ()
 ) -> list[str]:
-    """The viewpoints from here to a goal, both included; empty where there is no way or no goal.
+    """Return the viewpoints from here to a goal, both included; empty without a path or goal.
 
     Raises:
         UsageError: a viewpoint that the scene does not have.
@@ -242,20 +243,20 @@ class _Pose:
         return self.scene.viewpoint_by_id[self.viewpoint].position
 
     def turn_to(self, other: str) -> float:
-        """Radians to turn to look at another viewpoint; to the right is positive."""
+        """Return the turn towards another viewpoint in radians, positive to the right."""
         there = self.scene.viewpoint_by_id[other].position
-        # Of two viewpoints above one another the way is straight on, whichever way one looks.
+        # Between viewpoints above one another no turn is defined: go straight on.
         if distance_2d(self.at, there) < 1e-6:
             return 0.0
         return turn_between(self.heading, heading_to(self.at, there))
 
     def climb_to(self, other: str) -> Level:
-        """Whether the straight way there goes up or down, as the options of a step say it."""
+        """Return whether the straight line there goes up or down, by the threshold of options."""
         there = self.scene.viewpoint_by_id[other].position
         return _LEVELS[up_or_down(elevation_to(self.at, there))]
 
     def storeys_to(self, other: str) -> Level:
-        """Whether the floor there is higher or lower by over a metre."""
+        """Return whether the floor there is more than a metre higher or lower."""
         at = self.scene.viewpoint_by_id
         rise = at[other].ground[1] - at[self.viewpoint].ground[1]
         if abs(rise) <= _STOREY_M:
@@ -288,7 +289,7 @@ def _region_words(scene: Scene, viewpoint: str) -> str | None:
 
 
 def _regions(scene: Scene, way: Sequence[str]) -> list[str]:
-    """The types of the rooms that the way enters, in order."""
+    """Return the types of the rooms that the path enters, in order."""
     named: list[str] = []
     for a, b in pairwise(way):
         before, after = scene.viewpoint_by_id[a].region, scene.viewpoint_by_id[b].region
@@ -305,7 +306,7 @@ def _towards(captions: CaptionSource | None, viewpoint: str, ahead: str) -> str 
 
 
 def _landmark(pose: _Pose, ahead: str, captions: CaptionSource | None) -> str | None:
-    """A thing to be seen in the direction of the next viewpoint, else one beside it."""
+    """Return an item visible in the direction of the next viewpoint, else one beside it."""
     seen = captions.at(pose.viewpoint).objects if captions is not None else ()
     way = pose.heading + pose.turn_to(ahead)
     in_view = [
@@ -317,7 +318,7 @@ def _landmark(pose: _Pose, ahead: str, captions: CaptionSource | None) -> str | 
 
 
 def _nearest(scene: Scene, viewpoint: str) -> str | None:
-    """A thing within a few metres of a viewpoint, of its own room where that is known."""
+    """Return an item within a few metres of a viewpoint, in its own room if that is known."""
     there = scene.viewpoint_by_id[viewpoint]
     items = scene.items_in(there.region) if there.region else scene.items
     near = [
@@ -329,7 +330,7 @@ def _nearest(scene: Scene, viewpoint: str) -> str | None:
 
 
 def _telling(scene: Scene, near: Iterable[tuple[str, float]]) -> str | None:
-    """The thing that tells most: furniture first, then what is rare in the home, then near."""
+    """Return the most distinctive item: furniture first, then rare in the home, then near."""
     common, furniture = _names(scene)
     ranked = sorted(
         near, key=lambda thing: (thing[0] not in furniture, common[thing[0]], thing[1], thing[0])
@@ -344,7 +345,7 @@ def _names(scene: Scene) -> tuple[Counter[str], set[str]]:
 
 
 def _turns(scene: Scene, way: Sequence[str], heading: float) -> list[str]:
-    """The way as turns and straight pieces, such as ``turn left, then 4 m``."""
+    """Describe the path as turns and straight pieces, such as ``turn left, then 4 m``."""
     pieces: list[tuple[str, float]] = []
     looks = heading
     for a, b in pairwise(way):

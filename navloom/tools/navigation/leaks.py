@@ -1,21 +1,21 @@
-"""What an oracle must not say: ids of viewpoints, numbers of options, coordinates.
+"""Leaks in an oracle's answer: ids of viewpoints, numbers of options, coordinates.
 
-VLNVerse 5.4's oracle answers from the map; a navigator that is handed a node's id or an option's
-number has been carried, not guided. What is looked for, in this order:
+VLNVerse 5.4's oracle answers from the map. A navigator that is given a node's id or an option's
+number has been handed the action instead of guidance. Leaks are searched in this order:
 
-- ``id``: a viewpoint's id, or six of its characters in a row where ids are long codes; anything of
+- ``id``: a viewpoint's id, or six consecutive characters of it if ids are long codes; anything of
   the shape of an identifier, such as ``node_3``, ``Kitchen_4`` or ``1_0``;
 - ``option``: a number or an ordinal beside a word such as option, choice, list, node, marker or
-  viewpoint, or after take, choose, pick or select; "the last one" where no door, room or thing was
-  spoken of before; a reply that is nothing but a number;
+  viewpoint, or after take, choose, pick or select; "the last one" if no door, room or item was
+  mentioned before; a reply that is nothing but a number;
 - ``coordinates``: two or three numbers in brackets, two with decimals side by side, ``x = 1.5``,
   "coordinates 3 and 4"; with a decimal comma, too.
 
-It is looked for in the text as it stands, with look-alike letters as Latin ones, and with numbers
-in words as digits. A text in code, backwards or in another alphabet is not decoded.
+The search reads the text as it is, with look-alike letters replaced by Latin ones, and with number
+words replaced by digits. A text in code, backwards or in another alphabet is not decoded.
 
 Distances, angles, floors and counts ("3 meters", "90 degrees", "two doors", "the last door") are no
-leaks. A riddle ("one more than two") is not seen.
+leaks. A riddle ("one more than two") is not detected.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from navloom.tools.forms import plain_letters
 Kind = Literal["id", "option", "coordinates", "arrival"]
 Rules: TypeAlias = tuple[tuple[Kind, re.Pattern[str]], ...]
 WITHHELD = "(withheld)"
-"""What stands in a redacted answer where a leak was."""
+"""Replacement of a leak in a redacted answer."""
 _GRAM = 6
 _LONG = 12
-"""From so many characters on an id is a code, and a part of it gives it away."""
+"""Length from which an id is a code, so that a part of it discloses it."""
 _UNIT = (
     r"(?!\s{0,2}(?:k?m\b|cm\b|met|feet|foot|ft\b|step|stair|flight|room|door|chair|table|deg|°|%|"
     r"o'clock|more\b|of\b))"
@@ -108,7 +108,7 @@ _SPOKEN_OF = re.compile(
     r"stool|seat|counter|shel\w{1,3}|wall|way|path|gate|row|pair|set|mirror|bench|car|light)(?:e?s)?)\b",
     re.IGNORECASE,
 )
-"""What an ordinal may count; under ``list`` what it must not."""
+"""Words that an ordinal may count; the group ``list`` has those it must not."""
 _SPELLED = re.compile(
     rf"\b(?:{'|'.join(_DIGITS)})\b(?:[\s-]{{1,3}}(?:(?:{'|'.join(_DIGITS)})\b|[a-z0-9]\b))*",
     re.IGNORECASE,
@@ -119,13 +119,13 @@ _TOKEN = re.compile(r"[\w.:-]+")
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """One thing that an answer gives away.
+    """One leak in an answer.
 
     Attributes:
-        kind: what it is.
-        start: where in the text it begins.
-        end: where it ends.
-        text: the words themselves.
+        kind: the kind of leak.
+        start: index in the text where it begins.
+        end: index where it ends.
+        text: the leaking words.
     """
 
     kind: Kind
@@ -136,19 +136,20 @@ class Leak:
 
 @dataclass(frozen=True)
 class _Codes:
-    """A scene's viewpoint ids, ready to be looked for."""
+    """Index of a scene's viewpoint ids for the search."""
 
     whole: frozenset[str]
     grams: frozenset[str]
 
 
 def find_leaks(text: str, scene: Scene) -> list[Leak]:
-    """What an answer gives away, in the order it stands there; overlapping finds are joined.
+    """Return the leaks in an answer, in order; overlapping ones are merged.
 
     Args:
         text: the answer.
-        scene: whose viewpoints must not be named. An id without a digit, or of digits alone, is
-            only found beside a word such as node: by itself it is an ordinary word or number.
+        scene: the scene whose viewpoints must not be named. An id without a digit, or of digits
+            alone, is only found beside a word such as node: by itself it is an ordinary word or
+            number.
     """
     codes = per_scene(scene, "leak_codes", lambda: _codes([v.id for v in scene.viewpoints]))
     found = [Leak(kind, start, end, text[start:end]) for kind, start, end in _found(text, codes)]
@@ -156,7 +157,7 @@ def find_leaks(text: str, scene: Scene) -> list[Leak]:
 
 
 def without_leaks(text: str, leaks: Sequence[Leak]) -> str:
-    """The text with each leak withheld."""
+    """Return the text with each leak withheld."""
     for leak in sorted(leaks, key=lambda leak: -leak.start):
         text = f"{text[: leak.start]}{WITHHELD}{text[leak.end :]}"
     return text
@@ -164,12 +165,12 @@ def without_leaks(text: str, leaks: Sequence[Leak]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """A text under one reading, each character with its place in the text.
+    """A normalized reading of a text, with each character's position in the original.
 
     Attributes:
-        text: how it reads.
-        starts: of each character, where in the text that begins which it stands for.
-        ends: and where that ends.
+        text: the normalized text.
+        starts: for each character, where the original text it stands for begins.
+        ends: for each character, where that text ends.
     """
 
     text: str
@@ -177,11 +178,11 @@ class _View:
     ends: Sequence[int]
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Where in the text stands what the view has from ``start`` to before ``end``."""
+        """Return the original positions of the view's characters ``start`` to before ``end``."""
         return self.starts[start], self.ends[end - 1]
 
     def replaced(self, what: re.Pattern[str], by: Callable[[re.Match[str]], str]) -> _View:
-        """Matches replaced; each new character stands for the whole match."""
+        """Replace matches; each new character stands for the whole match."""
         pieces, starts, ends, done = [], list[int](), list[int](), 0
         for match in what.finditer(self.text):
             new, (start, end) = by(match), self.span(match.start(), match.end())
@@ -197,7 +198,7 @@ Found: TypeAlias = tuple[Kind, int, int]
 
 
 def _found(text: str, codes: _Codes) -> Iterator[Found]:
-    """What stands in any reading of a text, as places in the text."""
+    """Yield the leaks in every reading of a text, as positions in the original."""
     raw = _View(text, range(len(text)), range(1, len(text) + 1))
     plain = raw
     if not text.isascii():
@@ -219,9 +220,10 @@ def _said(view: _View, codes: _Codes) -> Iterator[Found]:
 
 
 def _nameless(view: _View) -> Iterator[Found]:
-    """Ordinals that stand for an option: what was spoken of last before is no door, room or thing.
+    """Yield ordinals that mean an option: no door, room or item was mentioned just before.
 
-    "Two doors: take the last one" is a direction; "the last one", said of nothing, is an option.
+    "Two doors: take the last one" is a direction. "The last one" without a noun before is an
+    option.
     """
     spoken_of = [(m.start(), m["list"] is None) for m in _SPOKEN_OF.finditer(view.text)]
     for match in _ONE_OF.finditer(view.text):
@@ -231,10 +233,10 @@ def _nameless(view: _View) -> Iterator[Found]:
 
 
 def _in_digits(words: re.Match[str]) -> str:
-    """Numbers in words as digits: "twenty-one", "three point two", "one underscore zero"."""
+    """Convert number words to digits: "twenty-one", "three point two", "one underscore zero"."""
     parts = re.findall(r"\w+", words[0].lower())
     if len(parts) == 1:
-        # "One" alone is mostly no number, nor is a point.
+        # "One" alone is mostly a pronoun, and "point" alone a noun.
         alone = _DIGITS[parts[0]]
         return alone if alone.isdigit() and parts[0] not in ("one", "oh", "null") else words[0]
     said = ""
@@ -261,7 +263,7 @@ def _codes(ids: Sequence[str]) -> _Codes:
 
 
 def _whole_ids(text: str, codes: _Codes) -> Iterator[tuple[int, int]]:
-    """Ids of the scene, and what is written as ids are: a digit in a word with an underscore."""
+    """Yield ids of the scene, and words shaped like ids: with a digit and an underscore."""
     for match in _TOKEN.finditer(text):
         bare = match[0].rstrip(".:-")
         if bare.casefold() in codes.whole:
@@ -273,7 +275,7 @@ def _whole_ids(text: str, codes: _Codes) -> Iterator[tuple[int, int]]:
 
 
 def _parts(text: str, codes: _Codes) -> Iterator[tuple[int, int]]:
-    """Parts of long ids, looked for in the letters and digits alone."""
+    """Yield parts of long ids, searched in the letters and digits alone."""
     if not codes.grams:
         return
     places = [at for at, character in enumerate(text) if character.isalnum()]
@@ -284,7 +286,7 @@ def _parts(text: str, codes: _Codes) -> Iterator[tuple[int, int]]:
 
 
 def joined(text: str, found: Sequence[Leak]) -> list[Leak]:
-    """The same in the order they stand in the text; those that overlap are one."""
+    """Sort leaks by position and merge those that overlap."""
     whole: list[Leak] = []
     for leak in sorted(found, key=lambda leak: (leak.start, -leak.end)):
         if whole and leak.start < whole[-1].end:

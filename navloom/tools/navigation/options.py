@@ -1,15 +1,15 @@
-"""What a navigator may do next, and what it writes beside its action.
+"""Options of a navigation step, and the remarks a model writes beside its action.
 
-Options are places one hop away, grouped by where they lie as it looks now.
+Options are candidate viewpoints one hop away, grouped by direction relative to the current heading.
 
 Source: VLN-MME D.2 and Figure 10: options under Left, Front, Right and Back, each ``ID ->
-description``, and Stop beside them. Heading, distance and elevation stand before the description,
-as NavGPT prints them for each viewpoint; they are relative to where the agent looks. Options in the
-same words say what sets them apart. The paper's own are a number and a description, nothing else.
+description``, with Stop beside them. Heading, distance and elevation precede the description, as
+NavGPT prints them for each viewpoint; they are relative to the agent's heading. Options with equal
+descriptions say how they differ. The paper's own options are a number and a description only.
 
 Remarks are reasoning, reflection, decision and plan (VLN-MME D.4, D.8). They are kept as metadata.
-What stands between the tags of a thought is also where no action is looked for
-(:mod:`navloom.tools.navigation.parse_action`). One pass over the text, whatever it holds.
+The text between thought tags is also ignored when the action is parsed
+(:mod:`navloom.tools.navigation.parse_action`). Parsing takes one pass over the text.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from navloom.tools.forms import paragraph
 
 Direction: TypeAlias = Literal["Left", "Front", "Right", "Back"]
 DIRECTIONS: tuple[Direction, ...] = ("Left", "Front", "Right", "Back")
-"""In the order prompts and pictures show them."""
+"""In the order of prompts and images."""
 VISITED = "Visited"
-"""The group of the places to jump back to, which lie in no direction."""
+"""Group of the places to jump back to, which have no direction."""
 STOP_TEXT = "The instruction ends here: stop and stay."
 PAPER_STOP_TEXT = "Have reach the destination and stop here."
 """As VLN-MME prints it (Figure 10)."""
 NO_DESCRIPTION = "no description"
 ASK_TEXT = "Ask one question of {}, in place of moving."
 MOST_DESCRIPTION = 300
-"""Characters of a description that are shown: captions are a source's own words."""
+"""Maximum characters of a shown description, since captions are untrusted text."""
 _SUSPECT = frozenset(":<>`\uff1a\ufe55\u2236")
 _NOTE = re.compile(r"\s?\((?:node_\d{1,6}(?:, visited)?|the [^()]{1,30} alike[^()]{0,20})\)")
 _QUARTER = math.pi / 4
@@ -47,22 +47,22 @@ _ORDINALS = (
     *("sixth", "seventh", "eighth", "ninth", "tenth"),
 )
 _SAME_WAY, _SLOPE, _SAME_M = math.radians(20), math.radians(10), 0.5
-"""Two ways nearer than these do not lie left and right, above, or farther than one another."""
+"""Least differences by which two equal options are told apart: angles, then metres."""
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One place to go to, as a step's record keeps it.
+    """One candidate viewpoint that a step offers, as its record stores it.
 
     Attributes:
         id: its number among the options of one step, from 1.
-        viewpoint: where it leads; never shown to a model.
-        direction: where it lies as the agent looks now.
+        viewpoint: the viewpoint it leads to; never shown to a model.
+        direction: its quarter relative to the agent's heading.
         description: one bounded line; untrusted.
-        turn: how far to turn to it, radians, to the right positive; None where that is unknown.
-        distance: metres; None where that is unknown.
+        turn: turn towards it, radians, positive to the right; None if unknown.
+        distance: metres; None if unknown.
         elevation: radians, upwards positive.
-        hops: moves that it takes; over 1 where it is jumped back to.
+        hops: number of moves; over 1 for a jump back.
     """
 
     id: int
@@ -76,12 +76,12 @@ class Option:
 
 
 def direction_of(turn: float) -> Direction:
-    """The quarter that a turn ends in; what lies exactly between two goes to Front or Back.
+    """Return the quarter of a turn; the exact boundaries belong to Front or Back.
 
     >>> [direction_of(math.radians(degrees)) for degrees in (45, 46, -90, 180)]
     ['Front', 'Right', 'Left', 'Back']
     """
-    # Positions in a grid lie at exactly 45 degrees; rounding must not put them left or right.
+    # Positions in a grid lie at exactly 45 degrees; rounding must not move them left or right.
     if abs(turn) <= _QUARTER + _ROUNDING:
         return "Front"
     if abs(turn) >= 3 * _QUARTER - _ROUNDING:
@@ -90,12 +90,12 @@ def direction_of(turn: float) -> Direction:
 
 
 def options_of(observation: Observation, heading: float, *, apart: bool = True) -> list[Option]:
-    """The options of a step, numbered from 1 in the order of the candidates, which says nothing.
+    """Return the options of a step, numbered from 1 in the uninformative order of the candidates.
 
     Args:
         observation: its candidates are the options.
-        heading: where the agent looks, radians.
-        apart: whether those in the same words say which of them they are.
+        heading: the agent's heading, radians.
+        apart: whether options with equal descriptions say how they differ.
     """
     options = []
     for number, candidate in enumerate(observation.candidates, 1):
@@ -115,7 +115,7 @@ def options_of(observation: Observation, heading: float, *, apart: bool = True) 
 
 
 def _apart(options: Sequence[Option]) -> list[Option]:
-    """The options; those in the same words say in brackets which of them they are."""
+    """Return the options, with a note in brackets on those with equal descriptions."""
     alike: dict[str, list[Option]] = {}
     for option in sorted(options, key=lambda each: each.turn or 0.0):
         if option.description != NO_DESCRIPTION:
@@ -138,7 +138,7 @@ def _apart(options: Sequence[Option]) -> list[Option]:
 
 
 def ordinal(number: int) -> str:
-    """``first``, ``second``; from 11 on ``11th``."""
+    """Return a number as ``first``, ``second`` and so on, from 11 as ``11th``."""
     return _ORDINALS[number - 1] if number <= len(_ORDINALS) else f"{number}th"
 
 
@@ -157,7 +157,7 @@ def _of_two(left: Option, right: Option) -> tuple[str, str]:
 
 
 def told(option: Option) -> str:
-    """An option in words: where it lies, then what is there.
+    """Describe an option in words: its position, then its description.
 
     >>> told(Option(3, "v", "Right", "a door", math.radians(62), 2.25, math.radians(-14)))
     '62 degrees right, 2.2 m, 14 degrees down: a door'
@@ -169,7 +169,7 @@ def told(option: Option) -> str:
 
 
 def bearing(turn: float) -> str:
-    """A turn in words and whole degrees.
+    """Describe a turn in words and whole degrees.
 
     >>> [bearing(math.radians(degrees)) for degrees in (0.4, -30, 180)]
     ['straight ahead', '30 degrees left', 'straight behind']
@@ -188,7 +188,7 @@ def _slope(elevation: float) -> str:
 
 
 def noted(options: Sequence[Option], notes: Mapping[str, str]) -> list[Option]:
-    """The options with a note in brackets after their descriptions, by viewpoint."""
+    """Return the options with the notes of their viewpoints in brackets after the descriptions."""
     return [
         replace(option, description=f"{option.description} ({notes[option.viewpoint]})")
         if option.viewpoint in notes
@@ -198,7 +198,7 @@ def noted(options: Sequence[Option], notes: Mapping[str, str]) -> list[Option]:
 
 
 def without_notes(description: str) -> str:
-    """A description without what a map, or being one of several alike, adds to it.
+    """Return a description without the notes added for the map or for equal options.
 
     >>> without_notes("a door (the left one of 2 alike) (node_4, visited)")
     'a door'
@@ -209,12 +209,12 @@ def without_notes(description: str) -> str:
 def render_options(
     options: Sequence[Option], ask: str | None = None, *, paper: bool = False
 ) -> str:
-    """The options as the JSON that a navigator reads.
+    """Return the options as the JSON that a navigator reads.
 
     Args:
-        options: places to go to.
+        options: candidate viewpoints.
         ask: whom a question may be put to, in words; None offers none.
-        paper: as VLN-MME prints them: descriptions alone, and its words for Stop.
+        paper: print them as VLN-MME does: descriptions alone, and its words for Stop.
     """
     shown: dict[str, Any] = {direction: {} for direction in DIRECTIONS}
     for option in options:
@@ -227,14 +227,14 @@ def render_options(
 
 
 def shown(text: str, most: int) -> str:
-    """A caption as a prompt shows it: one bounded line that opens no section and closes no tag."""
+    """Return a caption as one bounded line that opens no section and closes no tag."""
     if len(text) <= most and text.isprintable() and _SUSPECT.isdisjoint(text):
         return " ".join(text.split())
     return paragraph(text, most)
 
 
 MOST_REMARK = 2_000
-"""Characters that are kept of each remark."""
+"""Maximum characters of each remark."""
 _NAMES = {
     "think": "thought",
     "thinking": "thought",
@@ -267,7 +267,7 @@ _NEAR = 100
 
 @dataclass(frozen=True, slots=True)
 class Remarks:
-    """What stood beside the action, each bounded; None where there was none."""
+    """Remarks beside the action, each bounded; None for a missing one."""
 
     reasoning: str | None = None
     reflection: str | None = None
@@ -285,10 +285,10 @@ class _Block:
 
 
 def outside(text: str) -> str:
-    """The text without what stands between the tags of a thought.
+    """Return the text outside thought tags.
 
-    Blocks are those that are closed; a ``<think>`` that is not closed goes on to the end, and a
-    lone ``</think>`` ends one that began before the reply (as some servers send it).
+    A closed block is removed. An unclosed ``<think>`` extends to the end. A lone ``</think>`` ends
+    a thought that began before the reply (as some servers send it).
     """
     parts, at = [], 0
     for block in _blocks(text):
@@ -298,7 +298,7 @@ def outside(text: str) -> str:
 
 
 def read_remarks(text: str) -> Remarks:
-    """The remarks of a reply; tags count before labels such as ``Reflection:``.
+    """Parse the remarks of a reply; tags take precedence over labels such as ``Reflection:``.
 
     Args:
         text: the whole reply; at most some hundred thousand characters.
@@ -326,7 +326,7 @@ def _blocks(text: str) -> list[_Block]:
         name = _NAMES[tag.group(2).lower()]
         opened = pending and _NAMES[pending.group(2).lower()]
         if not tag.group(1):
-            # A thought holds whatever it holds; any other tag left open is a slip of the pen.
+            # Tags inside a thought are part of it; any other unclosed tag is dropped.
             pending = tag if opened != "thought" else pending
         elif pending is not None and opened == name:
             found.append(_Block(name, pending.start(), pending.end(), tag.start(), tag.end()))
@@ -339,7 +339,7 @@ def _blocks(text: str) -> list[_Block]:
 
 
 def _decision(text: str) -> Literal["keep", "revise"] | None:
-    """What the last ``Decision`` field says, where it says one thing."""
+    """Return the verdict of the last ``Decision`` field, if it is unambiguous."""
     fields = [field.end() for field in _DECISION.finditer(text) if not field.group(1)]
     if not fields:
         return None

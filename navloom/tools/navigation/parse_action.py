@@ -1,15 +1,15 @@
-"""One action out of a model's words, held against the options (VLN-MME D.8).
+"""Parser of a navigator's action, checked against the step's options (VLN-MME D.8).
 
-The parser looks for an ``Action`` field and reads what stands at its head: an option's number, then
+The parser looks for an ``Action`` field and reads the head of its value: an option's number, then
 Stop or Ask, then an option's whole description, then a direction that has exactly one option.
-Nothing else is an action: not the word "stop" in a sentence, not a number in a description. What
-cannot be read is refused with the exact fault, for the model to mend; nothing is guessed.
+Nothing else is an action: not the word "stop" in a sentence, not a number in a description. An
+unparsable reply is rejected with the exact fault, for the model to correct. Nothing is guessed.
 
-Which field: fields at the head of a line count before those within a line, and the last counts,
-since models restate a choice after they have weighed it. What stands between the tags of a thought
-holds no field (:func:`navloom.tools.navigation.options.outside`).
+Fields at the head of a line take precedence over those within a line, and the last one counts,
+since models restate a choice after weighing it. Text between thought tags has no fields
+(:func:`navloom.tools.navigation.options.outside`).
 
-Time grows linearly with the text, and no text over ``MOST_REPLY`` characters is read.
+Time grows linearly with the text, and a text over ``MOST_REPLY`` characters is not parsed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from navloom.tools.navigation.options import DIRECTIONS, Direction, Option, outs
 
 Fault: TypeAlias = Literal["unparsed", "invalid_option", "refusal"]
 FAULTS: tuple[Fault, ...] = ("unparsed", "invalid_option", "refusal")
-"""No action field; a field that names none of the options; a model that declines."""
+"""No action field; a field that names no option; a model that declines."""
 MOST_REPLY = 200_000
 MOST_QUESTION = 400
 _WINDOW = 240
@@ -86,7 +86,7 @@ _WAYS: Mapping[str, Direction] = {
 
 
 class ActionError(ValueError):
-    """A reply that is no action; the message is one line that the model can act on.
+    """Raised for a reply without a valid action; the message is one line for the model.
 
     Attributes:
         kind: one of ``FAULTS``.
@@ -99,13 +99,13 @@ class ActionError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class ParsedAction:
-    """An action that is among the options, as a step's record keeps it.
+    """A valid action, as a step's record stores it.
 
     Attributes:
-        kind: what to do; ``none`` where a step came to no action.
-        option: the number of the option, of a move.
-        viewpoint: where that leads.
-        question: what to ask, one bounded line, of an ask.
+        kind: the action; ``none`` if a step has no action.
+        option: the option's number, for a move.
+        viewpoint: the viewpoint it leads to, for a move.
+        question: the question as one bounded line, for an ask.
     """
 
     kind: Literal["move", "stop", "ask", "none"]
@@ -115,15 +115,15 @@ class ParsedAction:
 
 
 def parse_action(text: str, options: Sequence[Option], *, ask: bool = False) -> ParsedAction:
-    """Read the action of a reply.
+    """Parse the action of a reply.
 
     Args:
-        text: what the model said.
-        options: the places it may go to; Stop is always there.
-        ask: whether Ask is among the options.
+        text: the model's reply.
+        options: the options to move to; Stop is always offered.
+        ask: whether Ask is offered.
 
     Raises:
-        ActionError: where there is no action, or none that is among the options.
+        ActionError: there is no action, or none that is offered.
     """
     if len(text) > MOST_REPLY:
         raise ActionError(
@@ -141,7 +141,7 @@ def parse_action(text: str, options: Sequence[Option], *, ask: bool = False) -> 
 def parse_call(
     calls: Sequence[Mapping[str, Any]], options: Sequence[Option], *, ask: bool = False
 ) -> ParsedAction:
-    """Read the action of a reply's tool calls: ``move(option)``, ``stop()`` or ``ask(question)``.
+    """Parse the action of a reply's tool calls: ``move(option)``, ``stop()`` or ``ask(question)``.
 
     Args:
         calls: the calls, each with ``name`` and ``args``.
@@ -149,7 +149,7 @@ def parse_call(
         ask: see :func:`parse_action`.
 
     Raises:
-        ActionError: where there is not exactly one call, or not one of these.
+        ActionError: there is not exactly one call, or it is none of these.
     """
     names = "move, stop or ask" if ask else "move or stop"
     if len(calls) != 1:
@@ -217,7 +217,7 @@ def _refusal() -> ActionError:
 
 
 def _field(text: str) -> str | None:
-    """What stands after the ``Action`` field that counts; None where there is no field."""
+    """Return the text after the ``Action`` field that counts; None if there is no field."""
     head: int | None = None
     within: int | None = None
     for mark in _FIELD.finditer(text):
@@ -251,10 +251,10 @@ def _value_at(text: str, mark: re.Match[str], leads: bool) -> int | None:
 
 
 class _Field:
-    """The value of an action field, read from its head."""
+    """Value of an action field, parsed from its head."""
 
     def __init__(self, window: str, options: Sequence[Option], ask: bool) -> None:
-        # Full-width digits and letters are what some keyboards write.
+        # Some keyboards write full-width digits and letters.
         plain = unicodedata.normalize("NFKC", window).replace("’", "'")
         # A closing tag ends the field, whatever it closes.
         self.all = plain.partition("</")[0].lstrip()[: 3 * _WINDOW]

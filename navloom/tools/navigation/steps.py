@@ -1,12 +1,12 @@
-"""Steps of a navigator's walk: their records, written and read here, bumps in words, and jumps.
+"""Records of a navigator's steps and trajectory, contact messages, and jumps back.
 
-Everything that looks at a finished walk (scores, failures, reports, judges of its reasons) reads
-it by these models. A file may have been written by anyone: whatever is not as expected is left out,
-and reading raises nothing.
+Everything that analyses a finished episode (scores, failures, reports, judges of its reasons) reads
+it through these models. A file may come from anyone: invalid parts are dropped, and reading raises
+nothing.
 
-A navigator that may jump (NavGPT) chooses among the places next to it and every place that it has
-stood on. It gets there on the shortest way, in metres, over the ways on that were offered where it
-stood; no map is asked. A jump is one step; every metre of it counts.
+A navigator that may jump (NavGPT) chooses among its candidates and every viewpoint it has visited.
+It gets there on the shortest path, in metres, over the candidates offered at visited viewpoints,
+without a map. A jump is one step, but every metre of it counts.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _OWN = {"wall": "a wall", "step": "a step", "edge": "the edge of the floor"}
 
 
 def bumped_into(contacts: Sequence[Contact], scene: Scene) -> str:
-    """What contacts were with, each once, the farthest displacement first: ``a wall, the chair``.
+    """Name what the contacts were with, the largest displacement first: ``a wall, the chair``.
 
     Args:
-        contacts: of one move.
-        scene: it has the names of things.
+        contacts: contacts of one move.
+        scene: the scene that has the items' names.
 
     Returns:
-        "" where nothing was touched.
+        "" if nothing was touched.
     """
     worst = sorted(touches(contacts), key=lambda each: -each.displacement)
     named = list(dict.fromkeys(_name(each.what, scene) for each in worst))
@@ -48,10 +48,10 @@ def bumped_into(contacts: Sequence[Contact], scene: Scene) -> str:
 
 
 def told_of(bumped: str, *, missed: bool) -> str:
-    """One line for the agent: what it bumped into, and whether it got there.
+    """Return one line for the agent: what it bumped into, and whether it arrived.
 
     Args:
-        bumped: as :func:`bumped_into` has it.
+        bumped: the result of :func:`bumped_into`.
         missed: whether it did not arrive.
     """
     if not missed:
@@ -67,7 +67,7 @@ def _name(what: str, scene: Scene) -> str:
 
 
 GENERATION = FAULTS
-"""What may be wrong with a reply."""
+"""Kinds of fault of a reply."""
 NOTHING = ParsedAction("none")
 """The action of a step without one."""
 _MOST = 10_000
@@ -80,7 +80,7 @@ class _Record(BaseModel):
 
     @classmethod
     def read(cls, value: Any) -> Self:
-        """What a file holds; what is not as expected is left out."""
+        """Read a record from a file's value; invalid fields are dropped."""
         given = dict(value) if isinstance(value, Mapping) else {}
         while True:
             try:
@@ -90,7 +90,7 @@ class _Record(BaseModel):
                     given.pop(fault["loc"][0], None)
 
     def record(self) -> dict[str, Any]:
-        """As the state and ``samples.jsonl`` keep it: plain JSON."""
+        """Return the record as plain JSON, as the state and ``samples.jsonl`` store it."""
         return self.model_dump()
 
 
@@ -98,7 +98,7 @@ _OPTION = TypeAdapter(Option)
 
 
 def _each(read: Any) -> BeforeValidator:
-    """A list of whatever can be read; the rest is left out."""
+    """Return a validator of a list that drops the entries it cannot read."""
 
     def kept(value: Any) -> list[Any]:
         found = []
@@ -113,28 +113,28 @@ def _each(read: Any) -> BeforeValidator:
 
 
 def _said(fault: Any) -> str | None:
-    """A fault as a line; runs of long ago had an object."""
+    """Return a fault as a line; old runs stored an object."""
     said = fault.get("kind") if isinstance(fault, Mapping) else fault
     return said if isinstance(said, str) else None
 
 
 class Answer(_Record):
-    """What was said to a navigator that asked."""
+    """Oracle's answer to a navigator's question."""
 
     question: str | None = None
     answer: str | None = None
     leaked: bool = False
-    """Whether something had to be withheld."""
+    """Whether a leak was withheld."""
     told: list[str] | None = None
-    """The kinds of what it gives away, withheld or not; None where nobody looked
+    """Kinds of information it discloses, withheld or not; None if not measured
     (:mod:`navloom.tools.navigation.giveaways`)."""
 
 
 class Guidance(_Record):
-    """What the oracle said of itself."""
+    """Advice that the oracle gave unasked."""
 
     trigger: str | None = None
-    """Why it spoke; ``bound`` where it speaks at every step."""
+    """Trigger of the advice; ``bound`` if the oracle speaks at every step."""
     question: str | None = None
     answer: str | None = None
     leaked: bool = False
@@ -142,7 +142,7 @@ class Guidance(_Record):
 
 
 class Choice(_Record):
-    """A choice that was taken back: after a reflection, or where an oracle spoke on a stop."""
+    """A choice that was revoked after a reflection, or after an oracle advised on a stop."""
 
     action: ParsedAction = NOTHING
     reflection: str | None = None
@@ -153,16 +153,16 @@ _BODILY = ("bumped", "missed")
 
 
 class Step(_Record):
-    """One step: what was offered, said and done."""
+    """Record of one step: what was offered, said and done."""
 
     step: int = 0
     """Its number, from 1."""
     bumped: str | None = None
-    """What its move touched, in words; no key where it touched nothing."""
+    """What its move touched, in words; no key if nothing was touched."""
     missed: bool = False
-    """Whether its move did not get there; no key where it did."""
+    """Whether its move did not arrive; no key if it did."""
     viewpoint: str | None = None
-    """Where it stands; None off the graph."""
+    """The agent's viewpoint; None off the graph."""
     heading: float | None = None
     """Radians clockwise from -z."""
     options: Annotated[list[Option], _each(_OPTION.validate_python)] = []
@@ -175,44 +175,44 @@ class Step(_Record):
     plan: str | None = None
     action: ParsedAction = NOTHING
     faults: Annotated[list[str], _each(_said)] = []
-    """What was wrong with each reply that could not be used: ``KIND: what``."""
+    """Fault of each unusable reply: ``KIND: what``."""
     revised: int = 0
-    """How often the choice was taken back after a reflection."""
+    """Number of choices revoked after a reflection."""
     revisions: Annotated[list[Choice], _each(Choice.read)] = []
     oracle: Guidance | None = None
     asked: Answer | None = None
     media: list[str] = []
-    """The pictures that were shown, by name."""
+    """Names of the images shown."""
 
     @property
     def goes_to(self) -> str | None:
-        """The viewpoint that its move leads to; None where it does not move."""
+        """Viewpoint that its move leads to; None if it does not move."""
         return self.action.viewpoint if self.action.kind == "move" else None
 
     @property
     def jumped(self) -> bool:
-        """Whether its move leads back over several hops."""
+        """True if its move leads back over several hops."""
         there = (o.hops for o in self.options if o.id == self.action.option)
         return self.action.kind == "move" and next(there, 1) > 1
 
     def record(self) -> dict[str, Any]:
-        """As the state and ``samples.jsonl`` keep it; without what only a body that bumps has."""
+        """Return the step as plain JSON; fields on contacts are omitted if empty."""
         told = super().record()
         return {key: told[key] for key in told if key not in _BODILY or told[key]}
 
     def but(self, **changes: Any) -> Step:
-        """The same with some fields changed."""
+        """Return a copy with some fields changed."""
         return self.model_copy(update=changes)
 
     def taken_back(self) -> Step:
-        """The same without its choice, which is kept among ``revisions``."""
+        """Return a copy without its choice, which moves to ``revisions``."""
         back = Choice(action=self.action, reflection=self.reflection, reply=self.reply)
         return self.but(action=NOTHING, revisions=[*self.revisions, back])
 
 
 @dataclass(frozen=True)
 class Fault:
-    """A reply that could not be used: at which step, and as what."""
+    """A reply that could not be used: the index of its step, and the kind of fault."""
 
     step: int
     kind: str
@@ -220,17 +220,17 @@ class Fault:
 
 @dataclass(frozen=True)
 class Walk:
-    """A trajectory with what was decided on it.
+    """Trajectory of an episode, with the steps decided on it.
 
     Attributes:
-        poses: every viewpoint it stood on with its heading in radians, None where nobody said;
-            turns on the spot repeat a viewpoint.
-        steps: what was decided, in order.
-        stopped: whether the agent itself said stop.
+        poses: every viewpoint it stood on with its heading in radians, None if unknown; turns on
+            the spot repeat a viewpoint.
+        steps: the steps, in order.
+        stopped: whether the agent itself chose to stop.
         end: ``stop``, ``max_steps``, ``unparsed``, ``dead_end``, ``collision`` or "".
         touched: metres by which each contact displaced the body.
-        points: the floor under the body at each pose, metres; None where that is its viewpoint's.
-        bumps: where it touched something.
+        points: floor point under the body at each pose, metres; None if it is its viewpoint's.
+        bumps: points of contact.
     """
 
     poses: tuple[tuple[str, float | None], ...]
@@ -243,7 +243,7 @@ class Walk:
 
     @classmethod
     def read(cls, result: Any) -> Walk:
-        """Read a navigator's result; what is not as expected is left out."""
+        """Read a navigator's result; invalid parts are dropped."""
         given = result if isinstance(result, Mapping) else {}
         end = given.get("end")
         return cls(
@@ -269,19 +269,19 @@ class Walk:
 
     @cached_property
     def viewpoints(self) -> tuple[str, ...]:
-        """Where it stood, consecutive repeats (turns on the spot) dropped."""
+        """Visited viewpoints, without consecutive repeats (turns on the spot)."""
         return tuple(viewpoint for viewpoint, _ in self._stands)
 
     @cached_property
     def headings(self) -> tuple[float | None, ...]:
-        """Radians as it left each of its viewpoints; None where nobody said."""
+        """Heading in radians as it left each of its viewpoints; None if unknown."""
         return tuple(heading for _, heading in self._stands)
 
     @cached_property
     def hop_steps(self) -> tuple[int, ...]:
-        """For each hop the number, from 0, of the step that made it, else the hop's.
+        """For each hop, the 0-based index of the step that made it, else the hop's own index.
 
-        A step makes one hop, or those of a jump, which ends where the step says.
+        A step makes one hop, or those of a jump, which ends at the step's target.
         """
         numbers: list[int] = []
         at = 0
@@ -299,7 +299,7 @@ class Walk:
 
     @cached_property
     def faults(self) -> tuple[Fault, ...]:
-        """The replies that could not be used, recovered or not."""
+        """Replies that could not be used, recovered or not."""
         return tuple(
             Fault(number, _fault_kind(fault))
             for number, step in enumerate(self.steps)
@@ -308,11 +308,11 @@ class Walk:
 
     @property
     def last_step(self) -> int:
-        """The number of the last step, from 0; 0 where there is none."""
+        """Index of the last step, from 0; 0 if there is none."""
         return max(len(self.steps) - 1, 0, *self.hop_steps)
 
     def step_at(self, hop: int) -> int:
-        """The number of the step in which a hop was made; the last step's beyond the last hop."""
+        """Return the index of the step that made a hop; beyond the last hop, of the last step."""
         return self.hop_steps[hop] if hop < len(self.hop_steps) else self.last_step
 
 
@@ -335,11 +335,11 @@ def _is_pose(pose: Any) -> bool:
 
 
 def points_of(trajectory: Any) -> tuple[Point3 | None, ...]:
-    """The floor under the body at each pose of a trajectory, as :class:`Walk` has it.
+    """Return the floor point under the body at each pose, as in :class:`Walk`.
 
     Args:
-        trajectory: as a file has it: ``[viewpoint, heading, elevation]`` a pose, and ``x, y, z``
-            after that where the body stood beside its viewpoint.
+        trajectory: the trajectory of a file: ``[viewpoint, heading, elevation]`` a pose, followed
+            by ``x, y, z`` if the body was beside its viewpoint.
     """
     return tuple(_point(pose) for pose in _list(trajectory) if _is_pose(pose))
 
@@ -389,7 +389,7 @@ Ending = Literal["stop", "max_steps", "unparsed", "dead_end", "collision"]
 
 
 def steps_done(steps: Sequence[Mapping[str, Any]], ask_cost: int = 0) -> int:
-    """How many steps were taken: moves and the stop, and what each question costs."""
+    """Count the steps taken: moves, the stop, and the cost of each question."""
     asked = [step["action"]["kind"] for step in steps].count("ask")
     return len(steps) - asked + ask_cost * asked
 
@@ -397,12 +397,12 @@ def steps_done(steps: Sequence[Mapping[str, Any]], ask_cost: int = 0) -> int:
 def result_of(
     state: Mapping[str, Any], prompt: Mapping[str, Any], ask_cost: int = 0
 ) -> dict[str, Any]:
-    """The result of a walk that has ended, as ``samples.jsonl`` keeps it: plain JSON.
+    """Return the result of a finished episode as plain JSON, as ``samples.jsonl`` stores it.
 
     Args:
-        state: the navigator's: ``trajectory``, ``ending``, ``steps`` and ``contacts``.
-        prompt: the record of the prompt that it read.
-        ask_cost: steps that a question cost.
+        state: the navigator's state: ``trajectory``, ``ending``, ``steps`` and ``contacts``.
+        prompt: the record of the prompt that was used.
+        ask_cost: steps that a question costs.
     """
     steps, contacts = state.get("steps", []), state.get("contacts", [])
     return {
@@ -423,7 +423,7 @@ def _counts(steps: Sequence[Step], ending: str, contacts: int) -> dict[str, int]
     faults = [fault.partition(":")[0] for step in steps for fault in step.faults]
     said = [words for step in steps for words in (step.oracle, step.asked) if words]
     return {
-        # The last fault of an episode that ends by it is not told back.
+        # If an episode ends by a fault, the model is not reprompted for that last one.
         "reprompts": len(faults) - (ending == "unparsed"),
         **{kind: faults.count(kind) for kind in FAULTS},
         "revisions": sum(step.revised for step in steps),
@@ -435,19 +435,19 @@ def _counts(steps: Sequence[Step], ending: str, contacts: int) -> dict[str, int]
 
 
 MOST_JUMPS = 20
-"""Places that are offered, the latest first."""
+"""Maximum number of places offered, the latest first."""
 
 
 def jumps(steps: Sequence[Step], now: Step) -> list[Option]:
-    """The places it may jump back to, as options that go on where those of this step end.
+    """Return the visited places it may jump back to, numbered after this step's options.
 
     Args:
-        steps: those that were made.
-        now: the step under way, with the places next to it as its options.
+        steps: the steps made so far.
+        now: the current step, with its candidates as options.
 
     Returns:
-        One for each place that it stood on, the latest first, but not where it stands, nor what is
-        next to it. A description says which step of the history led there.
+        One option for each visited place, the latest first, without the current viewpoint and its
+        candidates. A description says which step of the history led there.
     """
     beside, graph = {option.viewpoint for option in now.options}, _known([*steps, now])
     here, found = now.viewpoint or "", list[Option]()
@@ -464,13 +464,13 @@ def jumps(steps: Sequence[Step], now: Step) -> list[Option]:
 
 
 def way_back(steps: Sequence[Step], now: Step, viewpoint: str) -> list[str]:
-    """The viewpoints on the way to one of :func:`jumps`, without the first, where it stands."""
+    """Return the viewpoints on the path of one of :func:`jumps`, without the current one."""
     way: list[str] = nx.dijkstra_path(_known([*steps, now]), now.viewpoint or "", viewpoint)
     return way[1:]
 
 
 def _stood(steps: Sequence[Step]) -> dict[str, str]:
-    """Each place that it stood on, by the step of the history that led there last."""
+    """Return each visited place with the last step that led there, in words."""
     found, moves = dict[str, str](), 0
     for step in steps:
         if not moves and step.viewpoint:
@@ -483,7 +483,7 @@ def _stood(steps: Sequence[Step]) -> dict[str, str]:
 
 
 def _known(steps: Sequence[Step]) -> nx.Graph[str]:
-    """The places it stood on and what was next to them, with metres where they were said."""
+    """Build the graph of visited places and their candidates, weighted in metres if known."""
     graph: nx.Graph[str] = nx.Graph()
     for step in steps:
         graph.add_node(step.viewpoint or "")

@@ -1,4 +1,4 @@
-"""Things that are seen from a place, as somebody is asked about them."""
+"""Objects visible from a viewpoint, as prompt lines of a pointing task."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ _MOST_NAME = 60
 
 
 class Thing(TypedDict):
-    """Something that is seen from a place."""
+    """Object visible from a viewpoint."""
 
     id: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")]
     name: Annotated[str, Field(max_length=200)]
     """Untrusted."""
     heading: Annotated[float, Field(allow_inf_nan=False)]
-    """Where it lies, radians clockwise from -z."""
+    """Its direction, radians clockwise from -z."""
 
 
 Things = Annotated[list[Thing], Field(max_length=_MOST_THINGS)]
 
 
 def thing_lines(things: Sequence[Thing], heading: float) -> list[str]:
-    """A line a thing, from left to right as the robot looks: id, name and angle."""
+    """Return one line an object, from left to right of the heading: id, name and angle."""
     turns = [(turn_between(heading, each["heading"]), each) for each in things]
     ordered = sorted(turns, key=lambda pair: (pair[0], pair[1]["id"]))
     return [

@@ -1,11 +1,11 @@
-"""When an oracle assistant speaks: where a navigator struggles, or is about to stop too early.
+"""Triggers of a proactive oracle: the navigator struggles, or is about to stop too early.
 
 Source: VLN-MME 4.4: "e.g., looping, moving in a critically wrong direction, or entering the wrong
-region"; its error analysis (E) has stops in the wrong place beside them, and its failure-aware
-setting tells a navigator of such. The paper gives no thresholds; ours are the defaults of
-:func:`struggling` and :func:`stops_early`, and each says what it means. All of it reads ground
-truth, the goals and the reference path: it is a diagnostic aid that only an experiment can have,
-and no navigator sees any of it but the oracle's words, and that it speaks.
+region". Its error analysis (E) adds stops in the wrong place, and its failure-aware setting tells a
+navigator of such failures. The paper gives no thresholds. Ours are the defaults of
+:func:`struggling` and :func:`stops_early`, documented there. The triggers read ground truth: the
+goals and the reference path. They are a diagnostic aid for experiments. The navigator sees only the
+oracle's words, and that it speaks.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from navloom.scenes.scene import Scene, distance_3d
 from navloom.tools.navigation.guide import check_viewpoints
 
 Trigger: TypeAlias = Literal["loop", "off_course", "wrong_region"]
-"""What may be wrong with a trajectory, in the order it is looked for."""
+"""Faults of a trajectory, in the order they are checked."""
 THERE_M = 3.0
-"""Who is nearer than this has arrived: the field's radius of success."""
+"""Success radius in metres, the field's usual value."""
 _LONGEST_CYCLE = 4
 
 
@@ -37,25 +37,25 @@ def struggling(
     worse_m: float = 3.0,
     away_m: float = 5.0,
 ) -> Trigger | None:
-    """Whether a navigator struggles at the end of its trajectory, and how.
+    """Check whether a navigator struggles at the end of its trajectory, and how.
 
-    - ``loop``: it stands on a viewpoint for the ``visits``-th time, or its last hops are one cycle
-      of two to four viewpoints gone through twice (A-B-A-B).
-    - ``off_course``: its last hop did not bring it nearer to the goal, and it is ``worse_m`` metres
-      of walking further from it than it has been, or over ``away_m`` metres from the route.
+    - ``loop``: it is at a viewpoint for the ``visits``-th time, or its last hops are a cycle of
+      two to four viewpoints, made twice (A-B-A-B).
+    - ``off_course``: its last hop did not bring it nearer to the goal, and its path to the goal is
+      ``worse_m`` metres longer than it has been, or it is over ``away_m`` metres from the route.
     - ``wrong_region``: its last hop did not bring it nearer to the goal, and led into a region that
-      no viewpoint of the route's rest is in.
+      contains no viewpoint of the rest of the route.
 
-    The route is ``path``; without one, the shortest way from the start to the nearest goal. Its
+    The route is ``path``; without one, the shortest path from the start to the nearest goal. Its
     rest begins at the last of its viewpoints that was visited. Turning on the spot is no visit.
 
     Args:
-        scene: where it walks; distances are on its navigation graph, in space.
-        trajectory: the viewpoints it stood on, first to last.
+        scene: the scene; distances are on its navigation graph, in 3D.
+        trajectory: the visited viewpoints, first to last.
         goals: the viewpoints that count as the goal (ground truth).
         path: the reference path (ground truth); may be empty.
-        since: how many viewpoints of the trajectory to pass over: those before the last advice,
-            so that one fault is reported once. The last viewpoint always counts.
+        since: how many viewpoints of the trajectory to skip: those before the last advice, so that
+            one fault is reported once. The last viewpoint always counts.
         visits: see ``loop``; 3 lets it turn back once.
         worse_m: see ``off_course``; 3 m is the radius of success in R2R.
         away_m: see ``off_course``; R2R's hops are about 2 m long.
@@ -125,13 +125,13 @@ def _wrong_region(scene: Scene, walked: Sequence[str], route: Sequence[str]) -> 
 def stops_early(
     scene: Scene, place: str, goals: Sequence[str], *, radius_m: float = THERE_M
 ) -> bool:
-    """Whether a stop here would be premature: no goal is nearer than ``radius_m`` metres of way.
+    """Check whether a stop here is premature: no goal within ``radius_m`` metres of path.
 
     Args:
-        scene: where it walks.
-        place: the viewpoint it would stop on.
+        scene: the scene.
+        place: the viewpoint of the stop.
         goals: the viewpoints that count as the goal (ground truth).
-        radius_m: what counts as there; R2R's 3 m, strictly.
+        radius_m: the success radius; R2R's 3 m, exclusive.
 
     Raises:
         UsageError: a viewpoint that the scene does not have, or no goal.
