@@ -1,4 +1,4 @@
-"""Chat models: from ``provider/name`` to a LangChain chat model. Layer 0: imports no other layer."""
+"""Chat models: ``provider/name`` to a LangChain chat model. Layer 0: imports no other layer."""
 
 from navloom.models.registry import get_model
 

@@ -223,7 +223,7 @@ class BuiltinChatModel(InProcessModel):
 
 
 def estimate_tokens(messages: Sequence[BaseMessage], tools: Sequence[Any] = ()) -> int:
-    """Estimate the tokens of messages as a quarter of their characters, tools and calls included."""
+    """Estimate the tokens of messages as a quarter of their characters, with tools and calls."""
     characters = len(json.dumps(tools)) if tools else 0
     for message in messages:
         characters += len(message_text(message.content))

@@ -507,7 +507,7 @@ class _Ask:
         ours = about.get(OUR_BOUND)
         told = merge_configs(ensure_config(), {"callbacks": [pieces]})
         try:
-            # The remaining context is smaller than our bound; servers limit unbounded replies to it.
+            # The remaining context is smaller than our bound; a server limits replies to it.
             return await bound.ainvoke(
                 messages, told, **({"max_tokens": None} if ours == 0 else {})
             )

@@ -1,18 +1,18 @@
-"""What went wrong with a model call, whether trying again may help, and what to do about it.
+"""Classification of failed model calls: whether to retry, and what the user can do.
 
-    failure                                   tried again          wait
+    failure                                   retried              wait
     408, 409, timeout, connection lost        yes                  doubling, with jitter
     429                                       yes                  Retry-After, else doubling
     429 insufficient_quota                    no
     529 (overloaded), 5xx with Retry-After    yes                  Retry-After, else doubling
     other 5xx                                 until it repeats     doubling
-    a reply that cannot be read               until it repeats     doubling
+    a reply that cannot be parsed             until it repeats     doubling
     other 4xx                                 no
 
-Never more than ``RetryPolicy.attempts`` calls; a server that asks for a longer wait than
-``longest_asked`` is not waited for. A server that Navloom cannot know beforehand refuses tools and
-images with a 400, a 404 or a 500, in words of its own that are read here before anything is tried
-again; what it finds too long is read in :mod:`navloom.models.too_long`.
+There are never more than ``RetryPolicy.attempts`` calls. If a server asks for a longer wait than
+``longest_asked``, the call fails. Servers refuse tools and images with a 400, a 404 or a 500 and
+their own wording, which is recognized here before any retry. Context-length errors are parsed in
+:mod:`navloom.models.too_long`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _REQUEST_ID = re.compile(
 )
 _MOST_TEXT = 300
 _REFUSED = frozenset({401, 403, 404})
-"""A key or a name that is refused once is refused again."""
+"""Statuses of a refused key or name, for which a retry is useless."""
 
 _REFUSALS: dict[str, re.Pattern[str]] = {
     "tools": re.compile(
@@ -71,18 +71,18 @@ _FIXES = {
 
 _A_DAY = 86_400.0
 _MOST_BY_FLAG_S = 600.0
-"""The most seconds that --attempt-timeout takes; behind a model's name more may stand."""
+"""Maximum of --attempt-timeout in seconds; an option in a model's name may be larger."""
 
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How a call is tried again.
+    """Number of attempts of a call, and the waits between them.
 
     Attributes:
-        attempts: calls in all, the first one included (at least 1).
+        attempts: calls in total, the first one included (at least 1).
         attempt_timeout: seconds that one call may take from its start to its end, or None.
-        first_wait: seconds before the second call; doubled each time, jittered down.
-        longest_wait: the most seconds that the doubling may reach.
+        first_wait: seconds before the second call; doubled each time, with jitter downwards.
+        longest_wait: maximum seconds that the doubling may reach.
         longest_asked: the longest Retry-After, in seconds, that is waited for.
     """
 
@@ -95,13 +95,13 @@ class RetryPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What went wrong with one call.
+    """Cause of one failed call.
 
     Attributes:
         kind: the row of this module's table.
         text: the server's or the client's words, one line, at most 300 characters.
-        status: the HTTP status, where there was one.
-        retry_after: seconds that the server asked to wait, where it asked.
+        status: the HTTP status, if there was one.
+        retry_after: seconds that the server asked to wait, if it did.
     """
 
     kind: Kind
@@ -111,20 +111,20 @@ class Failure:
 
     @property
     def mark(self) -> tuple[int | None, str]:
-        """Equal for failures that say the same, whatever request id they carry."""
+        """Key for comparing failures: status and text without request ids."""
         return self.status, _REQUEST_ID.sub("", self.text)
 
 
 def read_failure(error: BaseException, *, remote: bool = True) -> Failure | None:
-    """Say what an exception from a chat model means.
+    """Classify an exception from a chat model.
 
     Args:
-        error: what the call raised.
-        remote: whether the model is a server. Only then is a ``ValueError`` and the like taken
-            for a reply that cannot be read; in process it is a defect, to be seen as it is.
+        error: the exception of the call.
+        remote: whether the model is a server. Only then is a ``ValueError`` and the like taken for
+            an unparsable reply; in process it is a bug and stays visible.
 
     Returns:
-        The failure, or None where the exception is not a model's failure at all.
+        The failure, or None if the exception is not a model's failure.
     """
     own = next((each for each in causes(error) if isinstance(each, NavloomError)), None)
     if own is not None:
@@ -145,21 +145,21 @@ def read_failure(error: BaseException, *, remote: bool = True) -> Failure | None
 
 
 def read_refusal(status: int | None, text: str) -> str | None:
-    """What to do about a server's refusal of tools or of images.
+    """Return the advice for a server's refusal of tools or images.
 
     Args:
         status: the HTTP status.
         text: the server's words.
 
     Returns:
-        One line, or None where the refusal is of another kind.
+        One line, or None for any other refusal.
     """
     refused = refused_ability(status, text)
     return refused and _FIXES[refused]
 
 
 def refused_ability(status: int | None, text: str) -> str | None:
-    """What a server says that the model does not take: "tools", "images"; None: another fault."""
+    """Return the ability that a server says is missing: "tools", "images"; None: other fault."""
     if status not in (400, 404, 422, 500, 501):
         return None
     return next((each for each, words in _REFUSALS.items() if words.search(text)), None)
@@ -168,17 +168,17 @@ def refused_ability(status: int | None, text: str) -> str | None:
 def model_error(
     model: Any, name: str, failure: Failure, policy: RetryPolicy, attempts: int
 ) -> ModelError:
-    """What a call that failed for good ends in: one line that says what happened and what to do.
+    """Return the error of a call that failed for good, with one line on cause and advice.
 
     Args:
-        model: the chat model, which knows its server's address.
+        model: the chat model, for its server's address.
         name: ``provider/name``.
-        failure: the last one.
-        policy: how often it was tried, and how long.
-        attempts: calls that were made.
+        failure: the last failure.
+        policy: the retry policy that was used.
+        attempts: number of calls made.
 
     Returns:
-        A `ModelRefusedError` where every further call would end the same way.
+        A `ModelRefusedError` if every further call would fail the same way.
     """
     unable = read_refusal(failure.status, failure.text) is not None
     refused = unable or failure.kind == "quota" or failure.status in _REFUSED
@@ -190,7 +190,7 @@ def model_error(
 
 
 def server_of(model: Any) -> str | None:
-    """The address of a model's server, without what may be secret in it; None: it has none."""
+    """Return the address of a model's server, without secrets; None without a server."""
     base = getattr(getattr(model, "root_async_client", None), "base_url", None)
     found = base or getattr(model, "anthropic_api_url", None)
     return public_address(found).rstrip("/") if found else None
@@ -261,7 +261,7 @@ def _of_status(status: int, error: BaseException, text: str) -> Failure:
     asked = _retry_after(getattr(getattr(error, "response", None), "headers", None))
     kind: Kind = "final"
     if read_refusal(status, text) is not None:
-        # llama.cpp refuses images with a 500, and would again.
+        # llama.cpp refuses images with a 500; a retry would fail too.
         pass
     elif status == 429:
         kind = "quota" if getattr(error, "code", None) == "insufficient_quota" else "rate"

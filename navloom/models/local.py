@@ -1,18 +1,17 @@
 """Local models: any GGUF file as a LangChain chat model, run by llama.cpp in this process.
 
-``local/smollm2`` is a real language model of 135 million parameters that arrives as a PyPI package:
-no hub, no key, no server. ``local/PATH.gguf`` is any other file.
+``local/smollm2`` is a language model of 135 million parameters from a PyPI package, without hub,
+key or server. ``local/PATH.gguf`` is any other file.
 
-Tools and a response schema for a model that knows only text: one grammar, one note, one reading.
-
-llama.cpp holds a reply to a JSON schema but knows no choice of tools. So the tools and the answer
-become the branches of one ``anyOf``:
+Tools and a response schema are emulated for a model that only completes text, by a grammar, a note
+in the prompt, and a parser of the reply. llama.cpp enforces a JSON schema but has no choice of
+tools. So the tools and the answer become the branches of one ``anyOf``:
 
     {"tool": "check_path", "arguments": {"region_a": ..., "region_b": ...}}     a tool call
     {"phase_1": {...}}                                                          the answer itself
 
-A note at the end of the system prompt tells the model of both. It stands before the scene and is
-the same for every turn and sample, so that the engine reads it once.
+A note at the end of the system prompt describes both. It precedes the scene and is the same for
+every turn and sample, so that the engine processes it once.
 """
 
 from __future__ import annotations
@@ -38,27 +37,27 @@ from navloom.models.messages import AnswerError, message_text, read_json_object
 from navloom.models.spec import Options
 
 _FEW_NAMES = 4
-"""A longer list of names is left to the prompt, which has it anyway."""
+"""Maximum number of names that the note lists; longer lists are in the prompt anyway."""
 LONGEST_TEXT = 600
-"""Characters of a free text in a reply that is held to a schema without a bound of its own: a small
-model may never close its quotation marks."""
+"""Maximum characters of a string without a bound in its schema: a small model may never close its
+quotation marks."""
 MOST_ITEMS = 64
-"""Items of a list that its schema does not bound."""
+"""Maximum items of a list without a bound in its schema."""
 _SEPARATORS = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
 
 
 class Forms:
-    """The forms that a reply may take.
+    """The forms that a reply may take: tool calls and the answer.
 
     Args:
         name: the model, for error messages.
         tools: tools in OpenAI's form.
-        schema: the JSON schema of the final answer, or None where it is prose.
+        schema: the JSON schema of the final answer, or None if it is prose.
         choice: which tools may be called: None or "auto" (the model chooses), "any", "required" or
-            True (one has to be), "none", or a tool's name (that one).
+            True (one must be), "none", or a tool's name (that one).
 
     Raises:
-        ModelError: for a choice that is no tool.
+        ModelError: the choice is no tool.
     """
 
     def __init__(
@@ -82,21 +81,21 @@ class Forms:
         self.functions = functions
         self.schema = dict(schema) if schema is not None else None
         self.answers = not functions or choice in (None, "auto")
-        # Beside tools, prose needs a key of its own, and so does an answer that has a key "tool".
+        # Beside tools, prose needs its own key, and so does an answer that has a key "tool".
         properties = (schema or {}).get("properties", {})
         self.wraps = bool(functions) and (not properties or "tool" in properties)
 
     @property
     def is_plain(self) -> bool:
-        """Whether any text is a good reply."""
+        """True if any text is a valid reply."""
         return not self.functions and self.schema is None
 
     def grammar(self) -> str:
-        """The schema of a whole reply in llguidance's form, which llama.cpp enforces.
+        """Return the schema of a whole reply in llguidance's form, which llama.cpp enforces.
 
-        White space is fixed, so that a model cannot spend its tokens on it and what it said is
-        written back the same. Keywords that the engine does not know are left to the validation
-        that follows.
+        Whitespace is fixed, so that a model cannot spend its tokens on it and its reply is
+        reproduced exactly in the conversation. Keywords that the engine does not know are left to
+        later validation.
         """
         shared: dict[str, Any] = {}
         branches = [_call_schema(f, shared) for f in self.functions.values()]
@@ -110,7 +109,7 @@ class Forms:
         return f"%llguidance {{}}\nstart: %json {json.dumps(whole, ensure_ascii=False)}\n"
 
     def note(self) -> str:
-        """What the system prompt has to say of the tools and of the form of a reply."""
+        """Return the note of the system prompt on the tools and the form of a reply."""
         if not self.functions:
             return "Reply with one JSON object and nothing else."
         lines = ["How to reply: with one JSON object and nothing else.", "To call a tool:"]
@@ -148,7 +147,7 @@ def _object(**properties: Any) -> dict[str, Any]:
 
 
 def _closed(schema: Any, shared: dict[str, Any], depth: int = 0) -> Any:
-    """A copy with closed objects and bounded texts and lists; its definitions go to ``shared``."""
+    """Copy a schema with closed objects and bounded strings and lists; collect its ``$defs``."""
     if depth > 64 or not isinstance(schema, Mapping):
         return schema
     shared.update({k: _closed(v, shared, depth + 1) for k, v in schema.get("$defs", {}).items()})
@@ -177,18 +176,18 @@ def _told(text: Any) -> str:
 
 
 def chat(name: str, messages: Sequence[BaseMessage], note: str = "") -> list[dict[str, str]]:
-    """Write a conversation in the two or three roles that every chat template knows.
+    """Write a conversation in the two or three roles that every chat template supports.
 
-    Tool calls are written as the model said them, tool results as the other side's words, and what
-    one side says in a row is one message: templates differ in all of this, and many refuse it.
+    Tool calls are written as the model wrote them, tool results as user messages, and consecutive
+    messages of one role are merged: templates differ in all of this, and many refuse it.
 
     Args:
         name: the model, for error messages.
         messages: the conversation.
-        note: what to add to the system prompt.
+        note: text to append to the system prompt.
 
     Raises:
-        ModelError: for an image, or a kind of message that is not known.
+        ModelError: an image, or an unknown kind of message.
     """
     system = [_text(name, m) for m in messages if isinstance(m, SystemMessage)]
     told: list[dict[str, str]] = []
@@ -235,15 +234,15 @@ def _dumps(value: Any) -> str:
 
 
 def read_reply(text: str, forms: Forms, *, calls_before: int = 0) -> AIMessage:
-    """Read a model's text as a message: a tool call, or content.
+    """Parse a model's text into a message: a tool call, or content.
 
     Args:
-        text: what the model said, held to a grammar or not.
-        forms: what it was offered.
-        calls_before: tool calls in the conversation so far, by which a new one is numbered.
+        text: the model's text, constrained by a grammar or not.
+        forms: the forms it was offered.
+        calls_before: number of tool calls in the conversation so far, for the new call's id.
 
     Returns:
-        A message with a tool call where the text holds one, else with the answer as its content.
+        A message with a tool call if the text holds one, else with the answer as its content.
     """
     if not forms.functions:
         return AIMessage(text)
@@ -251,7 +250,7 @@ def read_reply(text: str, forms: Forms, *, calls_before: int = 0) -> AIMessage:
         value = read_json_object(text)
     except AnswerError:
         return AIMessage(text)
-    # Models trained on tools say "name" where they are not held to "tool".
+    # Models trained on tools write "name" if no grammar requires "tool".
     called = value.get("tool", value.get("name") if "arguments" in value else None)
     if isinstance(called, str) and "arguments" in value:
         arguments = _arguments(value["arguments"])
@@ -274,35 +273,35 @@ def _arguments(value: Any) -> dict[str, Any] | None:
 
 
 TEMPERATURE = 0.7
-"""Sampling temperature, unless told: at 0 a small model repeats what failed word for word."""
+"""Default sampling temperature: at 0 a small model repeats what failed word for word."""
 MAX_TOKENS = 1024
-"""The most tokens of a reply, unless told."""
+"""Default maximum of tokens of a reply."""
 MOST_CONTEXT = 16_384
-"""The context in tokens, unless told: this, or less where the model was trained for less."""
+"""Default context in tokens, or less if the model was trained for less."""
 _LEAST_CONTEXT = 256
 
 
 class LocalChatModel(BaseChatModel):
-    """A model file behind LangChain's chat interface.
+    """A GGUF file behind LangChain's chat interface.
 
-    The seed of a call is made of its messages, so that the same messages get the same reply (to the
-    letter for every file where ``exact``; docs/local-models.md says what else it depends on).
-    Models of one file and the same settings share an engine, which answers call after call.
+    The seed of a call is derived from its messages, so that the same messages get the same reply
+    (exactly, for every file, with ``exact``; docs/local-models.md lists other influences). Models
+    of one file with the same settings share an engine, which processes one call at a time.
     """
 
     in_process: ClassVar[bool] = True
     takes_images: ClassVar[bool] = False
 
     model_name: str
-    """What stands after ``local/``."""
+    """Name after ``local/``."""
     temperature: float = TEMPERATURE
-    """Sampling temperature; 0 takes the likeliest token."""
+    """Sampling temperature; 0 takes the most likely token."""
     max_tokens: int = MAX_TOKENS
-    """The most tokens of a reply."""
+    """Maximum tokens of a reply."""
     seed: int = 0
-    """Mixed with the messages into the seed of each call."""
+    """Combined with the messages into the seed of each call."""
     exact: bool = False
-    """Read every prompt from its start, so that no rounding depends on what was said before."""
+    """Process every prompt from its start, so that rounding does not depend on earlier calls."""
 
     _engine: Engine = PrivateAttr()
 
@@ -312,7 +311,7 @@ class LocalChatModel(BaseChatModel):
 
     @property
     def engine(self) -> Engine:
-        """The engine that answers, shared with models of the same file and settings."""
+        """Engine that answers, shared by models of the same file and settings."""
         return self._engine
 
     @property
@@ -332,7 +331,7 @@ class LocalChatModel(BaseChatModel):
         }
 
     def close(self) -> None:
-        """Give the engine's memory back; a later call loads the file again."""
+        """Free the engine's memory; a later call loads the file again."""
         self._engine.close()
 
     def bind_agent(
@@ -342,13 +341,13 @@ class LocalChatModel(BaseChatModel):
         schema: Mapping[str, Any] | None = None,
         constrain: bool = True,
     ) -> Runnable[Any, AIMessage]:
-        """Bind tools and the answer's schema together; what `navloom.models.binding.bind` calls.
+        """Bind tools and the answer's schema together, for `navloom.models.binding.bind`.
 
         Args:
             tools: tools in OpenAI's form.
-            schema: the JSON schema of the final answer; None where it is prose.
-            constrain: hold the reply to one of the tools' or the answer's schema. Where False the
-                tools are described and a call is looked for in the reply.
+            schema: the JSON schema of the final answer; None if it is prose.
+            constrain: enforce one of the tools' or the answer's schema. If False, the tools are
+                described and a call is looked for in the reply.
         """
         bound: dict[str, Any] = {"constrain": constrain}
         if tools:
@@ -360,7 +359,7 @@ class LocalChatModel(BaseChatModel):
     def bind_tools(
         self, tools: Sequence[Any], *, tool_choice: Any = None, **kwargs: Any
     ) -> Runnable[Any, AIMessage]:
-        """Bind tools the way LangChain's own agents do; every call is held to a tool's schema."""
+        """Bind tools as LangChain's own agents do; every call follows a tool's schema."""
         described = [convert_to_openai_tool(tool) for tool in tools]
         return self.bind(tools=described, tool_choice=tool_choice, **kwargs)
 
@@ -390,7 +389,7 @@ class LocalChatModel(BaseChatModel):
         name, constrain = f"local/{self.model_name}", bound.get("constrain", True)
         schema = bound.get("response_format")
         forms = Forms(name, bound.get("tools", ()), schema, bound.get("tool_choice"))
-        # Unconstrained, an answer without tools is left to the prompt, as with every backend.
+        # Unconstrained, an answer without tools depends on the prompt, as with every backend.
         silent = forms.is_plain or (not constrain and not forms.functions)
         request: dict[str, Any] = {
             "messages": chat(name, messages, "" if silent else forms.note()),
@@ -427,17 +426,17 @@ class LocalChatModel(BaseChatModel):
 
 
 def make(name: str, options: Options) -> BaseChatModel:
-    """The model ``local/NAME``; nothing is loaded before its first call.
+    """Make the model ``local/NAME``; nothing is loaded before its first call.
 
     Args:
         name: ``smollm2`` or the path of a GGUF file.
         options: ``temperature``, ``max_tokens``, and in ``extra`` the context in tokens
-            (``n_ctx``), ``threads`` (1), ``seed`` (0) and ``exact`` (0, or 1 to read every prompt
-            from its start).
+            (``n_ctx``), ``threads`` (1), ``seed`` (0) and ``exact`` (0, or 1 to process every
+            prompt from its start).
 
     Raises:
-        ModelError: one line, for a package, a file or an option that is missing or wrong.
-        ModelRefusedError: where the model would not fit into memory.
+        ModelError: a package, a file or an option is missing or wrong.
+        ModelRefusedError: the model would not fit into memory.
     """
     file = model_file(name)
     extra = _extra(name, options.extra or {}, file)

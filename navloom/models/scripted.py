@@ -1,7 +1,7 @@
-"""A chat model that says what it is told to say, for tests.
+"""Scripted chat model for tests: it replies from a given list.
 
-A call that the script does not know of fails, and so does a reply that nobody asked for: a test
-that passes has made the calls it says it makes, and no others.
+An unexpected call fails, and so does a reply that is left over. A passing test has therefore made
+exactly the expected calls.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Reply: TypeAlias = Said | BaseException | Replier
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call that a scripted model got: the messages and what was bound or passed."""
+    """One call that a scripted model received: messages and bound or passed arguments."""
 
     messages: list[BaseMessage]
     tools: list[dict[str, Any]] = field(default_factory=list)
@@ -37,13 +37,13 @@ class Call:
 
 
 def as_message(said: Said) -> AIMessage:
-    """Write a reply as a message.
+    """Convert a reply to a message.
 
-    A string is its content. A mapping with the keys ``name`` and ``args`` is a tool call, a list
-    of such mappings several; any other mapping is a JSON answer.
+    A string is its content. A mapping with the keys ``name`` and ``args`` is a tool call, a list of
+    such mappings several; any other mapping is a JSON answer.
 
     Raises:
-        ModelError: for anything else.
+        ModelError: the reply is anything else.
     """
     if isinstance(said, AIMessage):
         return said
@@ -68,31 +68,31 @@ def _is_call(part: Any) -> bool:
 
 
 class ScriptedChatModel(InProcessModel):
-    """A chat model with a script.
+    """Chat model that replies from a script.
 
         with ScriptedChatModel([{"name": "look", "args": {}}, "done"]) as model:
-            ...  # leaving fails where a reply is left
+            ...  # leaving fails if a reply is left over
 
     Safe to call from several threads and tasks; each call takes the next reply.
     """
 
     script_name: str = "script"
-    """What its errors call it."""
+    """Name of the script in errors."""
 
-    # Private, since what a pydantic field holds is copied, compared and traced.
+    # Private, since pydantic fields are copied, compared and traced.
     _replies: list[Reply] = PrivateAttr(default_factory=list)
     _always: Replier | None = PrivateAttr(default=None)
     _calls: list[Call] = PrivateAttr(default_factory=list)
     _lock: threading.Lock = PrivateAttr(default_factory=threading.Lock)
 
     def __init__(self, replies: Sequence[Reply] | Replier, *, name: str = "script") -> None:
-        """Write the script.
+        """Set the script.
 
         Args:
-            replies: one entry a call: what `as_message` takes, an exception to raise, or a
-                function from the messages to either. A function in place of the list answers
-                every call, however many there are.
-            name: what errors call the script.
+            replies: one entry a call: a value for `as_message`, an exception to raise, or a
+                function from the messages to either. A function instead of the list answers every
+                call.
+            name: the script's name in errors.
         """
         super().__init__(script_name=name)
         if callable(replies):
@@ -102,15 +102,15 @@ class ScriptedChatModel(InProcessModel):
 
     @property
     def calls(self) -> list[Call]:
-        """The calls so far, in order."""
+        """Calls so far, in order."""
         with self._lock:
             return list(self._calls)
 
     def assert_done(self) -> None:
-        """Fail where a reply is left.
+        """Fail if a reply is left over.
 
         Raises:
-            ScriptError: saying how many, and the next one.
+            ScriptError: with the number of replies left, and the next one.
         """
         left = self._replies[len(self._calls) :] if self._always is None else []
         if left:
@@ -131,7 +131,7 @@ class ScriptedChatModel(InProcessModel):
         return "scripted"
 
     def said(self, messages: list[BaseMessage], bound: Mapping[str, Any]) -> AIMessage:
-        """What the script says next."""
+        """Return the script's next reply."""
         rest = dict(bound)
         call = Call(list(messages), rest.pop("tools", []), rest.pop("response_format", None), rest)
         with self._lock:
@@ -156,22 +156,22 @@ _SCRIPTS: dict[str, ScriptedChatModel] = {}
 
 
 def register(name: str, replies: Sequence[Reply] | Replier) -> ScriptedChatModel:
-    """Give a script a name, so that ``scripted/NAME`` is a model; returns that model."""
+    """Register a script as the model ``scripted/NAME``, and return that model."""
     model = ScriptedChatModel(replies, name=name)
     _SCRIPTS[name] = model
     return model
 
 
 def unregister(name: str) -> None:
-    """Forget a script."""
+    """Remove a registered script."""
     _SCRIPTS.pop(name, None)
 
 
 def make(name: str, options: Options) -> BaseChatModel:  # noqa: ARG001
-    """The scripted model of this name, the very one that was registered.
+    """Return the registered scripted model of this name.
 
     Raises:
-        ModelError: where no script has the name.
+        ModelError: no script has the name.
     """
     if name not in _SCRIPTS:
         raise ModelError(

@@ -1,15 +1,13 @@
-"""Text that is safe to write: without secrets, and without characters that steer a terminal.
+"""Redaction of secrets and terminal control characters in text that is printed or written.
 
-A secret is known by its value: whatever stands in an environment variable whose name ends in KEY,
-TOKEN, SECRET or PASSWORD, and whatever key a model was made with. `redact` takes it out of a text
-as it is, reversed, in hex, in base64 (also in the middle of something longer, such as ``user:key``)
-and URL-encoded. Other disguises, such as one character at a time, are not promised.
-Everything that Navloom writes is redacted here: run folders, the cache, error lines, tracebacks,
-logs, traces.
+Secrets are recognized by value: every environment variable whose name ends in KEY, TOKEN, SECRET or
+PASSWORD, and every key a model was made with. `redact` removes a secret from a text as it is,
+reversed, in hex, in base64 (also inside a longer text, such as ``user:key``) and URL-encoded. Other
+encodings, such as one character at a time, are not covered. Everything that Navloom writes is
+redacted here: run folders, the cache, error lines, tracebacks, logs, traces.
 
-`say` and `tell` write to a person. Notes of scenes, words of servers and models, values of files
-may hold escape sequences, which could move the cursor, rename the window or hide what was said
-before.
+`say` and `tell` print to the terminal. Texts of scenes, servers, models and files may contain
+escape sequences that move the cursor, rename the window or hide earlier output.
 """
 
 from __future__ import annotations
@@ -36,28 +34,28 @@ from navloom.errors import NavloomError, UsageError
 from navloom.files import shortened
 
 COMMAND: ContextVar[tuple[str, ...]] = ContextVar("command", default=())
-"""The words after ``navloom`` that are being carried out; none where Python calls."""
+"""The running command: the words after ``navloom``; empty if called from Python."""
 
 
 def harmless(text: str) -> str:
-    """A text without characters that steer a terminal; lines and tabs stay."""
+    """Return a text without terminal control characters; newlines and tabs stay."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in text)
 
 
 def tell(text: str = "", end: str = "\n") -> None:
-    """Write a result, on stdout."""
+    """Print a result on stdout."""
     print(harmless(text), end=end, flush=True)
 
 
 def say(text: str, end: str = "\n") -> None:
-    """Write a line about what is going on, on stderr."""
+    """Print a status line on stderr."""
     print(harmless(text), end=end, file=sys.stderr, flush=True)
 
 
 def tell_wrapped(text: str) -> None:
-    """Write a paragraph as a result, as wide as the terminal, as COLUMNS says, or 80."""
+    """Print a paragraph as a result, wrapped to the terminal's width, COLUMNS, or 80."""
     columns = shutil.get_terminal_size().columns
     tell(textwrap.fill(text, columns, break_long_words=False, break_on_hyphens=False))
 
@@ -65,7 +63,7 @@ def tell_wrapped(text: str) -> None:
 T = TypeVar("T")
 
 LEAST = 8
-"""A shorter value is no secret: taking it out would tear ordinary words."""
+"""Minimum length of a secret; removing shorter values would damage ordinary words."""
 _NAMES = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD)$")
 _KEY_LINE = re.compile(r"\s*(?:export\s+)?([A-Za-z_]\w*_API_KEY)\s*=\s*(.*?)\s*$")
 _MOST_ENV = 64 * 1024
@@ -84,18 +82,18 @@ _remembered: dict[str, str] = {}
 
 
 def remember(value: str, name: str = "key") -> None:
-    """Know a secret that is in no environment variable, such as a key given from Python.
+    """Register a secret that is in no environment variable, such as a key given from Python.
 
     Args:
-        value: the secret; one shorter than eight characters is left alone.
-        name: what stands in its place, in square brackets.
+        value: the secret; values shorter than eight characters are ignored.
+        name: its replacement, in square brackets.
     """
     if len(value) >= LEAST and value not in _NOT_SECRET and len(_remembered) < _MOST_REMEMBERED:
         _remembered[value] = name
 
 
 def redact(text: str) -> str:
-    """A text without any secret: ``<OPENAI_API_KEY>`` or ``[key]`` stands where one was."""
+    """Return a text with every secret replaced by ``<OPENAI_API_KEY>`` or ``[key]``."""
     known = _known()
     if not known:
         return text
@@ -104,7 +102,7 @@ def redact(text: str) -> str:
 
 
 def redacted(value: T) -> T:
-    """A JSON-able value without any secret in its strings and keys; itself where there is none."""
+    """Return a JSON-able value without secrets in strings and keys; itself if it has none."""
     known = _known()
     if not known:
         return value
@@ -116,7 +114,7 @@ def redacted(value: T) -> T:
 
 
 def redact_error(error: BaseException) -> None:
-    """Take secrets out of an exception's own words, which others may write down as they are."""
+    """Redact secrets in an exception's own texts, which other code may write unredacted."""
     for each in causes(error):
         with contextlib.suppress(Exception):
             each.args = tuple(redact(a) if isinstance(a, str) else redacted(a) for a in each.args)
@@ -127,7 +125,7 @@ def redact_error(error: BaseException) -> None:
 
 
 def one_line(error: BaseException) -> str:
-    """An exception as one bounded line, without any secret."""
+    """Return an exception as one bounded line, without secrets."""
     text = redact(" ".join(str(error).split()))
     if not isinstance(error, NavloomError):
         text = f"{type(error).__name__}: {text}" if text else type(error).__name__
@@ -135,7 +133,7 @@ def one_line(error: BaseException) -> str:
 
 
 def causes(error: BaseException) -> Iterator[BaseException]:
-    """An exception and what it came of, each once."""
+    """Yield an exception and its chain of causes, each once."""
     seen: set[int] = set()
     now: BaseException | None = error
     while now is not None and id(now) not in seen:
@@ -145,7 +143,7 @@ def causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def redact_logs() -> None:
-    """Take secrets out of every log record of this process from now on."""
+    """Redact secrets in every log record of this process from now on."""
     make = logging.getLogRecordFactory()
     if getattr(make, "redacts", False):
         return
@@ -155,7 +153,7 @@ def redact_logs() -> None:
         with contextlib.suppress(TypeError, ValueError):
             record.msg, record.args = redact(record.getMessage()), ()
         if record.exc_info and record.exc_info[1] is not None:
-            # A handler that finds the text made does not make it again from the exception.
+            # If exc_text is set, handlers do not format the exception again.
             record.exc_text = redact("".join(traceback.format_exception(record.exc_info[1])))
         return record
 
@@ -164,7 +162,7 @@ def redact_logs() -> None:
 
 
 def redact_warnings() -> None:
-    """Show warnings of libraries as one bounded line each, without secrets: some quote a server."""
+    """Show library warnings as one bounded line each, without secrets; some quote a server."""
 
     def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
         text = redact(" ".join(str(message).split()))[:_MOST_WARNING]
@@ -174,16 +172,16 @@ def redact_warnings() -> None:
 
 
 def redact_traces() -> bool:
-    """Take secrets out of every trace of this process from now on.
+    """Redact secrets in every trace of this process from now on.
 
-    Tracing is LangChain's own and off unless the user sets its variables. Where it is on, the one
-    client that LangChain's tracer shares is made here, before anyone else makes it, with
-    `redacted` as its anonymizer: inputs, outputs, metadata and errors pass it before they leave
-    the process, as OpenTelemetry spans too (``LANGSMITH_OTEL_ENABLED``), which that client
-    exports. A client that a caller made and handed to a tracer by hand is the caller's own.
+    Tracing is LangChain's own and off unless the user sets its variables. If it is on, the client
+    that LangChain's tracers share is made here first, with `redacted` as its anonymizer. Inputs,
+    outputs, metadata and errors pass through it before they leave the process, also as
+    OpenTelemetry spans (``LANGSMITH_OTEL_ENABLED``), which that client exports. A client that a
+    caller passes to a tracer is the caller's own responsibility.
 
     Returns:
-        Whether tracing is on; nothing is imported or made where it is off.
+        Whether tracing is on; if it is off, nothing is imported or made.
     """
     if not any(os.environ.get(name, "").casefold() == "true" for name in _TRACING):
         return False
@@ -194,16 +192,16 @@ def redact_traces() -> bool:
 
 
 def load_keys(path: Path) -> list[str]:
-    """Take API keys from a ``.env`` file into the environment, which goes before the file.
+    """Load API keys from a ``.env`` file into the environment, whose own values take precedence.
 
-    Only lines ``NAME_API_KEY=value`` count (``export`` and quotes are allowed): such a file is
-    often another program's, and must not redirect calls to another address.
+    Only lines ``NAME_API_KEY=value`` count (``export`` and quotes are allowed): such a file often
+    belongs to another program, and must not redirect calls to another address.
 
     Args:
-        path: the file; there may be none.
+        path: the file, which may be missing.
 
     Returns:
-        The names that were taken.
+        The names that were set.
 
     Raises:
         UsageError: the file is too large, a key's quotes do not close, or it holds NUL.
@@ -242,7 +240,7 @@ def _known() -> tuple[tuple[str, str], ...]:
     for name, value in os.environ.items():
         if len(value) >= LEAST and value not in _NOT_SECRET and _NAMES.search(name):
             there.setdefault(value.strip(), f"<{name}>")
-    # A copy: another thread may come to know one meanwhile.
+    # A copy, since another thread may register one meanwhile.
     for value, name in list(_remembered.items()):
         there.setdefault(value, f"[{name}]")
     return tuple(there.items())
@@ -254,7 +252,7 @@ def _pattern(known: tuple[tuple[str, str], ...]) -> tuple[re.Pattern[str], dict[
     for secret, name in known:
         for form in _forms(secret):
             names.setdefault(form, name)
-    # The longest first: of two that begin alike the whole one goes.
+    # Longest first, so that a secret is replaced before its prefix.
     longest = sorted(names, key=len, reverse=True)
     return re.compile("|".join(map(re.escape, longest))), names
 
@@ -272,7 +270,7 @@ def _forms(secret: str) -> Iterator[str]:
         whole = encode(data).decode()
         yield from (whole, whole.rstrip("="))
         for before in range(3):
-            # The characters that hold nothing but the secret, wherever it begins in a triple.
+            # The characters that encode only the secret, for each offset in a base64 triple.
             inner = encode(b"\0" * before + data)[(0, 2, 3)[before] :].decode().rstrip("=")
             if (before + len(data)) % 3:
                 inner = inner[:-1]

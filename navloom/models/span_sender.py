@@ -1,11 +1,10 @@
-"""Makes spans and sends them by OTLP over HTTP, so that no collector can slow or end a run.
+"""Creates OpenTelemetry spans and sends them by OTLP over HTTP, without delaying the run.
 
-Spans wait in a bounded queue for a thread of OpenTelemetry's; what does not fit is dropped, what is
-not taken in time too, and one line says so. OpenTelemetry's own log is kept off the terminal.
+Spans wait in a bounded queue for a thread of OpenTelemetry's. Spans that do not fit, or are not
+sent in time, are dropped, and one line reports it. OpenTelemetry's own log is kept off the
+terminal. Messages are written by OpenTelemetry's conventions, with bounds.
 
-The only module that imports OpenTelemetry.
-
-What was said, as OpenTelemetry's conventions write it down, within bounds.
+Only this module imports OpenTelemetry.
 """
 
 from __future__ import annotations
@@ -40,22 +39,22 @@ from navloom.models.spec import read_spec
 from navloom.models.usage import FREE_PROVIDERS, paid_for
 
 MOST = 64_000
-"""Characters of one attribute; the last messages go before the first."""
+"""Maximum characters of one attribute; the last messages take precedence."""
 _ROLES = {"human": "user", "ai": "assistant"}
 
 
 def text_said(content: Any, most: int = MOST) -> str:
-    """The text of a message's content, cut where it is too long; of pictures nothing."""
+    """Return the text of a message's content, truncated; images are omitted."""
     text = content if isinstance(content, str) else message_text(content)
     return text if len(text) <= most else f"{text[:most]}… [{len(text) - most} characters more]"
 
 
 def messages_said(messages: Sequence[BaseMessage], *, finish: str | None = None) -> str:
-    """Messages in the form of ``gen_ai.input.messages`` and ``gen_ai.output.messages``, as JSON.
+    """Return messages as JSON of ``gen_ai.input.messages`` and ``gen_ai.output.messages``.
 
     Args:
         messages: a conversation.
-        finish: why the last one ended there.
+        finish: finish reason of the last message.
     """
     left, said = MOST, list[dict[str, Any]]()
     for message in reversed(messages):
@@ -89,7 +88,7 @@ def _parts(message: BaseMessage, most: int) -> list[dict[str, Any]]:
 
 _QUEUE, _BATCH, _DELAY_MS, _TIMEOUT_S = 8192, 256, 1000, 5.0
 _BATCH_WITH_CONTENTS = 32
-"""A request stays below 5 MB, which every collector takes."""
+"""Spans per request with contents, so that it stays below 5 MB, which collectors accept."""
 _ENDS_SOON_S = 0.2
 _MOST_WHY = 160
 _NO_ANSWER = "no answer in time"
@@ -99,24 +98,24 @@ _WHYS = (
     (re.compile(r"code: None, reason: (.+)"), ""),
     (re.compile(r"Transient error (.+) encountered"), ""),
 )
-"""How OpenTelemetry's log says that a request failed, and what to say before what it says."""
+"""Patterns of OpenTelemetry's log for a failed request, each with a prefix for its reason."""
 _ENDED = ("finish_reason", "stop_reason")
 _CONTENTS = frozenset({"true", "1", "span_only", "span_and_event"})
 _hung: set[str] = set()
-"""Collectors that a session waited for in vain: the next one of this process does not."""
+"""Collectors that timed out at the end of a session: the next session does not wait."""
 
 
 def takes_contents() -> bool:
-    """Whether prompts, replies, and what tools are told and answer are asked for."""
+    """Check whether message and tool contents are to be traced."""
     said = os.environ.get("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "")
     return said.strip().casefold() in _CONTENTS
 
 
 def _tell(span: Span, attributes: Mapping[str, Any], error: str | None = None) -> None:
-    """Add to what a span says, without any secret."""
+    """Add attributes to a span, without secrets."""
     span.set_attributes(_plain(attributes))
     if error is not None:
-        # No description: an error's words may quote what was sent.
+        # No description: an error's text may quote the request.
         span.set_status(StatusCode.ERROR)
         span.set_attribute("error.type", redact(error))
 
@@ -126,13 +125,13 @@ def _plain(attributes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class SpanSender:
-    """Makes the spans of one session, and sends them.
+    """Creates the spans of one session, and sends them.
 
     Args:
-        note: is told, once, that spans are lost.
+        note: called once if spans are lost.
 
     Attributes:
-        about: what each sample says of its run.
+        about: attributes of the run, added to each sample.
     """
 
     def __init__(self, note: Callable[[str], None]) -> None:
@@ -163,14 +162,14 @@ class SpanSender:
         self._tracer = self._provider.get_tracer("navloom", version("navloom"))
 
     def carried(self) -> dict[str, str]:
-        """The span that this is done in, as W3C's trace context."""
+        """Return the current span as W3C trace context."""
         words = dict(self.about)
         TraceContextTextMapPropagator().inject(words)
         return words
 
     @contextmanager
     def joined(self, words: Mapping[str, str]) -> Iterator[None]:
-        """Be, in this block, in the span that another process carried here; or in none."""
+        """Enter the span of another process for this block; {} enters none."""
         if not words:
             yield
             return
@@ -185,12 +184,12 @@ class SpanSender:
     def span(
         self, name: str, attributes: Mapping[str, Any], *, root: bool = False
     ) -> Iterator[Span]:
-        """A span of what is done in this block.
+        """Open a span for this block.
 
         Args:
-            name: what is done; one of few.
-            attributes: what is known beforehand; those that are None are left out.
-            root: begin a trace of its own, with a link to the span around it.
+            name: the span's name, from a small set.
+            attributes: attributes known at the start; None values are omitted.
+            root: start a new trace, with a link to the enclosing span.
         """
         around = trace.get_current_span().get_span_context()
         made = self._tracer.start_span(
@@ -213,7 +212,7 @@ class SpanSender:
 
     @contextmanager
     def sample(self, attributes: Mapping[str, Any]) -> Iterator[Callable[[str, Any], None]]:
-        """See :func:`navloom.models.spans.sample_span`."""
+        """Trace one sample; see :func:`navloom.models.spans.sample_span`."""
         about = {f"navloom.sample.{name}": value for name, value in attributes.items()}
         with self.span("navloom.sample", {**self.about, **about}, root=True) as made:
 
@@ -225,7 +224,7 @@ class SpanSender:
 
     @contextmanager
     def tool(self, call: Mapping[str, Any], known: bool) -> Iterator[Callable[[Any], None]]:
-        """See :func:`navloom.models.spans.tool_span`."""
+        """Trace a tool call; see :func:`navloom.models.spans.tool_span`."""
         name = str(call["name"]) if known else "(unknown)"
         about = {
             "gen_ai.operation.name": "execute_tool",
@@ -246,9 +245,9 @@ class SpanSender:
             yield answered
 
     def call(self, call: EndedCall) -> None:
-        """See :func:`navloom.models.spans.tell_call`."""
+        """Record a finished model call; see :func:`navloom.models.spans.tell_call`."""
         named, paid = read_spec(call.model), paid_for(call.reply) if call.reply else {}
-        # Of a file in this process its name alone: where it lies is nobody's.
+        # Of a local model only the file's name is traced, not its path.
         model = named.name.rpartition("/")[2] if named.provider == "local" else named.name
         counts = paid if paid and not call.cached else {}
         told = call.reply.response_metadata if call.reply else {}
@@ -285,7 +284,7 @@ class SpanSender:
         self._end(made, began + int(call.seconds * 1e9))
 
     def close(self, within: float) -> None:
-        """Send what waits, as far as that is taken within some seconds."""
+        """Send the waiting spans, within some seconds."""
         if not self._works or self._where in _hung:
             within = min(within, _ENDS_SOON_S)
         ended = next(self._ended)
@@ -294,7 +293,7 @@ class SpanSender:
         sending.join(within)
         if sending.is_alive():
             _hung.add(self._where)
-            # Whatever it waits for, it need not: no further attempt is made.
+            # Stop its waiting: no further attempt is made.
             with suppress(Exception):
                 self._exporter.shutdown()  # type: ignore[no-untyped-call]
         if self._sent < ended:
@@ -321,13 +320,13 @@ class SpanSender:
 
 
 def is_stop(error: BaseException) -> bool:
-    """Whether it ends a session, and nothing is wrong: LangGraph's words for that, or ours."""
+    """Check whether an exception ends a session regularly: ours, or LangGraph's."""
     ours = isinstance(error, StoppedError)
     return ours or any(each.__name__ == "GraphBubbleUp" for each in type(error).__mro__)
 
 
 class _Watched(SpanExporter):
-    """An exporter that tells of each request how it ended."""
+    """Exporter that reports the result of each request."""
 
     def __init__(self, exporter: SpanExporter, told: Callable[[int, bool], None]) -> None:
         self._exporter, self._told = exporter, told
@@ -342,7 +341,7 @@ class _Watched(SpanExporter):
 
 
 class _Quiet(logging.Handler):
-    """Keeps why a request failed last, in a few words."""
+    """Log handler that keeps the reason of the latest failed request, in a few words."""
 
     why = _NO_ANSWER
 
@@ -357,7 +356,7 @@ class _Quiet(logging.Handler):
 
 
 def _quiet_log() -> _Quiet:
-    """OpenTelemetry's log, off the terminal for good: its thread may outlive a session."""
+    """Keep OpenTelemetry's log off the terminal for good; its thread may outlive a session."""
     log = logging.getLogger("opentelemetry")
     found = next((each for each in log.handlers if isinstance(each, _Quiet)), None)
     if found is None:

@@ -1,15 +1,14 @@
-"""Spans of OpenTelemetry: what a run is doing, for whoever collects such traces.
+"""OpenTelemetry spans of a run: run, samples, graphs, model calls and tool calls.
 
     navloom.run                              a session over a run
-    navloom.sample  -- link --> navloom.run  a trace of its own for each sample
-    └── invoke_agent GRAPH                   a graph within a graph within its graph's
+    navloom.sample  -- link --> navloom.run  a separate trace for each sample
+    └── invoke_agent GRAPH                   a nested graph within its graph's span
         ├── chat MODEL                       a call to a model
         └── execute_tool TOOL
 
-On where ``OTEL_EXPORTER_OTLP_ENDPOINT`` is set and the extra ``trace`` is installed
-(docs/tracing.md); elsewhere all this costs a look at a variable, and nothing of OpenTelemetry is
-imported. Names are those of its conventions for generative AI; Navloom's own begin with
-``navloom.``.
+Tracing is on if ``OTEL_EXPORTER_OTLP_ENDPOINT`` is set and the extra ``trace`` is installed
+(docs/tracing.md). Otherwise it costs one look at a variable, and nothing of OpenTelemetry is
+imported. Names follow its conventions for generative AI; Navloom's own begin with ``navloom.``.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 Note = Callable[[str], None]
 END_S = 1.5
-"""How long a session waits at its end until what it has to say is taken."""
+"""Seconds that a session waits at its end for its spans to be sent."""
 _MISSING = (
     "OTEL_EXPORTER_OTLP_ENDPOINT is set, and no trace is sent: that takes"
     " pip install 'navloom[trace]'"
@@ -42,19 +41,19 @@ _sender: ContextVar[SpanSender | None] = ContextVar("navloom_span_sender", defau
 
 
 def _nobody(*_: Any) -> None:
-    """Is told, and keeps nothing."""
+    """Ignore a call: the callback of a span that is not traced."""
 
 
 @contextmanager
 def tracing(
     note: Note, *, joining: Mapping[str, str] | None = None, within: float = END_S
 ) -> Iterator[None]:
-    """Trace what is done in this block, and in the tasks that start in it, where that is asked for.
+    """Trace this block, and the tasks that start in it, if tracing is requested.
 
     Args:
-        note: is told in one line, once, where traces cannot be sent.
-        joining: what :func:`carried` gave in the process whose run this is part of.
-        within: seconds that the end may take, whatever the collector does.
+        note: called once, with one line, if traces cannot be sent.
+        joining: result of :func:`carried` in the process whose run this is part of.
+        within: maximum seconds that the end may take.
     """
     sender = None if _sender.get() is not None or not is_asked_for() else _made(note)
     if sender is None:
@@ -70,7 +69,7 @@ def tracing(
 
 
 def is_asked_for() -> bool:
-    """Whether the environment says where traces are to be sent."""
+    """Check whether the environment names a destination for traces."""
     said = os.environ.get
     where = said("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") or said("OTEL_EXPORTER_OTLP_ENDPOINT")
     off = (
@@ -93,13 +92,13 @@ def _made(note: Note) -> SpanSender | None:
     except ImportError:
         note(_MISSING)
     except Exception as error:
-        # What stands in the environment is OpenTelemetry's to read; a run does not end by it.
+        # OpenTelemetry reads the environment itself; its errors must not end a run.
         note(f"no trace is sent: {one_line(error)}")
     return None
 
 
 def _remember_keys() -> None:
-    """Know the keys that go to a collector, in headers or in its address."""
+    """Register the keys for a collector, in headers or in its address, as secrets."""
     for name in ("OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"):
         for header in os.environ.get(name, "").split(","):
             value = unquote(header.partition("=")[2]).strip()
@@ -111,24 +110,24 @@ def _remember_keys() -> None:
 
 
 def is_traced() -> bool:
-    """Whether what is done here and now is traced."""
+    """Check whether the current context is traced."""
     return _sender.get() is not None
 
 
 def carried() -> dict[str, str]:
-    """The span that this is done in, for another process to join: a few words, or none."""
+    """Return the current span's trace context for another process; {} without tracing."""
     sender = _sender.get()
     return {} if sender is None else sender.carried()
 
 
 @contextmanager
 def run_span(kind: str, run: str, note: Note) -> Iterator[None]:
-    """Trace a session over a run, where that is asked for; see :func:`tracing`.
+    """Trace a session over a run, if tracing is requested; see :func:`tracing`.
 
     Args:
-        kind: of run.
+        kind: the run's kind.
         run: the name of its folder.
-        note: is told where traces cannot be sent.
+        note: called if traces cannot be sent.
     """
     with tracing(note):
         sender = _sender.get()
@@ -142,7 +141,7 @@ def run_span(kind: str, run: str, note: Note) -> Iterator[None]:
 
 @contextmanager
 def sample_span(sample: str, scene: str, resumed: bool) -> Iterator[Callable[[str, Any], None]]:
-    """A trace of one sample, linked to its run's; what it gives takes its status and reason."""
+    """Trace one sample, linked to its run's span; yield a function of its status and reason."""
     sender = _sender.get()
     if sender is None:
         yield _nobody
@@ -154,7 +153,7 @@ def sample_span(sample: str, scene: str, resumed: bool) -> Iterator[Callable[[st
 
 @contextmanager
 def agent_span(graph: Any) -> Iterator[None]:
-    """A span of a graph's run."""
+    """Trace a graph's run as a span."""
     sender = _sender.get()
     if sender is None:
         yield
@@ -167,11 +166,11 @@ def agent_span(graph: Any) -> Iterator[None]:
 
 @contextmanager
 def tool_span(call: Mapping[str, Any], known: bool) -> Iterator[Callable[[Any], None]]:
-    """A span of a tool call; what it gives takes the answer, a ``ToolMessage``.
+    """Trace a tool call as a span; yield a function that takes the answer, a ``ToolMessage``.
 
     Args:
         call: LangChain's ``ToolCall``.
-        known: whether there is such a tool; else its name is a model's own words.
+        known: whether such a tool exists; else its name is a model's own text.
     """
     sender = _sender.get()
     if sender is None:
@@ -182,7 +181,7 @@ def tool_span(call: Mapping[str, Any], known: bool) -> Iterator[Callable[[Any], 
 
 
 def tell_call(call: EndedCall) -> None:
-    """A span of a call to a model that has ended."""
+    """Record a span of a finished model call."""
     sender = _sender.get()
     if sender is not None:
         sender.call(call)

@@ -1,19 +1,19 @@
-"""Specification of a model: its name, options and provider, and the addresses it may be called at.
+"""Specification of a model: name, options and provider, and the addresses it may be called at.
 
-A model and what is asked of it are one text, ``provider/name,option=value,option=value``, wherever
-a model is named: flags, roles, run files, tables, Python. So two roles may have one model with
-different settings, and a run's own record says how its model was set.
+A model and its options are one text, ``provider/name,option=value,option=value``, wherever a model
+is named: flags, roles, run files, tables, Python. So two roles may use one model with different
+settings, and a run's record contains its model's settings.
 
-A file may send a model's calls nowhere until the user of this machine allows it. A model's text may
-hold an address (``vllm/x,base_url=http://gpu1:8000/v1``), and calls there carry a key of the
-environment and everything that is asked. Typed, or in an environment variable, it is the user's own
-word. From a run's folder or a file of ``--run-config`` it is somebody's. So whoever reads a model's
-text from a file tells `distrust`, and `navloom.models.get_model` refuses an origin that is
-distrusted, before any call, unless
+A file may not send a model's calls anywhere until the user of this machine allows it. A model's
+text may hold an address (``vllm/x,base_url=http://gpu1:8000/v1``), and calls there carry a key of
+the environment and the whole conversation. If it is typed, or in an environment variable, it is the
+user's own. In a run's folder or a file of ``--run-config`` it comes from someone else. So code that
+reads a model's text from a file calls `distrust`, and `navloom.models.get_model` refuses a
+distrusted origin before any call, unless
 
 - an environment variable that ends in ``_BASE_URL`` names the same origin;
-- it was typed or allowed before: in this process, or on this machine by this user, whose own state
-  folder remembers it (``~/.local/state/navloom/addresses.json``, or ``$XDG_STATE_HOME``).
+- it was typed or allowed before: in this process, or on this machine by this user. The user's state
+  folder stores it (``~/.local/state/navloom/addresses.json``, or ``$XDG_STATE_HOME``).
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
 OUR_BOUND = "navloom_our_bound"
-"""In a model's metadata: the most tokens of a reply, where they are Navloom's choice; 0 where they
-never fit its server."""
+"""Key of a model's metadata: the maximum tokens of a reply, if Navloom chose it; 0 if that never
+fits its server."""
 Value = str | int | float | bool
-"""What an option may be set to by text."""
+"""Types of an option's value in a model's text."""
 # Only a comma before `option=` ends a name, so that a file's path may have commas.
 _NEXT = re.compile(r",(?=[A-Za-z_]\w*=)")
 _SECRET = re.compile(r"(?i)api_?key|headers|secret|password")
@@ -53,12 +53,12 @@ _MOST_CHARACTERS = 4096
 
 @dataclass(frozen=True, slots=True)
 class ModelSpec:
-    """A model that is named.
+    """Parsed specification of a model.
 
     Attributes:
-        provider: what stands before the first slash; all of it where there is none.
-        name: what stands after it, without the options; "" where there is no slash.
-        options: what is asked of the model.
+        provider: the text before the first slash; all of it without a slash.
+        name: the text after it, without the options; "" without a slash.
+        options: the model's options.
     """
 
     provider: str
@@ -67,17 +67,17 @@ class ModelSpec:
 
     @property
     def bare(self) -> str:
-        """``provider/name`` alone."""
+        """``provider/name`` without options."""
         return f"{self.provider}/{self.name}" if self.name else self.provider
 
 
 @lru_cache(maxsize=256)
 def read_spec(text: str) -> ModelSpec:
-    """Take a model's text apart; whether there is such a model is not looked at.
+    """Parse a model's text; whether the model exists is not checked.
 
     Args:
         text: ``provider/name`` or ``provider/name,temperature=0.2,max_tokens=256``. A value that
-            reads as a number, ``true`` or ``false`` is one, everything else is text.
+            looks like a number, ``true`` or ``false`` is one, everything else is text.
 
     Raises:
         ModelError: an option is empty or given twice, or would put a secret into a run's files.
@@ -107,7 +107,7 @@ def read_spec(text: str) -> ModelSpec:
 
 
 def is_address(text: object) -> bool:
-    """Whether a text is the address of a server: http or https, a host, a port if any."""
+    """Check whether a text is the address of a server: http or https, a host, an optional port."""
     try:
         parts = urlsplit(str(text))
         return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -116,7 +116,7 @@ def is_address(text: object) -> bool:
 
 
 def public_address(text: object) -> str:
-    """An address without what may be secret in it: user, password, query, fragment."""
+    """Return an address without its secret parts: user, password, query, fragment."""
     try:
         parts = urlsplit(str(text))
         host = parts.netloc.rpartition("@")[2]
@@ -126,7 +126,7 @@ def public_address(text: object) -> str:
 
 
 def hidden_in_address(text: str) -> list[str]:
-    """What of an address is secret: a password, with what stands around it, and keys in a query."""
+    """Return the secrets in an address: user and password, and keys in its query."""
     parts = urlsplit(text)
     user, at, _ = parts.netloc.rpartition("@")
     found = [f"://{user}@", unquote(user.partition(":")[2])] if at else []
@@ -136,17 +136,17 @@ def hidden_in_address(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What may be asked of a model besides its name; None leaves a thing to the provider.
+    """Options of a model; None leaves one to the provider.
 
     Attributes:
-        base_url: the server's address, before the provider's environment variable.
-        api_key: the key, before the provider's environment variable.
+        base_url: the server's address; overrides the provider's environment variable.
+        api_key: the key; overrides the provider's environment variable.
         temperature: sampling temperature, 0 to 2.
-        max_tokens: the most tokens of one reply.
+        max_tokens: maximum tokens of one reply.
         attempt_timeout: seconds that one attempt may take, from its start to its end (600).
-        max_retries: attempts after the first, where trying again may help (3).
+        max_retries: attempts after the first, if a retry may help (3).
         headers: further HTTP headers.
-        extra: further arguments of the LangChain client's constructor, as they are.
+        extra: further arguments of the LangChain client's constructor, unchanged.
     """
 
     base_url: str | None = None
@@ -159,34 +159,34 @@ class Options:
     extra: Mapping[str, Any] | None = None
 
     def given(self) -> dict[str, Any]:
-        """The options that are not None."""
+        """Return the options that are not None."""
         named = {f.name: getattr(self, f.name) for f in fields(self)}
         return {name: value for name, value in named.items() if value is not None}
 
 
 IN_PROCESS_OPTIONS = frozenset({"attempt_timeout", "max_retries"})
-"""What may be asked of a model that no server answers for."""
+"""Options of a model without a server."""
 _SERVER_OPTIONS = frozenset(f.name for f in fields(Options))
 
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """A kind of model.
+    """A provider of models.
 
     Attributes:
-        name: what stands before the slash.
+        name: the text before the slash.
         about: one line for ``navloom models``.
-        make: ``"module:function"`` or the function itself, ``(name, Options) -> BaseChatModel``;
-            a string is imported when a model is first asked for.
-        models: the names there are, or a few examples where ``is_open``.
-        is_open: whether any other name may be asked for too.
-        needs: the environment variable without which no call can be made, if any.
-        takes: the options that mean something here.
-        extras: what ``extra`` may hold; None leaves that to the client.
-        package: the module without which no call can be made, if any.
+        make: ``"module:function"`` or the function itself, ``(name, Options) -> BaseChatModel``; a
+            string is imported on first use.
+        models: the available names, or a few examples if ``is_open``.
+        is_open: whether any other name is allowed too.
+        needs: the environment variable required for a call, if any.
+        takes: the supported options.
+        extras: the keys supported in ``extra``; None leaves that to the client.
+        package: the module required for a call, if any.
         install: the command that installs it.
         beside: a model's name to the further module that it needs and the command for that.
-        speaks: what the variables begin with that name a server of chat completions and its key
+        speaks: prefix of the variables that name a chat completions server and its key
             (``X_BASE_URL``, ``X_API_KEY``), if there are any.
         fault: why nothing of this provider can be used (a broken third-party package), if so.
     """
@@ -206,7 +206,7 @@ class Provider:
     fault: str | None = None
 
     def lacks(self, model: str | None = None) -> str | None:
-        """What keeps this provider from being used: its fault, what to install, what to set.
+        """Return what prevents use of this provider: a fault, a package or a variable, or None.
 
         Args:
             model: one of its models, which may need more than the provider; None: any other.
@@ -224,7 +224,7 @@ class Provider:
         """Make the chat model of this name.
 
         Raises:
-            ModelError: where the provider is broken or its package is not installed.
+            ModelError: the provider is broken or its package is not installed.
         """
         if self.fault:
             raise ModelError(self.fault)
@@ -252,10 +252,10 @@ _allowed: set[str] = set()
 
 
 class AddressError(ModelError):
-    """A file names an address to which nothing is sent until the user allows it.
+    """Raised if a file names an address that the user has not allowed.
 
     Attributes:
-        origin: of the address.
+        origin: the address's origin.
     """
 
     def __init__(self, message: str, origin: str) -> None:
@@ -264,7 +264,7 @@ class AddressError(ModelError):
 
 
 def origin_of(address: str) -> str:
-    """Scheme, host and port of an address, in one spelling; what is no plain address, as it is."""
+    """Return scheme, host and port of an address in normal form; other text unchanged."""
     found = _ADDRESS.fullmatch(address.strip())
     if found is None:
         return address.strip()
@@ -274,10 +274,10 @@ def origin_of(address: str) -> str:
 
 
 def distrust(text: object, where: str) -> None:
-    """Send nothing to an address in a model's text, which came from a file.
+    """Distrust the addresses in a model's text that came from a file.
 
     Args:
-        text: what may be a model's text; what is none names no address.
+        text: a possible model's text; other text names no address.
         where: the file and its field, for the user.
     """
     for option, address in _named(text).items():
@@ -287,17 +287,17 @@ def distrust(text: object, where: str) -> None:
 
 
 def trust(text: object) -> None:
-    """Take the addresses in a model's text as the user's own, who typed it; they are remembered."""
+    """Allow and remember the addresses in a model's text that the user typed."""
     origins = [origin_of(address) for address in _named(text).values()]
     if origins:
         _allow(origins, "typed")
 
 
 def allow(origins: Iterable[str]) -> None:
-    """Let files send calls to these origins, now and later on this machine.
+    """Allow files to send calls to these origins, now and later on this machine.
 
     Raises:
-        UsageError: one is no origin, such as ``http://localhost:8000``.
+        UsageError: a text is no origin, such as ``http://localhost:8000``.
     """
     given = list(origins)
     for each in given:
@@ -310,20 +310,20 @@ def allow(origins: Iterable[str]) -> None:
 
 
 def origins_in(texts: Iterable[object]) -> list[str]:
-    """The origins that models' texts name."""
+    """Return the origins that models' texts name, sorted."""
     return sorted({origin_of(each) for text in texts for each in _named(text).values()})
 
 
 def let_through(origins: Iterable[str]) -> None:
-    """Let this process alone send calls to origins that the process which asks has checked."""
+    """Allow origins for this process only, after the calling process has checked them."""
     _allowed.update(origins)
 
 
 def check_addresses(spec: ModelSpec) -> None:
-    """Refuse a model whose address a file named, and nobody allowed.
+    """Refuse a model whose address a file named and the user did not allow.
 
     Raises:
-        AddressError: so it is.
+        AddressError: the address is distrusted and not allowed.
     """
     for address in _addresses_of(spec).values():
         origin = origin_of(address)
@@ -336,17 +336,17 @@ def check_addresses(spec: ModelSpec) -> None:
 
 
 def state_folder() -> Path:
-    """Where this user's choices are kept."""
+    """Return the folder of this user's stored choices."""
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Application Support" / "navloom"
     named = Path(os.environ.get("XDG_STATE_HOME", ""))
-    # A relative one does not count (XDG Base Directory Specification): it might be a stranger's.
+    # A relative path is ignored (XDG Base Directory Specification): it depends on the folder.
     base = named if named.is_absolute() else Path.home() / ".local" / "state"
     return base / "navloom"
 
 
 def _named(text: object) -> dict[str, str]:
-    """The options of a model's text that hold an address."""
+    """Return the options of a model's text that hold an address."""
     if not isinstance(text, str) or "/" not in text or "=" not in text:
         return {}
     # `ROLE=PROVIDER/NAME` of --model-role.
@@ -354,7 +354,7 @@ def _named(text: object) -> dict[str, str]:
     try:
         return _addresses_of(read_spec(text))
     except ModelError:
-        # What is no model's text is refused where it is used.
+        # An invalid model's text is refused where it is used.
         return {}
 
 
@@ -387,7 +387,7 @@ def _allow(origins: list[str], how: str) -> None:
         state_folder().mkdir(parents=True, exist_ok=True, mode=0o700)
         replace_file(_allowed_file(), said.encode())
     except OSError:
-        # It counts for this process; the next one asks again, and says what to type.
+        # It holds for this process; the next one refuses again and says what to type.
         return
 
 
@@ -396,7 +396,7 @@ def _remembered() -> set[str]:
 
 
 def _read_allowed() -> dict[str, str]:
-    """The origins that this user typed or allowed; none where the file cannot be understood."""
+    """Return the origins that this user typed or allowed; {} if the file is unreadable."""
     try:
         with _allowed_file().open("rb") as file:
             said = json.loads(file.read(_MOST_ADDRESS_BYTES))

@@ -1,4 +1,4 @@
-"""What does not fit a model's context, as servers say it: the prompt, or the reply beside it."""
+"""Parser of servers' context-length errors: the prompt, or the requested reply, is too long."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ _OWN = re.compile(
     r"max_model_len|available context size|output tokens|input tokens|must be at least 1, got 0",
     re.IGNORECASE,
 )
-"""Words of vLLM and llama.cpp, whose servers people start themselves."""
+"""Wording of vLLM and llama.cpp, whose servers users start themselves."""
 
 
 @dataclass(frozen=True, slots=True)
 class TooLong:
-    """What a server found too long.
+    """A context-length error of a server.
 
     Attributes:
-        context: tokens that fit, prompt and reply together; None where it does not say.
-        prompt: tokens of the prompt; None where it does not say, or says "at least".
-        reply: tokens that the reply was to have at most, where it is they that do not fit.
-        own: whether it is a server of the kind that people start themselves.
+        context: tokens that fit, prompt and reply together; None if not stated.
+        prompt: tokens of the prompt; None if not stated, or only as "at least".
+        reply: maximum tokens requested for the reply, if these do not fit.
+        own: whether users start this kind of server themselves.
     """
 
     context: int | None
@@ -57,20 +57,20 @@ class TooLong:
 
     @property
     def is_reply(self) -> bool:
-        """Whether the prompt may fit, and only the room kept for the reply does not."""
+        """True if the prompt may fit, and only the room for the reply does not."""
         known = self.context is not None and self.prompt is not None
         return self.reply is not None and not (known and self.room < 1)
 
     @property
     def room(self) -> int:
-        """Tokens that a reply may have; a guess where the prompt's are not known."""
+        """Tokens available for a reply; a guess if the prompt's are unknown."""
         if self.context is not None and self.prompt is not None:
             return self.context - self.prompt
         return max(1, min(n for n in (self.context, self.reply, 2048) if n) // 2)
 
     @property
     def fix(self) -> str:
-        """What to do about it, in one line."""
+        """Advice for the user, in one line."""
         longer = "start the server with a longer one (llama.cpp: -c, vLLM: --max-model-len)"
         if self.is_reply:
             whole = f" of {self.context} tokens" if self.context else ""
@@ -89,7 +89,7 @@ class TooLong:
 
 
 def read_too_long(status: int | None, text: str) -> TooLong | None:
-    """Whether a server refused a call because something is too long; another call may well fit.
+    """Parse a refusal for length; None for any other refusal.
 
     Args:
         status: the HTTP status.

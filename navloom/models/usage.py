@@ -1,16 +1,16 @@
-"""What calls cost, in tokens, seconds and dollars, and how much of it a session may use.
+"""Usage of model calls in tokens, seconds and dollars, and the limits of a session.
 
-Every reply that `navloom.models.call.acall` gives bears a stamp in its ``response_metadata``: which
-model, in which role, how long, after how many retries, and whether it came from the cache. The
-stamp lives where the message lives, in a checkpoint, so that a kill loses no count.
+Every reply of `navloom.models.call.acall` has a stamp in its ``response_metadata``: the model, its
+role, the duration, the number of retries, and whether it came from the cache. The stamp is stored
+with the message, in a checkpoint, so that an interrupted run loses no count.
 
-Prices come from genai-prices' built-in table; nothing is fetched. A price nobody knows is ``None``,
-never 0, and a sum over it is ``None`` too. A reply from the cache costs nothing.
+Prices come from genai-prices' built-in table; nothing is fetched. An unknown price is ``None``,
+never 0, and so is a sum that includes one. A reply from the cache costs nothing.
 
-Before a call is made its share of the session's `Limits` is reserved in a `Budget`: what was spent,
-and what the calls under way will take at least, has to lie below the limit. So a limit is overshot
-by one call for each sample in flight at most. Whoever meets a limit raises `LimitReachedError`; a
-batch then drains, and the same command with a higher limit goes on.
+Before a call, its share of the session's `Limits` is reserved in a `Budget`: the usage so far, and
+the minimum usage of the calls under way, must be below the limit. So a limit may be exceeded by at
+most one call for each sample in progress. At a limit `LimitReachedError` is raised. A batch then
+finishes its open samples, and the same command with a higher limit continues.
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ FREE_PROVIDERS = frozenset({"builtin", "local", "scripted"})
 """Providers that run in this process and cost nothing."""
 DEFAULT_ROLE = "generator"
 STAMP = "navloom"
-"""The key of a reply's ``response_metadata`` that holds its stamp."""
+"""Key of a reply's ``response_metadata`` with its stamp."""
 _CHARACTERS_A_TOKEN = 6
-"""More than any tokeniser fits into one on average: a reservation must not be too large."""
+"""More characters than a token has on average, so that a reservation is a lower bound."""
 
 
 @dataclass(slots=True)
 class ModelUsage:
-    """What the calls of one model in one role add up to.
+    """Total usage of one model in one role.
 
     Attributes:
         model: ``provider/name``.
-        role: what it was used for.
-        calls: calls that were made and paid for.
+        role: the model's role.
+        calls: paid calls.
         cached_calls: replies that came from the cache instead.
-        retries: attempts that failed and were made again.
-        input_tokens: of the calls made; those of cached replies count nowhere.
+        retries: failed attempts that were repeated.
+        input_tokens: of the paid calls; those of cached replies do not count.
         output_tokens: likewise.
-        seconds: that the calls took, waits between attempts included, added up.
-        cost_usd: None where no price is known for the model.
+        seconds: total duration of the calls, waits between attempts included.
+        cost_usd: None if no price is known for the model.
     """
 
     model: str
@@ -63,7 +63,7 @@ class ModelUsage:
     cost_usd: float | None = 0.0
 
     def add(self, other: ModelUsage) -> None:
-        """Add what further calls of the same model and role came to."""
+        """Add the usage of further calls of the same model and role."""
         self.calls += other.calls
         self.cached_calls += other.cached_calls
         self.retries += other.retries
@@ -74,13 +74,13 @@ class ModelUsage:
         self.cost_usd = (self.cost_usd or 0.0) + (other.cost_usd or 0.0) if known else None
 
     def record(self) -> dict[str, Any]:
-        """As a line of a run keeps it."""
-        # One a call: `asdict` would copy each number deeply.
+        """Return the usage as a JSON record of a run."""
+        # Called once per call: `asdict` would deep-copy each number.
         return {each: getattr(self, each) for each in self.__dataclass_fields__}
 
     @classmethod
     def read(cls, record: Mapping[str, Any]) -> ModelUsage:
-        """From a line of a run; what is missing there counts as nothing."""
+        """Read the usage from a record of a run; missing values count as 0."""
         cost = record.get("cost_usd", 0.0)
         return cls(
             model=str(record.get("model")),
@@ -97,7 +97,7 @@ class ModelUsage:
 def stamped(
     reply: AIMessage, *, model: str, role: str, seconds: float, retries: int, cached: bool
 ) -> AIMessage:
-    """The reply with its stamp; one from the cache loses its id, which another message may bear."""
+    """Return the reply with its stamp; a cached one loses its id, which may not be unique."""
     stamp = {
         "model": model,
         "role": role,
@@ -112,10 +112,10 @@ def stamped(
 
 
 def paid_for(reply: AIMessage) -> dict[str, Any]:
-    """What one reply came to: a record of `ModelUsage`, of one call or of one cached reply.
+    """Return the usage record of one reply, paid or cached.
 
-    A call without ``usage_metadata`` is a call with no tokens; of a reply without a stamp, which
-    did not go through ``acall``, nobody knows the price.
+    A call without ``usage_metadata`` counts with no tokens. A reply without a stamp, which did not
+    come from ``acall``, has no known price.
     """
     stamp = _stamp_of(reply)
     counted: Mapping[str, Any] = reply.usage_metadata or {}
@@ -133,11 +133,11 @@ def paid_for(reply: AIMessage) -> dict[str, Any]:
 
 
 def usage_in(parts: Iterable[ModelUsage]) -> dict[str, int]:
-    """Calls and tokens of all parts.
+    """Sum the calls and tokens of several usages.
 
     Returns:
-        ``calls``, ``input_tokens`` and ``output_tokens``, and where there are any,
-        ``cached_calls`` and ``retries``.
+        ``calls``, ``input_tokens`` and ``output_tokens``, and if not 0, ``cached_calls`` and
+        ``retries``.
     """
     total = {"calls": 0, "input_tokens": 0, "output_tokens": 0}
     names = (*total, "cached_calls", "retries")
@@ -149,7 +149,7 @@ def usage_in(parts: Iterable[ModelUsage]) -> dict[str, int]:
 
 
 def merged(parts: Iterable[ModelUsage]) -> list[ModelUsage]:
-    """One entry a model and role, sorted by both."""
+    """Merge usages to one per model and role, sorted by both."""
     sums: dict[tuple[str, str], ModelUsage] = {}
     for part in parts:
         there = sums.setdefault((part.model, part.role), ModelUsage(part.model, part.role))
@@ -158,22 +158,21 @@ def merged(parts: Iterable[ModelUsage]) -> list[ModelUsage]:
 
 
 def total_cost(parts: Iterable[ModelUsage]) -> float | None:
-    """The cost of all; None where one of them has no known price."""
+    """Return the total cost; None if one of the usages has no known price."""
     costs = [part.cost_usd for part in parts]
     known = [cost for cost in costs if cost is not None]
     return sum(known, 0.0) if len(known) == len(costs) else None
 
 
 def price_of(model: str, usage: Mapping[str, int]) -> float | None:
-    """What tokens of a model cost, in US dollars.
+    """Return the price of a model's tokens, in US dollars.
 
     Args:
         model: ``provider/name``, with or without options.
-        usage: as `usage_in` gives it.
+        usage: a result of `usage_in`.
 
     Returns:
-        The price; 0.0 for models that run in this process and where no call was made; None where
-        no price is known.
+        The price; 0.0 for models in this process and without calls; None if no price is known.
     """
     named = read_spec(model)
     if named.provider in FREE_PROVIDERS or usage.get("calls") == 0:
@@ -198,7 +197,7 @@ def _stamp_of(message: Any) -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What a run or session may use; None is no limit.
+    """Usage limits of a run or session; None is no limit.
 
     Attributes:
         token_limit: tokens of the whole run, in and out, cached replies not counted.
@@ -221,7 +220,7 @@ class Limits:
                 raise UsageError(f"{flag} is {value}: expected a number above 0")
 
     def check_price(self, model: str) -> None:
-        """Refuse a cost limit that cannot be kept.
+        """Refuse a cost limit for a model without a known price.
 
         Raises:
             UsageError: no price is known for the model.
@@ -234,18 +233,18 @@ class Limits:
 
 
 def least_tokens(messages: Sequence[BaseMessage]) -> int:
-    """Tokens that a conversation has at least."""
+    """Return a lower bound on the tokens of a conversation."""
     characters = sum(len(message_text(message.content)) for message in messages)
     return characters // _CHARACTERS_A_TOKEN
 
 
 class Budget:
-    """What is left of the limits while calls are made; one for all samples of a session.
+    """Remaining part of the limits during calls; one for all samples of a session.
 
     Args:
-        limits: what may be used.
-        tokens: used by the run before.
-        cost: its dollars.
+        limits: the limits.
+        tokens: tokens that the run used before.
+        cost: dollars that the run used before.
     """
 
     def __init__(self, limits: Limits, *, tokens: int = 0, cost: float = 0.0) -> None:
@@ -261,18 +260,18 @@ class Budget:
         messages: Sequence[BaseMessage],
         bound: Mapping[str, Any] | None = None,  # noqa: ARG002  other gates look at it
     ) -> int:
-        """Hold a call's least share until it is settled.
+        """Reserve a call's minimum usage until it is settled.
 
         Returns:
             The reservation, for `settle`.
 
         Raises:
-            LimitReachedError: nothing is left; the line names the flag.
+            LimitReachedError: a limit is reached; the line names the flag.
         """
         return self.hold(model, least_tokens(messages))
 
     def hold(self, model: str, least: int) -> int:
-        """:meth:`reserve` for a call that sends so many tokens at least; it raises the same."""
+        """Reserve a call of at least so many input tokens, as :meth:`reserve` does."""
         tokens = self.tokens + sum(held for held, _ in self._held.values())
         cost = self.cost + sum(held for _, held in self._held.values())
         most = self.limits
@@ -286,16 +285,16 @@ class Budget:
         return self._next
 
     def settle(self, reservation: int, model: str, reply: AIMessage | None) -> None:
-        """Let go of a reservation and count what the call really used; None: it failed."""
+        """Release a reservation and count the call's real usage; None: it failed."""
         self.release(reservation, model, None if reply is None else paid_for(reply))
 
     def release(self, reservation: int, model: str, used: dict[str, Any] | None) -> None:
-        """:meth:`settle` by what the call used."""
+        """Release a reservation and count the given usage record, as :meth:`settle` does."""
         self._held.pop(reservation, None)
         if used is not None:
             self.count(model, used)
 
     def count(self, model: str, usage: dict[str, Any]) -> None:
-        """Add what calls of a model used."""
+        """Add the usage of a model's calls."""
         self.tokens += usage["input_tokens"] + usage["output_tokens"]
         self.cost += price_of(model, usage) or 0.0
