@@ -1,12 +1,12 @@
-"""How rendered panoramas lie on disk, and the file that says so.
+"""Manifest of rendered panoramas, and the layout of their files.
 
-    DIR/home-7/manifest.json       what there is: sensors, files, their hashes
+    DIR/home-7/manifest.json       sensors, files and their hashes
     DIR/home-7/scene.json          the scene itself, as ``navloom scenes export`` writes it
-    DIR/home-7/words.json          captions and ways on of each viewpoint
-    DIR/home-7/views/0004/rgb-2.png    the picture of the fifth viewpoint's third sensor
-    DIR/home-7/rendered.jsonl      while it is being made: what is finished
+    DIR/home-7/words.json          captions and candidates of each viewpoint
+    DIR/home-7/views/0004/rgb-2.png    the image of the fifth viewpoint's third sensor
+    DIR/home-7/rendered.jsonl      finished viewpoints, while rendering
 
-A manifest is written last, when all it names is there. It is untrusted: a name in it is a plain
+A manifest is written last, when all its files exist. It is untrusted: a name in it must be a plain
 path below its own folder, and no link is followed there.
 """
 
@@ -26,7 +26,7 @@ from navloom.sim.protocol import Candidate, Captions
 VERSION = "navloom.panoramas/1"
 MANIFEST, SCENE, WORDS, JOURNAL = "manifest.json", "scene.json", "words.json", "rendered.jsonl"
 MOST_PIXELS = 4096
-"""A picture is at most so many pixels wide and high."""
+"""Maximum width and height of an image in pixels."""
 _MOST_BYTES = 128_000_000
 
 Modality = Literal["rgb", "depth", "ids"]
@@ -36,12 +36,12 @@ _FROZEN = ConfigDict(extra="forbid", frozen=True)
 
 
 class Shot(BaseModel):
-    """One sensor: which way its pictures look and how large they are.
+    """One image sensor: its modality, direction and size.
 
     Attributes:
-        modality: what they show.
-        heading: of the middle, radians in the scene's frame.
-        elevation: of the middle, radians.
+        modality: what its images show.
+        heading: of the optical axis, radians in the scene's frame.
+        elevation: of the optical axis, radians.
         fov: horizontal field of view, radians.
         width: pixels.
         height: pixels.
@@ -58,7 +58,7 @@ class Shot(BaseModel):
 
 
 class NamedFile(BaseModel):
-    """A file below the manifest's folder, and the SHA-256 of what it holds."""
+    """A file below the manifest's folder, and the SHA-256 of its content."""
 
     model_config = _FROZEN
 
@@ -67,15 +67,15 @@ class NamedFile(BaseModel):
 
 
 class RenderRequest(BaseModel):
-    """What ``navloom scenes render`` was asked for; each cache is of one such.
+    """Options of ``navloom scenes render``; a cache has one such request.
 
     Attributes:
-        backend: the simulator whose pictures are kept.
-        views: a viewpoint: 4, 12, 24 or 36.
-        size: pixels that a view is wide and high.
-        format: of pictures of colour; depth and ids are PNG.
-        depth: whether depth is kept.
-        ids: whether ids are kept.
+        backend: the simulator whose images are stored.
+        views: views per viewpoint: 4, 12, 24 or 36.
+        size: width and height of a view in pixels.
+        format: file format of colour images; depth and ids are PNG.
+        depth: whether depth is stored.
+        ids: whether ids are stored.
         light: of ``embedded``: baked, or flat, which takes no time.
     """
 
@@ -91,7 +91,7 @@ class RenderRequest(BaseModel):
 
     @property
     def modalities(self) -> tuple[Modality, ...]:
-        """What is kept of each view."""
+        """Modalities stored for each view."""
         more: tuple[tuple[Modality, bool], ...] = (("depth", self.depth), ("ids", self.ids))
         return ("rgb", *(name for name, kept in more if kept))
 
@@ -102,18 +102,18 @@ class RenderRequest(BaseModel):
 
 
 class Manifest(BaseModel):
-    """The whole of ``manifest.json``.
+    """Content of ``manifest.json``.
 
     Attributes:
-        version: of this form.
+        version: the format's version.
         scene: the scene's portable name.
-        scene_sha256: of all that the scene holds; see :func:`navloom.scenes.distances.scene_hash`.
-        asked: what was asked for.
-        renderer: a hash of what rendered them.
-        sensors: what stands under each viewpoint, in this order.
+        scene_sha256: hash of the scene; see :func:`navloom.scenes.distances.scene_hash`.
+        asked: the request it was rendered for.
+        renderer: a hash of the renderer.
+        sensors: the sensors of each viewpoint, in order.
         scene_file: the scene itself.
         words: captions and candidates.
-        viewpoints: a file for each sensor.
+        viewpoints: a file for each sensor, by viewpoint.
     """
 
     model_config = _FROZEN
@@ -130,12 +130,12 @@ class Manifest(BaseModel):
 
 
 class SaidHere(BaseModel):
-    """What is said of a viewpoint, and its ways on.
+    """Captions and candidates of one viewpoint.
 
     Attributes:
-        captions: of the place.
-        candidates: sorted as the simulator has them.
-        eye: where the camera stood, in metres.
+        captions: of the viewpoint.
+        candidates: in the simulator's order.
+        eye: position of the camera, in metres.
     """
 
     model_config = _FROZEN
@@ -146,7 +146,7 @@ class SaidHere(BaseModel):
 
 
 class WordsFile(BaseModel):
-    """The whole of ``words.json``."""
+    """Content of ``words.json``."""
 
     model_config = _FROZEN
 
@@ -159,17 +159,17 @@ _WORDS = TypeAdapter(WordsFile)
 
 
 def folder_name(uri: str) -> str:
-    """What the folder of a scene is called: ``home:7`` is ``home-7``."""
+    """Return the name of a scene's folder: ``home:7`` is ``home-7``."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", uri).strip(".-")[:150] or "scene"
 
 
 def render_command(uri: str, root: Path) -> str:
-    """What to type to have a scene's panoramas made, or mended."""
+    """Return the command that renders or repairs a scene's panoramas."""
     return f"`navloom scenes render {uri} --out {root}`"
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """The manifest of one scene's folder.
+    """Read the manifest of one scene's folder.
 
     Raises:
         SimulatorError: it is missing, broken, or of another version.
@@ -198,15 +198,15 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def read_words(path: Path, raw: bytes, scene: Scene) -> WordsFile:
-    """The words of a cache.
+    """Parse the captions and candidates of a cache.
 
     Args:
         path: the file, for messages.
-        raw: what it holds.
-        scene: whose words they must be.
+        raw: its content.
+        scene: the scene it must belong to.
 
     Raises:
-        SimulatorError: the file is broken or another scene's.
+        SimulatorError: the file is broken or belongs to another scene.
     """
     try:
         parse_json(raw, path)
@@ -222,14 +222,14 @@ def read_words(path: Path, raw: bytes, scene: Scene) -> WordsFile:
 
 
 def checked_place(folder: Path, name: str) -> Path:
-    """Where a file of a manifest lies.
+    """Return the path of a manifest's file, after checking it.
 
     Args:
-        folder: the manifest's.
-        name: as the manifest has it.
+        folder: the manifest's folder.
+        name: the file's name in the manifest.
 
     Raises:
-        SimulatorError: it would lie outside, or a link leads there.
+        SimulatorError: the path leaves the folder, or contains a link.
     """
     if not re.fullmatch(_PLAIN[1:-1], name):
         raise SimulatorError(f"{folder / MANIFEST}: {short(name)} is no plain path below it.")

@@ -1,8 +1,8 @@
-"""The ``panorama`` backend: an agent on the navigation graph, pictures from disk.
+"""The ``panorama`` simulator: an agent on the navigation graph, with images from disk.
 
-It moves as on the ``graph`` backend. A picture is read when it is looked at; nothing is rendered
-and no mesh is made. Words and ways on come from the cache where it has them, so that prompts are
-those of the backend that it was rendered with.
+It moves as on the ``graph`` backend. An image is read when it is accessed; nothing is rendered and
+no mesh is built. Captions and candidates come from the cache if it has them, so that prompts equal
+those of the backend it was rendered with.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ from navloom.sim.protocol import (
 )
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
-"""Of glibc's malloc.h."""
+"""Constants of glibc's malloc.h."""
 
 
 class Pictures(Protocol):
-    """Where a viewpoint's pictures come from."""
+    """Protocol of a source of viewpoint images."""
 
     @property
     def sensors(self) -> tuple[Shot, ...]:
-        """What there are pictures of, at every viewpoint."""
+        """The sensors with images at every viewpoint."""
         ...
 
     def read(self, viewpoint: str, number: int) -> NDArray[Any]:
-        """The picture of one sensor at one viewpoint."""
+        """Return the image of one sensor at one viewpoint."""
         ...
 
 
@@ -62,23 +62,23 @@ def make(
     physics: str = "off",
     collision_threshold: float = THRESHOLD_M,
 ) -> PanoramaSimulator:
-    """The backend as the registry makes it.
+    """Make the simulator, for the registry.
 
     Args:
         scene: the scene.
-        folder: what ``navloom scenes render`` wrote, or scans with
+        folder: output folder of ``navloom scenes render``, or scans with
             ``SCAN/matterport_skybox_images``.
-        captions: a source of captions, or the file of a caption cache; None takes what the
-            panoramas came with, else what there is.
-        views: how many views skyboxes are seen in: 4, 12, 24 or 36. What was rendered is taken as
-            it is.
-        size: pixels that a view of a skybox is wide and high.
-        physics: ``off``: among pictures nothing is touched.
-        collision_threshold: of no account.
+        captions: a source of captions, or the file of a caption cache; None uses those of the
+            panoramas, else any available.
+        views: number of views taken from a skybox: 4, 12, 24 or 36. Rendered panoramas keep their
+            own.
+        size: width and height in pixels of a view of a skybox.
+        physics: must be ``off``, since images have no contacts.
+        collision_threshold: unused.
 
     Raises:
-        SimulatorError: there is to be physics; no folder, or nothing of this scene in it; a
-            manifest, picture or cache of captions that is broken or another scene's.
+        SimulatorError: physics is requested; no folder, or nothing of this scene in it; a manifest,
+            image or cache of captions that is broken or of another scene.
     """
     check_no_physics("the panorama simulator", physics, collision_threshold)
     if folder is None:
@@ -109,9 +109,10 @@ def make(
 
 @cache
 def _hold_memory() -> None:
-    """Have glibc keep freed megabytes for the next picture.
+    """Make glibc keep freed megabytes for the next image.
 
-    Otherwise it gives them back and gets them anew page by page: half of a strip's time.
+    Otherwise it returns them to the system and gets them back page by page, which takes half of the
+    time of a strip of views.
     """
     with contextlib.suppress(OSError, AttributeError):
         library = ctypes.CDLL(None)
@@ -120,7 +121,7 @@ def _hold_memory() -> None:
 
 
 class CachedWords:
-    """The words that lie beside panoramas; a :class:`CaptionSource`.
+    """Captions stored beside panoramas; a :class:`CaptionSource`.
 
     Args:
         cache: the panoramas.
@@ -130,17 +131,17 @@ class CachedWords:
         self._said = cache.words.viewpoints
 
     def at(self, viewpoint: str) -> Captions:
-        """What is said of a viewpoint."""
+        """Return the captions of a viewpoint."""
         return self._said[viewpoint].captions
 
     def towards(self, viewpoint: str, neighbour: str) -> str:
-        """What is said to lie that way."""
+        """Return the description of a candidate; "" if there is none."""
         ways = self._said[viewpoint].candidates
         return next((each.description for each in ways if each.viewpoint == neighbour), "")
 
 
 class ViewOnDisk(RenderedView):
-    """A picture that is read whenever it is looked at; the view itself keeps none."""
+    """View whose image is read on each access and not stored in the view."""
 
     __slots__ = ("_read",)
     _read: Callable[[], NDArray[Any]]
@@ -153,18 +154,18 @@ class ViewOnDisk(RenderedView):
 
     @property
     def image(self) -> NDArray[Any]:
-        """The picture; nobody may write into it."""
+        """The image, read-only."""
         return self._read()
 
 
 class PanoramaSimulator(GraphSimulator):
-    """See the module's docstring.
+    """Simulator on the navigation graph with images from disk.
 
     Args:
-        scene: with viewpoints.
-        pictures: where its pictures come from.
-        captions: where words come from.
-        said: of each viewpoint, its ways on; worked out where they are not there.
+        scene: a scene with viewpoints.
+        pictures: the source of images.
+        captions: the source of captions.
+        said: text of each viewpoint with its candidates, which are computed if it is None.
 
     Raises:
         SimulatorError: the scene has no viewpoints.
@@ -186,7 +187,7 @@ class PanoramaSimulator(GraphSimulator):
         self.capabilities = (GraphSimulator.capabilities - {"change"}) | kinds
 
     def change(self, scene: Scene) -> Mapping[str, Observation]:
-        """Refuse: the pictures show the scene as it was.
+        """Refuse: the images show the unchanged scene.
 
         Raises:
             SimulatorError: always.

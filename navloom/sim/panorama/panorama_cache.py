@@ -1,7 +1,7 @@
-"""One scene's rendered panoramas, read from disk when they are looked at.
+"""Cache of one scene's rendered panoramas, read from disk on access.
 
-Every file is held against the hash that the manifest has of it before it is decoded. Of pictures
-that were read the last few stay in memory, over all scenes at most ``MOST_HELD`` bytes.
+Every file is compared with its hash in the manifest before it is decoded. The most recently read
+images stay in memory, over all scenes at most ``MOST_HELD`` bytes.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ from navloom.sim.panorama.picture_files import decoded, read_picture
 
 _MOST_NAMED = 5
 MOST_HELD = 16_000_000
-"""Bytes of pictures in memory, over all caches of the process."""
+"""Maximum bytes of images in memory, over all caches of the process."""
 
 
 class LastPictures:
-    """The pictures that were read last.
+    """Least-recently-used cache of decoded images in memory.
 
     Args:
-        most: the most bytes they may have together.
+        most: maximum bytes of all images.
     """
 
     def __init__(self, most: int = MOST_HELD) -> None:
@@ -56,7 +56,7 @@ class LastPictures:
         self._lock = threading.Lock()
 
     def get(self, key: Hashable, read: Callable[[], NDArray[Any]]) -> NDArray[Any]:
-        """A picture that is kept, else the one that is read now; nobody may write into it."""
+        """Return a cached image, else read and cache it; the image is read-only."""
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
@@ -72,31 +72,31 @@ class LastPictures:
         return picture
 
     def has(self, key: Hashable) -> bool:
-        """Whether a picture is kept."""
+        """Check whether an image is cached."""
         return key in self._kept
 
     def forget(self) -> None:
-        """Keep none."""
+        """Drop all images."""
         with self._lock:
             self._kept.clear()
             self.held = 0
 
 
 LAST = LastPictures()
-"""Of all caches of the process."""
+"""Images of all caches of the process."""
 _STRIP = 4
 _POOL = ThreadPoolExecutor(_STRIP - 1, thread_name_prefix="panoramas")
-"""Threads that decode; none is begun before it is needed."""
+"""Threads that decode, started on demand."""
 
 
 class PanoramaCache:
-    """See the module's docstring.
+    """Rendered panoramas of one scene; a source of images.
 
     Args:
-        root: the folder that ``navloom scenes render`` was given.
-        folder: the scene's own, below it.
-        manifest: of the scene.
-        words: captions and ways on.
+        root: the output folder of ``navloom scenes render``.
+        folder: the scene's own folder below it.
+        manifest: the scene's manifest.
+        words: captions and candidates.
     """
 
     def __init__(self, root: Path, folder: Path, manifest: Manifest, words: WordsFile) -> None:
@@ -104,21 +104,21 @@ class PanoramaCache:
 
     @property
     def sensors(self) -> tuple[Shot, ...]:
-        """What there are pictures of at each viewpoint."""
+        """The sensors with images at each viewpoint."""
         return self.manifest.sensors
 
     def read(self, viewpoint: str, number: int) -> NDArray[Any]:
-        """The picture of one sensor at one viewpoint.
+        """Return the image of one sensor at one viewpoint.
 
-        The others that a strip shows beside it are decoded with it, several at once.
+        The other images of the same strip are decoded with it, in parallel.
 
         Args:
-            viewpoint: one of the scene.
-            number: of the sensor.
+            viewpoint: a viewpoint of the scene.
+            number: the sensor's index.
 
         Raises:
-            SimulatorError: the file is missing, was changed, or is no such picture; the message
-                names the viewpoint and how to make it again.
+            SimulatorError: the file is missing, was changed, or is no such image; the message names
+                the viewpoint and the command that renders it again.
         """
         beside: list[Future[None]] = []
         if not LAST.has(self._key(viewpoint, number)):
@@ -130,7 +130,7 @@ class PanoramaCache:
 
     @cached_property
     def _mates(self) -> list[list[int]]:
-        """Of each sensor those that see the same in other directions, where they are few."""
+        """For each sensor, the others of the same modality and elevation, if they are few."""
         looks = [(each.modality, each.elevation) for each in self.sensors]
         mates = [[k for k, each in enumerate(looks) if each == look] for look in looks]
         return [
@@ -146,7 +146,7 @@ class PanoramaCache:
         return LAST.get(self._key(viewpoint, number), lambda: self._read(viewpoint, number))
 
     def _ahead(self, viewpoint: str, number: int) -> None:
-        # What is wrong with it is said to whoever looks at it.
+        # An error is reported when this image itself is read.
         with contextlib.suppress(SimulatorError):
             self._kept(viewpoint, number)
 
@@ -173,22 +173,21 @@ class PanoramaCache:
 
 
 def open_cache(root: Path, scene: Scene) -> PanoramaCache:
-    """The rendered panoramas of a scene; once per scene and folder.
+    """Open the rendered panoramas of a scene, once per scene and folder.
 
     Args:
-        root: what ``navloom scenes render --out`` was given, or the scene's folder in it.
-        scene: whose they must be.
+        root: the output folder of ``navloom scenes render``, or the scene's folder in it.
+        scene: the scene they must show.
 
     Raises:
-        SimulatorError: there is no such folder, or nothing of the scene in it; a manifest that is
-            broken, of another version, or of another scene or another make of it; a picture that is
-            missing.
+        SimulatorError: no such folder, or nothing of the scene in it; a manifest that is broken, of
+            another version, or of another scene or version of it; a missing image.
     """
     return per_scene(scene, f"panoramas:{root}", lambda: _opened(root, scene))
 
 
 def find_cache(root: Path, uri: str) -> Path | None:
-    """The folder with a scene's manifest in a cache; None where it has none."""
+    """Return the folder of a scene's manifest in a cache; None if there is none."""
     for folder in (root / folder_name(uri), root):
         if (folder / MANIFEST).is_file():
             return folder
@@ -196,17 +195,17 @@ def find_cache(root: Path, uri: str) -> Path | None:
 
 
 def panorama_hashes(root: Path, scenes: Sequence[Scene]) -> list[str]:
-    """What the pictures of scenes are, by their manifests, which hold a hash of each.
+    """Return hashes of the images of scenes, from their manifests, which contain all hashes.
 
     Args:
         root: the folder of a cache, or of scans.
-        scenes: what will be looked at.
+        scenes: the scenes to be used.
 
     Returns:
-        A hash a scene; of Matterport's own pictures, which nobody writes anew, that they are such.
+        A hash per scene; for Matterport's own images, which never change, a fixed text.
 
     Raises:
-        SimulatorError: some scenes have no pictures there.
+        SimulatorError: some scenes have no images there.
     """
     found = {each.uri: find_cache(root, each.uri) for each in scenes}
     missing = [each for each in scenes if found[each.uri] is None and each.source != "mp3d"]

@@ -1,7 +1,7 @@
-"""One picture as one file, and back: bounded, and without loss but for JPEG.
+"""Encoding and decoding of one image as one file, with bounds; lossless except for JPEG.
 
 rgb     PNG or JPEG
-depth   PNG of 16 bits: millimetres, 0 where nothing was hit, 65,535 from 65.535 m on
+depth   PNG of 16 bits: millimetres, 0 for no hit, 65,535 from 65.535 m on
 ids     PNG of four channels of 8 bits: R + 256 G + 65,536 B + 16,777,216 A, a signed number of
         32 bits
 """
@@ -22,24 +22,24 @@ from navloom.errors import SimulatorError
 from navloom.sim.panorama.manifest import Format, Modality
 
 MOST_BYTES = 64_000_000
-"""Of one file."""
+"""Maximum bytes of one file."""
 QUALITY = 90
-"""Of JPEG."""
+"""JPEG quality."""
 _MODES = {"rgb": ("RGB", "L", "P", "RGBA", "CMYK"), "depth": ("I;16", "I"), "ids": ("RGBA",)}
 
 
 def ending(modality: Modality, picture_format: Format) -> str:
-    """How a file's name ends."""
+    """Return the file name suffix of a modality."""
     return picture_format if modality == "rgb" else "png"
 
 
 def encoded(modality: Modality, image: NDArray[Any], picture_format: Format) -> bytes:
-    """A picture as a file.
+    """Encode an image as a file's content.
 
     Args:
         modality: what it shows.
-        image: as :class:`navloom.sim.protocol.View` has it.
-        picture_format: of colour.
+        image: as in :class:`navloom.sim.protocol.View`.
+        picture_format: file format of colour images.
     """
     out = BytesIO()
     if modality == "rgb":
@@ -61,20 +61,20 @@ def encoded(modality: Modality, image: NDArray[Any], picture_format: Format) -> 
 def decoded(
     modality: Modality, data: bytes, width: int, height: int, where: object
 ) -> NDArray[Any]:
-    """The picture that a file holds.
+    """Decode a file's content into an image.
 
     Args:
         modality: what it shows.
-        data: the file.
-        width: pixels it must have; none is decoded before that is seen.
+        data: the file's content.
+        width: required width in pixels, checked before decoding.
         height: likewise.
-        where: which picture it is, for the message.
+        where: the image's name, for messages.
 
     Returns:
-        As :class:`navloom.sim.protocol.View` has it.
+        As in :class:`navloom.sim.protocol.View`.
 
     Raises:
-        SimulatorError: it is no such picture, is cut off, or has another size.
+        SimulatorError: it is no such image, is truncated, or has another size.
     """
     try:
         with Image.open(BytesIO(data), formats=("PNG", "JPEG")) as picture:
@@ -99,7 +99,7 @@ def decoded(
 
 
 def read_picture(path: Path) -> bytes:
-    """The bytes of a file; no link is followed.
+    """Read a file without following links.
 
     Raises:
         FileNotFoundError: there is none.
@@ -108,7 +108,7 @@ def read_picture(path: Path) -> bytes:
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(handle, "rb") as stream:
-            # A buffer of the most there may be would cost more than the file.
+            # A buffer of the maximum size would cost more than the file.
             data = stream.read(min(os.fstat(handle).st_size, MOST_BYTES) + 1)
     except FileNotFoundError:
         raise
@@ -120,7 +120,7 @@ def read_picture(path: Path) -> bytes:
 
 
 def fits(path: Path, digest: str) -> bool:
-    """Whether a file is there and holds what it should."""
+    """Check whether a file exists with this SHA-256."""
     try:
         return sha256(read_picture(path)).hexdigest() == digest
     except (FileNotFoundError, SimulatorError):

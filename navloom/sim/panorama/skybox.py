@@ -1,23 +1,20 @@
-"""Matterport3D's own panoramas: six faces a viewpoint, seen in any direction.
+"""Matterport3D's own panoramas: six cube faces a viewpoint, resampled to views in any direction.
 
     DIR/SCAN/matterport_skybox_images/VP_skybox0_sami.jpg ... VP_skybox5_sami.jpg
     DIR/SCAN/matterport_skybox_images/VP_skybox_small.jpg    six faces side by side
-    DIR/SCAN/matterport_skybox_images/VP_skybox_depth_small.png    depth, where all have it
+    DIR/SCAN/matterport_skybox_images/VP_skybox_depth_small.png    depth, if all have it
 
-``DIR`` may have ``v1/scans`` above the scans, the folder of pictures may be a zip file, as it is
-downloaded; ``DIR`` itself may be a zip file of scans. How the faces are turned is in
-:mod:`navloom.sim.panorama.skybox`.
+``DIR`` may have ``v1/scans`` above the scans. The folder of images may be a zip file, as it is
+downloaded, and ``DIR`` itself may be a zip file of scans.
 
-Six faces of a cube as Matterport3D has them, and views resampled from them.
-
-What was assumed, and from where. Of a viewpoint the faces are numbered 0 up, 1 to 4 around, 5 down.
-The connectivity files of Matterport3DSimulator say of their 4 x 4 ``pose`` that it takes a skybox
-to the scan's frame (z up), "based on the assumption that the camera is facing skybox image 3".
-Which way each face is turned follows from how that simulator draws them (``NavGraph.cpp``,
-``MatterSim.cpp``): faces 2, 4, 0, 5, 1, 3 are OpenGL's +x, -x, +y, -y, +z, -z; the cube is turned
-by the pose and looked at through an inversion in the origin (heading 0 looks along -y of what it
+Orientation of the faces, and its sources. The faces of a viewpoint are numbered 0 up, 1 to 4
+around, 5 down. The connectivity files of Matterport3DSimulator say that their 4 x 4 ``pose`` takes
+a skybox to the scan's frame (z up), "based on the assumption that the camera is facing skybox image
+3". The rotation of each face follows from how that simulator draws them (``NavGraph.cpp``,
+``MatterSim.cpp``): faces 2, 4, 0, 5, 1, 3 are OpenGL's +x, -x, +y, -y, +z, -z; the cube is rotated
+by the pose and seen through an inversion in the origin (heading 0 looks along -y of what it
 draws, and rows are read from below), so a direction ``d`` in the pose's own frame is looked up as
-``-d``. With the pose's columns as right, down and ahead this comes to the table below: face 3
+``-d``. With the pose's columns as right, down and ahead this gives the table below: face 3
 ahead, 4 right, 1 behind, 2 left, and up and down hinged on face 1: the lower edge of 0 and the
 upper edge of 5 meet it.
 """
@@ -64,15 +61,15 @@ FACES: Floats = np.array(
         (_minus(_X), _Z, _Y),
     ]
 )
-"""(6, 3, 3): of each face what is right, down and ahead in its picture, in the pose's own frame,
-whose axes are right, down and ahead of face 3."""
+"""(6, 3, 3): for each face the directions right, down and ahead in its image, in the pose's own
+frame, whose axes are right, down and ahead of face 3."""
 
 
 def pose_turn(pose: list[float]) -> Floats:
-    """How a pose turns a cube, in the scene's frame.
+    """Return the rotation of a cube by its pose, in the scene's frame.
 
     Args:
-        pose: 16 numbers, row by row, as a connectivity file has them (z up).
+        pose: 16 numbers, row by row, as in a connectivity file (z up).
 
     Returns:
         (3, 3): its columns are right, down and ahead of face 3 in the scene's frame (y up).
@@ -83,7 +80,7 @@ def pose_turn(pose: list[float]) -> Floats:
 
 
 def view_rays(heading: float, elevation: float, fov: float, width: int, height: int) -> Floats:
-    """The direction of each pixel of a view, (height, width, 3), one long along its middle.
+    """Return the ray of each pixel of a view, (height, width, 3), of length 1 along its axis.
 
     Args:
         heading: radians in the scene's frame.
@@ -104,14 +101,15 @@ def view_rays(heading: float, elevation: float, fov: float, width: int, height: 
 
 
 def where_on_cube(rays: Floats, turn: Floats) -> tuple[NDArray[np.intp], Floats, Floats]:
-    """Which face each ray meets, and where.
+    """Return the face that each ray hits, and the coordinates on it.
 
     Args:
         rays: (..., 3) in the scene's frame.
-        turn: the cube's; see :func:`pose_turn`.
+        turn: the cube's rotation; see :func:`pose_turn`.
 
     Returns:
-        Faces, and from -1 to 1 how far right and how far down in their pictures; each (...).
+        Face indices, and coordinates from -1 to 1 to the right and down in their images; each
+            (...).
     """
     local = rays @ turn
     axis = np.abs(local).argmax(axis=-1)
@@ -122,12 +120,12 @@ def where_on_cube(rays: Floats, turn: Floats) -> tuple[NDArray[np.intp], Floats,
 
 
 def resampled(faces: NDArray[np.uint8], rays: Floats, turn: Floats) -> NDArray[np.uint8]:
-    """A view of a cube's faces, bilinear within each.
+    """Resample a view from a cube's faces, bilinear within each face.
 
     Args:
         faces: (6, n, n, 3).
         rays: (height, width, 3); see :func:`view_rays`.
-        turn: the cube's.
+        turn: the cube's rotation.
 
     Returns:
         (height, width, 3).
@@ -146,12 +144,12 @@ def resampled(faces: NDArray[np.uint8], rays: Floats, turn: Floats) -> NDArray[n
 
 
 def resampled_depth(faces: NDArray[np.uint16], rays: Floats, turn: Floats) -> NDArray[np.float32]:
-    """Planar depth of a view, of faces that hold distances; the nearest pixel is taken.
+    """Resample a view's planar depth from faces with distances, by the nearest pixel.
 
     Args:
-        faces: (6, n, n), quarters of a millimetre from the camera's place, 0 for none.
-        rays: (height, width, 3), one long along the view's middle.
-        turn: the cube's.
+        faces: (6, n, n), quarters of a millimetre from the camera's position, 0 for none.
+        rays: (height, width, 3), of length 1 along the view's axis.
+        turn: the cube's rotation.
 
     Returns:
         (height, width) metres.
@@ -171,11 +169,11 @@ _FACE = "{}_skybox{}_sami.jpg"
 
 
 class SkyboxFiles:
-    """The files of one scan's skyboxes, in a folder or a zip file.
+    """Files of one scan's skyboxes, in a folder or a zip file.
 
     Args:
         place: a folder, or a zip file.
-        scan: whose they are; in a zip file its folder may have others beside it.
+        scan: the scan's name; a zip file may contain other scans as well.
     """
 
     def __init__(self, place: Path, scan: str) -> None:
@@ -193,7 +191,7 @@ class SkyboxFiles:
             raise SimulatorError(f"{place}: cannot be read as a zip file: {error}.") from error
 
     def read(self, name: str) -> bytes:
-        """What a file holds.
+        """Return a file's content.
 
         Raises:
             SimulatorError: it is missing, a link, too large, or broken.
@@ -214,12 +212,12 @@ class SkyboxFiles:
 
 
 class Skyboxes:
-    """Views of a scan's skyboxes.
+    """Views of a scan's skyboxes; a source of images.
 
     Args:
-        files: where the faces are.
-        turns: how each viewpoint's cube is turned.
-        sensors: the views that are taken.
+        files: the files of the faces.
+        turns: the rotation of each viewpoint's cube.
+        sensors: the views to resample.
     """
 
     def __init__(
@@ -229,15 +227,15 @@ class Skyboxes:
 
     @property
     def sensors(self) -> tuple[Shot, ...]:
-        """What there are views of at each viewpoint."""
+        """The views available at each viewpoint."""
         return self._sensors
 
     def read(self, viewpoint: str, number: int) -> NDArray[Any]:
-        """One view.
+        """Return one view.
 
         Args:
-            viewpoint: one of the scan.
-            number: of the sensor.
+            viewpoint: a viewpoint of the scan.
+            number: the sensor's index.
 
         Raises:
             SimulatorError: a face is missing, broken or of another form.
@@ -256,7 +254,7 @@ class Skyboxes:
         return resampled(cube, rays, self._turns[viewpoint])
 
     def _faces(self, viewpoint: str, size: int) -> NDArray[Any]:
-        """(6, n, n, 3), no smaller than it must be."""
+        """Return the faces, (6, n, n, 3), decoded no larger than needed."""
         if _FACE.format(viewpoint, 0) not in self._files.names:
             return _six(self._picture(viewpoint, _SMALL.format(viewpoint), 6))
         faces = [self._picture(viewpoint, _FACE.format(viewpoint, k), 1, size) for k in range(6)]
@@ -270,7 +268,7 @@ class Skyboxes:
         return _six(self._picture(viewpoint, _DEPTH.format(viewpoint), 6).astype(np.uint16))
 
     def _picture(self, viewpoint: str, name: str, faces: int, size: int = 0) -> NDArray[Any]:
-        """A picture of one face or six; JPEG is decoded at half or a quarter where that will do."""
+        """Read an image of one face or six; JPEG is decoded at reduced size if that is enough."""
         where = f"{self._files.place / name} (viewpoint {viewpoint})"
         data = self._files.read(name)
         try:
@@ -290,21 +288,21 @@ class Skyboxes:
 
 
 def _six(strip: NDArray[Any]) -> NDArray[Any]:
-    """Six faces of a picture that has them side by side, (6, n, n, ...)."""
+    """Split an image of six faces side by side, to (6, n, n, ...)."""
     return np.stack(np.split(strip, 6, axis=1))
 
 
 def open_skyboxes(root: Path, scene: Scene, views: int, size: int) -> Skyboxes:
-    """The skyboxes of a scan; once per scene, folder and form.
+    """Open the skyboxes of a scan, once per scene, folder and form.
 
     Args:
-        root: where scans lie.
-        scene: of Matterport3D.
+        root: the folder of the scans.
+        scene: a scene of Matterport3D.
         views: 4, 12, 24 or 36.
-        size: pixels that a view is wide and high.
+        size: width and height of a view in pixels.
 
     Raises:
-        SimulatorError: there are none of this scan, or a viewpoint has not all its faces; no such
+        SimulatorError: there are none of this scan, or a viewpoint lacks some faces; unsupported
             number of views.
         SceneError: the connectivity file is broken.
     """
