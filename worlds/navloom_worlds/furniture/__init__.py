@@ -1,4 +1,4 @@
-"""Furniture and things as triangles, by what they are: a bed, a sofa, a sink, a bookshelf."""
+"""Triangle meshes of furniture and small items, built from an item's name, shape, size and look."""
 
 from navloom_worlds.furniture.built import item_parts
 

@@ -1,4 +1,4 @@
-"""Fixtures that are plugged in or burn: white goods, stoves, machines, screens, music."""
+"""Builders of appliances: white goods, stoves, office machines, screens, musical instruments."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from navloom_worlds.geometry.solids import Part, quad
 
 
 def feet(across: float, deep: float, high: float, thick: float, tone: str = "black") -> Stroke:
-    """Four feet, so many metres within the width and the depth."""
+    """Return a stroke of four feet, inset from the width and depth by metres."""
 
     def draw(pen: Pen) -> list[Part]:
         w, _, d = pen.size
@@ -24,7 +24,7 @@ def feet(across: float, deep: float, high: float, thick: float, tone: str = "bla
 
 
 def pull(x: str, low: str, high: str, z: str, tone: str) -> Strokes:
-    """A long upright handle before a front at z."""
+    """Return strokes of a long upright handle before a front at z."""
     return (
         rod(f"{x},{low},{z}-.03 {x},{high},{z}-.03", 0.02, tone, 6),
         block(f"{x}-.008,{low}+.02,{z}-.03 {x}+.008,{low}+.035,{z}", tone),
@@ -35,9 +35,9 @@ def pull(x: str, low: str, high: str, z: str, tone: str) -> Strokes:
 def drawers(
     x: str, heights: str, z: str, tone: str = "own~.1", *, knobs: bool = False, pulled: float = 0.0
 ) -> Stroke:
-    """Drawers over each other: two x, the heights between them, the face's z.
+    """Return a stroke of stacked drawers between two x, at heights, with their faces at z.
 
-    Where the item is open, the uppermost is pulled out by a share of the depth.
+    If the item is open, the uppermost is pulled out by a share of the depth.
     """
 
     def draw(pen: Pen) -> Iterator[Part]:
@@ -61,7 +61,7 @@ def shut(
     framed: bool = False,
     knobs: bool = False,
 ) -> Stroke:
-    """A door of furniture between two corners (x, y), its face at z."""
+    """Return a stroke of a closed furniture door between two corners (x, y), its face at z."""
 
     def draw(pen: Pen) -> Iterator[Part]:
         low, high = ((x, y) for x, y in pen.put(corners, "xy"))
@@ -72,7 +72,7 @@ def shut(
 
 
 def shell(low: float, back: str, board: float = 0.03, front: float = 0.04) -> Stroke:
-    """A cupboard without fronts, whose boards begin so far behind the front."""
+    """Return a stroke of a carcass without fronts, set back from the front by metres."""
 
     def draw(pen: Pen) -> list[Part]:
         w, h, d = pen.size
@@ -83,7 +83,7 @@ def shell(low: float, back: str, board: float = 0.03, front: float = 0.04) -> St
 
 
 def _screen(x: str, low: str, high: str, z: str, shown: str) -> Stroke:
-    """A flat screen that looks along -z, dark where it is off."""
+    """Return a stroke of a flat screen that faces -z, dark if it is off."""
 
     def draw(pen: Pen) -> list[Part]:
         (a, y0, near), (b, y1, _) = pen.put(f"1-{x},{low},{z} -1+{x},{high},{z}")
@@ -94,8 +94,8 @@ def _screen(x: str, low: str, high: str, z: str, shown: str) -> Stroke:
 
 
 def _tv(pen: Pen) -> list[Part]:
-    """A wide flat screen in a thin black frame, on two feet where it stands."""
-    # Of homes that say what items stand on, one that stands on nothing hangs on its wall.
+    """Draw a wide flat screen in a thin black frame, on two feet if it stands."""
+    # In homes that record what items stand on, one that stands on nothing hangs on its wall.
     hung = pen.item.shape is not None and pen.item.on is None
     low = "0" if hung or pen.size[1] < 0.3 else "0+.05"
     frame = "own" if lightness(pen.own) < 0.5 else "black"
@@ -113,7 +113,7 @@ def _tv(pen: Pen) -> list[Part]:
 
 
 def _oven(low: str, high: str) -> Strokes:
-    """An oven's door with a dark window and a bar across it."""
+    """Return strokes of an oven's door with a dark window and a bar across it."""
     return (
         block(f"-1+.004,{low},-1+.035 1-.004,{high},-1+.051"),
         block(f"-1+.07,{low}+.05,-1+.031 1-.07,{high}-.11,-1+.035", "on?ember:dark_glass"),
@@ -123,7 +123,7 @@ def _oven(low: str, high: str) -> Strokes:
 
 
 def _panel(low: str, high: str) -> Strokes:
-    """An oven's two knobs and its clock."""
+    """Return strokes of an oven's two knobs and its clock."""
     return (
         block(f"-1+.004,{low},-1+.035 1-.004,{high},-1+.051", "own*.85"),
         block(f"0-.07,{low}+.028,-1+.032 0+.07,{high}-.028,-1+.035", "on?blue_light:dark_glass"),
@@ -132,7 +132,7 @@ def _panel(low: str, high: str) -> Strokes:
 
 
 def _tall_oven(pen: Pen) -> list[Part]:
-    """An oven at eye height in a tall unit, drawers below it, a cupboard above."""
+    """Draw an oven at eye height in a tall unit, with drawers below and a cupboard above."""
     low = min(0.65, pen.size[1] * 0.42)
     a, b = f"0+{low}", f"0+{low + 0.6}"
     strokes = (
@@ -146,7 +146,7 @@ def _tall_oven(pen: Pen) -> list[Part]:
 
 
 def _drum(*door: Strokes) -> Strokes:
-    """A washer's or a dryer's body, its panel, and its round door; open, the drum with laundry."""
+    """Return strokes of a washer or dryer: body, panel and round door; if open, its drum."""
     opened = (
         wheel(f"{_HUB}-.006", ".7", 0.012, "own*.8", sides=28),
         wheel(f"{_HUB}-.01", ".58", 0.012, "black", sides=28),
@@ -169,7 +169,7 @@ def _drum(*door: Strokes) -> Strokes:
 
 
 def _open_body(share: float, inside: str, low: float = 0.06) -> Stroke:
-    """A body that stands back, so that what is open before it stays within the footprint."""
+    """Return a stroke of a body set back, so that its open door stays within the footprint."""
 
     def draw(pen: Pen) -> list[Part]:
         w, h, d = pen.size
@@ -180,13 +180,13 @@ def _open_body(share: float, inside: str, low: float = 0.06) -> Stroke:
 
 
 def _flake(x: str, y: str, z: str) -> Strokes:
-    """What a freezer's maker puts on it."""
+    """Return strokes of a snowflake, the mark of a freezer."""
     ends = [(0.09 * math.cos(k), 0.09 * math.sin(k)) for k in (0.0, math.pi / 3, -math.pi / 3)]
     return [rod(f"{x}+{-a},{y}+{-b},{z} {x}+{a},{y}+{b},{z}", 0.012, "sky*.8") for a, b in ends]
 
 
 def _slope(pen: Pen) -> list[Part]:
-    """The sloping sides of a hood, up to its shaft."""
+    """Draw the sloping sides of a hood, up to its shaft."""
     low, high = (
         [(x, z) for x, _, z in pen.put(corners)]
         for corners in ("-1,0,-1 1,0,-1 1,0,1 -1,0,1", "-.44,0,0 .44,0,0 .44,0,1 -.44,0,1")
@@ -199,7 +199,7 @@ def _tap(pen: Pen) -> list[Part]:
 
 
 def _doors(*leaves: str) -> Strokes:
-    """Leaves of a fridge between two corners (x and y)."""
+    """Return strokes of a fridge's doors, each between two corners (x and y)."""
     corners = [leaf.split(" ") for leaf in leaves]
     return [
         soft(f"{a}+.003,-1+.04 {b}-.003,-1+.09", 0.012, steps=1)

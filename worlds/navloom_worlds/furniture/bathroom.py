@@ -1,4 +1,4 @@
-"""What bathrooms have: toilets, basins, tubs, showers, what towels hang on."""
+"""Builders of bathroom fixtures: toilets, bidets, sinks and sink cabinets."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ from navloom_worlds.geometry.colours import surface_of
 from navloom_worlds.geometry.solids import Part, Surface, box, lathe
 
 _LOW_TAP = {"high": 0.14, "reach": 0.12}
-"""A mixer on a basin's rim; it stands above the rim, as taps do."""
+"""Size of a mixer tap on a basin's rim; it rises above the item's height."""
 
 
 def toilet(item: Item) -> Iterator[Part]:
-    """A tank with its button at the back, a bowl on its foot, a seat; its lid down or up."""
+    """Build a toilet: tank with button, bowl on its foot, seat, and lid, down or (open) up."""
     w, h, d = size_of(item)
     look = surface_of(item)
     near, far = -d / 2, d / 2
@@ -86,7 +86,7 @@ def toilet(item: Item) -> Iterator[Part]:
 
 
 def bidet(item: Item) -> Iterator[Part]:
-    """A low bowl as a toilet's, with a tap and no tank."""
+    """Build a bidet: a low bowl like a toilet's, with a tap and no tank."""
     w, h, d = size_of(item)
     look = surface_of(item)
     near, far = -d / 2, d / 2
@@ -108,7 +108,7 @@ def bidet(item: Item) -> Iterator[Part]:
 
 
 def sink(item: Item) -> Iterator[Part]:
-    """A basin on a column, with its tap; of a wooden body, over a cupboard."""
+    """Build a pedestal sink with its tap; a kitchen sink if it is of stainless steel."""
     w, h, d = size_of(item)
     if item.material == "stainless steel":
         yield from kitchen_sink(item)
@@ -130,7 +130,7 @@ def sink(item: Item) -> Iterator[Part]:
 
 
 def _under_basin(x0: float, x1: float, low: float, high: float, front: float) -> list[Part]:
-    """What an open leaf shows: dark, a pipe with its bend, bottles of cleaner."""
+    """Build the interior behind an open door: a dark back, a pipe with its bend, bottles."""
     z = front + 0.014
     middle = (x0 + x1) / 2
     bend = [
@@ -148,7 +148,7 @@ def _under_basin(x0: float, x1: float, low: float, high: float, front: float) ->
 
 
 def sink_cabinet(item: Item) -> Iterator[Part]:
-    """A cupboard with a white basin let into its top, a tap behind it."""
+    """Build a cabinet with white basins let into its top, and taps behind them."""
     w, h, d = size_of(item)
     look = surface_of(item)
     front = -d / 2 + 0.03
@@ -160,7 +160,7 @@ def sink_cabinet(item: Item) -> Iterator[Part]:
     for x0, x1, hinge in others if has(item, "open") else [first, *others]:
         yield from door((x0, 0.08), (x1, top), front, set_off(look, 0.08), hinge=hinge)
     if has(item, "open"):
-        # A body so full of pipes stands where it stands: its leaf is taken off its hinges.
+        # The pipes leave no room to set the body back, so the open door is left out.
         yield from _under_basin(first[0] + 0.02, first[1] - 0.02, 0.1, top - 0.02, front)
     bowl_w, bowl_d = min(0.5, w / count * 0.7), d / 2 - 0.05
     middles = [0.0] if count == 1 else [-w / 4, w / 4]

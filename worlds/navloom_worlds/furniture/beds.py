@@ -1,4 +1,4 @@
-"""Beds: for one or two, bunks, cribs, and loungers for the sun."""
+"""Builders of beds: single and double beds, bunk beds, cribs and sun loungers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from navloom_worlds.geometry.colours import surface_of
 from navloom_worlds.geometry.solids import Part, Surface, box
 
 _PILLOW, _LIFT = 0.07, 0.012
-"""Metres: how high a pillow is, and a duvet lies over the mattress."""
+"""Heights in metres of a pillow and of a duvet above the mattress."""
 _BLANKETS = (
     *((0.55, 0.65, 0.75), (0.75, 0.72, 0.66), (0.42, 0.5, 0.58)),
     *((0.78, 0.62, 0.58), (0.62, 0.68, 0.6), (0.86, 0.85, 0.82)),
@@ -33,10 +33,10 @@ _BLANKETS = (
 
 
 def bed(item: Item) -> Iterator[Part]:
-    """A frame, a head board at the back, a mattress, bedclothes and flat pillows."""
+    """Build a bed: frame, head board at the back, mattress, bedclothes and flat pillows."""
     w, h, d = size_of(item)
     frame = surface_of(item)
-    # Where no catalogue says so, what lies on a bed lies at its full height.
+    # Without a catalogue shape, items on a bed are placed at its full height.
     top = h - 0.03 if item.shape is None else h * 0.5
     board = 0.05
     back = d / 2 - board
@@ -80,15 +80,15 @@ def _bedclothes(item: Item, w: float, top: float, d: float, back: float) -> Iter
 def _duvet(
     w: float, top: float, near: float, fold: float, look: Surface, ruffled: tuple[int, float] | None
 ) -> Part:
-    """Cloth over the mattress that hangs down at its sides and its foot.
+    """Build a duvet over the mattress that hangs down at its sides and foot.
 
     Args:
-        w: how wide the bed is.
-        top: of the mattress.
-        near: where the foot of the bed is.
-        fold: where it ends.
-        look: its look.
-        ruffled: of an unmade bed which one, and how high its waves may be.
+        w: width of the bed.
+        top: height of the mattress.
+        near: z of the foot of the bed.
+        fold: z where the duvet ends.
+        look: its surface.
+        ruffled: seed and maximum wave height of an unmade bed, or None.
     """
     drop, half = top * 0.38, w / 2
     inner = np.linspace(0.15 - half, half - 0.15, 6)
@@ -108,7 +108,7 @@ def _duvet(
 
 
 def _ladder(pen: Pen) -> list[Part]:
-    """Two uprights and rungs between them, flat against the left side."""
+    """Draw a ladder flat against the left side: two uprights with rungs."""
     high = min(pen.size[1], pen.size[1] * 0.72 + 0.28)
     count = max(3, int(high / 0.28))
     rungs = [(k + 0.7) * high / count for k in range(count)]
@@ -118,7 +118,7 @@ def _ladder(pen: Pen) -> list[Part]:
 
 
 def _berth(top: float, cover: str) -> Strokes:
-    """One bed of two: boards, mattress, blanket, pillow and rails."""
+    """Return strokes of one berth: boards, mattress, blanket, pillow and rails."""
     t = f"{top}"
     return (
         mirror(block(f"1-.03,{t}-.2,-1+.06 1,{t}-.05,1-.06")),
@@ -138,7 +138,7 @@ def _posts(thick: float) -> Stroke:
 
 
 def _fence(pen: Pen) -> list[Part]:
-    """Bars between rails all around a cot."""
+    """Draw bars between rails around a cot."""
     low, strokes = ".4-.16", []
     for k in range(int(pen.size[2] / 0.09)):
         z = -1 + 2 * (k + 1) / (int(pen.size[2] / 0.09) + 1)
@@ -154,7 +154,7 @@ def _fence(pen: Pen) -> list[Part]:
 
 
 def _lounger(pen: Pen) -> list[Part]:
-    """Slats on low legs, a pad on them, its head end raised a little."""
+    """Draw a lounger: slats on low legs, and a pad with a slightly raised head end."""
     w, h, d = pen.size
     top = h * (0.9 if pen.item.shape else 1.0) - 0.05
     rise, y = min(0.04, h * 0.1) if pen.item.shape else 0.0, f"0+{top}"

@@ -1,4 +1,4 @@
-"""Sketches of what people wear, carry, read and play with; one row an item."""
+"""Sketches of clothes, bags, reading matter, toys and pastimes; one row per item."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _INKS = "muted red blue yellow green shell"
 
 
 def pile(layers: int = 0, *tones: str) -> Stroke:
-    """Cloth folded into a pile, its folds to the front; as many layers as its height has."""
+    """Return a stroke of a pile of folded cloth, folds to the front, with layers by its height."""
 
     def draw(pen: Pen) -> Iterator[Part]:
         _, h, d = pen.size
@@ -40,7 +40,7 @@ def pile(layers: int = 0, *tones: str) -> Stroke:
 
 
 def heap(tone: str = "own", salt: str = "crumple") -> Stroke:
-    """Cloth as it was dropped: ridges and hollows."""
+    """Return a stroke of dropped cloth with ridges and hollows."""
 
     def draw(pen: Pen) -> list[Part]:
         rough = np.random.default_rng(roll(pen.item, salt)).random((9, 9))
@@ -53,14 +53,14 @@ def heap(tone: str = "own", salt: str = "crumple") -> Stroke:
 
 
 def folded_or(loose: Strokes, *folded: Strokes) -> Strokes:
-    """Folded where it is said to be or where its shape is not known, else loose."""
+    """Return strokes: folded if the item is folded or its shape is unknown, else loose."""
     return lambda pen: drawn(
         pen, loose if pen.item.shape and "folded" not in pen.item.states else folded
     )
 
 
 def _garment(own: str, *, sleeve: float, buttons: str) -> Strokes:
-    """A garment from the front, 1 high: shoulders, sleeves down to ``sleeve``, collar, hem."""
+    """Return strokes of a garment of height 1, its sleeves reaching down to ``sleeve``."""
     torso = "-.12,.98 -.3,.95 -.32,.7 -.33,0 .33,0 .32,.7 .3,.95 .12,.98"
     return (
         cut(torso, -0.5, 0.5, own),
@@ -75,7 +75,7 @@ def _garment(own: str, *, sleeve: float, buttons: str) -> Strokes:
 
 
 def _hooked(*garment: Strokes, deep: float = 1.0) -> Strokes:
-    """A garment on a hanger's hook."""
+    """Return strokes of a garment on a hanger's hook."""
     return scaled(f"1,1,{deep}", garment), bar(
         [(0, 0.98, 0), (0, 1.03, 0), *arc((0, 1.05, 0), (0.03, 0.03), -1.5, 2.5, n=5)],
         0.012,
@@ -85,7 +85,7 @@ def _hooked(*garment: Strokes, deep: float = 1.0) -> Strokes:
 
 
 def _skin(rows: str, x: float) -> Stroke:
-    """A skin over half rounds along z (z, half width, height): the upper of a shoe."""
+    """Return a stroke of a skin over half rings along z (z, half width, height): a shoe's upper."""
     turn = np.linspace(0, math.pi, 7)
     grid = [
         [(x + half * math.cos(a), 0.05 + (high - 0.05) * math.sin(a) ** 0.55, z) for a in turn]
@@ -95,12 +95,12 @@ def _skin(rows: str, x: float) -> Stroke:
 
 
 def _pair(*one: Strokes) -> Strokes:
-    """Two of a pair, side by side."""
+    """Return strokes of two mirrored copies, side by side."""
     return mirror(at(".25,0,0", *one))
 
 
 def _sack(rows: str, tone: str = "own") -> Stroke:
-    """A soft body over rounds (y, half width, half depth): bags, drawn together at their top."""
+    """Return a stroke of a soft bag over rings (y, half width, half depth), closed at its top."""
     turn = np.linspace(0, 2 * math.pi, 14, endpoint=False)
     x, z = (np.abs(c) ** 0.55 * np.sign(c) for c in (np.cos(turn), np.sin(turn)))
     grid = [np.stack([x * w, np.full(14, y), z * d], axis=1) for y, w, d in points(rows)]
@@ -111,7 +111,7 @@ def _sack(rows: str, tone: str = "own") -> Stroke:
 
 
 def _volume(cover: str, bands: bool = True) -> Strokes:
-    """A book that stands, its spine to the front."""
+    """Return strokes of an upright book, its spine to the front."""
     spine = (front(1.6, 0.62, 0.8, "brass"), front(1.6, 0.12, 0.15, "brass")) if bands else ()
     return (
         block("-1,0,-1 -.8,1,1", cover),
@@ -123,7 +123,7 @@ def _volume(cover: str, bands: bool = True) -> Strokes:
 
 
 def _lying(cover: str, *on_top: Strokes) -> Strokes:
-    """A book on its back, its spine on the left of who stands before it."""
+    """Return strokes of a book lying flat, its spine on the left as seen from the front."""
     return (
         block("-1,0,-1 1,.15,1", cover),
         block("-1,.85,-1 1,.99,1", cover),
@@ -134,7 +134,7 @@ def _lying(cover: str, *on_top: Strokes) -> Strokes:
 
 
 def _books(pen: Pen) -> Iterator[Part]:
-    """Books side by side where they stand, on each other where they lie flat."""
+    """Draw books side by side if they stand, stacked if they lie flat."""
     (w, h, d), dice = pen.size, Random(roll(pen.item, "row"))
     stands, tones = (
         h >= 0.6 * min(w, d) and h > 0.1,
@@ -166,7 +166,7 @@ def _books(pen: Pen) -> Iterator[Part]:
 
 
 def _art(w: float, d: float, z: float = 0.0) -> Stroke:
-    """A photograph on top."""
+    """Return a stroke of a photograph on top."""
     return lambda pen: [
         top_face(
             w,
@@ -179,7 +179,7 @@ def _art(w: float, d: float, z: float = 0.0) -> Stroke:
 
 
 def _sheets(count: int, *on_top: Strokes, tone: str = "own") -> Strokes:
-    """Sheets or cases on each other, a little turned, and what the uppermost shows."""
+    """Return strokes of stacked sheets or cases, slightly rotated, with the top one's print."""
     return [
         at(
             f"0,{k / count},0",
@@ -199,7 +199,7 @@ def _letter(name: str) -> Builder:
 
 
 def _wheels(x: float, y: float, z: str, wide: float, tone: str = "tyre") -> Strokes:
-    """Wheels at both sides, at each z."""
+    """Return strokes of wheels at both sides, at each z."""
     return mirror(
         *(
             at(
@@ -213,7 +213,7 @@ def _wheels(x: float, y: float, z: str, wide: float, tone: str = "tyre") -> Stro
 
 
 def _bear(ears: Strokes, *more: Strokes) -> Strokes:
-    """A stuffed animal that sits."""
+    """Return strokes of a sitting stuffed animal."""
     limbs = mirror(
         orb(".18,1.55,-.39", ".06,.07,.05", "black", 5, 3),
         ears,
@@ -233,7 +233,7 @@ def _bear(ears: Strokes, *more: Strokes) -> Strokes:
 
 
 def _chessmen(pen: Pen) -> list[Part]:
-    """A board's dark squares and the men of both sides."""
+    """Draw a chess board's dark squares and the men of both sides."""
     squares = [
         top(0.22, 0.22, "ebony", y=0.26, x=(c - 3.5) * 0.22, z=(r - 3.5) * 0.22)
         for r in range(8)
@@ -255,7 +255,7 @@ def _chessmen(pen: Pen) -> list[Part]:
 
 
 def _half(outline: str) -> list[tuple[float, float]]:
-    """An outline and its mirror image."""
+    """Return an outline together with its mirror image."""
     right = [(p[0], p[1]) for p in points(outline)]
     return [*right, *((-x, y) for x, y in reversed(right) if x > 0)]
 

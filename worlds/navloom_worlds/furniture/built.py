@@ -1,8 +1,8 @@
-"""Which builder makes which item: by its name, else by its shape, else a plain rounded body.
+"""Registry of item builders: by name, else by shape, else a plain rounded box.
 
-Each file of builders has two tables: ``BY_NAME``, whose keys are names as prompts write them
-(``"coffee_table"``) or a name and a shape where one name means two items (``"oven/stove"``), and
-``BY_SHAPE``, whose keys are the catalogue's shapes. A file is one word in ``_FILES``.
+Each file of builders has two tables. The keys of ``BY_NAME`` are names as prompts write them
+(``"coffee_table"``), or a name and a shape if one name means two items (``"oven/stove"``). The keys
+of ``BY_SHAPE`` are the catalogue's shapes. The files are listed in ``_FILES``.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ _FILES = (
     *(house_parts, household, belongings, decor, appliances, bathroom, beds, cases, chairs),
     *(cupboards, drapes, kitchen, leisure, shelving, showers, sofas, tables),
 )
-"""Portable items first: of two builders for one key the last is taken."""
+"""Modules of builders, portable items first: for equal keys the last one counts."""
 BY_NAME: dict[str, Builder] = {key: make for file in _FILES for key, make in file.BY_NAME.items()}
 BY_SHAPE: dict[str, Builder] = {key: make for file in _FILES for key, make in file.BY_SHAPE.items()}
 
 
 def item_parts(item: Item) -> list[Part]:
-    """The parts of a thing in its own frame; none where its size is not known.
+    """Return an item's mesh parts in its own frame; none if its size is unknown.
 
     Args:
-        item: its ``shape``, ``colour``, ``material`` and ``states`` are shown where they are known;
-            what the catalogue has a mesh file for looks as that does.
+        item: its ``shape``, ``colour``, ``material`` and ``states`` are used if known; an item with
+            a mesh file in the catalogue uses that mesh.
 
     Raises:
         SceneError: a mesh file of the catalogue is broken.
@@ -58,7 +58,7 @@ def item_parts(item: Item) -> list[Part]:
         return []
     mesh = catalogue().meshes.get(item.name)
     if mesh is not None:
-        # Imported where a file is read: it brings trimesh.
+        # Imported late, since it loads trimesh.
         from navloom_worlds.geometry.mesh_file import model_parts
 
         return within(fitted(model_parts(mesh), item.size), item)
@@ -68,14 +68,14 @@ def item_parts(item: Item) -> list[Part]:
 
 @lru_cache(maxsize=4096)
 def builder_of(name: str, shape: str | None = None) -> Builder | None:
-    """Who makes a thing: by name and shape, by name, by the name's last words, or by shape.
+    """Return an item's builder by name and shape, name, the name's last words, or shape.
 
     Args:
         name: as prompts write it; ``old_wooden_chairs`` is a ``chair``.
-        shape: the catalogue's word, where it is known.
+        shape: the catalogue's shape, if known.
 
     Returns:
-        A builder, or None where neither name nor shape is known.
+        A builder, or None if neither name nor shape is known.
     """
     words = name.split("_")
     for first in range(len(words)):
@@ -88,7 +88,7 @@ def builder_of(name: str, shape: str | None = None) -> Builder | None:
 
 
 def plain(item: Item) -> list[Part]:
-    """What stands for a thing that nobody knows how to build: a body of its size and colour."""
+    """Build the placeholder of an unknown item: a rounded box of its size and colour."""
     w, h, d = size_of(item)
     low, high = (-w / 2, 0.0, -d / 2), (w / 2, h, d / 2)
     return [rounded(low, high, min(0.02, min(w, h, d) * 0.2), surface_of(item), steps=1)]

@@ -1,4 +1,4 @@
-"""Cases with something to show, and racks: glass doors, clocks, lockers; coats, shoes, wine."""
+"""Builders of display cabinets, clocks, lockers, filing cabinets, and racks."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from navloom_worlds.geometry.solids import Part
 
 
 def _china(pen: Pen) -> Iterator[Part]:
-    """Glass boards with plates and cups on them."""
+    """Draw glass boards with plates and cups on them."""
     (w, h, d), dice = pen.size, dice_of(pen.item)
     split = min(0.55, h * 0.3)
-    # Where nothing is said, items stand 61 % up.
+    # Without more information, items are placed at 61 % of the height.
     for y in (split + 0.01, h * 0.611, h * 0.805 + 0.02):
         yield from drawn(pen, block(f"-1+.03,0+{y - 0.012},-1+.07 1-.03,0+{y},1-.02", "pale_glass"))
         yield from china(0.08 - w / 2, w / 2 - 0.08, y, d, dice.randrange(1000))
 
 
 def _framed(x0: str, x1: str, low: str) -> Strokes:
-    """The frame of a glass door."""
+    """Return strokes of the frame of a glass door."""
     return [
         block(f"{a},-1+.022 {b},-1+.04")
         for a, b in (
@@ -40,7 +40,7 @@ def _framed(x0: str, x1: str, low: str) -> Strokes:
 
 
 def _lockers(pen: Pen) -> Iterator[Part]:
-    """Narrow steel doors with slots for air; open, coats behind them."""
+    """Draw narrow steel doors with air slots; if open, coats behind them."""
     w, h, d = pen.size
     count = max(1, round(w / 0.32))
     if "open" in pen.item.states:
@@ -71,7 +71,7 @@ def _slots(half: float, slots: Strokes) -> Stroke:
 
 
 def _files(pen: Pen) -> list[Part]:
-    """Steel drawers with labels; open, the upper one is out, files in it."""
+    """Draw steel drawers with labels; if open, the upper one is pulled out and holds files."""
     rows, out = max(2, round(pen.size[1] / 0.33)), "open" in pen.item.states
     strokes: list[Strokes] = [block(f"-1,0+.03,{'-.5' if out else '-1'}+.037 1,1-.01,1", "own*.85")]
     for k in range(rows):
@@ -90,7 +90,7 @@ def _files(pen: Pen) -> list[Part]:
 
 
 def _bottles(pen: Pen) -> list[Part]:
-    """Bottles and glasses on a bar."""
+    """Draw bottles and glasses on a bar."""
     count, strokes = int((pen.size[0] - 0.12) / 0.1), []
     tones = ("bottle", "amber", "glass", "wine")
     for k in range(count):
@@ -106,7 +106,7 @@ def _bottle(tone: str) -> Strokes:
 
 
 def _levels(count: int, *strokes: Strokes) -> Stroke:
-    """Strokes on each of the boards that the catalogue puts items on."""
+    """Return a stroke that repeats strokes on each board on which the catalogue places items."""
 
     def draw(pen: Pen) -> list[Part]:
         heights = [max(y, 0.03) for y in board_heights(pen.size[1], count)]
@@ -116,7 +116,7 @@ def _levels(count: int, *strokes: Strokes) -> Stroke:
 
 
 def _chances(step: float, chance: float, *kinds: Strokes) -> Stroke:
-    """One of some groups of strokes at places along the width, some places left empty."""
+    """Return a stroke of random groups of strokes along the width, some places left empty."""
 
     def draw(pen: Pen) -> list[Part]:
         dice, room = dice_of(pen.item), pen.size[0] - 0.08
@@ -162,7 +162,7 @@ def _log_end(r: float) -> Stroke:
 
 
 def _shoes(tone: str, tall: float) -> Strokes:
-    """A pair of shoes or boots."""
+    """Return strokes of a pair of shoes or boots."""
     t = f"0+{tall}"
     side = f"-.8,0+.015 .8,0+.015 .8,{t} .24,{t} .08,0+{min(tall, 0.07)} -.56,0+.05 -.8,0+.035"
     one = (
@@ -173,7 +173,7 @@ def _shoes(tone: str, tall: float) -> Strokes:
 
 
 def _coat(tone: str) -> Strokes:
-    """A coat that hangs by its collar."""
+    """Return strokes of a coat hanging by its collar."""
     return (
         cut("-.17,.9 .17,.9 .47,.84 .53,.5 -.53,.5 -.47,.84", "0-.05", "0+.05", tone),
         mirror(rod(".44,.83,0 .61,.6,0", 0.07, f"{tone}*.9", 6)),

@@ -1,4 +1,4 @@
-"""Chairs, stools and benches: rows of strokes in metres."""
+"""Builders of chairs, stools and benches, as rows of strokes in metres."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from navloom_worlds.geometry.solids import Part
 
 
 def _stool(count: int) -> Strokes:
-    """Splayed legs with rungs between them."""
+    """Return strokes of splayed legs with rungs between them."""
     start, step = math.pi / 2 + math.pi / count, 2 * math.pi / count
     feet = [(math.cos(start + k * step), math.sin(start + k * step)) for k in range(count)]
     strokes: list[Strokes] = []
@@ -25,14 +25,14 @@ def _stool(count: int) -> Strokes:
 
 
 def _back(pen: Pen) -> list[Part]:
-    """A chair's back of slats, rungs or one board; a pad on the seat of some."""
+    """Draw a chair's back of slats, rungs or one board, and on some a pad on the seat."""
     dice = dice_of(pen.item)
     pad = dice.random() < 0.5
     return drawn(pen, (_PAD if pad else (), _BACKS[dice.randrange(3)]))
 
 
 def _bar_chair(pen: Pen) -> list[Part]:
-    """The frame of a bar chair, of steel or black."""
+    """Draw the frame of a bar chair, of steel or black."""
     tone = "steel" if dice_of(pen.item).random() < 0.5 else "black"
     legs = [
         rod(f"1-.015,0,{z}+{-0.015 * z} 1-.065,.65-.03,{z}+{-0.065 * z}", 0.03, tone, 6)

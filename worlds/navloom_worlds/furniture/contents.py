@@ -1,4 +1,4 @@
-"""What is seen in furniture that stands open: clothes, folded linen, jars, plates, books."""
+"""Contents visible in open furniture: clothes, folded linen, jars, china, books."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from navloom_worlds.geometry.solids import Part, Surface, beam, box, cylinder, l
 def clothes_on_rail(
     x0: float, x1: float, rail: float, low: float, z: float, deep: float, item: Item
 ) -> Iterator[Part]:
-    """A rail with coats, shirts and dresses on it, between two x, hanging down to ``low``."""
+    """Build a rail between two x with coats, shirts and dresses, hanging down to ``low``."""
     dice = dice_of(item)
     yield beam((x0, rail, z), (x1, rail, z), 0.022, CHROME, sides=6)
     x = x0 + 0.05
@@ -39,7 +39,7 @@ def clothes_on_rail(
 def folded(
     x0: float, x1: float, low: float, room: float, z0: float, z1: float, item: Item
 ) -> Iterator[Part]:
-    """Piles of folded cloth on a board."""
+    """Build piles of folded cloth on a board."""
     dice = dice_of(item)
     x = x0 + 0.03
     while x + 0.25 < x1:
@@ -55,7 +55,7 @@ def folded(
 
 
 def goods(x0: float, x1: float, low: float, room: float, z: float, dice: Random) -> Iterator[Part]:
-    """Boxes, jars and bowls along a board."""
+    """Build boxes, jars and bowls along a board."""
     x = x0
     while x + 0.16 < x1:
         wide, high = dice.uniform(0.08, 0.15), room * dice.uniform(0.4, 0.9)
@@ -68,7 +68,7 @@ def goods(x0: float, x1: float, low: float, room: float, z: float, dice: Random)
 
 
 def china(x0: float, x1: float, y: float, d: float, seed: int) -> Iterator[Part]:
-    """Plates on edge at the back, cups and vases before them."""
+    """Build plates on edge at the back, with cups and vases before them."""
     dice = Random(seed)
     x = x0 + 0.05
     while x < x1 - 0.02:
@@ -108,17 +108,17 @@ def books(
     *,
     full: float = 0.8,
 ) -> Iterator[Part]:
-    """Books in a row on a board, their backs to the front.
+    """Build a row of books on a board, their spines to the front.
 
     Args:
-        x0: where the row begins.
-        x1: where the board ends.
+        x0: start of the row.
+        x1: end of the board.
         low: the board's upper side.
-        room: how high it is to the next.
-        z0: the front of the books.
-        z1: their back.
-        dice: which decides their colours and sizes.
-        full: how much of the board they take.
+        room: clear height to the next board.
+        z0: front of the books.
+        z1: back of the books.
+        dice: random generator of their colours and sizes.
+        full: share of the board that they fill.
     """
     x, end = x0, x0 + (x1 - x0) * full
     while True:

@@ -1,4 +1,4 @@
-"""Cupboards: wardrobes, chests of drawers, cabinets, sideboards, lockers, clocks in cases."""
+"""Builders of wardrobes, chests of drawers, nightstands, cabinets and sideboards."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from navloom_worlds.geometry.solids import Part, Surface, box
 
 
 def wardrobe(item: Item) -> Iterator[Part]:
-    """As high as a person: two or more doors; open, clothes on a rail behind them."""
+    """Build a wardrobe with two or more doors; if open, clothes on a rail and folded cloth."""
     w, h, d = size_of(item)
     look = surface_of(item)
     base = 0.07
@@ -39,7 +39,7 @@ def wardrobe(item: Item) -> Iterator[Part]:
     yield slab(w, d - HANDLE, h - 0.03, h, shade(look, 0.95), z=HANDLE / 2)
     low = 0.38 if drawers else base
     if has(item, "open"):
-        # The body stands back, so that its open leaves stay within its footprint.
+        # The body is set back, so that its open doors stay within the footprint.
         set_back = d * 0.28
         body = front + set_back
         yield from carcass(w, h, d, look, low=base, front=body)
@@ -64,7 +64,7 @@ def wardrobe(item: Item) -> Iterator[Part]:
 
 
 def chest_of_drawers(item: Item) -> Iterable[Part]:
-    """Rows of drawers over each other on short feet; open, one is pulled out."""
+    """Build rows of drawers on short feet; if open, one is pulled out."""
     w, h, _d = size_of(item)
     look = surface_of(item)
     rows = max(2, min(6, round((h - 0.12) / 0.21)))
@@ -110,12 +110,12 @@ def _chest(
 
 
 def dresser(item: Item) -> Iterable[Part]:
-    """A wide chest: two columns of drawers with knobs, small ones above."""
+    """Build a chest of three rows of drawers with knobs, in two columns if it is wide."""
     return _chest(item, 3, 2 if size_of(item)[0] > 0.8 else 1, 0.1, True, surface_of(item))
 
 
 def nightstand(item: Item) -> Iterator[Part]:
-    """A small cupboard: a drawer, an open place with a book, a drawer or a door."""
+    """Build a nightstand: two drawers, or a drawer over an open compartment with books."""
     w, h, d = size_of(item)
     look = surface_of(item)
     dice = dice_of(item)
@@ -136,7 +136,7 @@ def nightstand(item: Item) -> Iterator[Part]:
 
 
 def cabinet(item: Item) -> Iterable[Part]:
-    """Doors below, drawers above; open, a leaf stands open before its boards."""
+    """Build a cabinet: doors below, some with drawers above; if open, boards with goods."""
     _w, h, _d = size_of(item)
     look = surface_of(item)
     dice = dice_of(item)
@@ -186,7 +186,7 @@ def _cupboard(
 
 
 def _sideboard(pen: Pen) -> list[Part]:
-    """Long and low on slim legs: doors at both ends, drawers between them."""
+    """Draw a long low sideboard on slim legs: doors at both ends, drawers in between."""
     z = "-.4" if has(pen.item, "open") else "-1"
     w, _, d = pen.size
     slim = legs(w - 0.1, d - 0.08, 0.17, 0.04, pen.tone("own*.6"), splay=-0.03, sides=8)
@@ -202,7 +202,7 @@ def _sideboard(pen: Pen) -> list[Part]:
 
 
 def bathroom_cabinet(item: Item) -> Iterable[Part]:
-    """Slim, white inside: a framed door over a drawer."""
+    """Build a bathroom cabinet: framed doors, in tall ones under a drawer."""
     _w, h, _d = size_of(item)
     look = surface_of(item)
     return _cupboard(item, look, drawers=h > 0.7, framed=True)

@@ -1,4 +1,4 @@
-"""Sketches of what furnishes rooms besides furniture: pictures, lamps, plants, cloth, ornaments."""
+"""Sketches of decoration: wall art, lamps, plants, cloth, ornaments."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from navloom_worlds.geometry.solids import Part, Surface, box, floats
 def framed(
     w: float, h: float, d: float, bar: float, frame: Surface, inner: Surface, mat: float = 0.0
 ) -> Iterator[Part]:
-    """A panel within a frame and a white mat, its back at d/2, its front along -z."""
+    """Build a panel in a frame and a white mat, its back at d/2, its front towards -z."""
     z, back, sunk, edge, white = -d / 2, d / 2, -d * 0.15, bar + mat, Surface((0.93, 0.93, 0.91))
     yield box((-w / 2, 0, z), (w / 2, bar, back), frame)
     yield box((-w / 2, h - bar, z), (w / 2, h, back), frame)
@@ -42,7 +42,7 @@ def framed(
     yield face(w - 2 * edge, edge, h - edge, sunk, inner)
     yield box((bar - w / 2, bar, sunk), (w / 2 - bar, h - bar, back), white, sides="k")
     if mat:
-        # Around the art, not behind it: what is covered has no light of its own to be seen by.
+        # Around the art, not behind it: covered faces would get no baked light.
         yield from (
             face(w - 2 * bar, low, high, sunk, white)
             for low, high in ((bar, edge), (h - edge, h - bar))
@@ -55,7 +55,7 @@ def framed(
 def _hung(
     frames: str, motifs: Sequence[Motif] = (), rim: float = 0.06, mats: int = 2, *, own: str = ""
 ) -> Builder:
-    """A picture, or a mirror where there are no motifs, in a frame of one of some looks."""
+    """Return a builder of a framed picture, or of a mirror if there are no motifs."""
 
     def build(item: Item) -> Iterable[Part]:
         (w, h, d), pen = size_of(item), pen_of(item, own, None, False)
@@ -65,7 +65,7 @@ def _hung(
             if motifs
             else pen.tone("mirror")
         )
-        # A mirror that is said to be of glass has a frame of something else.
+        # A mirror whose material is glass has a frame of another material.
         words = "black|wood|steel|white" if item.material == "glass" else frames
         return framed(w, h, d, bar, pen.tone(pick(item, words.split("|"), "frame")), art, mat)
 
@@ -73,7 +73,7 @@ def _hung(
 
 
 def _sheet(art: str = "", motifs: Sequence[Motif] = ()) -> Builder:
-    """A sheet or a canvas with a picture from edge to edge."""
+    """Return a builder of a sheet or canvas with an image from edge to edge."""
 
     def build(item: Item) -> list[Part]:
         w, h, d = size_of(item)
@@ -118,7 +118,7 @@ def _flag(item: Item) -> list[Part]:
 
 
 def _round(rim: str, print_: str, inset: float) -> Builder:
-    """A round thing on a wall, its face printed."""
+    """Return a builder of a round wall item with a printed face."""
     return sketch(
         rim, turned("!0,0 1,0 1,1 0,1", lie="z", sides=24), dial(1 - inset, 0, f"#{print_}")
     )
@@ -139,7 +139,7 @@ def _needles(pen: Pen) -> Iterator[Part]:
 
 
 def _shade(low: float) -> Strokes:
-    """A shade from ``low`` to 1 that glows when it is on, and its bulb."""
+    """Return strokes of a lampshade from ``low`` to 1, glowing if it is on, and its bulb."""
     tone, mid = _SHADE, (low + 1) / 2
     cones = [
         turned(f"1,{low} {n},1 {float(n) * 0.97},1 .97,{low}", tone, sides=18)
@@ -151,7 +151,7 @@ def _shade(low: float) -> Strokes:
 
 
 def _candle(radius: float, low: float, high: float) -> Strokes:
-    """A candle with its wick, and its flame when it is lit."""
+    """Return strokes of a candle with its wick, and its flame if it is lit."""
     tall = high - low
     return (
         disc(radius, low, high, "cream"),
@@ -173,7 +173,7 @@ def _candle(radius: float, low: float, high: float) -> Strokes:
 def leaf(
     foot: Sequence[float], turn: float, long: float, wide: float, rise: float, tone: Surface
 ) -> Part:
-    """A leaf from a point, turned about y, that rises by radians and bends down at its tip."""
+    """Build a leaf from a point, turned about y, rising by radians and bent down at its tip."""
     across, out = (
         np.array([-math.sin(turn), 0, math.cos(turn)]),
         np.array([math.cos(turn), 0, math.sin(turn)]),
@@ -206,7 +206,7 @@ def leaves(
     stalks: bool = False,
     tone: str = "own",
 ) -> Stroke:
-    """Leaves around the middle: how far out and high they begin, how long and steep they are."""
+    """Return a stroke of leaves around the middle; ranges give start, length and rise."""
 
     def draw(pen: Pen) -> Iterator[Part]:
         dice, green = Random(roll(pen.item, "leaves")), pen.tone(tone)
@@ -224,7 +224,7 @@ def leaves(
 
 
 def _crown(pen: Pen) -> Iterator[Part]:
-    """A trunk under a ball of many small leaves."""
+    """Draw a trunk under a ball of many small leaves."""
     dice = Random(roll(pen.item, "leaves"))
     yield from drawn(
         pen,
@@ -248,7 +248,7 @@ def _crown(pen: Pen) -> Iterator[Part]:
 
 
 def _fronds(pen: Pen) -> Iterator[Part]:
-    """Arching stems with leaflets on both sides: a palm."""
+    """Draw a palm: arching stems with leaflets on both sides."""
     dice = Random(roll(pen.item, "leaves"))
     yield from drawn(pen, bar("0,0,0 .05,.4,0", ".2 .12", "ebony"))
     for k in range(8):
@@ -270,7 +270,7 @@ def _fronds(pen: Pen) -> Iterator[Part]:
 
 
 def _blooms(count: int, reach: Range, y: Range, size: float, *, stems: bool = True) -> Stroke:
-    """Flowers of five petals, on stems."""
+    """Return a stroke of flowers with five petals, on stems."""
 
     def draw(pen: Pen) -> Iterator[Part]:
         dice = Random(roll(pen.item, "blooms"))
@@ -292,7 +292,7 @@ def _blooms(count: int, reach: Range, y: Range, size: float, *, stems: bool = Tr
 
 
 def _potted(high: float, *plant: Strokes, wide: float = 0.62) -> Strokes:
-    """A plant over its pot."""
+    """Return strokes of a plant in a pot."""
     pot = hollow(
         f"{wide * 0.7},0 {wide},{high * 0.92} {wide * 1.06},{high}",
         "clay|white|dark*2|sand|slate",
@@ -305,7 +305,7 @@ def _potted(high: float, *plant: Strokes, wide: float = 0.62) -> Strokes:
 
 
 def _rug(item: Item) -> Iterator[Part]:
-    """A woven rug, the longer ones with fringes."""
+    """Build a woven rug, some of the longer ones with fringes."""
     (w, h, d), pen = size_of(item), pen_of(item, "cloth", None, False)
     fringe = 0.0 if roll(item, "fringe", 5) < 2 or max(w, d) < 1 else max(w, d) * 0.025
     long_x = w >= d
@@ -325,11 +325,11 @@ def _rug(item: Item) -> Iterator[Part]:
 
 
 def _pad(puff: float) -> Stroke:
-    """A pillow, thick in the middle, thin at its seams; below 1 fuller, above 1 flatter."""
+    """Return a stroke of a pillow; ``puff`` below 1 makes it fuller, above 1 flatter."""
     steps = np.sin(np.linspace(-math.pi / 2, math.pi / 2, 8))
     u, v = np.meshgrid(steps, steps, indexing="ij")
     rise = np.clip((1 - u**4) * (1 - v**4), 0, 1) ** puff
-    # The sides draw in a little between the corners, as stuffed cloth does.
+    # The sides are drawn in a little between the corners, as on stuffed cloth.
     x, z = u * (1 - 0.06 * (1 - v**2)), v * (1 - 0.06 * (1 - u**2))
     up = np.stack([x, 0.5 + rise / 2, z], axis=2)
     grid = np.concatenate([up, up[::-1] * [1, -1, 1] + [0, 1, 0]])
@@ -342,7 +342,7 @@ def _quilt(pen: Pen) -> list[Part]:
 
 
 def _draped(pen: Pen) -> Iterator[Part]:
-    """Cloth over a bar: two layers with soft waves, the front one longer."""
+    """Draw cloth over a bar: two layers with soft waves, the front one longer."""
     u = np.linspace(-1, 1, 11)
     for low, z, tone in ((0.0, -0.56, "own"), (0.12, 0.4, "own*.85")):
         rows = [
@@ -366,7 +366,7 @@ def _cloth(own: str, *bands: Strokes) -> Builder:
 
 
 def _earth(pen: Pen) -> list[Part]:
-    """A ball with the map of the world around it."""
+    """Draw a globe with a world map."""
     turn, rise = np.meshgrid(np.linspace(0, 2 * math.pi, 19), np.linspace(0, math.pi, 10))
     unit = np.stack(
         [np.cos(turn) * np.sin(rise), np.cos(rise), np.sin(turn) * np.sin(rise)], axis=2

@@ -1,4 +1,4 @@
-"""Curtains: closed before a window, or drawn to its sides."""
+"""Builder of curtains: closed before a window, or open at its sides."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from navloom_worlds.geometry.solids import Part, beam
 
 
 def curtain(item: Item) -> Iterator[Part]:
-    """Two lengths of pleated cloth on rings from a rod; open, gathered at both ends."""
+    """Build two lengths of pleated cloth on rings from a rod; if open, gathered at both ends."""
     w, h, d = size_of(item)
     look = surface_of(item)
     rod = h - 0.025
@@ -26,7 +26,7 @@ def curtain(item: Item) -> Iterator[Part]:
     each = w * 0.2 if has(item, "open") else w / 2 - 0.03
     folds = max(4, round(each / (0.07 if has(item, "open") else 0.12)))
     top, t = rod - 0.02, np.linspace(0, 1, folds * 5 + 1)
-    # Waves grow wider downwards, before the rod: casings and sills stand out of the wall behind it.
+    # Waves grow wider downwards and stay before the rod, clear of casings and sills behind it.
     wave = np.sin(2 * np.pi * (folds * t + dice_of(item).random()))
     waves = [wave * d * 0.34 * wide - d * 0.16 for wide in (0.55, 0.8, 0.95, 1.0)]
     heights = np.array([top, top * 0.75, top * 0.4, 0.0])

@@ -1,4 +1,4 @@
-"""Parts of a house that hand-written homes have as things: stairs, a railing, a front door."""
+"""Builders of house parts that hand-written homes have as items: stairs, railing, front door."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BARS = 0.13
 
 
 def stairs(item: Item) -> Iterator[Part]:
-    """A straight flight; one goes up it towards its front."""
+    """Build a straight flight that ascends from its back to its front."""
     w, h, d = size_of(item)
     count = max(2, round(h / _RISER))
     going, rise = d / (count - 1), h / count
@@ -31,7 +31,7 @@ def stairs(item: Item) -> Iterator[Part]:
 
 
 def railing(item: Item) -> Iterator[Part]:
-    """Handrails on bars around a stairwell, open to its front."""
+    """Build handrails on bars around a stairwell, open at its front."""
     w, h, d = size_of(item)
     x, z, top = w / 2 - 0.025, d / 2 - 0.025, h - 0.025
     corners = ((-x, -z), (-x, z), (x, z), (x, -z))
@@ -45,7 +45,7 @@ def railing(item: Item) -> Iterator[Part]:
 
 
 def front_door(item: Item) -> Iterator[Part]:
-    """A closed door in its frame."""
+    """Build a closed door in its frame."""
     w, h, d = size_of(item)
     edge = min(0.06, w / 8)
     deep = min(d / 2, THICK / 2 + 0.012)

@@ -1,4 +1,4 @@
-"""Sketches of what kitchens, baths, desks and tool cupboards hold; one row an item."""
+"""Sketches of small items of kitchens, bathrooms, desks and tool cupboards; one row per item."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ VASES = (
 
 
 def _bottle(y: float, neck: float, cap: str = "black|white|red|steel") -> Strokes:
-    """A bottle with a label and a cap."""
+    """Return strokes of a bottle with a label and a cap."""
     return (
         turned(f"0,0 .94,0 1,.03 1,{y} .85,{y + 0.08} {neck},{y + 0.18} {neck},.91"),
         turned(f"!0,.91 {neck},.91 {neck},1 0,1", cap),
@@ -35,7 +35,7 @@ def _bottle(y: float, neck: float, cap: str = "black|white|red|steel") -> Stroke
 
 
 def tin(label: str, band: str = "cream") -> Strokes:
-    """A can between two rims, with a label and a band."""
+    """Return strokes of a can between two rims, with a label and a band."""
     return (
         turned("!0,0 .98,0 1,.03 .95,.06 .95,.94 1,.97 .94,1 .9,.96 0,.96", "steel"),
         turned("1,.1 1,.9", label),
@@ -44,14 +44,14 @@ def tin(label: str, band: str = "cream") -> Strokes:
 
 
 def carton() -> Strokes:
-    """A box of card with a print on its broad sides."""
+    """Return strokes of a cardboard box with a print on its broad sides."""
     cover = front(1.92, 0.02, 0.98, "#cover/.75")
     sides = (cover, swing(math.pi, cover))
     return block("-1,0,-1 1,1,1"), sized(lambda w, _, d: w >= d, sides, swing(math.pi / 2, *sides))
 
 
 def kit(low: float, lid: float, inside: Strokes, *shut: Strokes) -> Strokes:
-    """A case with a lid: shut, or open with its lid upright behind it."""
+    """Return strokes of a case with a lid: closed, or open with its lid upright behind it."""
     body = block(f"-1,0,-1 1,{low},1")
     rim = (
         block(f"-1,0,-1 1,{low},-.9"),
@@ -64,49 +64,49 @@ def kit(low: float, lid: float, inside: Strokes, *shut: Strokes) -> Strokes:
 
 
 def grip(y: float, high: float, tone: str = "black") -> Strokes:
-    """A carrying handle in the middle of a top."""
+    """Return strokes of a carrying handle in the middle of a top."""
     return bar(f"-.35,{y},0 -.28,{high},0 .28,{high},0 .35,{y},0", 0.07, tone, 5)
 
 
 def _cup_with(*things: Strokes) -> Strokes:
-    """A beaker with things in it."""
+    """Return strokes of a beaker with items in it."""
     return hollow(".8,0 .95,.03 1,.6", wall=0.1), things
 
 
 def _keys(
     rows: int, columns: int, tone: str, y: float, w: float, d: float, z: float = 0.0
 ) -> Strokes:
-    """Keys on top, in rows, over an oblong of w by d about z."""
+    """Return strokes of rows of keys on top, over a rectangle of w by d about z."""
     x, step = w / columns, d / rows
     key = top(x * 0.8, step * 0.78, tone, y=y, x=(x - w) / 2, z=z + (step - d) / 2)
     return row(rows, f"0,0,{step}", row(columns, f"{x},0,0", key))
 
 
 def _slate(case: str, *on_top: Strokes, r: float = 0.1, long: bool = False) -> Builder:
-    """A flat device that lies on its back: case, and what is on it."""
+    """Return a builder of a flat device lying on its back: its case, and strokes on it."""
     return sketch(case, slab(0, 0.96, r=r), *on_top, plain=True, gloss=0.4, long=long)
 
 
 def handled(
     head: Strokes, thick: str = ".26 .22 .16", tone: str = "own", y: float = 0.2
 ) -> Strokes:
-    """A tool that lies: a handle from the back to the middle, its head in front of it."""
+    """Return strokes of a lying tool: a handle from the back, its head in front."""
     return bar(f"0,{y},1 0,{y},.4 0,{y},-.8", thick, tone), head
 
 
 def _stick(head: Strokes, tone: str = "wood", low: float = 0.15) -> Strokes:
-    """A tool that stands: a stick up the middle on its head."""
+    """Return strokes of a standing tool: a stick in the middle of its head."""
     return scaled("1,1,2", bar(f"0,{low},0 0,1,0", 0.15, tone)), head
 
 
 def _pan_handle(pen: Pen) -> list[Part]:
-    # A third of a long pan is its handle; that of a square one is short.
+    # A third of a long pan is its handle; a square pan's is short.
     reach = max(0.7, 2 * pen.size[2] / pen.size[0] - 2)
     return drawn(pen, bar([(0, 0.7, -0.95), (0, 0.95, -1 - reach)], 0.16, "black"))
 
 
 def _laptop(item: Item) -> Iterable[Part]:
-    """Shut; or open, its lid above the box of the shut one, as an open door leaves its wall."""
+    """Build a laptop, closed or open; an open lid rises above the size of the closed one."""
     if not has(item, "open", "on"):
         return _SHUT_LAPTOP(item)
     w, h, d = size_of(item)

@@ -1,6 +1,6 @@
-"""Pieces that much furniture has: legs, fronts of drawers, doors with handles, boards, books, taps.
+"""Shared furniture parts: legs, drawers, doors with handles, carcasses, basins, taps.
 
-All give parts, in the frame of the thing they belong to.
+All functions return parts in the frame of the item they belong to.
 """
 
 from __future__ import annotations
@@ -13,27 +13,27 @@ from navloom_worlds.furniture.turnery import rounded, slab, tube, wheel
 from navloom_worlds.geometry.solids import Part, Surface, beam, box, cylinder, lathe
 
 GAP = 0.004
-"""Metres between two fronts, so that one sees where they part."""
+"""Gap between two fronts in metres, so that the seam is visible."""
 THICK = 0.018
-"""How thick a front is."""
+"""Thickness of a front in metres."""
 HANDLE = 0.022
-"""How far a handle stands before it."""
+"""Distance in metres by which a handle projects from a front."""
 AJAR = 1.25
-"""Radians that an open leaf is turned."""
+"""Opening angle of an open door, in radians."""
 
 
 def front_of(d: float) -> float:
-    """Z of the face of a thing's fronts, such that its handles stay within its depth."""
+    """Return z of the face of an item's fronts, such that handles stay within its depth."""
     return -d / 2 + HANDLE
 
 
 def leaves(w: float, about: float, least: int = 1) -> list[tuple[float, float, str]]:
-    """Leaves side by side over a width: where each begins and ends, and which side its hinge is.
+    """Return door leaves side by side over a width: x of start and end, and the hinge's side.
 
     Args:
         w: the width.
-        about: how wide one leaf is.
-        least: how many there are at least.
+        about: approximate width of one leaf.
+        least: minimum number of leaves.
     """
     count = max(least, round(w / about))
     starts = [-w / 2 + w / count * k for k in range(count)]
@@ -51,17 +51,17 @@ def legs(
     sides: int = 4,
     back: float = 0.0,
 ) -> list[Part]:
-    """Four legs at the corners of a footprint, within it.
+    """Build four legs at the corners of a footprint, within it.
 
     Args:
         w: width of the footprint.
         d: its depth.
-        high: where they end.
+        high: height of their tops.
         thick: their width.
-        look: their look.
-        splay: how far their tops stand inward.
-        sides: 4 square, more round.
-        back: how far the front ones stand back.
+        look: their surface.
+        splay: inward offset of their tops.
+        sides: 4 for square legs, more for round ones.
+        back: distance by which the front ones are set back.
     """
     x, z = w / 2 - thick / 2, d / 2 - thick / 2
     near = -z + back
@@ -79,7 +79,7 @@ def legs(
 
 
 def handle(x: float, y: float, z: float, long: float, look: Surface, *, up: bool = False) -> Part:
-    """A bar before a front, its middle at (x, y), its far side at z."""
+    """Build a bar handle before a front, its middle at (x, y), its back at z."""
     half = long / 2
     if up:
         return box((x - 0.006, y - half, z - 0.022), (x + 0.006, y + half, z), look)
@@ -87,17 +87,17 @@ def handle(x: float, y: float, z: float, long: float, look: Surface, *, up: bool
 
 
 def knob(x: float, y: float, z: float, look: Surface) -> Part:
-    """A round knob before a front, its far side at z."""
+    """Build a round knob before a front, its back at z."""
     return wheel((x, y, z - 0.011), 0.014, 0.022, look, axis="z", sides=8)
 
 
 def metal_for(look: Surface) -> Surface:
-    """What handles are of, so that they are seen on a front."""
+    """Return the metal of handles that contrasts with a front."""
     return IRON if lightness(look) > 0.55 else STEEL
 
 
 def _seam(low: tuple[float, float], high: tuple[float, float], z: float, look: Surface) -> Part:
-    """What one sees of the dark between two fronts whose faces are at z."""
+    """Build the dark strip visible between two fronts whose faces are at z."""
     return box((*low, z + 0.01), (*high, z + THICK - 0.001), shade(look, 0.35), sides="f")
 
 
@@ -111,16 +111,16 @@ def drawer(
     pulled: float = 0.0,
     deep: float = 0.3,
 ) -> Iterator[Part]:
-    """A drawer's front with its handle; pulled out, its box too.
+    """Build a drawer's front with its handle; if pulled out, with its box.
 
     Args:
         low: (x, y) of its front's lower corner.
-        high: of its upper one.
-        front: z of the face of what it is in.
-        look: its look.
-        knobs: knobs in place of a bar.
-        pulled: how far it stands out.
-        deep: how deep its box is.
+        high: of its upper corner.
+        front: z of the front's face when closed.
+        look: its surface.
+        knobs: knobs instead of a bar.
+        pulled: distance by which it is pulled out.
+        deep: depth of its box.
     """
     (x0, y0), (x1, y1) = low, high
     z = front - pulled
@@ -154,17 +154,17 @@ def door(
     framed: bool = False,
     knobs: bool = False,
 ) -> Iterator[Part]:
-    """A leaf of furniture with its handle, turned outward about its hinge.
+    """Build a furniture door with its handle, opened outward about its hinge.
 
     Args:
         low: (x, y) of its lower corner.
-        high: of its upper one.
-        front: z of its face where it is closed.
-        look: its look.
-        hinge: ``left`` or ``right``, seen from before it in the thing's own -x and +x.
-        angle: radians it is open.
+        high: of its upper corner.
+        front: z of its face when closed.
+        look: its surface.
+        hinge: ``left`` or ``right``: the item's own -x or +x.
+        angle: opening angle in radians.
         framed: with a panel set into a frame.
-        knobs: a knob in place of a bar.
+        knobs: a knob instead of a bar.
     """
     (x0, y0), (x1, y1) = (low[0] + GAP, low[1] + GAP), (high[0] - GAP, high[1] - GAP)
     w, thick = x1 - x0, 0.018
@@ -208,16 +208,16 @@ def carcass(
     back: Surface | None = None,
     front: float | None = None,
 ) -> list[Part]:
-    """A cupboard without fronts: sides, bottom, top and back.
+    """Build a cupboard without fronts: sides, bottom, top and back.
 
     Args:
         w: its width.
         high: its upper side.
         d: its depth.
-        look: its look.
+        look: its surface.
         low: its underside.
-        board: how thick its boards are.
-        back: the look of its back.
+        board: thickness of its boards.
+        back: the surface of its back.
         front: z where it begins, if not at -d / 2.
     """
     x, far = w / 2, d / 2
@@ -236,7 +236,7 @@ def carcass(
 
 
 def tap(x: float, y: float, z: float, *, high: float = 0.2, reach: float = 0.15) -> list[Part]:
-    """A mixer tap that stands at (x, y, z) and reaches towards the front."""
+    """Build a mixer tap at (x, y, z) that reaches towards the front."""
     bend = [
         (x, y, z),
         (x, y + high * 0.7, z),
@@ -262,17 +262,17 @@ def basin(
     z: float = 0,
     sides: int = 16,
 ) -> list[Part]:
-    """A bowl let into a top: what one sees into, open above.
+    """Build the inside of a bowl let into a top, open above.
 
     Args:
         w: its width at the rim.
         d: its depth.
-        deep: how far down it goes.
+        deep: distance from rim to bottom.
         top: the rim's height.
-        look: its look.
-        x: its middle.
-        z: its middle.
-        sides: how round it is; 4 is a square one.
+        look: its surface.
+        x: x of its centre.
+        z: z of its centre.
+        sides: number of sides; 4 gives a square bowl.
     """
     corner = math.sqrt(2) if sides == 4 else 1.0
     profile = [(0.0, 0.0), (0.75, 0.0), (0.92, 0.3), (1.0, 1.0)]
@@ -295,7 +295,7 @@ def framed_hole(
     x: float = 0,
     z: float = 0,
 ) -> list[Part]:
-    """A slab of w by d with an oblong hole about (x, z)."""
+    """Build a slab of w by d with a rectangular hole about (x, z)."""
     left, right = x - hole_w / 2, x + hole_w / 2
     near, far = z - hole_d / 2, z + hole_d / 2
     return [
@@ -314,10 +314,10 @@ def cushion(
     *,
     soft: float = 0.05,
 ) -> Part:
-    """An upholstered block between two x, two y and two z."""
+    """Build an upholstered block between two x, two y and two z."""
     return rounded((x[0], y[0], z[0]), (x[1], y[1], z[1]), soft, look)
 
 
 def plinth(w: float, d: float, high: float, look: Surface, *, back: float = 0.05) -> Part:
-    """The set-back base that fitted cupboards stand on."""
+    """Build the set-back base of fitted cupboards."""
     return slab(w, d - back, 0, high, look, z=back / 2)

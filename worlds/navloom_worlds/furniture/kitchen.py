@@ -1,4 +1,4 @@
-"""A kitchen's line: units, tops, sinks, stoves, hoods, islands; and a kitchen for play."""
+"""Builders of kitchen units: counters, islands, sinks, wall cabinets; and a play kitchen."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ from navloom_worlds.geometry.solids import Part, Surface, box
 _TOP = 0.04
 PLINTH = 0.1
 _FACE = 0.022
-"""How far handles stand before a front."""
+"""Distance in metres by which handles project from a front."""
 STONE_TOP = Surface((0.32, 0.31, 0.30), gloss=0.35)
 WOODEN_TOP = Surface((0.66, 0.47, 0.29), gloss=0.15)
 FRONTS = Surface((0.88, 0.87, 0.84), gloss=0.15)
 
 
 def _worktop(item: Item) -> tuple[Surface, Surface]:
-    """The looks of a unit's top and of its fronts, by what it is made of."""
+    """Return the surfaces of a unit's top and of its fronts, by its material."""
     look = surface_of(item)
     stone = look.texture in ("marble", "granite", "slate", "fieldstone")
     if stone or item.shape is None:
@@ -53,7 +53,7 @@ def _worktop(item: Item) -> tuple[Surface, Surface]:
 
 
 def _unit(item: Item, top: float, fronts: Surface, *, drawers: int = 0) -> Iterator[Part]:
-    """Plinth, body and fronts under a top; open, a door stands open or a drawer is out."""
+    """Build plinth, body and fronts under a top; if open, with an open door and goods."""
     w, _h, d = size_of(item)
     front = -d / 2 + _FACE
     open_ = has(item, "open")
@@ -86,7 +86,7 @@ def _unit(item: Item, top: float, fronts: Surface, *, drawers: int = 0) -> Itera
 
 
 def counter(item: Item) -> Iterator[Part]:
-    """A worktop over doors and drawers."""
+    """Build a worktop over doors and drawers."""
     w, h, d = size_of(item)
     top, fronts = _worktop(item)
     yield slab(w, d, h - _TOP, h, top)
@@ -94,7 +94,7 @@ def counter(item: Item) -> Iterator[Part]:
 
 
 def island(item: Item) -> Iterator[Part]:
-    """A worktop that stands free: fronts before, a panelled back where people sit."""
+    """Build a free-standing worktop: fronts at the front, a panelled back under an overhang."""
     w, h, d = size_of(item)
     top, fronts = _worktop(item)
     yield rounded((-w / 2, h - 0.05, -d / 2), (w / 2, h, d / 2), 0.012, top, steps=1)
@@ -109,7 +109,7 @@ def island(item: Item) -> Iterator[Part]:
 
 
 def kitchen_sink(item: Item) -> Iterator[Part]:
-    """A steel bowl and a drainer in a worktop, a tap, doors below."""
+    """Build a steel bowl and a drainer in a worktop, with a tap, and doors below."""
     w, h, d = size_of(item)
     look = surface_of(item)
     steel = STEEL if item.material in (None, "stainless steel") else look
@@ -122,13 +122,13 @@ def kitchen_sink(item: Item) -> Iterator[Part]:
     for k in range(6):
         at = w * 0.12 + k * w * 0.055
         yield box((at, h - 0.001, -d * 0.28), (at + 0.008, h + 0.0, d * 0.2), shade(steel, 0.7))
-    # Its size ends with the worktop, and the tap stands above that, as taps do.
+    # The item's height ends at the worktop; the tap rises above it.
     yield from tap(x, h, z + bowl_d / 2 + 0.03, high=0.22, reach=0.16)
     yield from _unit(item, h - _TOP, fronts)
 
 
 def wall_cabinet(item: Item) -> Iterator[Part]:
-    """Cupboards that hang over the worktop: doors with handles low on them."""
+    """Build wall cupboards whose doors have low handles; if open, boards with goods."""
     w, h, d = size_of(item)
     look = surface_of(item)
     front = -d / 2 + _FACE
@@ -153,7 +153,7 @@ def wall_cabinet(item: Item) -> Iterator[Part]:
 
 
 def kitchen_cabinet(item: Item) -> Iterable[Part]:
-    """A unit under a worktop, or one on a wall, by its height and shape."""
+    """Build a wall cabinet if the item is low, else a unit under a worktop."""
     return wall_cabinet(item) if size_of(item)[1] < 0.8 else counter(item)
 
 

@@ -1,4 +1,4 @@
-"""Fixtures to sit by, play, ride, train and work at: hearths, games, vehicles, benches."""
+"""Builders of leisure fixtures: hearths, instruments, games, vehicles, gym and workplaces."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _flames(pen: Pen) -> Iterator[Part]:
 
 
 def _keys(pen: Pen) -> list[Part]:
-    """White keys in a row, black ones between most of them."""
+    """Draw white keys in a row, with black ones between most of them."""
     step, low = 2 / 28, min(0.74, pen.size[1] * 0.62) - 0.03
     lines, black = (block(c, t, s) for c, t, s in (_LINE, _BLACK_KEY))
     marks = [at(f"{step * k - 1},0,0", lines) for k in range(1, 28)]
@@ -39,7 +39,7 @@ def _keys(pen: Pen) -> list[Part]:
 
 
 def _life(pen: Pen) -> list[Part]:
-    """What lives in an aquarium: weeds and fish."""
+    """Draw the weeds and fish of an aquarium."""
     dice, strokes = dice_of(pen.item), []
     for k in range(9):
         x, z = dice.uniform(-0.85, 0.85), dice.uniform(-0.1, 0.6)
@@ -55,7 +55,7 @@ def _life(pen: Pen) -> list[Part]:
 
 
 def _glass_all_round(pen: Pen) -> Iterator[Part]:
-    """A car's cabin: glass between the belt and a painted roof, with posts."""
+    """Draw a car's cabin: glass between the belt and a painted roof, with posts."""
     glass = pen.tone("@1f262e'")
     low = [pen.put(p)[0] for p in ("-.87,.55,-.49", "-.87,.58,.9")]
     high = [pen.put(p)[0] for p in ("-.67,.965,-.18", "-.67,.965,.68")]
@@ -71,7 +71,7 @@ def _glass_all_round(pen: Pen) -> Iterator[Part]:
 
 
 def _paint(*strokes: Strokes) -> Stroke:
-    """Strokes of an item in its own colour, or in a bright one where that is nearly white."""
+    """Return a stroke that draws in the item's colour, or a bright one if it is near white."""
 
     def draw(pen: Pen) -> list[Part]:
         rgb = pen.own.rgb
@@ -83,7 +83,7 @@ def _paint(*strokes: Strokes) -> Stroke:
 
 
 def _hole(inset: float, more: float, low: float, high: float, tone: str = "own") -> Stroke:
-    """A frame within the sides by metres, so wide, between two depths below the top."""
+    """Return a stroke of a frame, inset from the sides, between two depths below the top."""
 
     def draw(pen: Pen) -> list[Part]:
         w, h, d = (pen.size[0] - 2 * inset, pen.size[1], pen.size[2] - 2 * inset)
@@ -93,7 +93,7 @@ def _hole(inset: float, more: float, low: float, high: float, tone: str = "own")
 
 
 def _men(pen: Pen) -> list[Part]:
-    """The rods and the men of table football."""
+    """Draw the rods and the men of table football."""
     strokes = []
     teams = zip((1, 2, 3, 5, 5, 3, 2, 1), (1, 1, -1, 1, -1, 1, -1, -1), strict=True)
     for k, (count, s) in enumerate(teams):
@@ -107,7 +107,7 @@ def _men(pen: Pen) -> list[Part]:
 
 
 def _scratched(pen: Pen) -> list[Part]:
-    """A cat's posts, wound with rope."""
+    """Draw a cat's scratching posts, wound with rope."""
     return drawn(
         pen,
         [

@@ -1,6 +1,6 @@
-"""What builders share: their type, the palette, the dice of one item, and fitting to its size.
+"""Shared tools of builders: their type, the palette, an item's random generator, fitting to size.
 
-A builder is a function that gives an item's parts, in the item's own frame (the origin in the
+A builder is a function that returns an item's parts, in the item's own frame (the origin in the
 middle of the footprint at its underside, y up, the front along -z), within ``item.size``.
 """
 
@@ -23,7 +23,7 @@ from navloom_worlds.geometry.solids import RGB, Part, Surface, bounds, floats
 T = TypeVar("T")
 Builder = Callable[[Item], Iterable[Part]]
 RISE = 0.24
-"""Metres that a tap rises above what it stands on."""
+"""Maximum height in metres of a tap above its item."""
 
 STEEL = Surface((0.70, 0.71, 0.73), gloss=0.5)
 CHROME = Surface((0.80, 0.81, 0.83), gloss=0.8)
@@ -43,7 +43,7 @@ LIT = Surface((1.0, 0.96, 0.85), glow=1.0)
 RED_LIT = Surface((1.0, 0.25, 0.12), glow=0.9)
 GREEN_LIT = Surface((0.3, 1.0, 0.45), glow=0.9)
 
-# Of portable items, by the names that rows of items use. A name of several is one of them.
+# Colours by the names that rows of items use.
 PALETTE: dict[str, Surface] = {
     **{"white": WHITE, "black": BLACK, "steel": STEEL, "brass": BRASS, "iron": IRON},
     **{"chrome": CHROME, "rubber": RUBBER, "ceramic": CERAMIC, "linen": LINEN, "pool": WATER},
@@ -88,40 +88,40 @@ COLOURS: dict[str, tuple[str, ...]] = {
     "pastel": ("rose", "sky", "lime", "shell"),
     "cloth": ("maroon", "navy", "taupe", "moss", "ochre", "plum", "cream", "sky"),
 }
-"""Names for several colours of the palette."""
+"""Colour words that stand for several names of the palette."""
 
 
 def size_of(item: Item) -> Extents:
-    """Own x, up and own z of a thing that is built; its size is known."""
+    """Return an item's size along own x, up and own z; it must be known."""
     if item.size is None:
         raise ValueError(f"{item.id} has no size")
     return item.size
 
 
 def dice_of(item: Item) -> Random:
-    """Chance that is the same whenever this thing is built: of its id and its size alone."""
+    """Return a random generator seeded by the item's id and size, for reproducible builds."""
     return Random(f"{item.id} {item.size}")
 
 
 def has(item: Item, *states: str) -> bool:
-    """Whether a thing is in any of these states."""
+    """Check whether an item is in any of these states."""
     return any(state in item.states for state in states)
 
 
 def shade(surface: Surface, factor: float) -> Surface:
-    """The same look, darker (below 1) or lighter."""
+    """Return a surface darkened (factor below 1) or lightened."""
     r, g, b = (min(1.0, max(0.0, c * factor)) for c in surface.rgb)
     return replace(surface, rgb=(r, g, b))
 
 
 def lightness(surface: Surface) -> float:
-    """How light a look is, 0 to 1."""
+    """Return the lightness of a surface's colour, 0 to 1."""
     r, g, b = surface.rgb
     return 0.3 * r + 0.59 * g + 0.11 * b
 
 
 def set_off(surface: Surface, step: float = 0.25) -> Surface:
-    """The same look, as much lighter or darker as is seen beside it."""
+    """Return a surface made lighter or darker by a step, so that it contrasts with the original."""
     if lightness(surface) < 0.3:
         r, g, b = surface.rgb
         return replace(surface, rgb=(r + step * (1 - r), g + step * (1 - g), b + step * (1 - b)))
@@ -129,26 +129,26 @@ def set_off(surface: Surface, step: float = 0.25) -> Surface:
 
 
 def vivid(number: float, saturation: float = 0.6, value: float = 0.7) -> RGB:
-    """A colour by its place on the wheel, 0 to 1."""
+    """Return the colour of a hue, 0 to 1."""
     return colorsys.hsv_to_rgb(number % 1.0, saturation, value)
 
 
 def roll(item: Item, salt: str = "", sides: int = 1_000_000) -> int:
-    """A die of so many sides, from 0; the same for the same item and salt."""
+    """Return a number from 0 to ``sides`` - 1, determined by the item and the salt."""
     return crc32(f"{salt}/{item.id}/{item.name}".encode()) % sides
 
 
 def pick(item: Item, options: Sequence[T], salt: str = "") -> T:
-    """One of several, the same each time."""
+    """Return one of several options, determined by the item and the salt."""
     return options[roll(item, salt, len(options))]
 
 
 def look(item: Item, *otherwise: RGB, plain: bool = False, gloss: float | None = None) -> Surface:
-    """The item's colour and material where they are known, else one of the colours given.
+    """Return the surface of an item's colour and material if known, else of a given colour.
 
     Args:
         item: the item.
-        otherwise: colours, sRGB, of which one is picked where it says none.
+        otherwise: colours, sRGB, one of which is chosen if the item has none.
         plain: its colour alone, without its material's texture.
         gloss: this gloss instead of the material's.
     """
@@ -162,12 +162,12 @@ def look(item: Item, *otherwise: RGB, plain: bool = False, gloss: float | None =
 
 
 def fitted(parts: Iterable[Part], size: Sequence[float], *, long: bool = False) -> list[Part]:
-    """Parts stretched to fill a box of this size, standing on 0.
+    """Stretch parts to fill a box of this size, standing on 0.
 
     Args:
         parts: drawn in any unit.
         size: (width, height, depth) in metres.
-        long: they were drawn long along z, and are turned where the box is long along x.
+        long: they were drawn long along z, and are turned if the box is long along x.
     """
     drawn = list(parts)
     if long and size[0] > size[2]:
@@ -180,17 +180,17 @@ def fitted(parts: Iterable[Part], size: Sequence[float], *, long: bool = False) 
 
 
 def within(parts: Iterable[Part], item: Item) -> list[Part]:
-    """Parts without triangles that have no area, and with nothing beyond the thing's sides.
+    """Clip parts to the item's sides, and remove triangles without area.
 
-    Round bodies and turned ones stick out by a hair, which is brought back to the border. Only taps
-    rise above the height, from the rims of sinks and tubs, where that ends.
+    Rounded and rotated parts may project slightly, and are moved back to the border. Only taps on
+    the rims of sinks and tubs may rise above the height.
     """
     w, h, d = size_of(item)
     low, high = np.array([-w / 2, 0, -d / 2]), np.array([w / 2, h + RISE, d / 2])
     parts = list(parts)
     if not parts:
         return []
-    # All parts at once: a thing has dozens, and each of them a handful of triangles.
+    # All parts at once: an item has dozens, each with a handful of triangles.
     first = np.cumsum([0, *(len(part.vertices) for part in parts)])
     vertices = np.concatenate([part.vertices for part in parts])
     vertices = np.clip(vertices, low, high).astype(np.float32)

@@ -1,4 +1,4 @@
-"""Pictures painted in code: for walls and frames, prints on items, and what is woven into rugs."""
+"""Procedural images: wall art, prints on items, and the patterns of rugs."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _PIXELS = 88
 
 
 class Canvas:
-    """A sheet that colours are laid on; x runs from 0 to ``wide``, y from 0 (top) to 1.
+    """Image to be painted; x runs from 0 to ``wide``, y from 0 (top) to 1.
 
     Args:
-        wide: width by height.
-        ground: the first colour.
+        wide: width over height.
+        ground: the background colour.
         pixels: its height.
     """
 
@@ -41,26 +41,26 @@ class Canvas:
         self.rgb[:] = ground
 
     def lay(self, mask: Mask, colour: RGB) -> None:
-        """Cover where ``mask`` is 1 with a colour."""
+        """Blend in a colour with ``mask`` as its opacity."""
         self.rgb += mask[:, :, None] * (np.asarray(colour, dtype=np.float32) - self.rgb)
 
     def inside(self, distance: Mask) -> Mask:
-        """1 where a distance is below 0, with a soft edge of a pixel."""
+        """Return a mask that is 1 at negative distances, with a soft edge of about a pixel."""
         cover: Mask = np.clip(0.5 - distance / self.soft, 0, 1)
         return cover
 
     def oval(self, x: float, y: float, rx: float, ry: float, colour: RGB) -> None:
-        """An oval around a point."""
+        """Paint an ellipse around a point."""
         far = np.hypot((self.x - x) / rx, (self.y - y) / ry)
         self.lay(self.inside((far - 1) * min(rx, ry)), colour)
 
     def block(self, x0: float, y0: float, x1: float, y1: float, colour: RGB) -> None:
-        """An upright oblong between two corners."""
+        """Paint an axis-aligned rectangle between two corners."""
         far = np.maximum(np.maximum(x0 - self.x, self.x - x1), np.maximum(y0 - self.y, self.y - y1))
         self.lay(self.inside(far), colour)
 
     def stroke(self, a: Sequence[float], b: Sequence[float], thick: float, colour: RGB) -> None:
-        """A straight stroke with round ends."""
+        """Paint a straight stroke with round ends."""
         (ax, ay), (bx, by) = a, b
         dx, dy = bx - ax, by - ay
         along = np.clip(
@@ -70,18 +70,18 @@ class Canvas:
         self.lay(self.inside(far - thick / 2), colour)
 
     def below(self, line: Mask, colour: RGB) -> None:
-        """All under a line y(x)."""
+        """Paint everything under a line y(x)."""
         self.lay(self.inside(line - self.y), colour)
 
     def sweep(self, top: RGB, foot: RGB, y0: float = 0.0, y1: float = 1.0) -> None:
-        """A gradient between two heights."""
+        """Paint a vertical gradient between two heights."""
         t = np.clip((self.y - y0) / (y1 - y0), 0, 1)[:, :, None]
         shade = (1 - t) * np.asarray(top, dtype=np.float32) + t * np.asarray(foot)
         within = ((self.y >= y0) & (self.y <= y1))[:, :, None]
         self.rgb = np.where(within, shade, self.rgb).astype(np.float32)
 
     def picture(self, grain: float = 0.0, seed: int = 0) -> Picture:
-        """What was painted, with so much grain."""
+        """Return the painted image, with some grain."""
         if grain:
             rough = np.random.default_rng(seed).normal(0, grain, self.rgb.shape[:2])
             self.rgb += rough[:, :, None].astype(np.float32)
@@ -89,14 +89,14 @@ class Canvas:
 
 
 class Tones:
-    """Colours that go together: most of one hue where a picture is said to be of one colour."""
+    """Harmonious colours for one image: mostly of one hue if the image has a colour word."""
 
     def __init__(self, tone: str, dice: Random) -> None:
         self.tone, self.dice = tone, dice
         self.hue = _HUES.get(tone, dice.random())
 
     def __call__(self, light: float, strong: float = 0.55, *, far: float = 0.0) -> RGB:
-        """A colour of this lightness and strength; ``far`` moves it to another hue."""
+        """Return a colour of this lightness and saturation; ``far`` shifts its hue."""
         if self.tone == "black and white":
             return (light, light, light)
         spread = 0.5 if self.tone in ("multicoloured", "") else 0.09
@@ -105,7 +105,7 @@ class Tones:
         return colorsys.hsv_to_rgb(hue % 1, min(1.0, strong * weak), light)
 
     def real(self, rgb: RGB) -> RGB:
-        """A colour as nature has it, drawn towards the picture's own."""
+        """Return a natural colour, blended towards the image's own hue."""
         grey = sum(rgb) / 3
         if self.tone == "black and white":
             return (grey, grey, grey)
@@ -118,19 +118,19 @@ class Tones:
 
 
 Motif = Callable[[Canvas, Tones, Random], None]
-"""Paints a whole sheet."""
+"""A motif: a function that paints a whole canvas."""
 
 
 @lru_cache(maxsize=256)
 def artwork(motif: Motif, tone: str, wide: float, number: int) -> Picture:
-    """One picture.
+    """Return one procedural image (cached).
 
     Args:
         motif: one of ``MOTIFS``.
-        tone: the colour word that the thing has (``blue``, ``multicoloured``, ...); others are
-            taken as ``multicoloured``.
-        wide: width by height, in few steps, so that pictures are shared.
-        number: which of the motif's variants.
+        tone: the item's colour word (``blue``, ``multicoloured``, ...); others count as
+            ``multicoloured``.
+        wide: width over height, in few steps, so that images are shared.
+        number: the variant of the motif.
     """
     dice = Random(f"{motif.__name__} {tone} {number}")
     canvas = Canvas(wide, (1, 1, 1))
@@ -139,11 +139,11 @@ def artwork(motif: Motif, tone: str, wide: float, number: int) -> Picture:
 
 
 def _rows(c: Canvas, t: Tones, text: str, x: float = 0.0) -> None:
-    """Rows of a still picture: kind, numbers, colour as six hex digits.
+    """Paint rows of text: kind, numbers, and colours as six hex digits.
 
     ``g`` a gradient (``y0 y1 top foot``), ``b`` a block (``x0 y0 x1 y1``), ``o`` an oval (``x y rx
-    ry``), ``s`` a stroke (``x0 y0 x1 y1 thick``). Of x, blocks and ovals count shares of the
-    width; with an ``x`` of its own, heights from there.
+    ry``), ``s`` a stroke (``x0 y0 x1 y1 thick``). The x of a row is a share of the width; with an
+    argument ``x`` it is an offset from there in units of the height.
     """
     for each in text.split("|"):
         kind, *words = each.split()
@@ -486,21 +486,21 @@ PRINTS: dict[str, Motif] = {
         *(_cover, _film),
     )
 }
-"""What is printed on items, by name."""
+"""Motifs of the prints on items, by name."""
 _WIDTHS = (0.6, 0.75, 1.0, 1.33, 1.6)
-"""Width by height: pictures are painted in these alone, so that items share them."""
+"""Width over height: images are painted only in these, so that items share them."""
 _VARIANTS = 3
 
 
 def art_of(item: Item, motifs: Sequence[Motif], w: float, h: float, tone: str = "") -> Surface:
-    """A picture for an item, the same each time, of about this width by height."""
+    """Return an item's artwork as a surface, of about this width over height."""
     wide = min(_WIDTHS, key=lambda each: abs(math.log(each * h / max(w, 1e-6))))
     tone, number = tone or item.colour or "", roll(item, "n", _VARIANTS)
     return Surface((1.0, 1.0, 1.0), artwork(pick(item, motifs, "motif"), tone, wide, number))
 
 
 def print_of(item: Item, name: str, wide: float = 1.0) -> Surface:
-    """What is printed on an item: one of ``PRINTS``, a cover in the item's colour."""
+    """Return an item's print as a surface: one of ``PRINTS``, a cover in the item's colour."""
     tone = item.colour or pick(item, ("blue", "red", "green", "brown", ""), "tone")
     tone = tone if name == "cover" else "multicoloured"
     printed = artwork(PRINTS[name], tone, wide, roll(item, "n", _VARIANTS))
@@ -511,13 +511,13 @@ _RUGS = 4
 
 
 def weave(rgb: RGB, pattern: str, wide: float, number: int) -> Picture:
-    """The upper side of a rug.
+    """Return the image of a rug's upper side.
 
     Args:
         rgb: its main colour.
-        pattern: a texture that shows instead of a woven pattern (stripes, checks), or none.
-        wide: width by depth.
-        number: which of the patterns; the same gives the same object.
+        pattern: a texture that replaces the woven pattern (stripes, checks), or none.
+        wide: width over depth.
+        number: the variant of the pattern; equal numbers return the same object.
     """
     patterned = pattern if pattern in ("stripes", "checks", "floral") else ""
     return _woven(rgb, patterned, wide, number % (4 * _RUGS))

@@ -1,4 +1,4 @@
-"""Open boards: bookshelves, shelves with boxes and baskets, shelves of baths."""
+"""Builders of open shelving: bookshelves, shelves with boxes and baskets, bathroom shelves."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from navloom_worlds.geometry.solids import Part, Surface, beam, box, cylinder, l
 
 _BOARD = 0.03
 _HEAVY = 30.0
-"""Kilograms: a shelf of the catalogue that weighs more is a bookshelf by another name."""
+"""Kilograms: a heavier shelf of the catalogue is built as a bookshelf."""
 
 
 def board_heights(h: float, levels: int) -> list[float]:
-    """The upper sides of a shelf's boards, as the catalogue puts things on them."""
+    """Return the upper sides of a shelf's boards, on which the catalogue places items."""
     pitch = int((h * 1000 - 30) // levels)
     return [(30 + pitch * k) // 2 * 2 / 1000 for k in range(levels)]
 
 
 def _frame(item: Item, levels: int, *, open_: bool, back: bool = True) -> Iterator[Part]:
-    """Boards between two sides, or between posts where it is open."""
+    """Build boards between two sides, or between posts if it is open."""
     w, h, d = size_of(item)
     look = surface_of(item)
     metal = item.material in ("steel", "aluminium", "raw steel", "iron", "wrought iron", "brass")
@@ -61,13 +61,13 @@ def _frame(item: Item, levels: int, *, open_: bool, back: bool = True) -> Iterat
 
 
 def bookshelf(item: Item) -> Iterator[Part]:
-    """Five boards between two sides, with rows of books on most of them."""
+    """Build five boards between two sides, with a row of books on each."""
     w, h, d = size_of(item)
     dice = dice_of(item)
     yield from _frame(item, 5, open_=False)
     heights = board_heights(h, 5)
     room = heights[1] - heights[0] - _BOARD
-    # What a home puts here by itself keeps to the front; the books stand behind.
+    # A home's own items stand at the front, so the books stand behind.
     for y in heights:
         full = dice.choice((0.55, 0.75, 0.9, 1.0))
         start = -w / 2 + 0.03
@@ -78,7 +78,7 @@ def bookshelf(item: Item) -> Iterator[Part]:
 
 
 def shelf(item: Item) -> Iterator[Part]:
-    """Four boards on sides or posts, boxes and baskets at the back of some."""
+    """Build boards on sides or posts, with boxes and baskets at the back of some."""
     w, h, d = size_of(item)
     if h < 0.12:
         yield from _board_on_wall(item)
@@ -96,7 +96,7 @@ def shelf(item: Item) -> Iterator[Part]:
 
 
 def _boxes(x0: float, x1: float, y: float, high: float, d: float, dice: Random) -> Iterator[Part]:
-    """A box, a basket or a pile or two, set back."""
+    """Build boxes, baskets and books along a board, set back."""
     x = x0 + dice.uniform(0, 0.15)
     while x + 0.2 < x1:
         wide = dice.uniform(0.16, 0.26)
@@ -121,7 +121,7 @@ def _boxes(x0: float, x1: float, y: float, high: float, d: float, dice: Random) 
 
 
 def _board_on_wall(item: Item) -> Iterator[Part]:
-    """One board that hangs on a wall, with two brackets below its edge."""
+    """Build one board on a wall, with two brackets below its edge."""
     w, h, d = size_of(item)
     look = surface_of(item)
     yield box((-w / 2, h * 0.3, -d / 2), (w / 2, h, d / 2), look)
@@ -130,7 +130,7 @@ def _board_on_wall(item: Item) -> Iterator[Part]:
 
 
 def bathroom_shelf(item: Item) -> Iterator[Part]:
-    """Narrow boards on posts: towels rolled, jars and bottles at the back."""
+    """Build narrow boards on posts, with rolled towels, jars and bottles."""
     w, h, d = size_of(item)
     dice = dice_of(item)
     yield from _frame(item, 4, open_=True)

@@ -1,4 +1,4 @@
-"""Tubs and showers, and what towels hang on."""
+"""Builders of bathtubs, showers and towel racks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from navloom_worlds.geometry.solids import Part, cylinder
 
 
 def bathtub(item: Item) -> list[Part]:
-    """A white tub one sees into, along its longer side; its tap at one end; full, water in it."""
+    """Build a white bathtub along its longer side, with a tap at one end; if full, with water."""
     w, h, d = size_of(item)
     look = surface_of(item)
     along = w >= d
@@ -74,7 +74,7 @@ def _tray(pen: Pen) -> list[Part]:
 
 
 def _head(wall: str) -> Strokes:
-    """A rail with a hand shower, its hose, a broad head over it, and a mixer."""
+    """Return strokes of a shower rail with a hand shower, hose, overhead shower and mixer."""
     return at(
         f"0,0,{wall}",
         bar("0,.5,0-.04 0,.93-.05,0-.04 0,.93,0-.1 0,.93,0-.34", 0.024, "chrome"),
@@ -88,7 +88,7 @@ def _head(wall: str) -> Strokes:
 
 
 def _bands(right: str) -> Strokes:
-    """Glass is shown by its frames, and by frosted bands that one sees past."""
+    """Return strokes of a glass cabin's frosted bands; the clear glass itself is not drawn."""
     return row(
         5,
         "0,0+.12,0",

@@ -1,11 +1,11 @@
-"""Sketches: small items drawn as rows of strokes, in any unit, stretched to the size they have.
+"""Stroke language for items: rows of strokes in any unit, stretched to the item's size.
 
-A sketch is its item's colours and strokes. A stroke draws a few parts; its numbers are written as
-text (``"0,0 .9,0 1,.03"``) and its look as a word (:meth:`Pen.tone`). Most sketches take x and z
+A sketch has its item's colours and strokes. A stroke draws a few parts. Its numbers are written as
+text (``"0,0 .9,0 1,.03"``) and its surface as a word (:meth:`Pen.tone`). Most sketches use x and z
 from -1 to 1 and y from 0 to 1; the front is -z. ``long`` ones are long along z.
 
-A fixture is drawn in metres, not stretched: its x and z count half its width and depth, its y its
-height, and a number may add metres (``-1+.03`` is 3 cm within the left side or the front).
+A fixture is drawn in metres and not stretched. Its x and z count half its width and depth, its y
+its height, and a number may add metres (``-1+.03`` is 3 cm inside the left side or the front).
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ Outline = str | Sequence[Sequence[float]]
 
 @dataclass(frozen=True)
 class Pen:
-    """What strokes are drawn for.
+    """Context in which the strokes of one item are drawn.
 
     Attributes:
         item: the item.
-        own: its own look.
+        own: its own surface.
         size: its size along the axes of the sketch.
         metric: whether numbers count shares of that size.
     """
@@ -67,7 +67,7 @@ class Pen:
     metric: bool = False
 
     def put(self, path: Outline, axes: str = "xyz") -> list[tuple[float, ...]]:
-        """Points in the unit that is drawn in; ``r`` is half the shorter side of the footprint."""
+        """Return points in drawing units; ``r`` is half the footprint's shorter side."""
         rows = _numbers(path) if isinstance(path, str) else [[(v, 0.0) for v in p] for p in path]
         w, h, d = self.size
         unit = {"x": w / 2, "y": h, "z": d / 2, "r": min(w, d) / 2} if self.metric else {}
@@ -80,21 +80,22 @@ class Pen:
         ]
 
     def ends(self, path: str) -> tuple[tuple[float, ...], tuple[float, ...]]:
-        """Two points."""
+        """Return the two points of a path."""
         first, last = self.put(path)
         return first, last
 
     def length(self, value: float | str, axis: str = "r") -> float:
-        """A length: a number as it is, text as a point's."""
+        """Return a length: a number unchanged, text as a point's coordinate."""
         return self.put(value, axis)[0][0] if isinstance(value, str) else value
 
     def tone(self, word: str) -> Surface:
-        """The look that a word names.
+        """Return the surface that a word names.
 
-        A name of the palette or ``own``; ``own*.7`` is that much darker, ``own!`` so much lighter
-        or darker as is seen, ``own~.2`` by that share, ``own+knit`` textured where it is plain;
-        ``red|white`` is one of them; ``on?led:grey`` is the first where the item is in the state;
-        ``#cover`` is a print, ``#cover/.75`` one of that width by height; ``@8a4020`` a colour.
+        The word is a name of the palette or ``own``. ``own*.7`` is darker by that factor, ``own!``
+        visibly lighter or darker, ``own~.2`` by that share, ``own+knit`` textured if it is plain.
+        ``red|white`` is one of them. ``on?led:grey`` is the first if the item is in the state.
+        ``#cover`` is a print, ``#cover/.75`` one of that width over height. ``@8a4020`` is a
+        colour.
         """
         if word.startswith("@"):
             r, g, b = bytes.fromhex(word[1:7])
@@ -126,28 +127,28 @@ Strokes = Stroke | Sequence["Strokes"]
 
 
 def drawn(pen: Pen, strokes: Strokes) -> list[Part]:
-    """The parts of strokes and of groups of them."""
+    """Return the parts of strokes and of nested groups of them."""
     if callable(strokes):
         return list(strokes(pen))
     return [part for each in strokes for part in drawn(pen, each)]
 
 
 def colours(words: str) -> list[RGB]:
-    """The colours that words name; a word may name several."""
+    """Return the colours that words name; one word may name several."""
     return [PALETTE[name].rgb for word in words.split() for name in COLOURS.get(word, (word,))]
 
 
 def sketch(
     own: str, *strokes: Strokes, gloss: float | None = None, plain: bool = False, long: bool = False
 ) -> Builder:
-    """A builder of an item by strokes.
+    """Return a builder that draws an item by strokes.
 
     Args:
-        own: the colours it may have where it says none.
-        strokes: what it is drawn by.
+        own: the possible colours if the item has none.
+        strokes: the strokes.
         gloss: its own gloss.
         plain: without its material's texture.
-        long: it is drawn along z and lies along the longer side of its footprint.
+        long: drawn along z, and placed along the longer side of its footprint.
     """
 
     def build(item: Item) -> list[Part]:
@@ -158,29 +159,29 @@ def sketch(
 
 
 def pen_of(item: Item, own: str, gloss: float | None, plain: bool, long: bool = False) -> Pen:
-    """The pen for an item."""
+    """Return the pen for an item."""
     w, h, d = size_of(item)
     size = (d, h, w) if long and w > d else (w, h, d)
     return Pen(item, look(item, *colours(own), plain=plain, gloss=gloss), size)
 
 
 def by(test: Callable[[float, float, float], bool], yes: Builder, no: Builder) -> Builder:
-    """One builder or another, by width, height and depth."""
+    """Return a builder that chooses between two by width, height and depth."""
     return lambda item: (yes if test(*size_of(item)) else no)(item)
 
 
 def state(word: str, yes: Builder, no: Builder) -> Builder:
-    """One builder where an item is in a state, else another."""
+    """Return a builder that chooses between two by an item's state."""
     return lambda item: (yes if has(item, word) else no)(item)
 
 
 def any_of(*builders: Builder) -> Builder:
-    """One of several builders, the same each time."""
+    """Return a builder that chooses one of several, determined by the item."""
     return lambda item: pick(item, builders, "kind")(item)
 
 
 def fixture(*strokes: Strokes, along: str = "") -> Builder:
-    """A builder of an item in metres; ``along`` x, it lies along its longer side."""
+    """Return a builder in metres; with ``along="x"`` it is turned along its longer side."""
 
     def build(item: Item) -> list[Part]:
         w, h, d = size_of(item)
@@ -197,7 +198,7 @@ _TERM = re.compile(r"[-+]?[\d.]+(?:e-?\d+)?")
 
 @lru_cache(maxsize=8192)
 def _numbers(text: str) -> tuple[tuple[tuple[float, float], ...], ...]:
-    """Points of text, each number a share and metres to add."""
+    """Parse the points of a text, each number as a share and metres to add."""
     found = []
     for each in text.split():
         terms = [[float(term) for term in _TERM.findall(number)] for number in each.split(",")]
@@ -206,7 +207,7 @@ def _numbers(text: str) -> tuple[tuple[tuple[float, float], ...], ...]:
 
 
 def points(text: str) -> list[tuple[float, ...]]:
-    """Points of text as numbers."""
+    """Parse the points of a text as numbers."""
     return [tuple(share for share, _ in each) for each in _numbers(text)]
 
 
@@ -214,9 +215,10 @@ def points(text: str) -> list[tuple[float, ...]]:
 
 
 def turned(profile: str, tone: str = "own", *, lie: str = "", sides: int = 14) -> Stroke:
-    """A profile turned around y; with ``lie`` around x, or around z with its top to the front.
+    """Return a stroke of a profile turned around y; ``lie`` lays it around x or z.
 
-    A profile that begins with ``!`` keeps its edges sharp.
+    A profile that begins with ``!`` keeps its edges sharp. With ``lie="z"`` its top is at the
+    front.
     """
     twice = 1 + profile.startswith("!")
     lying = {"": None, "x": (math.pi / 2, "z"), "z": (-math.pi / 2, "x")}[lie]
@@ -233,12 +235,12 @@ def turned(profile: str, tone: str = "own", *, lie: str = "", sides: int = 14) -
 def disc(
     radius: float | str, low: float | str, high: float | str, tone: str = "own", *, sides: int = 14
 ) -> Stroke:
-    """A closed cylinder around y between two heights."""
+    """Return a stroke of a closed cylinder around y between two heights."""
     return turned(f"!0,{low} {radius},{low} {radius},{high} 0,{high}", tone, sides=sides)
 
 
 def hollow(profile: str, tone: str = "own", *, wall: float = 0.06, sides: int = 16) -> Stroke:
-    """A vessel open at its top: the outside profile, and the same again within."""
+    """Return a stroke of an open vessel: the outside profile, and an inner one within."""
     outside = [(r, y) for r, y in points(profile)]
     inside = [(max(r - wall, 0.01), max(y, wall)) for r, y in reversed(outside)]
     path = [(0, 0), *outside, *inside, (0, wall)]
@@ -246,12 +248,12 @@ def hollow(profile: str, tone: str = "own", *, wall: float = 0.06, sides: int = 
 
 
 def block(corners: str, tone: str = "own", sides: str = "bufklr") -> Stroke:
-    """A box between two corners."""
+    """Return a stroke of a box between two corners."""
     return lambda pen: [solids.box(*pen.ends(corners), pen.tone(tone), sides=sides)]
 
 
 def soft(corners: str, radius: float, tone: str = "own", steps: int = 2) -> Stroke:
-    """A box between two corners, its edges round."""
+    """Return a stroke of a box with rounded edges between two corners."""
     return lambda pen: [turnery.rounded(*pen.ends(corners), radius, pen.tone(tone), steps=steps)]
 
 
@@ -264,7 +266,7 @@ def cut(
     axis: str = "z",
     smooth: bool = False,
 ) -> Stroke:
-    """An outline drawn out along an axis; of axis ``x`` it is (z, y), of ``y`` (x, z)."""
+    """Return a stroke of an extruded outline; for ``x`` it is (z, y), for ``y`` (x, z)."""
 
     def draw(pen: Pen) -> list[Part]:
         flat = [(a, b) for a, b in pen.put(outline, {"x": "zy", "y": "xz", "z": "xy"}[axis])]
@@ -275,7 +277,7 @@ def cut(
 
 
 def oval(rx: float, ry: float = 0.0, x: float = 0.0, y: float = 0.0, n: int = 14) -> Outline:
-    """The outline of an oval."""
+    """Return the outline of an ellipse."""
     around = np.linspace(0, 2 * math.pi, n, endpoint=False)
     return [(x + rx * math.cos(a), y + (ry or rx) * math.sin(a)) for a in around.tolist()]
 
@@ -289,9 +291,9 @@ def slab(
     inset: float = 1.0,
     axis: str = "y",
 ) -> Stroke:
-    """The footprint (``y``) or front (``z``) of an item, its corners round, from low to high.
+    """Return a stroke of the item's footprint (``y``) or front (``z``), extruded, corners round.
 
-    The radius is a share of the shorter side, as the item's own proportions have it.
+    The radius is a share of the shorter side, in the item's own proportions.
     """
 
     def draw(pen: Pen) -> list[Part]:
@@ -314,13 +316,13 @@ def slab(
 
 
 def bar(path: Outline, thick: float | str, tone: str = "own", sides: int = 6) -> Stroke:
-    """A round bar that follows points; ``thick`` is its diameter, or text of one a point."""
+    """Return a stroke of a round bar along points; ``thick`` is its diameter, or one per point."""
     wide = thick if isinstance(thick, float) else [float(t) for t in str(thick).split()]
     return lambda pen: [turnery.tube(pen.put(path), wide, pen.tone(tone), sides=sides)]
 
 
 def rod(path: str, thick: float, tone: str = "own", sides: int = 4) -> Stroke:
-    """A straight bar between two points, square where it has four sides."""
+    """Return a stroke of a straight bar between two points, square if it has four sides."""
     return lambda pen: [solids.beam(*pen.ends(path), thick, pen.tone(tone), sides=sides)]
 
 
@@ -332,7 +334,7 @@ def wheel(
     axis: str = "z",
     sides: int = 16,
 ) -> Stroke:
-    """A closed disc about a point and an axis: wheels, knobs, dials."""
+    """Return a stroke of a closed disc about a point and an axis: wheels, knobs, dials."""
     return lambda pen: [
         turnery.wheel(
             pen.put(at)[0],
@@ -354,7 +356,7 @@ def ring(
     around: int = 20,
     sides: int = 5,
 ) -> Stroke:
-    """A hoop about a point and an axis."""
+    """Return a stroke of a hoop about a point and an axis."""
     return lambda pen: [
         turnery.ring(
             pen.put(at)[0],
@@ -369,19 +371,19 @@ def ring(
 
 
 def ear(x: float, y: float, rx: float, ry: float, thick: float) -> Stroke:
-    """The handle of a cup: an arc at its right."""
+    """Return a stroke of a cup's handle: an arc at its right."""
     return bar(turnery.arc((x, y, 0), (rx, ry), -1.35, 1.35), thick, sides=5)
 
 
 def loop(
     y: float, rx: float, ry: float, thick: float, tone: str = "own", *, z: float = 0.0, n: int = 8
 ) -> Stroke:
-    """A handle over the top: half an oval from side to side."""
+    """Return a stroke of a handle over the top: half an ellipse from side to side."""
     return bar(turnery.arc((0, y, z), (rx, ry), 0, math.pi, n=n), thick, tone, 5)
 
 
 def orb(at: str, radii: str | float, tone: str = "own", sides: int = 9, rings: int = 6) -> Stroke:
-    """A ball about a point, of one half width or three."""
+    """Return a stroke of an ellipsoid about a point, with one radius or three."""
     return lambda pen: [
         turnery.ball(
             pen.put(at)[0],
@@ -394,24 +396,24 @@ def orb(at: str, radii: str | float, tone: str = "own", sides: int = 9, rings: i
 
 
 def hoop(y: float, radius: float, thick: float, tone: str = "own", *, sides: int = 16) -> Stroke:
-    """A ring around y."""
+    """Return a stroke of a ring around y."""
     return ring(f"0,{y},0", radius, thick, tone, "y", sides)
 
 
 def front(
     w: float, low: float, high: float, tone: str, *, x: float = 0.0, z: float = -1.0
 ) -> Stroke:
-    """A flat panel just before z, its picture laid on whole."""
+    """Return a stroke of a flat panel just before z that shows its whole image."""
     return lambda pen: [turnery.face(w, low, high, z - 0.01, pen.tone(tone), x=x)]
 
 
 def top(w: float, d: float, tone: str, *, y: float = 1.0, x: float = 0.0, z: float = 0.0) -> Stroke:
-    """A flat panel just above y, its picture upright from the front."""
+    """Return a stroke of a flat panel just above y, its image upright from the front."""
     return lambda pen: [turnery.top_face(w, d, y + 0.004, pen.tone(tone), x=x, z=z)]
 
 
 def dial(radius: float, y: float, tone: str, z: float = -1.0) -> Stroke:
-    """A round flat panel just before z, its picture laid on whole."""
+    """Return a stroke of a round flat panel just before z that shows its whole image."""
     sides = 20
     around = np.linspace(0, 2 * math.pi, sides, endpoint=False)
     x, up = np.append(np.cos(around), 0), np.append(np.sin(around), 0)
@@ -425,7 +427,7 @@ def dial(radius: float, y: float, tone: str, z: float = -1.0) -> Stroke:
 
 
 def fill(radius: float, y: float, tone: str) -> Stroke:
-    """What a vessel holds: a level at y."""
+    """Return a stroke of the level of a vessel's content at y."""
     return turned(f"{radius},{y} 0,{y + 0.001}", tone, sides=12)
 
 
@@ -437,27 +439,30 @@ def _each(change: Callable[[Part], Part], strokes: Strokes) -> Stroke:
 
 
 def at(offset: str, *strokes: Strokes) -> Stroke:
-    """Strokes moved."""
+    """Return a stroke that moves strokes."""
     return lambda pen: [part.moved(*pen.put(offset)[0]) for part in drawn(pen, strokes)]
 
 
 def scaled(factors: str, *strokes: Strokes) -> Stroke:
-    """Strokes stretched."""
+    """Return a stroke that stretches strokes."""
     return _each(lambda part: part.scaled(*points(factors)[0]), strokes)
 
 
 def lean(angle: float, *strokes: Strokes, axis: str = "x") -> Stroke:
-    """Strokes tilted about x (or z) by radians; a quarter about x lays a front on its back."""
+    """Return a stroke that tilts strokes about x (or z) by radians.
+
+    A quarter turn about x lays a front on its back.
+    """
     return _each(lambda part: part.tilted(angle, axis), strokes)
 
 
 def swing(angle: float, *strokes: Strokes) -> Stroke:
-    """Strokes turned about y by radians."""
+    """Return a stroke that turns strokes about y by radians."""
     return _each(lambda part: part.turned(angle), strokes)
 
 
 def flip(*strokes: Strokes) -> Stroke:
-    """Strokes on the other side of x."""
+    """Return a stroke that mirrors strokes in x."""
 
     def over(part: Part) -> Part:
         flipped = part.vertices * solids.floats([-1, 1, 1])
@@ -467,17 +472,17 @@ def flip(*strokes: Strokes) -> Stroke:
 
 
 def mirror(*strokes: Strokes) -> Strokes:
-    """Strokes, and the same on the other side of x."""
+    """Return strokes together with their mirror images in x."""
     return (*strokes, flip(*strokes))
 
 
 def spin(count: int, *strokes: Strokes, start: float = 0.0) -> Strokes:
-    """Strokes, so many times around y."""
+    """Return copies of strokes, evenly spaced around y."""
     return [swing(start + 2 * math.pi * k / count, *strokes) for k in range(count)]
 
 
 def row(count: int, step: str, *strokes: Strokes) -> Stroke:
-    """Strokes, so many times, each moved by a step from the last."""
+    """Return a stroke of copies of strokes, each moved by a step from the last."""
 
     def draw(pen: Pen) -> list[Part]:
         (x, y, z), parts = pen.put(step)[0], drawn(pen, strokes)
@@ -487,15 +492,15 @@ def row(count: int, step: str, *strokes: Strokes) -> Stroke:
 
 
 def when(word: str, yes: Strokes, no: Strokes = ()) -> Stroke:
-    """Strokes where the item is in one of some states (``open|on``), else others."""
+    """Return a stroke that draws ``yes`` in one of some states (``open|on``), else ``no``."""
     return lambda pen: drawn(pen, yes if has(pen.item, *word.split("|")) else no)
 
 
 def one_of(*groups: Strokes, salt: str = "kind") -> Stroke:
-    """One of several groups of strokes, the same each time."""
+    """Return a stroke that draws one of several groups, determined by the item."""
     return lambda pen: drawn(pen, groups[roll(pen.item, salt, len(groups))])
 
 
 def sized(test: Callable[[float, float, float], bool], yes: Strokes, no: Strokes = ()) -> Stroke:
-    """Strokes by the item's width, height and depth along the axes of the sketch."""
+    """Return a stroke that chooses by the item's width, height and depth in the sketch."""
     return lambda pen: drawn(pen, yes if test(*pen.size) else no)

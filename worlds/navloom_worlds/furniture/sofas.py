@@ -1,4 +1,4 @@
-"""Upholstered seats: sofas, armchairs, recliners, day beds, poufs and bags of beans."""
+"""Builders of upholstered seats: sofas, armchairs, recliners, day beds, poufs, bean bags."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _feet(look: Surface) -> Surface:
 
 
 def _seat(item: Item, arm: float, back: float, seat: float, places: int) -> Iterator[Part]:
-    """Base, arms, a back, and as many cushions side by side as people sit there."""
+    """Build base, arms, back, and as many cushions side by side as there are seats."""
     w, h, d = size_of(item)
     look = surface_of(item)
     dice = dice_of(item)
@@ -74,7 +74,7 @@ def _seat(item: Item, arm: float, back: float, seat: float, places: int) -> Iter
 
 
 def sofa(item: Item) -> Iterable[Part]:
-    """For two or three, by how wide it is."""
+    """Build a sofa with one to four seats, by its width."""
     w, h, d = size_of(item)
     arm = min(0.18, w * 0.12)
     places = max(1, min(4, round((w - 2 * arm) / 0.68)))
@@ -82,7 +82,7 @@ def sofa(item: Item) -> Iterable[Part]:
 
 
 def sofa_bed(item: Item) -> Iterator[Part]:
-    """A sofa; open, a bed with its mattress, pillows and blanket between its arms."""
+    """Build a sofa; if open, a bed with mattress, pillows and blanket between its arms."""
     if not has(item, "open"):
         yield from sofa(item)
         return
@@ -110,20 +110,20 @@ def sofa_bed(item: Item) -> Iterator[Part]:
 
 
 def armchair(item: Item) -> Iterable[Part]:
-    """For one: as a sofa is, with a higher back."""
+    """Build an armchair: one seat, like a sofa's."""
     _, h, d = size_of(item)
     return _seat(item, 0.15, min(0.24, d * 0.28), h * 0.48 if item.shape else h * 0.5, 1)
 
 
 def bean_bag(item: Item) -> list[Part]:
-    """A soft heap: wide below, a hollow to sit in, a tip at the back."""
+    """Build a bean bag: wide below, with a hollow to sit in and a tip at the back."""
     w, h, d = size_of(item)
     look = surface_of(item)
     low_half = [(0.0, 0.0), (0.75, 0.0), (0.95, 0.12), (1.0, 0.3), (0.9, 0.5)]
     body = lathe([*low_half, (0.7, 0.68), (0.45, 0.85), (0.22, 0.95), (0.0, 1.0)], look, sides=20)
     v = body.vertices.copy()
     tip = np.clip(v[:, 1] - 0.3, 0, 1)
-    # Its top leans to the back, and its front is pressed in.
+    # The top leans back, and the front is pressed in.
     v[:, 2] = v[:, 2] * (1 - 0.1 * tip) + 0.42 * tip
     crease = 1 + 0.03 * np.sin(6 * np.arctan2(v[:, 2], v[:, 0]))
     v[:, 0] *= crease
@@ -139,7 +139,7 @@ def bean_bag(item: Item) -> list[Part]:
 
 
 def _pouf(pen: Pen) -> list[Part]:
-    """A round soft seat with seams, wider in its middle."""
+    """Draw a round soft seat with seams, wider in its middle."""
     turn = np.linspace(-math.pi / 2, math.pi / 2, 9)
     round_ = [(0.72 + 0.28 * math.cos(t), 0.5 + 0.5 * math.sin(t)) for t in turn]
     body = lathe([(0, 0), *round_, (0, 1)], pen.own, sides=24)

@@ -1,4 +1,4 @@
-"""Tables and desks, and what is painted on."""
+"""Builders of tables and desks, easels and boards to draw on."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _glass(pen: Pen) -> bool:
 
 
 def _on_legs(thick: float, top: float, inset: float = 0.04) -> Stroke:
-    """A top on four legs, thin and on steel where it is of glass."""
+    """Return a stroke of a top on four legs; a glass top is thin, on steel."""
 
     def draw(pen: Pen) -> list[Part]:
         (w, h, d), under = pen.size, pen.tone("steel" if _glass(pen) else "own")
@@ -29,7 +29,7 @@ def _on_legs(thick: float, top: float, inset: float = 0.04) -> Stroke:
 
 
 def _table(pen: Pen) -> Iterator[Part]:
-    """A top on four legs, round or square, with an apron under it where it is not of glass."""
+    """Draw a top on four legs, round or square, with an apron unless it is of glass."""
     w, h, d = pen.size
     glass, round_legs = _glass(pen), dice_of(pen.item).random() < 0.4
     thick = min(0.07, max(0.04, w * 0.045))
@@ -43,7 +43,7 @@ def _table(pen: Pen) -> Iterator[Part]:
 
 
 def _books(pen: Pen) -> list[Part]:
-    """A pile of books on a shelf under the top."""
+    """Draw a pile of books on a shelf under the top."""
     dice, room = dice_of(pen.item), int((pen.size[1] * 0.72 - 0.08) / 0.025)
     tones = [dice.choice(("maroon", "navy", "straw", "green", "sky", "rust")) for _ in "abc"]
     low = [f".28+{0.02 + 0.025 * k}" for k in range(4)]
@@ -55,18 +55,18 @@ def _books(pen: Pen) -> list[Part]:
 
 
 def _either_side(*strokes: Strokes) -> Stroke:
-    """Strokes on one side or on the other, by chance."""
+    """Return a stroke that draws strokes on one side or mirrored, at random."""
     other = flip(*strokes)
     return lambda pen: drawn(pen, strokes if dice_of(pen.item).choice((-1, 1)) > 0 else other)
 
 
 def _either(yes: Strokes, no: Strokes) -> Stroke:
-    """One or the other, by chance."""
+    """Return a stroke that draws one of two, at random."""
     return lambda pen: drawn(pen, yes if dice_of(pen.item).random() < 0.5 else no)
 
 
 def _dressing(top: str) -> Strokes:
-    """Legs and three small drawers under a top."""
+    """Return strokes of legs and three small drawers under a top."""
     thirds = ("-1+.03 -.333+.01", "-.333+.01 .333-.01", ".333-.01 1-.03")
     feet = [
         rod(f"1-.037,0,{z} 1-.037,{top}-.14,{z}", 0.045, sides=8) for z in ("-1+.037", "1-.037")

@@ -1,4 +1,4 @@
-"""Bodies that items are made of besides boxes: rounded ones, cut-outs, tubes, sheets, skins."""
+"""Mesh primitives beyond boxes: rounded boxes, prisms, tubes, rings, sheets, lofts, panels."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ Point = Sequence[float]
 def slab(
     w: float, d: float, low: float, high: float, look: Surface, *, x: float = 0, z: float = 0
 ) -> Part:
-    """A box between two heights, its middle over (x, z)."""
+    """Build a box between two heights, centred over (x, z)."""
     return box((x - w / 2, low, z - d / 2), (x + w / 2, high, z + d / 2), look)
 
 
 def rounded(
     low: Sequence[float], high: Sequence[float], radius: float, look: Surface, *, steps: int = 2
 ) -> Part:
-    """A box whose edges are round: cushions, mattresses, worn corners.
+    """Build a box with rounded edges: cushions, mattresses, worn corners.
 
     Args:
-        low: (x, y, z) of the least corner.
-        high: of the greatest.
+        low: (x, y, z) of the minimum corner.
+        high: of the maximum corner.
         radius: of the edges in metres; at most half of the shortest side.
-        look: its look.
-        steps: flat strips that stand for a quarter of a round.
+        look: its surface.
+        steps: flat strips per quarter circle.
     """
     start, end = np.array(low, dtype=np.float64), np.array(high, dtype=np.float64)
     r = min(radius, float((end - start).min()) / 2)
     inner = (end - start) / 2 - r
     quarter = np.linspace(0, np.pi / 2, steps + 1)
-    # The axes stand twice: what is between a quarter's last and the next one's first is flat.
+    # Angles at the axes occur twice, so that the sides between two quarters are flat.
     azimuth = np.concatenate([quarter + k * np.pi / 2 for k in range(4)])
     sign_x = np.repeat([1, -1, -1, 1], steps + 1)
     sign_z = np.repeat([1, 1, -1, -1], steps + 1)
@@ -58,7 +58,7 @@ def rounded(
 
 
 def _woven(rows: int, around: int, *, closed: bool) -> Ints:
-    """Triangles between the rows of a grid of vertices; ``closed`` joins each row's two ends."""
+    """Return triangles between the rows of a vertex grid; ``closed`` joins each row's ends."""
     step = np.arange(around if closed else around - 1)
     a = (np.arange(rows - 1)[:, None] * around + step).ravel()
     b = (np.arange(rows - 1)[:, None] * around + (step + 1) % around).ravel()
@@ -75,16 +75,16 @@ def prism(
     axis: str = "x",
     smooth: bool = False,
 ) -> Part:
-    """An outline drawn out along an axis: arms, runners, a car's side.
+    """Build an outline extruded along an axis: arms, runners, a car's side.
 
     Args:
-        outline: its corners; of axis ``x`` they are (z, y), of ``y`` (x, z), of ``z`` (x, y). All
-            of it is seen from the middle of its corners.
+        outline: its corners: (z, y) for axis ``x``, (x, z) for ``y``, (x, y) for ``z``. It must be
+            star-shaped about the mean of its corners.
         low: where it begins along the axis.
         high: where it ends.
-        look: its look.
+        look: its surface.
         axis: ``x``, ``y`` or ``z``.
-        smooth: whether its wall is shaded round.
+        smooth: whether its wall is shaded smoothly.
     """
     flat = np.array(outline, dtype=np.float64)
     n = len(flat)
@@ -119,14 +119,15 @@ def prism(
 def tube(
     points: ArrayLike, thick: ArrayLike, look: Surface, *, sides: int = 6, closed: bool = False
 ) -> Part:
-    """A round bar that follows points: bent legs, taps, handlebars, rims.
+    """Build a round bar along points: bent legs, taps, handlebars, rims.
 
     Args:
-        points: (n, 3), at least two, none twice in a row; a last one that is the first joins.
+        points: (n, 3), at least two, no two equal in a row; if the last equals the first, they
+            join.
         thick: its diameter, or one at each point.
-        look: its look.
+        look: its surface.
         sides: flat strips around it.
-        closed: whether its end is its beginning.
+        closed: whether its end joins its beginning.
     """
     path = np.array(points, dtype=np.float64)
     if closed:
@@ -136,7 +137,7 @@ def tube(
         if np.allclose(path[0], path[-1]):
             along[0] = along[-1] = path[1] - path[-2]
     along /= np.linalg.norm(along, axis=1, keepdims=True)
-    # One helper for all of it, the least followed axis, keeps the tube from twisting.
+    # One helper axis for the whole tube, the least aligned one, keeps it from twisting.
     helper = np.eye(3)[np.abs(along).sum(axis=0).argmin()]
     side = np.cross(along, helper)
     side /= np.linalg.norm(side, axis=1, keepdims=True)
@@ -170,7 +171,7 @@ def ring(
     around: int = 20,
     sides: int = 6,
 ) -> Part:
-    """A hoop about an axis: tyres, rims, door seals."""
+    """Build a hoop about an axis: tyres, rims, door seals."""
     turn = np.linspace(0, 2 * np.pi, around, endpoint=False)
     a, b, none = radius * np.cos(turn), radius * np.sin(turn), np.zeros(around)
     columns = {"x": (none, a, b), "y": (a, none, b), "z": (a, b, none)}[axis]
@@ -186,7 +187,7 @@ def wheel(
     axis: str = "x",
     sides: int = 16,
 ) -> Part:
-    """A closed disc about an axis: castors, weights, knobs, hobs, round doors."""
+    """Build a closed disc about an axis: castors, weights, knobs, hobs, round doors."""
     x, y, z = middle
     disc = cylinder(radius, -wide / 2, wide / 2, look, sides=sides)
     if axis == "x":
@@ -204,7 +205,7 @@ def ball(
     sides: int = 12,
     rings: int = 0,
 ) -> Part:
-    """A ball, or a body as round as one, of one half width or three; ``rings`` high."""
+    """Build an ellipsoid with one radius or three; ``rings`` is its number of strips in height."""
     turn = np.linspace(-np.pi / 2, np.pi / 2, (rings or sides // 2) + 1)
     profile = [(float(np.cos(t)), float(np.sin(t))) for t in turn]
     x, y, z = (radii, radii, radii) if isinstance(radii, int | float) else radii
@@ -212,12 +213,12 @@ def ball(
 
 
 def sheet(grid: ArrayLike, look: Surface, *, smooth: bool = True, closed: bool = False) -> Part:
-    """A surface through a grid of points: cloth, a duvet, a curtain, the skin of a shoe.
+    """Build a surface through a grid of points: cloth, a duvet, a curtain, a shoe's skin.
 
     Args:
         grid: (rows, columns, 3).
-        look: its look, seen from both sides.
-        smooth: whether it is shaded round.
+        look: its surface, visible from both sides.
+        smooth: whether it is shaded smoothly.
         closed: whether each row joins its own beginning.
     """
     points = np.array(grid, dtype=np.float64)
@@ -230,7 +231,7 @@ Oval = list[tuple[float, float]]
 
 
 def oval(a: float, b: float, power: float, steps: int) -> Oval:
-    """Around 0, of two half axes: an ellipse where the power is 1, the less the squarer."""
+    """Return a superellipse around 0: an ellipse at power 1, squarer below."""
     turn = 2 * np.pi * np.arange(steps) / steps
     c, s = np.cos(turn), np.sin(turn)
     x, z = (np.copysign(np.abs(each) ** power, each) for each in (c, s))
@@ -238,19 +239,19 @@ def oval(a: float, b: float, power: float, steps: int) -> Oval:
 
 
 def egg(w: float, near: float, far: float) -> Oval:
-    """(x, z) around a seat: round before, blunter behind."""
+    """Return an egg-shaped outline (x, z) of a seat: round at the front, blunter behind."""
     mid = near + (far - near) * 0.55
     return [(x, mid + z * (far - mid if z > 0 else mid - near)) for x, z in oval(w / 2, 1, 1, 20)]
 
 
 def loft(low: Oval, y0: float, high: Oval, y1: float, look: Surface) -> Part:
-    """A wall between two rounds at two heights."""
+    """Build a wall between two outlines at two heights."""
     grid = [[(x, y, z) for x, z in [*oval, oval[0]]] for oval, y in ((low, y0), (high, y1))]
     return sheet(grid, look)
 
 
 def ring_plate(outer: Oval, inner: Oval, y: float, look: Surface) -> Part:
-    """A flat rim between two rounds of as many corners, at one height."""
+    """Build a flat rim between two outlines with equally many corners, at one height."""
     grid = [[(x, y, z) for x, z in [*oval, oval[0]]] for oval in (outer, inner)]
     return sheet(grid, look, smooth=False)
 
@@ -263,7 +264,7 @@ def arc(
     axes: str = "xy",
     n: int = 8,
 ) -> list[tuple[float, float, float]]:
-    """Points on an arc: angles in radians from the first axis towards the second."""
+    """Return points on an arc; angles in radians from the first axis towards the second."""
     points = []
     for a in np.linspace(start, end, n + 1):
         point = [float(each) for each in middle]
@@ -274,13 +275,13 @@ def arc(
 
 
 def relief(w: float, d: float, heights: ArrayLike, surface: Surface) -> Part:
-    """A thick sheet on 0 whose upper side rises and falls: folded, crumpled or heaped cloth.
+    """Build a sheet on 0 with a height field as upper side: folded, crumpled or heaped cloth.
 
     Args:
         w: its width.
         d: its depth.
-        heights: (n, m) how high it is, over a grid of its width and depth.
-        surface: its look.
+        heights: (n, m) heights over a grid of its width and depth.
+        surface: its surface.
     """
     top = np.asarray(heights, dtype=np.float64)
     n, m = top.shape
@@ -293,7 +294,7 @@ def relief(w: float, d: float, heights: ArrayLike, surface: Surface) -> Part:
 
 
 def face(w: float, low: float, high: float, z: float, surface: Surface, *, x: float = 0.0) -> Part:
-    """A flat upright panel that looks along -z, its picture laid on whole."""
+    """Build a flat upright panel that faces -z and shows its whole image."""
     a, b = x + w / 2, x - w / 2
     return quad([(a, low, z), (b, low, z), (b, high, z), (a, high, z)], surface, whole=True)
 
@@ -301,6 +302,6 @@ def face(w: float, low: float, high: float, z: float, surface: Surface, *, x: fl
 def top_face(
     w: float, d: float, y: float, surface: Surface, *, x: float = 0.0, z: float = 0.0
 ) -> Part:
-    """A flat panel that looks up, its picture upright for who looks at it from the front (-z)."""
+    """Build a flat panel that faces up, its image upright as seen from the front (-z)."""
     a, b, near, far = x + w / 2, x - w / 2, z - d / 2, z + d / 2
     return quad([(a, y, near), (b, y, near), (b, y, far), (a, y, far)], surface, whole=True)
