@@ -240,7 +240,7 @@ def decoded(data: bytes, key: str) -> AIMessage:
     entry = json.loads(data)
     if entry["key"] != key or entry["sum"] != _sum(entry["reply"]):
         raise ValueError("not what was written")
-    # Pydantic validates each part; nothing in an entry can name a class to instantiate.
+    # Pydantic validates each part; an entry cannot name a class to instantiate.
     return sane(
         AIMessage(**{name: entry["reply"].get(name) or empty for name, empty in _EMPTY.items()})
     )

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from navloom.errors import ModelError
 
-if TYPE_CHECKING:  # a page that shows a run reads answers, and loads no framework of agents
+if TYPE_CHECKING:  # a page that shows a run parses answers and must not load an agent framework
     from langchain_core.messages import (
         AIMessage,
         AnyMessage,

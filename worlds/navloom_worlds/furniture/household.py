@@ -447,7 +447,7 @@ BY_NAME: dict[str, Builder] = {
         lean(0.5, turned("!0,-.9 .09,-.9 .09,-.55 .17,-.5 .17,.7 .22,.72 .22,1 .18,1", lie="z"),
         turned(".2,.98 0,.97", "clear", lie="z"), bar("0,.2,-.3 0,.2,.2", 0.08, "black")))),
         orb("0,.64,0", 0.1, "black"), gloss=0.3),
-    # tools and machines of the house
+    # tools and household machines
     "broom": sketch("wood red blue", _stick((cut("-1,0 1,0 .85,.13 -.85,.13", -0.5, 0.5,
         "straw|own*.7"), block("-.87,.12,-.4 .87,.16,.4"),
         row(9, ".2,0,0", block("-.8,0,-.52 -.77,.12,-.5", "straw*.6"))), "own|wood")),

@@ -343,7 +343,7 @@ BY_NAME: dict[str, Builder] = {
         for a, b in ((-0.72, 0.6), (0.72, -0.55))),
         *(rod(f"{x},0+.012,-.9 {x},0+.012,.9", 0.024, "white", 6) for x in (-0.72, 0.72)),
         along="x"),
-    # what stands on a foot
+    # items on a foot
     "plant_stand": fixture(cut(oval(1, n=20), "1-.02", "1", axis="y"),
         cut(oval(0.68), ".3", ".3+.015", axis="y"),
         spin(4, bar(".68,0+.01,.68 .47,.25,.47 .42,.6,.42 .58,1-.015,.58", 0.02))),
