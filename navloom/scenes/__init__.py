@@ -1,4 +1,4 @@
-"""What a place is and where a body fits. Floor 0: knows no other room of the house."""
+"""Scenes: data model, formats, embodiments and floor plans. Layer 0: imports no other layer."""
 
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import iter_scenes, list_scenes, load_scene

@@ -1,23 +1,23 @@
-"""Which region each viewpoint is in, from labelled objects near it (CoNavBench 3.1.1).
+"""Region annotation: label viewpoints with regions by nearby labelled objects (CoNavBench 3.1.1).
 
     voting ──> consensus ──> contiguity ──> (typing of Unknown regions: graphs/room_typing.py)
 
-Pure functions over arrays, and :func:`annotate`, which takes a scene through all three. A class is
-a region of the scene, not a room type: the paper's figure speaks of ``5-Kitchen``. What the paper
-leaves open is decided so:
+The three stages are pure functions over arrays. :func:`annotate` runs all three on a scene. A class
+is a region of the scene, not a room type: the paper's figure speaks of ``5-Kitchen``. Where the
+paper leaves a choice open, this module decides as follows.
 
-- Every item that knows its region votes, structure too: a door or a wall lamp tells where one is as
-  well as a cup. Only items of the viewpoint's own floor count. A tie goes to the nearest item among
-  the tied. On a floor without a labelled item a viewpoint stays without a region.
-- Consensus and contiguity read the labels of the stage before throughout, as the equations do, and
-  write all changes at once: no order of viewpoints or classes is hidden in the answer. Two
-  viewpoints that both stand alone may therefore swap, and a viewpoint without a region may take
-  one by consensus (it disagrees with every labelled neighbour).
-- Contiguity measures in space, as its equation does; voting and consensus on the ground plane, as
-  their text does. Of equally large components the one with the earliest viewpoint stays; of
-  equally near classes the first region of the scene is taken.
-- A component that was handed to a class need not touch what stays of that class, since that part
-  may have been handed on in the same step; the paper makes a single pass, and so do we.
+- Every item with a known region votes, structure too: a door or a wall lamp indicates the room as
+  well as a cup does. Only items of the viewpoint's own floor count. A tie goes to the nearest item
+  among the tied. On a floor without a labelled item a viewpoint stays without a region.
+- Consensus and contiguity read only the labels of the stage before, as the equations do, and write
+  all changes at once. The result depends on no order of viewpoints or classes. Two viewpoints that
+  each disagree with all neighbours may therefore swap labels. A viewpoint without a region may get
+  one by consensus, since it disagrees with every labelled neighbour.
+- Contiguity measures distances in 3-D, as its equation does. Voting and consensus use the ground
+  plane, as their text does. Of equally large components the one with the earliest viewpoint stays;
+  of equally near classes the first region of the scene is taken.
+- A component that is reassigned to a class need not touch what remains of that class, since that
+  part may be reassigned in the same step. The paper makes a single pass, and so do we.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ NEIGHBOURS = 3
 _NONE = -1
 
 Labels = NDArray[np.int64]
-"""One class number a viewpoint; -1 where it has none."""
+"""Class number of each viewpoint; -1 for none."""
 Points = NDArray[np.float64]
 Pairs = NDArray[np.int64]
 M = TypeVar("M", bound=BaseModel)
@@ -49,12 +49,12 @@ M = TypeVar("M", bound=BaseModel)
 
 @dataclass(frozen=True)
 class Annotated:
-    """What annotation made of a scene, stage by stage.
+    """Scene with annotated viewpoints, and the labels after each stage.
 
     Attributes:
         scene: the scene with its viewpoints' regions set, deleted viewpoints and their edges gone;
             regions, links and items are as they were.
-        voted: viewpoint id -> region id after instance proximal voting, None where there is none.
+        voted: viewpoint id -> region id after instance proximal voting, None for no region.
         agreed: the same after neighbourhood consensus.
         restored: the same after contiguity restoration, without the deleted viewpoints.
         deleted: the viewpoints that contiguity restoration deleted, in the scene's order.
@@ -68,16 +68,16 @@ class Annotated:
 
 
 def annotate(scene: Scene, *, k: int = NEIGHBOURS) -> Annotated:
-    """Give every viewpoint a region, from the labelled items around it.
+    """Assign a region to every viewpoint from the labelled items around it.
 
-    Regions that the viewpoints had before are neither read nor kept.
+    Regions that the viewpoints had before are ignored and overwritten.
 
     Args:
         scene: a scene with items that know their region.
-        k: how many of the nearest items vote.
+        k: number of nearest items that vote.
 
     Raises:
-        SceneError: where no item of the scene knows its region, so that nobody can vote.
+        SceneError: no item of the scene has a region, so nothing can vote.
     """
     regions = [region.id for region in scene.regions]
     points = np.array([v.position for v in scene.viewpoints], dtype=np.float64).reshape(-1, 3)
@@ -99,13 +99,13 @@ def annotate(scene: Scene, *, k: int = NEIGHBOURS) -> Annotated:
 
 
 def vote(viewpoints: Points, objects: Points, classes: Labels, *, k: int = NEIGHBOURS) -> Labels:
-    """Instance proximal voting: the plurality class of the k nearest objects.
+    """Run instance proximal voting: take the plurality class of the k nearest objects.
 
     Args:
         viewpoints: (n, 2) positions on the ground plane in metres.
         objects: (m, 2) positions on the ground plane, m at least 1.
         classes: (m,) the class of each object.
-        k: how many objects vote; all of them where there are fewer.
+        k: number of objects that vote; all of them if there are fewer.
 
     Returns:
         (n,) classes. A tie goes to the nearest object among the tied.
@@ -113,15 +113,16 @@ def vote(viewpoints: Points, objects: Points, classes: Labels, *, k: int = NEIGH
     _, nearest = cKDTree(objects).query(viewpoints, k=range(1, min(k, len(objects)) + 1))
     votes = classes[nearest]
     counts = (votes[:, :, None] == votes[:, None, :]).sum(axis=2)
-    # Columns run from the nearest object outwards, and argmax takes the first of equals.
+    # Columns are sorted by distance, and argmax takes the first of equals: the nearest wins.
     best: Labels = votes[np.arange(len(votes)), counts.argmax(axis=1)]
     return best
 
 
 def consensus(labels: Labels, pairs: Pairs, points: Points) -> Labels:
-    """Neighbourhood consensus: a viewpoint that agrees with no neighbour takes the nearest's label.
+    """Run neighbourhood consensus: relabel viewpoints that agree with no neighbour.
 
-    Both guards must hold: 2 to 4 neighbours, and a label unlike every neighbour's.
+    Such a viewpoint takes the label of its nearest neighbour. Both guards must hold: it has 2 to 4
+    neighbours, and its label differs from every neighbour's.
 
     Args:
         labels: (n,) classes after voting.
@@ -147,10 +148,11 @@ def consensus(labels: Labels, pairs: Pairs, points: Points) -> Labels:
 
 
 def restore(labels: Labels, pairs: Pairs, points: Points) -> tuple[Labels, NDArray[np.bool_]]:
-    """Contiguity restoration: of every class one connected component stays.
+    """Run contiguity restoration: keep the largest connected component of each class.
 
-    Any other component is deleted where it touches no other class; else it goes, whole, to the
-    adjacent class whose boundary neighbours are nearest its centroid in the mean.
+    Every other component is deleted if it touches no other class. Otherwise all of it is reassigned
+    to the adjacent class whose boundary neighbours have the smallest mean distance from its
+    centroid.
 
     Args:
         labels: (n,) classes after consensus.
@@ -158,7 +160,7 @@ def restore(labels: Labels, pairs: Pairs, points: Points) -> tuple[Labels, NDArr
         points: (n, 3) positions in metres.
 
     Returns:
-        (n,) classes, and (n,) True for what is deleted (its class is -1).
+        (n,) classes, and (n,) True for deleted viewpoints (their class is -1).
     """
     n = len(labels)
     same = pairs[labels[pairs[:, 0]] == labels[pairs[:, 1]]]
@@ -180,17 +182,17 @@ def restore(labels: Labels, pairs: Pairs, points: Points) -> tuple[Labels, NDArr
 
 
 def relabel(scene: Scene, labels: Mapping[str, str]) -> Scene:
-    """The scene with some regions' labels changed, and with them their ids, everywhere.
+    """Return the scene with new labels for some regions, and the ids that follow from them.
 
-    The number of a region stays: with ``{"Unknown_5": "bedroom"}`` it is ``Bedroom_5`` thereafter,
-    for whatever names it.
+    The number of a region stays. With ``{"Unknown_5": "bedroom"}`` the region becomes ``Bedroom_5``
+    everywhere in the scene.
 
     Args:
         scene: any scene.
         labels: region id -> its new label.
 
     Raises:
-        SceneError: where a region id is not there.
+        SceneError: a region id does not exist.
     """
     for name in labels:
         if name not in scene.region_by_id:
@@ -217,14 +219,14 @@ def relabel(scene: Scene, labels: Mapping[str, str]) -> Scene:
 
 
 def retype(scene: Scene, types: Mapping[str, str | None]) -> Scene:
-    """The scene with the types that contextual typing found; see :func:`relabel`.
+    """Return the scene with the room types that contextual typing found; see :func:`relabel`.
 
     Args:
         scene: the scene whose regions were typed.
         types: region id -> room type (``"Bedroom"``), None where none was found.
 
     Raises:
-        SceneError: where a region id is not there.
+        SceneError: a region id does not exist.
     """
     return relabel(scene, {r: kind.lower() for r, kind in types.items() if kind is not None})
 
@@ -250,9 +252,9 @@ def _vote_by_floor(scene: Scene, points: Points, k: int) -> Labels:
 
 
 def _storeys(scene: Scene) -> Labels:
-    """Each viewpoint's storey: that of the region whose floor is nearest in height, (n,).
+    """Return each viewpoint's storey, (n,): that of the region whose floor is nearest in height.
 
-    A storey's own height will not do: a half-landing is over a metre below its storey.
+    The nominal height of a storey is not enough: a half-landing is over a metre below its storey.
     """
     height = {floor.id: floor.height for floor in scene.floors}
     levels = [(height[floor], floor) for floor in height]
@@ -265,7 +267,7 @@ def _storeys(scene: Scene) -> Labels:
 
 
 def _islands(labels: Labels, component: NDArray[np.int32]) -> list[NDArray[np.bool_]]:
-    """The members of every component that is not its class's largest, in the scene's order."""
+    """Return a mask for every component that is not its class's largest, in the scene's order."""
     _, first, size = np.unique(component, return_index=True, return_counts=True)
     kept: dict[int, int] = {}
     for c in np.argsort(first).tolist():

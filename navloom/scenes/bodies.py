@@ -1,14 +1,14 @@
-"""Embodiments, and a scene as terrain for them: where they fit, how they move, what bars them.
+"""Embodiments, and queries of how an embodiment fits and moves in a scene.
 
-An embodiment says what an agent's body can pass, climb and open (CapNav, supplementary B.1); moving
-it is the simulator's. Five bodies are CapNav's own; ``VLNVERSE``, ``FETCH`` and ``SPOT`` are those
-of VLNVerse (A.2.4) and CoNavBench (4.1); any other comes from a file. Two forms of a JSON file are
-read, a list of profiles each: the benchmark's own (``agent_profiles.json``: ``agent_name``,
-``body_width_m``, ``can_open_the_door``, ...) and :class:`Embodiment`'s field names.
+An embodiment says what an agent's body can pass, climb and open (CapNav, supplementary B.1). Moving
+it is the simulator's task. Five bodies are CapNav's own. ``VLNVERSE``, ``FETCH`` and ``SPOT`` are
+those of VLNVerse (A.2.4) and CoNavBench (4.1). Others are read from a JSON file: a list of profiles
+with either the benchmark's keys (``agent_profiles.json``: ``agent_name``, ``body_width_m``,
+``can_open_the_door``, ...) or the field names of :class:`Embodiment`.
 
-Geometry answers questions of terrain, from :func:`has_geometry` on, and is another package's: they
-ask entry points of the group ``navloom.traversability``, imported when first asked for.
-``navloom-worlds`` has them all; without it no scene has geometry.
+Queries of the terrain, from :func:`has_geometry` on, need scene geometry, which another package
+implements. They call entry points of the group ``navloom.traversability``, imported on first use.
+``navloom-worlds`` provides them all; without it no scene has geometry.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from navloom.scenes.checked_files import checked, parse_json, read_bytes, read_y
 from navloom.scenes.scene import Point3, Scene
 
 ALIASES = {"ROBOT": "HUMANOID"}
-"""The benchmark's files call the humanoid ``ROBOT`` in one place and ``HUMANOID`` in another."""
+"""The benchmark's files use both ``ROBOT`` and ``HUMANOID`` for the same body."""
 
 _MOST_BYTES = 1_000_000
 _BENCHMARK = {
@@ -73,12 +73,11 @@ class Embodiment(BaseModel):
     doors: bool = True
     """Whether it can open a door."""
     turning_radius: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)] | None = None
-    """Of the arc that its middle follows where it cannot turn on the spot; None where nobody said,
-    and 0: it turns on the spot."""
+    """Radius of the arc of its centre, in metres. 0, or None for unknown: it turns on the spot."""
     speed: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)] = 1.0
-    """The fastest that it goes, metres a second; 0: it does not drive by itself."""
+    """Maximum speed in metres a second; 0: it does not drive by itself."""
     turn_speed: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)] = math.pi / 2
-    """The fastest that it turns, radians a second; 0: it does not turn by itself."""
+    """Maximum turn rate in radians a second; 0: it does not turn by itself."""
     description: Annotated[str, Field(max_length=4000)] = ""
 
 
@@ -129,21 +128,21 @@ _BODIES = TypeAdapter(Annotated[list[Embodiment], Field(min_length=1, max_length
 
 @lru_cache(maxsize=1)
 def builtin_bodies() -> tuple[Embodiment, ...]:
-    """The five bodies of the benchmark, in its order."""
+    """Return the five bodies of the CapNav benchmark, in its order."""
     with as_file(files("navloom.scenes").joinpath("bodies.yaml")) as path:
         bodies: list[Embodiment] = read_yaml(path, _BODIES, most=_MOST_BYTES)
     return tuple(bodies)
 
 
 def body_names() -> tuple[str, ...]:
-    """The names of the five."""
+    """Return the names of the five benchmark bodies."""
     return tuple(body.name for body in builtin_bodies())
 
 
 def get_body(name: str) -> Embodiment:
-    """A body by name: the five, VLNVERSE, FETCH or SPOT.
+    """Return a built-in body by name: one of the five, VLNVERSE, FETCH or SPOT.
 
-    Case is forgiven, and ``ROBOT`` is ``HUMANOID``.
+    Case is ignored, and ``ROBOT`` is an alias of ``HUMANOID``.
 
     Raises:
         SceneError: there is no such body.
@@ -158,13 +157,13 @@ def get_body(name: str) -> Embodiment:
 
 
 def canonical(name: str) -> str:
-    """A body's name as Navloom writes it: upper case, aliases resolved."""
+    """Return a body's canonical name: upper case, aliases resolved."""
     upper = name.strip().upper()
     return ALIASES.get(upper, upper)
 
 
 def load_bodies(path: Path) -> tuple[Embodiment, ...]:
-    """Read bodies, or one alone, from a JSON file in either form.
+    """Read one body or a list of bodies from a JSON file in either form.
 
     Raises:
         SceneError: the file is missing or broken, a size is not positive, a key is unknown, or two
@@ -186,7 +185,7 @@ def load_bodies(path: Path) -> tuple[Embodiment, ...]:
 
 
 def as_benchmark(body: Embodiment) -> dict[str, Any]:
-    """A profile in the benchmark's keys; a turning radius only where somebody gave one."""
+    """Return a body as a profile with the benchmark's keys; ``turning_radius_m`` only if set."""
     profile = {theirs: getattr(body, ours) for theirs, ours in _BENCHMARK.items()}
     if body.turning_radius is None:
         del profile["turning_radius_m"]
@@ -194,10 +193,10 @@ def as_benchmark(body: Embodiment) -> dict[str, Any]:
 
 
 def body_of(given: str | None) -> Embodiment:
-    """The body that a person means: a name, or ``FILE.json``, with ``#NAME`` where it has several.
+    """Return the body for a user's argument: a name, ``FILE.json`` or ``FILE.json#NAME``.
 
     Args:
-        given: what was typed; None is ``DEFAULT_BODY``.
+        given: the argument; None is ``DEFAULT_BODY``.
 
     Raises:
         SceneError: there is no such body, or the file is missing, broken, or has several and none
@@ -221,7 +220,7 @@ def body_of(given: str | None) -> Embodiment:
 
 
 def _ours(given: Any) -> Any:
-    """A profile with our field names; values that JSON writes as null are left to their default."""
+    """Rename a benchmark profile's keys to our field names, and drop null values."""
     if not isinstance(given, dict) or "agent_name" not in given:
         return given
     renamed = {_BENCHMARK.get(str(key), str(key)): value for key, value in given.items()}
@@ -229,7 +228,7 @@ def _ours(given: Any) -> Any:
 
 
 def body_text(body: Embodiment) -> str:
-    """A body as a model reads it: one ``Key: value`` line each, in the order of B.1."""
+    """Return a body as text for a model: one ``Key: value`` line each, in the order of B.1."""
     lines: list[tuple[str, object]] = [
         ("Agent name", body.name),
         ("Body shape", body.shape),
@@ -248,17 +247,17 @@ def body_text(body: Embodiment) -> str:
 
 
 STAIR = 0.25
-"""Metres: the highest riser that a body takes which goes up stairs."""
+"""Highest riser in metres that a body with ``stairs`` can climb."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a body covers of the floor, in metres.
+    """Footprint of a body, in metres.
 
     Attributes:
         round: whether it is a disc.
-        ahead: from its middle to its front; a disc's radius.
-        aside: from its middle to its sides; a disc's radius.
+        ahead: distance from the centre to the front; a disc's radius.
+        aside: distance from the centre to the sides; a disc's radius.
     """
 
     round: bool
@@ -267,14 +266,14 @@ class Shape:
 
     @property
     def outer(self) -> float:
-        """The radius of the circle around it."""
+        """Radius of the circumscribed circle."""
         return self.ahead if self.round else math.hypot(self.ahead, self.aside)
 
 
 def shape_of(body: Embodiment) -> Shape:
-    """The footprint of a body: of a cylinder a disc, of a box ``width`` across and ``depth`` along.
+    """Return a body's footprint: a disc for a cylinder, ``width`` x ``depth`` for a box.
 
-    A box that does not say how deep it is is square.
+    A box without a depth is square.
     """
     aside = body.width / 2
     if body.shape == "cylinder":
@@ -283,34 +282,34 @@ def shape_of(body: Embodiment) -> Shape:
 
 
 def inner(body: Embodiment) -> float:
-    """Half of what it needs straight ahead, in metres."""
+    """Return half the width that a body needs to drive straight, in metres."""
     return body.width / 2
 
 
 def outer(body: Embodiment) -> float:
-    """The radius of what it needs to turn on the spot, in metres."""
+    """Return the radius that a body needs to turn on the spot, in metres."""
     return shape_of(body).outer
 
 
 def climbs(body: Embodiment) -> float:
-    """The highest single rise that a body takes anywhere, stairs included, in metres."""
+    """Return the highest single rise that a body can climb, stairs included, in metres."""
     return max(body.max_step, STAIR) if body.stairs else body.max_step
 
 
 TERRAIN = "navloom.traversability"
 LARGE = 0.75
-"""Metres of radius: for a larger body it is asked first whether walls leave it any place."""
+"""Radius in metres above which a body is first checked to fit between the walls at all."""
 SETTLE_M = 1.0
-"""So far from its viewpoint a body stands at most that does not fit on it."""
+"""Greatest distance in metres from a viewpoint to the pose of a body that does not fit on it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stand:
-    """Where a body stands.
+    """Pose of a body on the floor.
 
     Attributes:
-        position: its middle; y is the floor under it.
-        heading: where it faces, radians; 0 looks along -z, clockwise seen from above is positive.
+        position: centre of the footprint; y is the floor under it.
+        heading: radians; 0 looks along -z, clockwise seen from above is positive.
     """
 
     position: Point3
@@ -319,13 +318,13 @@ class Stand:
 
 @dataclass(frozen=True, slots=True)
 class Bump:
-    """A contact.
+    """Contact of a moving body with an obstacle.
 
     Attributes:
-        what: an item's id, ``wall``, another owner's name, another agent's name, ``step`` before a
+        what: an item's id, ``wall``, the name of another mesh owner or agent, ``step`` before a
             riser that is too high for the body, or ``edge`` where the floor ends.
-        displacement: metres of the motion that it took.
-        point: where.
+        displacement: metres of the motion that the contact removed.
+        point: position of the contact.
     """
 
     what: str
@@ -335,14 +334,14 @@ class Bump:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """What came of a motion.
+    """Result of a motion.
 
     Attributes:
-        stand: where the body is now.
-        metres: how far its middle went.
-        short: metres between where it would have ended freely and where it is.
+        stand: the body's pose at the end.
+        metres: length of the path of the body's centre.
+        short: metres between the end pose without obstacles and the actual one.
         bumps: every contact, in order.
-        path: where it was: at the start, at each bend, and at the end.
+        path: poses at the start, at each bend, and at the end.
     """
 
     stand: Stand
@@ -353,29 +352,29 @@ class Moved:
 
 
 Others = Mapping[str, tuple[Embodiment, Stand]]
-"""Who stands in the way, by name."""
+"""Bodies and poses of other agents, by name."""
 NOBODY: Others = {}
 
 
 class Moves(Protocol):
-    """How one body moves in a scene."""
+    """Motion model of one body in a scene."""
 
     def fits(self, stand: Stand, others: Others = ...) -> bool:
-        """Whether the body overlaps nothing there, with floor beneath."""
+        """Check whether the body stands on floor and overlaps nothing at a pose."""
         ...
 
     def settled(self, stand: Stand, others: Others = ..., reach: float = ...) -> Stand | None:
-        """The nearest place where it fits; None where there is none within reach, in metres."""
+        """Return the nearest pose at which the body fits; None if none is within reach (metres)."""
         ...
 
     def forward(
         self, stand: Stand, metres: float, *, slide: bool = ..., others: Others = ...
     ) -> Moved:
-        """Straight on, or back where metres are negative."""
+        """Drive straight ahead, or backwards if ``metres`` is negative."""
         ...
 
     def turn(self, stand: Stand, radians: float, *, others: Others = ...) -> Moved:
-        """Clockwise, on the spot or on the arc of the body's turning radius."""
+        """Turn clockwise, on the spot or on an arc of the body's turning radius."""
         ...
 
     def drive(
@@ -388,38 +387,38 @@ class Moves(Protocol):
         slide: bool = ...,
         others: Others = ...,
     ) -> Moved:
-        """Metres and radians a second, for so many seconds."""
+        """Drive at ``forward`` m/s and ``turn`` rad/s for a number of seconds."""
         ...
 
     def follow(
         self, stand: Stand, points: Sequence[Point3], *, slide: bool = ..., others: Others = ...
     ) -> Moved:
-        """From point to point on the floor, looking the way it goes."""
+        """Drive from point to point on the floor, facing the direction of travel."""
         ...
 
 
 class SurveyedMoves(Moves, Protocol):
-    """Moves by a scene's own geometry, which also says how much room there is."""
+    """Motion model on a scene's geometry, with clearance queries."""
 
     def clearance(self, position: Point3) -> float:
-        """Metres from a place to the nearest obstacle at the body's height; 10 where all is far."""
+        """Return metres to the nearest obstacle at the body's height; at most 10."""
         ...
 
     def passes(self, a: Point3, b: Point3) -> bool:
-        """Whether it gets straight from a place to another, facing along, and touches nothing."""
+        """Check whether the body can drive straight from ``a`` to ``b`` without a contact."""
         ...
 
 
 def has_geometry(scene: Scene) -> bool:
-    """Whether there is more to a scene than its graph: walls, a mesh file, or a scan.
+    """Check whether a scene has geometry besides its graph: walls, a mesh file, or a scan.
 
-    Never where no package is installed that makes use of them.
+    Always False if no package is installed that uses geometry.
     """
     return "geometry" in plugins(TERRAIN) and bool(_ask("geometry")(scene))
 
 
 def mover_of(scene: Scene, body: Embodiment) -> SurveyedMoves:
-    """What moves a body through a scene; made once per scene and body.
+    """Return the motion model of a body in a scene, created once per scene and body.
 
     Raises:
         SceneError: the scene has no geometry, or no floor.
@@ -429,11 +428,11 @@ def mover_of(scene: Scene, body: Embodiment) -> SurveyedMoves:
 
 
 def body_graph(scene: Scene, body: Embodiment) -> Scene:
-    """A scene with the viewpoints and edges that are a body's; made once, and kept on disk.
+    """Return the scene with viewpoints and edges that suit a body; cached on disk.
 
     Args:
         scene: with geometry. Its other parts stay as they are.
-        body: whose; a box needs room to turn on the spot wherever ways meet.
+        body: the body; a box needs room to turn on the spot wherever edges meet.
 
     Returns:
         The copy. Viewpoints that the body can use keep their ids.
@@ -446,7 +445,7 @@ def body_graph(scene: Scene, body: Embodiment) -> Scene:
 
 
 def check_room(scene: Scene, body: Embodiment) -> None:
-    """Refuse a scene in which a body fits nowhere.
+    """Raise an error if a body fits nowhere in a scene.
 
     Raises:
         SceneError: it fits nowhere, or there is no geometry.
@@ -455,21 +454,20 @@ def check_room(scene: Scene, body: Embodiment) -> None:
 
 
 def in_sight(scene: Scene, eye: Point3, point: Point3) -> bool:
-    """Whether nothing of a scene with geometry stands between an eye and a point."""
+    """Check whether the line of sight between an eye and a point is free, by scene geometry."""
     return bool(_ask("sight")(scene, eye, point))
 
 
 def is_carried(scene: Scene, a: str, b: str, body: Embodiment) -> bool:
-    """Whether a body gets from viewpoint to viewpoint without driving: by a lift, or by stairs.
+    """Check whether a lift, or stairs without treads, join two viewpoints that a body may use.
 
-    A scene may know of stairs as a link alone: nothing can be driven there, and the graph is
-    believed.
+    Such stairs are a link only: nothing can be driven there, so the graph is trusted.
 
     Args:
-        scene: where.
+        scene: the scene.
         a: a viewpoint.
-        b: one next to it.
-        body: whose way it is.
+        b: a viewpoint next to it.
+        body: its abilities decide.
     """
     at = scene.viewpoint_by_id
     ends = {at[a].region, at[b].region}

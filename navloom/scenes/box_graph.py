@@ -1,14 +1,14 @@
-"""A navigation graph for a home of boxes, made as every other: on free floor, joined at the links.
+"""Navigation graph for a home whose rooms are known only as boxes.
 
-A room's free floor is its box, less a body's radius where the room allows it. Before every link
-with a point stands a viewpoint on either side, and the two are joined; a link without one joins the
+The free floor of a room is its box, shrunk by a body's radius where the room allows it. A link with
+a point gets a viewpoint on either side, and the two are joined. A link without a point joins the
 two rooms' nearest viewpoints. Every room is connected in itself, linked rooms are connected, and
 rooms without a link are never joined.
 
-The graph is approximate: it knows rooms and links, neither their shape nor furniture nor stairs;
-where those are known, there is :mod:`navloom_worlds.homes.freespace`. On 35 real homes its
-shortest ways are 17 % longer (median over homes) than the shortest of straight lines from room
-centre to crossing to crossing to room centre.
+The graph is approximate: it ignores the rooms' shape, furniture and stairs. Where those are known,
+:mod:`navloom_worlds.homes.freespace` is used. On 35 real homes its shortest paths are 17 % longer
+(median over homes) than the shortest chains of straight lines from room centre to crossing to
+crossing to room centre.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ from navloom.scenes.floor_graph import APART, BODY, FreeFloor, fill, flat
 from navloom.scenes.scene import Edge, Link, Point2, Region, Viewpoint, distance_2d
 
 _LEAST = 0.02
-"""Half the width in metres that a room keeps, however narrow it is."""
+"""Half the least width in metres of a room's free floor, however narrow the room is."""
 _INWARDS = (0.0, 0.3, 0.6)
-"""Metres towards a room's middle from where it is nearest to a crossing: the first of these places
-that no viewpoint of another room has."""
+"""Metres from the point nearest to a crossing towards the room's centre. The first position that is
+clear of the viewpoints of other rooms is used."""
 _SAME = 0.3
-"""A viewpoint of the room that is so near to where one would be put for a crossing is taken."""
+"""Distance in metres within which an existing viewpoint is reused for a crossing."""
 _CUPBOARD = 1.0
-"""Where neither side of a room is longer, in metres, its one viewpoint stands in its middle."""
+"""If both sides of a room are shorter, in metres, its one viewpoint stands in its centre."""
 _STOREY = 1.0
-"""Viewpoints of floors that are nearer than this in height may be in one place, in metres."""
+"""Height difference in metres below which viewpoints of two floors must keep apart."""
 
 
 def place_in_boxes(
     regions: Sequence[Region], links: Sequence[Link]
 ) -> tuple[tuple[Viewpoint, ...], tuple[Edge, ...]]:
-    """Place viewpoints in rooms of which no more than boxes is known, and join them.
+    """Place viewpoints in rooms known only as boxes, and join them by edges.
 
     Args:
         regions: in metres, y up. One without a box gets one viewpoint at its centre.
-        links: which regions one can walk between.
+        links: pairs of regions that are connected.
 
     Returns:
         Viewpoints named ``<region number>_<index>`` at the box's bottom, at least one a region,
@@ -71,7 +71,7 @@ def _floor(region: Region) -> FreeFloor:
         hull = hull.buffer(more, cap_style="square", join_style="mitre")
     body = min(BODY, min(wide, deep) / 2 + more - _LEAST)
     free = hull.buffer(-body, join_style="mitre")
-    # Viewpoints are spread over the box, or over what would be one around so much free floor.
+    # Viewpoints are spread over the box, or over the free floor grown by the body's radius.
     shape = free.buffer(BODY, join_style="mitre")
     if max(wide, deep) < _CUPBOARD:
         free, shape = (free.centroid.buffer(r, cap_style="square") for r in (_LEAST, BODY))
@@ -85,8 +85,8 @@ def _cross(link: Link, at: Point2, floors: Mapping[str, FreeFloor]) -> Edge:
 
 
 def _stand_by(at: Point2, floor: FreeFloor, floors: Iterable[FreeFloor]) -> Viewpoint:
-    """A viewpoint of a room where it is nearest to a point; one that is there already, if any."""
-    # A little inside, so that it stays on the floor when it is rounded to millimetres.
+    """Return a room's viewpoint nearest to a point; reuse one that is already near it."""
+    # Slightly inside, so that rounding to millimetres keeps it on the floor.
     inner = floor.free.buffer(-_LEAST / 4, join_style="mitre")
     edge, middle = shapely.shortest_line(inner, Point(at)).coords[0], inner.centroid
     own = min(floor.level, key=lambda v: math.dist(flat(v), edge), default=None)
@@ -105,7 +105,7 @@ def _stand_by(at: Point2, floor: FreeFloor, floors: Iterable[FreeFloor]) -> View
 
 
 def _others(floor: FreeFloor, floors: Iterable[FreeFloor]) -> list[Point2]:
-    """Where the viewpoints of other rooms stand that are about as high."""
+    """Return positions of viewpoints in other rooms at about the same height."""
     near = (each for each in floors if each is not floor)
     beside = (each for each in near if abs(each.height - floor.height) < _STOREY)
     return [flat(viewpoint) for each in beside for viewpoint in each.stands]

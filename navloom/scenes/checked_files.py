@@ -1,7 +1,7 @@
-"""Files that nobody vouches for: bounded, checked, and refused in one line; and whole when written.
+"""Safe file access: bounded, validated reading of untrusted files, and atomic writing.
 
-Every format reads through here, so that a broken file is told of in one way: its path, the field,
-what was expected and what was found.
+Every format reads through this module, so that errors of broken files have one form: the path, the
+field, what was expected and what was found.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ T = TypeVar("T")
 
 MOST_BYTES = 200_000_000
 MESH_ENDINGS = (".glb", ".gltf", ".obj")
-"""What the names of meshes end in, in lower case."""
+"""File endings of meshes, in lower case."""
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 def checked_id(name: str, *, what: str) -> str:
-    """A scene's id, certain to name a file in the folder it is looked up in and in no other.
+    """Return a scene id that is a safe file name: it cannot lead out of its folder.
 
     Args:
-        name: what was asked for.
+        name: the requested id.
         what: the format, for the message.
 
     Raises:
-        SceneError: where the id holds anything but letters, digits, ``.``, ``_`` and ``-``, or
-            begins with one of the signs.
+        SceneError: the id holds anything but letters, digits, ``.``, ``_`` and ``-``, or begins
+            with one of these signs.
     """
     if not _ID.fullmatch(name):
         raise SceneError(
@@ -47,14 +47,14 @@ def checked_id(name: str, *, what: str) -> str:
 
 
 def read_bytes(path: Path, *, most: int = MOST_BYTES) -> bytes:
-    """The content of a file.
+    """Return the content of a file.
 
     Args:
         path: the file.
-        most: the most bytes it may hold.
+        most: maximum size in bytes.
 
     Raises:
-        SceneError: where the file is not there, cannot be read or is too large.
+        SceneError: the file is missing, unreadable or too large.
     """
     try:
         with open_file(path) as stream:
@@ -70,17 +70,17 @@ def read_bytes(path: Path, *, most: int = MOST_BYTES) -> bytes:
 
 
 def find_in(folder: Path, sub: str, name: str) -> Path:
-    """A file in its sub-folder, else in the folder itself (where it need not exist)."""
+    """Return the path of a file in ``folder/sub`` if it is there, else in ``folder``."""
     inside = folder / sub / name
     return inside if inside.is_file() or not (folder / name).is_file() else folder / name
 
 
 def ids_in(folder: Path, ending: str, sub: str | None = None) -> list[str]:
-    """The ids of a folder's scenes, sorted: what stands before the ending of its files' names.
+    """Return the sorted scene ids of a folder: its file names without the ending.
 
     Args:
         folder: where the files lie; hidden ones do not count.
-        ending: how their names end, such as ``.json``.
+        ending: of the names, such as ``.json``.
         sub: a sub-folder where they may lie as well.
     """
     files = [*folder.glob(f"*{ending}"), *(folder.glob(f"{sub}/*{ending}") if sub else ())]
@@ -89,15 +89,14 @@ def ids_in(folder: Path, ending: str, sub: str | None = None) -> list[str]:
 
 
 def parse_json(raw: bytes, path: Path) -> Any:
-    """What a JSON file says.
+    """Return the parsed content of a JSON file.
 
     Args:
-        raw: its content.
+        raw: its bytes.
         path: its path, for the message.
 
     Raises:
-        SceneError: where it is not JSON in UTF-8, is nested beyond reason, or one object says a
-            key twice.
+        SceneError: it is not JSON in UTF-8, is nested too deeply, or has a duplicate key.
     """
     try:
         return json.loads(raw.decode("utf-8"), object_pairs_hook=_each_key_once)
@@ -123,7 +122,7 @@ def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 @contextmanager
 def checked(where: object) -> Iterator[None]:
-    """Tell of what pydantic refuses in this block as one line that begins with ``where``.
+    """Convert pydantic's errors in this block to a one-line error that begins with ``where``.
 
     Raises:
         SceneError: the first wrong field, what was expected and what was found.
@@ -135,19 +134,19 @@ def checked(where: object) -> Iterator[None]:
 
 
 def read_json(path: Path, adapter: TypeAdapter[T], *, most: int = MOST_BYTES) -> T:
-    """The content of a JSON file, checked against what is expected of it.
+    """Return the validated content of a JSON file.
 
     Args:
         path: the file.
-        adapter: what is expected.
-        most: the most bytes it may hold.
+        adapter: the expected type.
+        most: maximum size in bytes.
 
     Raises:
         SceneError: the path, the first wrong field, what was expected and what was found; also
-            where :func:`read_bytes` and :func:`parse_json` raise.
+            as :func:`read_bytes` and :func:`parse_json` raise.
     """
     raw = read_bytes(path, most=most)
-    # Parsed apart first: pydantic's own JSON parser takes a key that is said twice.
+    # Parsed separately first: pydantic's own JSON parser accepts duplicate keys.
     parse_json(raw, path)
     with checked(path):
         return adapter.validate_json(raw)
@@ -157,7 +156,7 @@ _DEEPEST = 100
 
 
 class _PlainLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """YAML as plain values, no key said twice; libyaml's parser, ten times as fast, where it is."""
+    """YAML loader for plain values without duplicate keys; uses the faster libyaml if present."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen: set[str] = set()
@@ -171,7 +170,7 @@ class _PlainLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: igno
 
 
 def _check_events(raw: bytes) -> None:
-    """Refuse an alias, for a small file can unfold without end, and what is nested beyond reason.
+    """Refuse aliases, since a small file could expand without limit, and deep nesting.
 
     Raises:
         yaml.YAMLError, RecursionError: accordingly.
@@ -188,21 +187,21 @@ def _check_events(raw: bytes) -> None:
 
 
 def read_yaml(path: Path, adapter: TypeAdapter[T], *, most: int = MOST_BYTES) -> T:
-    """The content of a YAML file, checked against what is expected of it.
+    """Return the validated content of a YAML file.
 
     Args:
         path: the file.
-        adapter: what is expected.
-        most: the most bytes it may hold.
+        adapter: the expected type.
+        most: maximum size in bytes.
 
     Raises:
-        SceneError: where the file is not there, too large, not plain YAML, or not as expected:
+        SceneError: the file is missing, too large, not plain YAML, or not of the expected type:
             path, line or field, and what was found.
     """
     raw = read_bytes(path, most=most)
     try:
         _check_events(raw)
-        # A SafeLoader underneath: it builds plain values alone.
+        # The loader derives from SafeLoader: it builds plain values only.
         content = yaml.load(raw, Loader=_PlainLoader)  # noqa: S506
     except yaml.MarkedYAMLError as error:
         line = f"line {error.problem_mark.line + 1}" if error.problem_mark else "the file"
@@ -217,7 +216,7 @@ def read_yaml(path: Path, adapter: TypeAdapter[T], *, most: int = MOST_BYTES) ->
 
 
 def first_problem(error: ValidationError) -> str:
-    """The first wrong field of a file, as ``rooms[3].dims: expected ..., found ...``."""
+    """Return a file's first wrong field as ``rooms[3].dims: expected ..., found ...``."""
     problems = error.errors(include_url=False, include_context=False)
     first = problems[0]
     field = ""
@@ -228,25 +227,25 @@ def first_problem(error: ValidationError) -> str:
     found = "" if silent else f", found {short(first['input'])}"
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
     if not field and first["type"] == "value_error":
-        return f"{message}{more}"  # a check across fields, which names them itself
+        return f"{message}{more}"  # a check across fields names them itself
     return f"{field.removeprefix('.') or 'the whole file'}: {message}{found}{more}"
 
 
 def short(value: Any) -> str:
-    """A value as an error message shows it: on one line and bounded."""
+    """Return a value as an error message shows it: on one line and bounded."""
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def write_atomic(path: Path, text: str) -> None:
-    """Write a text file that is whole at every instant: the old content or the new.
+    """Write a text file atomically: readers see the old content or the new.
 
     Args:
-        path: the file; its folder is made where it is missing.
-        text: what it shall hold.
+        path: the file; its folder is created if missing.
+        text: the content.
 
     Raises:
-        SceneError: where it cannot be written.
+        SceneError: it cannot be written.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
-"""What sets a changed copy of a scene apart from the scene, as JSON, and the copy made from it.
+"""Difference between a scene and a changed copy, as JSON, and the copy rebuilt from it.
 
-A copy that somebody opened a door in differs in one link of hundreds: what is written is what
-differs, to the last bit of every number, so that a saved state stays small and is exact.
+A copy with one opened door differs in one link of hundreds. Only the differing parts are written,
+with every number exact to the last bit, so that a saved state is small and exact.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from navloom.scenes.scene import Scene
 
 _MOST_PARTS = 1_000_000
 _LOADED = "loaded"
-"""Whether the copy is still known by what its scene was loaded by."""
+"""Key: whether the copy still has the origin URI of its scene."""
 
 
 def difference(scene: Scene, changed: Scene) -> dict[str, Any]:
-    """What sets a copy apart, as JSON.
+    """Return the difference between a scene and a changed copy as JSON.
 
     Args:
-        scene: the scene.
-        changed: a changed copy.
+        scene: the original.
+        changed: the changed copy.
 
     Returns:
-        By field. Of a tuple, its parts in turn: ``[first, end]``, a run of the scene's own, or a
-        part of the copy's own, whole; of anything else, its value.
+        Changed fields by name. A tuple is a list of ``[first, end]``, a range of the original's
+        parts, and new parts in full. Any other field is its new value.
     """
     told: dict[str, Any] = {_LOADED: changed.origin == scene.origin}
     for name in Scene.model_fields:
@@ -40,14 +40,14 @@ def difference(scene: Scene, changed: Scene) -> dict[str, Any]:
 
 
 def with_difference(scene: Scene, told: Mapping[str, Any]) -> Scene:
-    """The copy that :func:`difference` told of.
+    """Rebuild the changed copy from a scene and a result of :func:`difference`.
 
     Args:
-        scene: the scene that it is a copy of.
-        told: what sets it apart; nobody vouches for it.
+        scene: the original.
+        told: the difference; untrusted.
 
     Raises:
-        SceneError: it is no difference of this scene, or leaves no sound one.
+        SceneError: it is no difference of this scene, or the result is no valid scene.
     """
     fields = {name: getattr(scene, name) for name in Scene.model_fields}
     for name, value in told.items():

@@ -1,8 +1,8 @@
-"""Distances over a scene and whatever else is computed once per scene; headings between points.
+"""Shortest-path tables of a scene, per-scene caching, and headings between points.
 
-``hop_table(scene)`` is all pairs of H (hops; ties broken by metres); ``metre_table(scene, metric)``
-all pairs of G under ``metric="2d"`` (NavCraft) or ``"3d"`` (R2R). A disconnected graph is fine:
-what cannot be reached is at infinity. Tables are kept for as long as their scene is alive.
+``hop_table(scene)`` holds all pairs of H (hops; ties broken by metres). ``metre_table(scene,
+metric)`` holds all pairs of G under ``metric="2d"`` (NavCraft) or ``"3d"`` (R2R). Graphs may be
+disconnected: unreachable pairs are at infinity. Tables are kept as long as their scene is alive.
 
 Headings and elevations are in radians; heading 0 looks along -z and grows clockwise seen from
 above.
@@ -29,27 +29,27 @@ Metric = Literal["2d", "3d"]
 P = ParamSpec("P")
 T = TypeVar("T")
 _HOP = 1e6
-"""A hop outweighs any metres on the way, so metres only break ties."""
+"""Cost of a hop: it outweighs any metres of a path, so metres only break ties."""
 
 
 SECTOR_RAD = math.radians(45)
 STEEP_RAD = math.radians(12)
-"""From here on a way goes up or down. Of the 10,274 ways of 25 Matterport scans 93 % rise or fall
-by less than 10 degrees and 6 % by more than 12: hardly anything lies between a floor that is not
-quite level and stairs."""
+"""Elevation from which an edge counts as up or down. Of 10,274 directed edges of 25 Matterport
+scans 93 % rise or fall by less than 10 degrees and 6 % by more than 12. Hardly any lie between
+uneven floors and stairs."""
 _SAME = 1e-9
 
 
 def per_scene(scene: Scene, key: Hashable, make: Callable[[], T]) -> T:
-    """Make something once per scene and keep it as long as the scene lives.
+    """Compute a value once per scene and cache it as long as the scene lives.
 
     Args:
         scene: the scene it belongs to.
-        key: its name among the scene's derived things.
+        key: its name among the scene's cached values.
         make: computes it; called at most once per scene and key.
     """
-    # A frozen model still has a __dict__ (cached_property uses it), and pydantic compares fields
-    # alone, so what is kept here never touches equality or what is written to disk.
+    # A frozen model still has a __dict__ (cached_property uses it). Pydantic compares and writes
+    # fields only, so cached values affect neither equality nor files.
     kept: dict[Hashable, Any] = scene.__dict__.setdefault("_derived", {})
     if key not in kept:
         kept[key] = make()
@@ -58,7 +58,7 @@ def per_scene(scene: Scene, key: Hashable, make: Callable[[], T]) -> T:
 
 
 def kept_per_scene(make: Callable[Concatenate[Scene, P], T]) -> Callable[Concatenate[Scene, P], T]:
-    """Keep what a function makes of a scene, and of hashable arguments, by :func:`per_scene`."""
+    """Cache a function's results per scene and hashable arguments, by :func:`per_scene`."""
     name = f"{make.__module__}.{make.__qualname__}"
 
     @wraps(make)
@@ -70,13 +70,13 @@ def kept_per_scene(make: Callable[Concatenate[Scene, P], T]) -> Callable[Concate
 
 
 def forget(scene: Scene, key: Hashable) -> None:
-    """Let go of what :func:`per_scene` keeps: it is made again where it is asked for."""
+    """Drop a value that :func:`per_scene` cached; it is computed again on the next use."""
     scene.__dict__.get("_derived", {}).pop(key, None)
 
 
 @kept_per_scene
 def scene_hash(scene: Scene) -> str:
-    """A hash of all that a scene holds; once per scene."""
+    """Return a SHA-256 of a scene's whole content, computed once per scene."""
     return sha256(scene.model_dump_json().encode()).hexdigest()
 
 
@@ -87,8 +87,8 @@ class DistanceTable:
     Attributes:
         nodes: viewpoint ids; row and column i belong to ``nodes[i]``.
         index: the row of each viewpoint id.
-        metres: (n, n) shortest distances, ``inf`` where there is no way.
-        before: (n, n) predecessor of column on the way from row, negative where there is none.
+        metres: (n, n) shortest distances, ``inf`` for unreachable pairs.
+        before: (n, n) predecessor of column on the path from row, negative for none.
     """
 
     nodes: tuple[str, ...]
@@ -97,11 +97,11 @@ class DistanceTable:
     before: NDArray[np.int32]
 
     def distance(self, a: str, b: str) -> float:
-        """Metres from viewpoint a to viewpoint b; ``inf`` where there is no way."""
+        """Return metres from viewpoint a to viewpoint b; ``inf`` if unreachable."""
         return float(self.metres[self.index[a], self.index[b]])
 
     def path(self, a: str, b: str) -> list[str] | None:
-        """Viewpoints from a to b, both included; None where there is no way."""
+        """Return the viewpoints from a to b, both included; None if unreachable."""
         return _walk_back(self.nodes, self.before, self.index[a], self.index[b], self.metres)
 
 
@@ -112,8 +112,8 @@ class HopTable:
     Attributes:
         nodes: region ids; row and column i belong to ``nodes[i]``.
         index: the row of each region id.
-        hops: (n, n) hop counts, -1 where there is no way.
-        before: (n, n) predecessors, negative where there is none.
+        hops: (n, n) hop counts, -1 for unreachable pairs.
+        before: (n, n) predecessors, negative for none.
     """
 
     nodes: tuple[str, ...]
@@ -122,12 +122,12 @@ class HopTable:
     before: NDArray[np.int32]
 
     def distance(self, a: str, b: str) -> int | None:
-        """Hops from region a to region b; None where there is no way."""
+        """Return hops from region a to region b; None if unreachable."""
         hops = int(self.hops[self.index[a], self.index[b]])
         return None if hops < 0 else hops
 
     def path(self, a: str, b: str) -> list[str] | None:
-        """Regions from a to b, both included; None where there is no way."""
+        """Return the regions from a to b, both included; None if unreachable."""
         return _walk_back(self.nodes, self.before, self.index[a], self.index[b], self.hops)
 
 
@@ -144,7 +144,7 @@ def _walk_back(
 
 @kept_per_scene
 def hop_table(scene: Scene) -> HopTable:
-    """The all-pairs table over H, made on first use."""
+    """Return the all-pairs table over H, computed on first use."""
     nodes, index, cost, before = _all_pairs(
         scene.region_graph(), lambda data: _HOP + data["metres"]
     )
@@ -155,7 +155,7 @@ def hop_table(scene: Scene) -> HopTable:
 
 
 def metre_table(scene: Scene, metric: Metric = "2d") -> DistanceTable:
-    """The all-pairs table over G, made on first use.
+    """Return the all-pairs table over G, computed on first use.
 
     Args:
         scene: the scene.
@@ -171,11 +171,11 @@ def metre_table(scene: Scene, metric: Metric = "2d") -> DistanceTable:
 
 
 def metre_table_without(scene: Scene, closed: Iterable[tuple[str, str]]) -> DistanceTable:
-    """The all-pairs table over G under ``"2d"`` without some of its edges, made anew.
+    """Compute the all-pairs table over G under ``"2d"`` without some edges.
 
     Args:
         scene: the scene.
-        closed: the two viewpoints of each edge that nobody takes, either way round.
+        closed: the two viewpoints of each removed edge, in either order.
 
     Returns:
         A table whose rows are those of :func:`metre_table`.
@@ -204,13 +204,13 @@ def _all_pairs(
 
 
 def wrapped(angle: float) -> float:
-    """An angle in radians brought into [0, 2 pi)."""
+    """Wrap an angle in radians to [0, 2 pi)."""
     turned = angle % (2 * math.pi)
     return 0.0 if turned == 2 * math.pi else turned
 
 
 def turn_between(start: float, end: float) -> float:
-    """The shorter turn from one heading to another in radians, in (-pi, pi]; clockwise is positive.
+    """Return the shorter turn between two headings, radians in (-pi, pi], clockwise positive.
 
     >>> round(math.degrees(turn_between(math.radians(350), math.radians(20))))
     30
@@ -220,7 +220,7 @@ def turn_between(start: float, end: float) -> float:
 
 
 def heading_to(start: Point3, end: Point3) -> float:
-    """The heading from one point to another in radians in [0, 2 pi); 0 straight up or down.
+    """Return the heading between two points, radians in [0, 2 pi); 0 straight up or down.
 
     >>> round(math.degrees(heading_to((0, 0, 0), (1, 0, 0))))
     90
@@ -232,20 +232,20 @@ def heading_to(start: Point3, end: Point3) -> float:
 
 
 def elevation_to(start: Point3, end: Point3) -> float:
-    """The elevation from one point to another in radians in [-pi/2, pi/2], positive upwards."""
+    """Return the elevation between two points, radians in [-pi/2, pi/2], positive upwards."""
     return math.atan2(end[1] - start[1], math.hypot(end[0] - start[0], end[2] - start[2]))
 
 
 def sector_of(heading: float) -> int:
-    """Which of eight sectors a heading (radians) lies in; the k-th is centred on k x 45 degrees."""
+    """Return which of eight sectors holds a heading; the k-th is centred on k x 45 degrees."""
     return math.floor((wrapped(heading) + SECTOR_RAD / 2) / SECTOR_RAD) % 8
 
 
 def up_or_down(elevation: float) -> str:
-    """``"up"``, ``"down"``, or ``""`` for a way that is about level.
+    """Return ``"up"``, ``"down"``, or ``""`` for a direction that is about level.
 
     Args:
-        elevation: of the way, in radians.
+        elevation: of the direction, in radians.
     """
     if abs(elevation) < STEEP_RAD:
         return ""

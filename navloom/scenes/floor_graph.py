@@ -1,12 +1,12 @@
-"""Viewpoints on a level floor: the one maker of navigation graphs.
+"""Navigation graph of a level floor: places viewpoints on free floor and joins them by edges.
 
-A viewpoint stands about every two metres on the free floor, and an edge is a straight way over it.
-Where something hides two parts of a floor from each other, viewpoints are added at the corners that
-the shortest way between them goes round. What is free floor, whoever asks has found out: from a
-home's true geometry (:mod:`navloom_worlds.homes.freespace`), from boxes alone
-(:mod:`navloom.scenes.box_graph`) or from a mesh (:mod:`navloom_worlds.geometry.walkable`).
+Viewpoints stand about every two metres on the free floor. An edge is a straight path over it. If
+obstacles hide two parts of a floor from each other, viewpoints are added at the corners of the
+shortest path between them. The caller supplies the free floor: from a home's true geometry
+(:mod:`navloom_worlds.homes.freespace`), from boxes (:mod:`navloom.scenes.box_graph`) or from a mesh
+(:mod:`navloom_worlds.geometry.walkable`).
 
-Which places on a floor see each other: what shortest ways round furniture are found on.
+The module also computes the visibility graph on which shortest paths around furniture are found.
 """
 
 from __future__ import annotations
@@ -26,20 +26,19 @@ from navloom.errors import SceneError
 from navloom.scenes.scene import Edge, Point2, Point3, Viewpoint, distance_2d
 
 _SLACK = 0.002
-"""Metres that rounding to millimetres may move a corner, and more."""
+"""Metres, more than rounding to millimetres may move a corner."""
 
 
 def see_each_other(floor: Polygon, points: Sequence[Point2]) -> tuple[Polygon, nx.Graph[Point2]]:
-    """What sees what, of places on a floor and the corners round which a shortest way may turn.
+    """Return the visibility graph of points on a floor and the floor's reflex corners.
 
     Args:
-        floor: a polygon; the shortest way between two of its places turns at corners of it alone,
-            those at which it has more than half a turn.
-        points: places on it.
+        floor: a polygon. Shortest paths over it bend only at its reflex corners.
+        points: positions on it.
 
     Returns:
-        The floor, a little wider, prepared for tests of what it covers: corners are rounded to
-        millimetres. And the graph of the points and such corners, each edge with its ``metres``.
+        The floor, grown by a slack for corners rounded to millimetres and prepared for coverage
+        tests. The graph of the points and corners, each edge with its ``metres``.
     """
     roomy = floor.buffer(_SLACK, join_style="mitre")
     shapely.prepare(roomy)
@@ -56,7 +55,7 @@ def see_each_other(floor: Polygon, points: Sequence[Point2]) -> tuple[Polygon, n
 
 
 def _inner_corners(floor: Polygon) -> list[Point2]:
-    """The corners at which a floor has more than half a turn, to the millimetre."""
+    """Return a floor's reflex corners (interior angle over 180 degrees), in whole millimetres."""
     found: set[Point2] = set()
     turned = shapely.orient_polygons(floor)
     for ring in (turned.exterior, *turned.interiors):
@@ -68,19 +67,19 @@ def _inner_corners(floor: Polygon) -> list[Point2]:
 
 
 BODY = 0.2
-"""Radius in metres of the person whose ways these are."""
+"""Radius in metres of the person for whom the graph is built."""
 SPACING = 2.0
-"""About how far viewpoints stand apart, in metres."""
+"""Approximate distance between viewpoints, in metres."""
 LONGEST = 3.0
-"""The longest edge in metres, but for stairs."""
+"""Longest edge in metres, except on stairs."""
 APART = 0.1
-"""Metres between viewpoints of floors that share their place."""
+"""Least distance in metres between viewpoints of overlapping floors."""
 _LATTICE = 0.25
-"""Metres between the places that are tried for a viewpoint."""
+"""Grid spacing in metres of candidate positions for a viewpoint."""
 
 
 class BlockedError(SceneError):
-    """A region that a person cannot walk all of: ``region`` says which."""
+    """Error: a person cannot reach all of a region's floor; ``region`` is its name."""
 
     def __init__(self, region: str, reason: str) -> None:
         super().__init__(f"{region}: {reason}")
@@ -89,16 +88,16 @@ class BlockedError(SceneError):
 
 @dataclass
 class FreeFloor:
-    """A level floor while viewpoints are placed on it.
+    """Level floor on which viewpoints are being placed.
 
     Attributes:
-        name: what it is called in errors.
+        name: its name in errors.
         number: its viewpoints are called ``<number>_<index>``.
         height: of the floor (y), in metres.
-        shape: what viewpoints are spread over.
+        shape: the area over which viewpoints are spread.
         region: the id of the region that it belongs to, if there is one.
-        body: radius in metres of the body whose viewpoints they are.
-        free: where the middle of a body may be, within ``shape``.
+        body: radius in metres of the body for which viewpoints are placed.
+        free: where the centre of the body may be, within ``shape``.
         stands: its viewpoints so far; those at another height (on stairs) are not on the floor.
     """
 
@@ -112,7 +111,7 @@ class FreeFloor:
     body: float = BODY
 
     def stand(self, place: Point2, height: float | None = None) -> Viewpoint:
-        """The viewpoint at a place: the one that is there already, else a new one."""
+        """Return the viewpoint at a position: the existing one, else a new one."""
         y = self.height if height is None else height
         at: Point3 = (round(place[0], 3), y, round(place[1], 3))
         if (known := next((v for v in self.stands if v.position == at), None)) is not None:
@@ -123,33 +122,32 @@ class FreeFloor:
 
     @property
     def level(self) -> list[Viewpoint]:
-        """Its viewpoints, without those on stairs."""
+        """Viewpoints on the floor itself, without those on stairs."""
         return [v for v in self.stands if v.position[1] == self.height]
 
 
 def flat(viewpoint: Viewpoint) -> Point2:
-    """Where a viewpoint is, seen from above."""
+    """Return a viewpoint's position on the ground plane."""
     return viewpoint.position[0], viewpoint.position[2]
 
 
 def in_reach(a: Viewpoint, b: Viewpoint) -> bool:
-    """Whether two viewpoints are near enough for an edge, and not in the same place."""
+    """Check whether two viewpoints are near enough for an edge, and not at the same position."""
     return 0 < distance_2d(a.position, b.position) <= LONGEST
 
 
 def fill(room: FreeFloor, kept: Sequence[Point2] = ()) -> list[Edge]:
-    """Place viewpoints all over a floor, as far as one can walk from those it has, and join them.
+    """Place viewpoints on the part of a floor reachable from its existing ones, and join them.
 
     Args:
-        room: its ``stands`` grow.
-        kept: places that are somebody else's: none of the new ones is within 10 cm of them.
+        room: the floor; its ``stands`` grow.
+        kept: positions that belong to others: new viewpoints keep 10 cm off them.
 
     Returns:
-        The edges between its level viewpoints; one can walk from each to each other.
+        The edges between its level viewpoints; they form one connected graph.
 
     Raises:
-        BlockedError: there is no free floor, or the viewpoints it has stand on parts of it that
-            are apart.
+        BlockedError: there is no free floor, or the existing viewpoints stand on separate parts.
     """
     floor = _walked_part(room)
     level = room.level
@@ -163,7 +161,7 @@ def fill(room: FreeFloor, kept: Sequence[Point2] = ()) -> list[Edge]:
 
 
 def _walked_part(room: FreeFloor) -> Polygon:
-    """The part of a room's free floor that its gates lead to; the largest where it has none."""
+    """Return the part of a room's free floor that holds its viewpoints, else the largest part."""
     parts: list[Polygon] = [p for p in shapely.get_parts(room.free) if p.area > 0]
     if not parts:
         raise BlockedError(room.name, "there is no free floor.")
@@ -179,7 +177,7 @@ def _walked_part(room: FreeFloor) -> Polygon:
 def _places(
     room: FreeFloor, floor: Polygon, taken: Sequence[Point2], kept: Sequence[Point2]
 ) -> Iterator[Point2]:
-    """Of each cell, the free place nearest to its middle that is not near another viewpoint."""
+    """Yield for each grid cell the free position nearest its centre, off other viewpoints."""
     left, near, right, far = room.shape.bounds
     body = room.body
     xs = np.round(np.arange(left + body, right - body + 1e-6, _LATTICE), 3)
@@ -201,7 +199,7 @@ def _places(
             )
             if metres.size == 0 or np.isinf(metres.min()):
                 continue
-            # The first of those that are as near, whatever the last bits say.
+            # Rounded, so that of equally near positions the first wins on every machine.
             best = int(np.argmin(np.round(metres, 6)))
             point = float(x[best]), float(z[best])
             x, z = _away(x, z, point)
@@ -211,7 +209,7 @@ def _places(
 def _away(
     x: np.ndarray, z: np.ndarray, point: Point2, metres: float = 0.6 * SPACING
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The places that are not near a point."""
+    """Return the positions that are not near a point."""
     keep = (x - point[0]) ** 2 + (z - point[1]) ** 2 >= metres**2
     return x[keep], z[keep]
 
@@ -226,9 +224,9 @@ def _straight_ways(stands: Sequence[Viewpoint], floor: Polygon) -> list[Edge]:
 
 
 def _go_round(room: FreeFloor, floor: Polygon, level: list[Viewpoint]) -> list[Edge]:
-    """Join the parts of a room that furniture hides from each other; all its edges then.
+    """Join the parts of a room that furniture hides from each other; return all its edges.
 
-    The shortest way between two places of a polygon turns at corners of it alone.
+    The shortest path between two points of a polygon bends only at its corners.
     """
     roomy, sight = see_each_other(floor, [flat(v) for v in level])
     at = {flat(v): v for v in level}

@@ -1,4 +1,4 @@
-"""What to say to somebody who named a place that a scene has not."""
+"""Suggestions for error messages about a viewpoint name that a scene does not have."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ _MOST_ROOMS = 6
 
 
 def viewpoint_hint(scene: Scene, name: str) -> str:
-    """Which viewpoints are there, for one who named none of them, as the tail of a message.
+    """Return the tail of an error message that suggests existing viewpoints.
 
-    Those with a name like it; else those of rooms with a name like it; else one of each room.
+    It names viewpoints with a similar name, else those of rooms with a similar name, else one
+    viewpoint of each of a few rooms.
     """
     name = str(name)[:100]
     if near := did_you_mean(name, scene.viewpoint_by_id):

@@ -1,12 +1,12 @@
-"""Names of a scene: their kinds, the room types that labels fit, and the JSON that a model reads.
+"""Lexicon of item names and room types, and the scene JSON that a model reads.
 
-The words are data, in ``lexicon.yaml`` beside this file. A name that is not listed is known by its
-head: the longest ending that is listed ("stack of old towels" by "towel"). A head that says too
-little is not guessed from, since a wrong kind is worse than none: it would have a robot carry a
-fuse box. Names come from scene files, so they are untrusted: they are cut to a bounded length and
-only ever looked up.
+The words are data, in ``lexicon.yaml`` beside this file. A name that is not listed is classified by
+its head: the longest listed ending ("stack of old towels" by "towel"). A head that is too general
+is not used, since a wrong kind is worse than none: a robot would be asked to carry a fuse box.
+Names come from scene files, so they are untrusted. They are cut to a bounded length and only looked
+up.
 
-``scene_json`` is what a model reads of a scene, the JSON of CoNavBench A.10.1:
+``scene_json`` is the scene as models read it, the JSON of CoNavBench A.10.1:
 ``{"floor_1": {"region": [{"id": ...}], "link": ["A_1 <-> B_2", ...],
 "item": [{"region": ..., "asset": [...], "object": [...]}]}}``. Names are unique within a list and
 safe to quote (see :func:`navloom.scenes.scene.prompt_name`); structure is left out. A link between
@@ -53,7 +53,7 @@ ROOM_TYPES: tuple[str, ...] = (
     "Dressing Room",
     "Entryway / Foyer",
 )
-"""The types a room may have, in the paper's words and order (CoNavBench A.12)."""
+"""Room types, in the paper's words and order (CoNavBench A.12)."""
 
 Group = Literal["surface", "asset", "object", "structure"]
 _GROUPS: tuple[Group, ...] = ("surface", "asset", "object", "structure")
@@ -61,7 +61,7 @@ _NO_TYPE = "none"
 _MOST_BYTES = 500_000
 _MOST_CHARACTERS = 120
 _MOST_WORDS = 5
-"""Words in the longest ending that is looked up."""
+"""Number of words in the longest ending that is looked up."""
 
 _NUMBERED = re.compile(r"\s*_\d+$")
 _ELSEWHERE = re.compile(r"\s*/\s*(other\s?room|outside)\b|\s+behind$")
@@ -71,7 +71,7 @@ _OF = re.compile(r"\s+of\s+")
 
 
 class Lexicon(BaseModel):
-    """The content of a ``lexicon.yaml``; its own comments say what each key means."""
+    """Content of a ``lexicon.yaml``; the file's comments explain each key."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -109,14 +109,14 @@ _LEXICON = TypeAdapter(Lexicon)
 
 
 def load_lexicon(path: Path) -> Lexicon:
-    """Read and check a lexicon.
+    """Load and validate a lexicon.
 
     Args:
         path: a YAML file with the keys of :class:`Lexicon`.
 
     Raises:
-        SceneError: where the file is not there or not YAML, a key is unknown or missing, a name
-            stands twice or is not in plain lower case, or a room type is not one of the paper's.
+        SceneError: the file is missing or not YAML, a key is unknown or missing, a name is listed
+            twice or is not in plain lower case, or a room type is not one of the paper's.
     """
     return read_yaml(path, _LEXICON, most=_MOST_BYTES)
 
@@ -128,20 +128,20 @@ def _lexicon() -> Lexicon:
 
 @cache
 def word_table(name: str) -> dict[str, str]:
-    """A table of ``words.yaml``, where words that rules go by are kept: read once.
+    """Return a table of ``words.yaml``, the word lists of rule-based code; read once.
 
     Args:
         name: of the table.
 
     Returns:
-        A head -> the words that belong to it, as the file's text.
+        Each head word -> the words that belong to it, as the file's text.
     """
     path = Path(str(files("navloom.scenes").joinpath("words.yaml")))
     return read_yaml(path, TypeAdapter(dict[str, dict[str, str]]), most=_MOST_BYTES)[name]
 
 
 def canons(table: str) -> dict[str, str]:
-    """Each word of a table of synonyms -> the head it stands under."""
+    """Return each word of a synonym table -> its head word."""
     return {word: head for head, words in word_table(table).items() for word in words.split()}
 
 
@@ -152,15 +152,15 @@ def _groups() -> dict[str, Group]:
 
 
 def classify(name: str) -> ItemKind | None:
-    """Say whether a name means an asset, an object or structure.
+    """Classify a name as an asset, an object or structure.
 
     Args:
-        name: a thing's name in its source's words, such as ``"stack of towels"`` or
+        name: an item's name in its source's words, such as ``"stack of towels"`` or
             ``"chair _2"``.
 
     Returns:
         ``"asset"`` (fixed furniture, appliances: CoNavBench A.10.1), ``"object"`` (portable),
-        ``"structure"`` (neither), or None where the lexicon cannot tell.
+        ``"structure"`` (neither), or None if the lexicon does not know it.
 
     >>> classify("kitchen cabinet"), classify("cabinet door"), classify("stack of towels")
     ('asset', 'structure', 'object')
@@ -170,7 +170,7 @@ def classify(name: str) -> ItemKind | None:
 
 
 def is_surface(name: str) -> bool:
-    """Whether a name means an asset that one can put a thing on, as far as a name can say.
+    """Check by its name whether an item is an asset that objects can be put on.
 
     >>> is_surface("coffee table"), is_surface("bathtub"), is_surface("cup")
     (True, False, False)
@@ -179,7 +179,7 @@ def is_surface(name: str) -> bool:
 
 
 def unlisted(names: Iterable[str]) -> Counter[str]:
-    """Count the names that :func:`classify` cannot tell, most frequent first when printed."""
+    """Count the names that :func:`classify` does not know, most frequent first when printed."""
     return Counter(name for name in names if classify(name) is None)
 
 
@@ -199,13 +199,13 @@ def _unnumbered(name: str) -> str:
 
 
 def endings(name: str) -> Iterator[str]:
-    """What a name may be looked up by in a table of words, the most telling first.
+    """Yield the forms by which a name may be looked up in a word table, most specific first.
 
-    The whole name, then the endings of its head, longest first; each as it stands and as what it
-    may be the plural of.
+    They are the whole name, then the endings of its head, longest first. Each is given as it stands
+    and in its possible singulars.
 
     Args:
-        name: a thing's name in its source's words, or as models write it (``coffee_table``).
+        name: an item's name in its source's words, or as models write it (``coffee_table``).
 
     >>> list(endings("stack of old towels"))[-4:]
     ['old towels', 'old towel', 'towels', 'towel']
@@ -219,7 +219,7 @@ def endings(name: str) -> Iterator[str]:
 
 
 def listed_name(name: str) -> str | None:
-    """The name of the lexicon that a thing is known by; None where it knows none.
+    """Return the lexicon entry that matches a name; None if there is none.
 
     >>> listed_name("stack of old towels"), listed_name("gadget")
     ('towel', None)
@@ -228,7 +228,7 @@ def listed_name(name: str) -> str | None:
 
 
 def _head(text: str) -> list[str]:
-    """The words of what a phrase names: of "stack of towels" what is stacked."""
+    """Return the words of a phrase's head noun: the towels of "stack of towels"."""
     head, *rest = _OF.split(text, maxsplit=1)
     if (
         rest
@@ -246,7 +246,7 @@ def _head_endings(words: list[str]) -> Iterator[str]:
 
 
 def plain_words(text: str) -> str:
-    """A text in lower case, as letters and digits with single spaces between words.
+    """Normalize a text to lower-case letters and digits with single spaces between words.
 
     >>> plain_words("The  L-shaped sofa!")
     'the l shaped sofa'
@@ -255,7 +255,7 @@ def plain_words(text: str) -> str:
 
 
 def _same(groups: list[Group | None]) -> Group | None:
-    """The one group of all parts; a surface and another asset make an asset."""
+    """Return the one group of all parts; a surface and another asset make an asset."""
     found = set(groups)
     if found == {"surface", "asset"}:
         return "asset"
@@ -274,7 +274,7 @@ def _phrase(text: str) -> Group | None:
 
 
 def _singulars(word: str) -> list[str]:
-    """The word as it stands, then what it may be the plural of."""
+    """Return the word as it stands, then its possible singulars."""
     forms = [word]
     for ending, singular in (("ves", "f"), ("ves", "fe"), ("ies", "y"), ("es", ""), ("s", "")):
         if word.endswith(ending) and len(word) > len(ending) + 1:
@@ -283,14 +283,14 @@ def _singulars(word: str) -> list[str]:
 
 
 def room_types(label: str) -> frozenset[str]:
-    """The paper's room types that a label fits.
+    """Return the paper's room types that a label fits.
 
     Args:
         label: a region's type in its source's words. A compound label, such as
             ``"kitchen/living room"``, fits the type of each of its parts.
 
     Returns:
-        Some of :data:`ROOM_TYPES`; empty where none fits (``"other"``, ``"Unknown"``).
+        Some of :data:`ROOM_TYPES`; empty if none fits (``"other"``, ``"Unknown"``).
     """
     table = _room_table()
     whole = table.get(plain_words(label[:_MOST_CHARACTERS]))
@@ -303,13 +303,13 @@ def room_types(label: str) -> frozenset[str]:
 
 
 def room_names(types: Collection[str]) -> list[str]:
-    """What rooms of some of the paper's types are called, in plain lower case."""
+    """Return the lexicon's names for rooms of the given types, in plain lower case."""
     return [name for name, found in _room_table().items() if found & set(types)]
 
 
 @cache
 def known_words() -> frozenset[str]:
-    """Every single word that stands in a name of the lexicon: what need not be a slip of a pen."""
+    """Return every single word of the lexicon's names, which need no spelling correction."""
     return frozenset(word for name in (*_groups(), *_room_table()) for word in name.split())
 
 
@@ -323,12 +323,12 @@ def _room_table() -> dict[str, frozenset[str]]:
 
 
 def item_names(scene: Scene, region: str, kind: ItemKind) -> list[str]:
-    """The distinct names of one kind of item in a region, as models read them, in scene order."""
+    """Return the distinct names of a region's items of one kind, for models, in scene order."""
     return list(dict.fromkeys(item.prompt_name for item in scene.items_in(region, kind)))
 
 
 def scene_prompt(scene: Scene) -> dict[str, Any]:
-    """The scene as generators read it; see the module's docstring for its form."""
+    """Return the scene as models read it; the module's docstring describes the form."""
     floor_of = {region.id: region.floor for region in scene.regions}
     floors: dict[str, Any] = {}
     for floor in sorted(scene.floors, key=lambda f: f.id):
@@ -358,5 +358,5 @@ def scene_prompt(scene: Scene) -> dict[str, Any]:
 
 @kept_per_scene
 def scene_json(scene: Scene) -> str:
-    """The scene as the paper's prompts show it, made once per scene."""
+    """Return the scene as JSON text for the paper's prompts, made once per scene."""
     return json.dumps(scene_prompt(scene))

@@ -1,12 +1,12 @@
-"""Whether a body may use a link: a quick estimate from the link's figures, or the driven truth.
+"""Passability of links for bodies: a quick estimate from link dimensions, or the driven truth.
 
-The estimate compares what a link says of itself (clear width, sill, rise, kind of door, head room)
-with the body, as CapNav reads it (supplementary A). A figure that a link does not give is taken to
-be passable, and furniture and turning room are not looked at: it costs nothing and is no truth.
+The estimate compares a link's dimensions (clear width, sill, rise, kind of door, head room) with
+the body, as CapNav defines it (supplementary A). Unknown dimensions count as passable, and
+furniture and turning room are ignored. The estimate costs nothing and may be wrong.
 
-The truth is driven: a package that moves bodies through geometry drives each body through each link
+For the truth, a package that moves bodies through geometry drives each body through each link
 (entry point ``driven`` of ``navloom.traversability``; :mod:`navloom_worlds.motion.by_driving`).
-Scenes without walls of their own have the estimate alone.
+Scenes without walls of their own have the estimate only.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ Barrier = Literal["stairs", "elevator", "door", "narrow", "head room", "sill", "
 BARRIERS: tuple[Barrier, ...] = (
     "narrow", "step", "sill", "stairs", "door", "elevator", "head room"
 )  # fmt: skip
-"""Every kind of barrier that figures tell of, in the order of tables."""
+"""Every kind of barrier in the order of tables."""
 _EPS = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class LinkFault:
-    """One reason why a body cannot use a link.
+    """Reason why a body cannot use a link.
 
     Attributes:
-        kind: of barrier.
-        note: in words.
+        kind: kind of barrier.
+        note: the reason in words.
     """
 
     kind: Barrier
@@ -43,18 +43,18 @@ class LinkFault:
 
 
 def truth(scene: Scene, bodies: tuple[Embodiment, ...] | None = None) -> Traversability:
-    """Whether bodies may use the links of a scene: driven where it has walls, else estimated.
+    """Return the best known traversability: driven if the scene has walls, else estimated.
 
-    Driving a home takes ten seconds or more and is kept in the cache, a table a body.
+    Driving a home takes ten seconds or more. Results are cached on disk, one table a body.
 
     Args:
         scene: any scene.
-        bodies: whose; the five of the benchmark unless given.
+        bodies: the bodies; the five of the benchmark unless given.
 
     Raises:
         SceneError: the scene's geometry is broken, or it has no floor.
     """
-    # Of scans nobody knows to a centimetre where rooms end and links are.
+    # In scans the borders of rooms and links are not known to a centimetre.
     if not scene.walls or not has_geometry(scene):
         return estimate(scene, bodies)
     drive = plugin(TERRAIN, "driven", "Driving bodies through a scene", SceneError)
@@ -63,13 +63,13 @@ def truth(scene: Scene, bodies: tuple[Embodiment, ...] | None = None) -> Travers
 
 
 def estimate(scene: Scene, bodies: tuple[Embodiment, ...] | None = None) -> Traversability:
-    """Whether bodies may use the links of a scene, by the links' figures.
+    """Estimate from the links' dimensions which bodies can use which links.
 
-    Two regions with several links are joined where one of them is open.
+    Two regions with several links are joined if one of them is passable.
 
     Args:
         scene: any scene.
-        bodies: whose; the five of the benchmark unless given.
+        bodies: the bodies; the five of the benchmark unless given.
     """
     bodies = builtin_bodies() if bodies is None else bodies
     cells: dict[str, dict[Pair, Cell]] = {}
@@ -84,7 +84,7 @@ def estimate(scene: Scene, bodies: tuple[Embodiment, ...] | None = None) -> Trav
 
 
 def table_of(scene: Scene, cells: dict[str, dict[Pair, Cell]]) -> Traversability:
-    """Cells as a table of a scene's regions, which are its nodes."""
+    """Return a traversability table whose nodes are the scene's regions."""
     return Traversability(
         tuple(region.id for region in scene.regions),
         tuple(dict.fromkeys((link.a, link.b) for link in scene.links)),
@@ -95,12 +95,12 @@ def table_of(scene: Scene, cells: dict[str, dict[Pair, Cell]]) -> Traversability
 
 
 def in_words(found: Sequence[LinkFault]) -> str:
-    """Some faults as one note."""
+    """Join the notes of some faults to one text."""
     return "; ".join(fault.note for fault in found)
 
 
 def faults(link: Link, body: Embodiment) -> tuple[LinkFault, ...]:
-    """Every reason in a link's figures why a body cannot use it; none where they let it pass."""
+    """Return every reason in a link's dimensions why a body cannot use it; empty if it can."""
     out: list[LinkFault] = []
 
     def add(kind: Barrier, note: str) -> None:
@@ -126,7 +126,7 @@ def faults(link: Link, body: Embodiment) -> tuple[LinkFault, ...]:
     if level and link.step is not None and abs(link.step) > step:
         crosses = f"and it crosses {body.max_step:.2f} m"
         add("step", f"a rise of {abs(link.step):.2f} m, {crosses}")
-    # A sill lies on the higher of two floors.
+    # A sill lies on the higher of the two floors.
     rise = abs(link.step or 0.0) + (link.threshold or 0.0)
     if not out and link.kind in ("door", "opening") and rise > step:
         add("sill", f"a sill {rise:.3f} m over the floor, and it crosses {body.max_step:.3f} m")

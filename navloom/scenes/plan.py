@@ -1,14 +1,14 @@
-"""A scene from above as one drawing: its floors side by side, with what happens in it on top.
+"""Floor plan of a scene as one page: floors side by side, with routes and marks on top.
 
 x runs to the right and -z up the page, so heading 0 points up; every floor has the same scale.
-Rooms are filled by what they are for and carry their names; a scene without outlines (an R2R
-navigation graph) shows the ground its viewpoints cover. The marks are those of CoNavBench's
-figure 11: a disc where a robot starts, a triangle for the object, a diamond for where it goes, a
-star for the handoff. robot_1 is solid blue and robot_2 dashed orange, which colour-blind readers
-can tell apart; a robot's line is thick while it carries the object.
+Rooms are coloured by type and labelled. A scene without outlines (an R2R navigation graph) shows
+the ground that its viewpoints cover. The marks are those of CoNavBench's figure 11: a disc for a
+robot's start, a triangle for the object, a diamond for its destination, a star for the handoff.
+robot_1 is solid blue and robot_2 dashed orange, which colour-blind readers can distinguish. A
+robot's line is thick while it carries the object.
 
-A :class:`Sheet` is the page. It is SVG; resvg makes a picture of it, with the letters of DejaVu
-Sans from matplotlib's package and of no other font, so that it is the same on every machine.
+A :class:`Sheet` is the page. It is SVG, and resvg renders it to PNG. Only DejaVu Sans from
+matplotlib's package is used, so that the image is the same on every machine.
 """
 
 from __future__ import annotations
@@ -58,12 +58,12 @@ from navloom.scenes.plan_svg import (
 from navloom.scenes.scene import Scene
 
 _GAP, _TITLE, _FOOT = 11.0, 23.0, 36.0
-"""Points between floors, above the rooms for a title, and below them for the numbers' key and the
+"""Points between floors, above the rooms for a title, and below them for the number key and the
 scale."""
 _ROW_GAP, _HEAD = 20.0, 16.0
-"""Points between rows of floors, where a numbers' key fits in, and above a floor for its name."""
+"""Points between rows of floors, enough for a number key, and above a floor for its name."""
 _LEGEND = 14.0
-"""Points of a line of a legend of 7 points; its lines and marks are 2.2 letters wide."""
+"""Line height in points of a legend with 7-point letters; samples are 2.2 letters wide."""
 _FONT = "'DejaVu Sans', Verdana, sans-serif"
 _MOST_PIXELS = 16_000
 
@@ -75,14 +75,14 @@ Rect = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class Route:
-    """One robot's way through a scene.
+    """Route of one robot through a scene.
 
     Attributes:
         points: (floor, x, z) in metres, in order.
         robot: ``robot_1`` or ``robot_2``.
         carried_from: index of the point from which it carries the object; None: never.
-        label: what to call it in words, where that is not its robot.
-        numbered: whether the number of each step stands where it led.
+        label: its name in the legend, if not the robot's.
+        numbered: whether each point carries the number of the step that led to it.
     """
 
     points: tuple[Spot, ...]
@@ -93,18 +93,18 @@ class Route:
 
     @property
     def look(self) -> RouteLook:
-        """How it is drawn."""
+        """Line style of the route."""
         return ROUTES.get(self.robot, RouteLook("#444444"))
 
 
 @dataclass(frozen=True)
 class Mark:
-    """A point that matters: a start, the object, the destination or the handoff.
+    """Marked point: a start, the object, the destination or the handoff.
 
     Attributes:
-        kind: which.
+        kind: kind of mark.
         floor: where it is; ``x`` and ``z`` in metres.
-        label: what it is called, which is written beside it.
+        label: its name, written beside it.
     """
 
     kind: MarkKind
@@ -116,12 +116,12 @@ class Mark:
 
 @dataclass
 class Sheet:
-    """A page, in points (1/72 inch) from its upper left corner, white.
+    """White page in points (1/72 inch) from its upper left corner.
 
     Attributes:
         width: of the page; ``height`` likewise.
-        dpi: dots an inch of a picture of it.
-        nodes: what is drawn, the lowest first.
+        dpi: dots an inch of its PNG.
+        nodes: SVG nodes, the bottom one first.
     """
 
     width: float
@@ -133,19 +133,19 @@ class Sheet:
         self, words: str, at: tuple[float, float], size: float, ink: str = look.NAME,
         *, bold: bool = False, anchor: str = "middle",
     ) -> None:  # fmt: skip
-        """Write words around a point, or from it (``anchor``: start, middle or end)."""
+        """Write text at a point (``anchor``: start, middle or end of the text)."""
         setting = Setting(words, size, not bold)
         node = Pen(1.0).words(setting, (at[0], -at[1]), ink, halo=False, anchor=anchor)
         self.nodes += [node] if words else []
 
     def place(self, nodes: Sequence[Node], bounds: Rect, rect: Rect, *, cut: bool = False) -> None:
-        """Draw nodes in metres of paper into a part of the page.
+        """Draw nodes given in metres of paper into a part of the page.
 
         Args:
-            nodes: what to draw.
+            nodes: the nodes to draw.
             bounds: the least x, the least y = -z, the greatest x and the greatest y of the paper.
-            rect: where it is drawn.
-            cut: whether nothing is drawn beside it.
+            rect: the part of the page.
+            cut: clip at the part's border.
         """
         left, low, right, high = bounds
         x, y, wide, tall = (cm(each, 3) for each in rect)
@@ -156,7 +156,7 @@ class Sheet:
 
     @property
     def svg(self) -> str:
-        """The page as the text of an SVG file; names in it are text, and things have their ids."""
+        """Page as the text of an SVG file; names stay text, and items keep their ids."""
         wide, high = cm(self.width), cm(self.height)
         white = Node("rect", {"width": wide, "height": high, "fill": "#ffffff"})
         shared = {"xmlns": "http://www.w3.org/2000/svg", "font-family": _FONT, "fill": "none"}
@@ -164,7 +164,7 @@ class Sheet:
         return xml(Node("svg", shared | size, (white, *self.nodes))) + "\n"
 
     def png(self, dpi: float | None = None) -> bytes:
-        """The page as a PNG file, with so many dots an inch.
+        """Render the page as a PNG file with ``dpi`` dots an inch.
 
         Raises:
             UsageError: resvg-py is not installed.
@@ -182,7 +182,7 @@ class Sheet:
         return bytes(made)
 
     def savefig(self, path: Path | str, dpi: float | None = None) -> None:
-        """Write the page as ``.svg`` or ``.png``, or as a picture that Pillow writes (``.pdf``).
+        """Write the page as ``.svg`` or ``.png``, or in another Pillow format (``.pdf``).
 
         Raises:
             UsageError: resvg-py is not installed.
@@ -235,26 +235,26 @@ def draw_plan(
     on: Sheet | None = None,
     rect: Rect | None = None,
 ) -> Sheet:
-    """Draw a scene from above, on a page of its own or on a part of one.
+    """Draw a scene's floor plan on a page of its own or on a part of one.
 
     Args:
-        scene: what to draw.
-        routes: where robots go.
-        marks: the points that matter.
+        scene: the scene to draw.
+        routes: routes of robots.
+        marks: points to mark.
         title: one line above the plan.
-        items: also draw the assets, as outlines where sizes are known and dots elsewhere.
-        floors: draw these floors only; all by default.
-        legend: say below the plan what lines and marks mean.
+        items: also draw the assets, as outlines if their sizes are known, else as dots.
+        floors: draw only these floors; all by default.
+        legend: explain lines and marks below the plan.
         graph: also draw viewpoints and edges.
-        labels: whether names and colours tell what rooms are for; else rooms are numbers.
-        above: floors that are shown as they look from above, each by its id.
-        width: inches a page of its own may be wide.
-        height: inches a page of its own may be high.
+        labels: show room types by names and colours; else rooms are numbers.
+        above: top-down images of floors, by floor id.
+        width: maximum width in inches of a page of its own.
+        height: maximum height in inches of a page of its own.
         on: the page to draw on.
-        rect: where on it, in points; all of it by default.
+        rect: the part of it, in points; all of it by default.
 
     Returns:
-        The page; one of its own is no larger than asked, cut to the plan's own proportions.
+        The page. One of its own is no larger than asked, cut to the plan's proportions.
     """
     panels = _panels(plan_data(scene, floors=floors, labels=labels), routes, marks, above)
     entries = legend_entries(routes, marks) if legend else []
@@ -293,7 +293,7 @@ def draw_plan(
 
 
 _CELL, _MOST_ACROSS = (374.4, 316.8), 4
-"""Points, width and height of a home on a sheet of several, and how many stand in a row."""
+"""Width and height in points of a home on a sheet of several, and homes in a row."""
 MOST_PLANS = 24
 
 
@@ -303,12 +303,12 @@ def draw_sheet(
     labels: bool = True,
     above: Callable[[Scene], Mapping[int, FromAbove]] | None = None,
 ) -> Sheet:
-    """Draw the plans of several homes in rows; a single one as large as a page, floor by floor.
+    """Draw the plans of several homes in rows; a single home fills the page, floor by floor.
 
     Args:
         scenes: one home or more, in reading order.
-        labels: whether names and colours tell what rooms are for; else rooms are numbers.
-        above: gives how a home's floors look from above; they are drawn unless it is given.
+        labels: show room types by names and colours; else rooms are numbers.
+        above: returns the top-down images of a home's floors; floors are drawn unless given.
 
     Returns:
         A page of 100 dots an inch.
@@ -328,7 +328,7 @@ def draw_sheet(
 
 
 class _Layout(NamedTuple):
-    """Floors in rows: the scale in points a metre, and the size of it all in points."""
+    """Floors in rows: the scale in points a metre, and the total size in points."""
 
     rows: list[list[_Panel]]
     scale: float
@@ -336,7 +336,7 @@ class _Layout(NamedTuple):
     """Above each floor for its name; 0 for a single floor, which needs none."""
 
     def wide(self, row: Sequence[_Panel]) -> float:
-        """How wide a row is."""
+        """Return the width of a row in points."""
         return sum(panel.width for panel in row) * self.scale + _GAP * (len(row) - 1)
 
     @property
@@ -350,7 +350,7 @@ class _Layout(NamedTuple):
 
 
 def _arrange(panels: Sequence[_Panel], width: float, height: float) -> _Layout:
-    """Floors side by side, or in rows where that makes them at least a quarter larger."""
+    """Lay out floors side by side, or in rows if that makes them at least a quarter larger."""
     best: _Layout | None = None
     head = _HEAD if len(panels) > 1 else 0.0
     for count in range(1, len(panels) + 1):
@@ -390,7 +390,7 @@ def _drawn(
     items: bool,
     graph: bool,
 ) -> tuple[list[Node], tuple[str, ...]]:
-    """A floor where a point is so many metres, and what numbers in the place of names mean."""
+    """Draw a floor at ``point`` metres a point; also return the key to its room numbers."""
     pen, floor, here = Pen(point), panel.data, [m for m in marks if m.floor == panel.data.id]
     spots: list[Disc] = []
     signs: list[Node] = []
@@ -427,7 +427,7 @@ def _drawn(
 
 
 def _steps(routes: Sequence[Route], floor: int) -> Iterator[Word]:
-    """The numbers of the steps that led to each point of the routes that number theirs."""
+    """Yield labels with the numbers of the steps that led to each point of numbered routes."""
     numbers: dict[Spot, list[str]] = defaultdict(list)
     for route in routes:
         for number, point in enumerate(route.points if route.numbered else ()):
@@ -439,7 +439,7 @@ def _steps(routes: Sequence[Route], floor: int) -> Iterator[Word]:
 
 
 def _stairs(routes: Sequence[Route], floor: int) -> Iterator[Word]:
-    """Where routes leave and reach a floor."""
+    """Yield labels where routes leave and reach a floor."""
     notes: dict[Word, None] = {}
     for route in routes:
         for (fa, xa, za), (fb, xb, zb) in pairwise(route.points):
@@ -454,7 +454,7 @@ def _stairs(routes: Sequence[Route], floor: int) -> Iterator[Word]:
 def _lines(
     routes: Sequence[Route], floor: int, point: float
 ) -> Iterator[tuple[Stroke, float, RouteLook]]:
-    """The parts of routes that are on a floor, side by side where they share an edge; widths."""
+    """Yield each route's parts on a floor with width and style, side by side on shared edges."""
     lanes = _lanes(routes)
     for number, route in enumerate(routes):
         last = len(route.points) - 1
@@ -476,7 +476,7 @@ def _line_nodes(line: Stroke, its: RouteLook, width: float, pen: Pen) -> list[No
 
 
 def _arrow_nodes(line: Stroke, its: RouteLook, width: float, pen: Pen) -> Iterator[Node]:
-    """Triangles along a line, evenly spread, never at a joint's corner."""
+    """Yield triangles spread evenly along a line, never at a corner."""
     path = LineString(line)
     size = look.ARROW_CARRYING if width == its.carrying else look.ARROW
     reach = size / 2 * pen.point
@@ -496,7 +496,7 @@ class _Run(NamedTuple):
 
 
 def _runs_on(route: Route, first: int, last: int, floor: int) -> Iterator[_Run]:
-    """The stretches of points[first..last] on a floor; a step between floors shows its half."""
+    """Yield the parts of points[first..last] on a floor; a step between floors shows its half."""
     run = _Run([], [])
     for i in range(first, last):
         (fa, xa, za), (fb, xb, zb) = route.points[i], route.points[i + 1]
@@ -518,10 +518,10 @@ def _runs_on(route: Route, first: int, last: int, floor: int) -> Iterator[_Run]:
 
 
 def _lanes(routes: Sequence[Route]) -> dict[tuple[int, int], float]:
-    """How far each step (route, index) lies from its edge's middle, in points.
+    """Return the offset in points of each step (route, index) from its edge's centre line.
 
-    The side is counted from the edge's own direction, not the walker's, so that going and coming
-    back are told apart as well as two robots are.
+    The side is counted from the edge's own direction, not the robot's, so that both directions of
+    travel are told apart as well as two robots are.
     """
     on_edge: dict[tuple[Spot, Spot], list[tuple[int, int]]] = defaultdict(list)
     for number, route in enumerate(routes):
@@ -538,7 +538,7 @@ def _lanes(routes: Sequence[Route]) -> dict[tuple[int, int], float]:
 def _shifted(
     points: Sequence[tuple[float, float]], shifts: Sequence[float]
 ) -> list[tuple[float, float]] | None:
-    """The polyline with each step moved to its left by its shift (metres), joints in between."""
+    """Return the polyline with each step moved left by its shift (metres), joints averaged."""
     kept: list[tuple[float, float]] = [points[0]]
     moves: list[NDArray[np.float64]] = []
     for b, shift in zip(points[1:], shifts, strict=True):
@@ -554,7 +554,7 @@ def _shifted(
 
 
 def _free_spot(x: float, y: float, radius: float, placed: Sequence[Disc]) -> tuple[float, float]:
-    """The nearest place of a mark where it hides none of those that are placed."""
+    """Return the position nearest to a mark's own where it hides no placed mark."""
     for ring in range(4):
         for turn in range(8 if ring else 1):
             angle = math.pi / 4 * turn
@@ -566,19 +566,19 @@ def _free_spot(x: float, y: float, radius: float, placed: Sequence[Disc]) -> tup
 
 
 class LegendEntry(NamedTuple):
-    """What stands in a legend: words, and before them a line or else a mark."""
+    """Legend entry: text with a line or a mark before it."""
 
     words: str
     line: Ink | None
     mark: MarkKind | None = None
 
     def width(self, size: float) -> float:
-        """Points that it takes in letters of ``size`` points, with the room behind it."""
+        """Return the width in points at letters of ``size`` points, with the gap behind it."""
         return (text_width(self.words) + 4.2) * size
 
 
 def legend_entries(routes: Sequence[Route], marks: Sequence[Mark]) -> list[LegendEntry]:
-    """An entry for each robot, line and mark that occurs."""
+    """Return an entry for each robot, line style and mark that occurs."""
     entries = []
     for robot in ("robot_1", "robot_2"):
         words = next((route.label or robot for route in routes if route.robot == robot), None)
@@ -605,7 +605,7 @@ def _legend_rows(
 
 
 def legend_height(entries: Sequence[LegendEntry], width: float, size: float = 7.0) -> float:
-    """Points that a legend takes, in a place so many points wide."""
+    """Return the height of a legend in points for a given width in points."""
     rows = len(_legend_rows(entries, width, size))
     return size / 7 * _LEGEND * rows + 4 if rows else 0.0
 
@@ -613,11 +613,11 @@ def legend_height(entries: Sequence[LegendEntry], width: float, size: float = 7.
 def draw_legend(
     sheet: Sheet, rect: Rect, entries: Sequence[LegendEntry], size: float = 7.0
 ) -> None:
-    """Write a legend into a part of a page, in letters of ``size`` points."""
+    """Draw a legend into a part of a page, in letters of ``size`` points."""
     pen = Pen(1.0)
     y = rect[1] + size / 7 * _LEGEND / 2
     for row in _legend_rows(entries, rect[2], size):
-        # What is behind the last entry is no part of the row.
+        # The gap behind the last entry is not part of the row.
         x = rect[0] + (rect[2] - sum(entry.width(size) for entry in row) + 1.2 * size) / 2
         for entry in row:
             if entry.line:
@@ -631,7 +631,7 @@ def draw_legend(
 
 
 def _scale_bar(sheet: Sheet, at: tuple[float, float], scale: float) -> None:
-    """A bar of a round length, where one metre is ``scale`` points."""
+    """Draw a scale bar of a round length; one metre is ``scale`` points."""
     metres = max((m for m in (1, 2, 5, 10) if m * scale <= 86), default=1)
     end = at[0] + metres * scale
     bar = ((at[0], -at[1]), (end, -at[1]))

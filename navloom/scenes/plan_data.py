@@ -1,8 +1,8 @@
-"""What a plan draws, as plain values: rooms, walls, doors, windows, stairs, things, the graph.
+"""Content of a floor plan as plain values: rooms, walls, doors, windows, stairs, items, the graph.
 
-By floor, in paper coordinates: x to the right and y = -z up the page, in metres.
-:mod:`navloom.scenes.plan_svg` draws it. A floor is cut 1.2 m above its ground, as architects do:
-walls that are cut there are solid, what lies below (the wall under a window) is not.
+Values are by floor, in paper coordinates: x to the right and y = -z up the page, in metres.
+:mod:`navloom.scenes.plan_svg` draws them. A floor is cut 1.2 m above its ground, as architects do:
+walls that reach through the cut are solid, those below it (under a window) are not.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from navloom.scenes.scene import (
 _CUT = 1.2
 """Metres above its ground at which a floor is cut."""
 _HIGHEST = 1.3
-"""What hangs higher above its room's floor (a lamp, a hood) would hide what stands under it."""
+"""Items higher above their room's floor (a lamp, a hood) are left out: they hide others."""
 _APART = 0.3
-"""Metres between two rooms from which on their link is a dotted line."""
+"""Gap in metres between two rooms from which their link is a dotted line."""
 _SMALLEST = 0.05
-"""Metres: a footprint that is narrower is a dot, unless its shape is known."""
+"""Width in metres below which a footprint is a dot, unless its shape is known."""
 _MOST_FLOORS, _MOST_LINKS = 20, 4_000
-"""What is drawn at most: paper ends before files do."""
+"""Maximum numbers drawn of a scene."""
 _ARC = 12
 """Pieces of a quarter circle."""
 
@@ -53,10 +53,10 @@ _ROUND = frozenset({"ball", "basket", "bottle", "bowl", "cylinder", "lamp", "pla
 
 @dataclass(frozen=True)
 class PlanRoom:
-    """A room: ``parts`` are polygons, each its outer ring and then its holes.
+    """Room; ``parts`` are polygons, each its outer ring and then its holes.
 
-    ``name`` is the id that its ``label`` says in words, ``Unknown_5`` for no more than a number;
-    ``note`` helps to know a room of unknown type.
+    ``name`` is the id behind ``label``, or ``Unknown_5`` if only numbers are shown. ``note`` helps
+    to recognize a room of unknown type.
     """
 
     id: str
@@ -68,14 +68,14 @@ class PlanRoom:
 
     @property
     def shape(self) -> BaseGeometry:
-        """Its ground."""
+        """Area of the room."""
         shapes = [Polygon(rings[0], rings[1:]) for rings in self.parts]
         return shapes[0] if len(shapes) == 1 else MultiPolygon(shapes)
 
 
 @dataclass(frozen=True)
 class PlanWall:
-    """A piece of wall, from above; ``cut`` where it reaches through the height of the cut."""
+    """Piece of wall in plan view; ``cut`` if it reaches through the height of the cut."""
 
     corners: Stroke
     cut: bool
@@ -83,10 +83,10 @@ class PlanWall:
 
 @dataclass(frozen=True)
 class PlanDoor:
-    """A way through a wall.
+    """Passage through a wall.
 
-    ``leaves`` are the door's leaves as they stand; ``arc`` is what a hinged one's edge sweeps. An
-    opening without a door has neither.
+    ``leaves`` are the door's leaves in their state; ``arc`` is the arc of a hinged leaf. An opening
+    without a door has neither.
     """
 
     a: str
@@ -100,7 +100,7 @@ class PlanDoor:
 
 @dataclass(frozen=True)
 class PlanLink:
-    """Two rooms that are joined where nobody says by what: ``tie`` where they lie apart."""
+    """Link of two rooms without a known opening; ``tie`` joins them if they lie apart."""
 
     kind: LinkKind
     at: Spot
@@ -109,9 +109,9 @@ class PlanLink:
 
 @dataclass(frozen=True)
 class PlanStairs:
-    """Stairs: treads and landings from above, and the line that one goes up.
+    """Stairs: treads and landings in plan view, and the line of ascent.
 
-    ``below``: one sees them from the floor where they end.
+    ``below``: the stairs are seen from the floor where they end.
     """
 
     treads: tuple[Stroke, ...]
@@ -122,7 +122,7 @@ class PlanStairs:
 
 @dataclass(frozen=True)
 class PlanItem:
-    """A thing: its outline and strokes; neither where its size is not known."""
+    """Item: its outline and strokes; both empty if its size is unknown."""
 
     id: str
     name: str
@@ -135,7 +135,7 @@ class PlanItem:
 
 @dataclass(frozen=True)
 class PlanFloor:
-    """All of one storey; things from the lowest up."""
+    """Content of one storey; items from the lowest up."""
 
     id: int
     rooms: tuple[PlanRoom, ...] = ()
@@ -150,13 +150,13 @@ class PlanFloor:
 
     @cached_property
     def shapes(self) -> dict[str, BaseGeometry]:
-        """Each room's ground, by its id."""
+        """Area of each room, by its id."""
         return {room.id: room.shape for room in self.rooms}
 
 
 @dataclass(frozen=True)
 class PlanData:
-    """A scene's floors, the lowest first."""
+    """Floors of a scene, the lowest first."""
 
     scene: str
     floors: tuple[PlanFloor, ...]
@@ -165,12 +165,12 @@ class PlanData:
 def plan_data(
     scene: Scene, *, floors: Iterable[int] | None = None, labels: bool = True
 ) -> PlanData:
-    """What a plan of a scene draws.
+    """Return the content of a scene's floor plan.
 
     Args:
         scene: the scene.
-        floors: these alone; all that have rooms by default.
-        labels: whether names and colours tell what rooms are for; else rooms are numbers.
+        floors: only these; by default all that have rooms.
+        labels: show room types by names and colours; else rooms are numbers.
     """
     wanted = {each.floor for each in scene.regions} or {floor.id for floor in scene.floors}
     wanted = wanted if floors is None else set(floors)
@@ -282,7 +282,7 @@ def _leaves(
     swing: Sequence[Point2] | None,
     state: DoorState | None,
 ) -> tuple[tuple[Stroke, ...], Stroke]:
-    """A door's leaves as they stand, and the arc of a hinged one."""
+    """Return a door's leaves in their state, and the arc of a hinged one."""
     wide = {"open": 1.0, "ajar": 0.3}.get(state or "", 0.0)
     a, b = jambs
     along = (b[0] - a[0], b[1] - a[1])
@@ -374,7 +374,7 @@ def _items(scene: Scene, shapes: dict[str, BaseGeometry]) -> tuple[PlanItem, ...
         top = y + item.size[1] / 2 if item.size else y
         plan = PlanItem(item.id, item.name, item.kind, item.shape, (x, -z), outline, strokes)
         found.append((top if told else 0.0, plan))
-    # Python's sort is stable: things of which nobody knows the shape keep the scene's order.
+    # Python's sort is stable: items of unknown shape keep the scene's order.
     return tuple(plan for _, plan in sorted(found, key=lambda each: each[0]))
 
 
@@ -389,7 +389,7 @@ def _frame(left: float, front: float, right: float, back: float) -> Stroke:
 
 @cache
 def _strokes() -> dict[str, tuple[Stroke, ...]]:
-    """A few strokes for each shape, in the unit square: u from left to right, w from the front."""
+    """Return strokes for each shape in the unit square: u left to right, w from the front."""
     cross: tuple[Stroke, ...] = (((-0.5, -0.5), (0.5, 0.5)), ((-0.5, 0.5), (0.5, -0.5)))
     leaves = [
         (0.45 * math.cos(k * math.pi / 4), 0.45 * math.sin(k * math.pi / 4)) for k in range(8)
@@ -434,7 +434,7 @@ def _strokes() -> dict[str, tuple[Stroke, ...]]:
 
 
 def symbol(item: Item) -> tuple[Stroke, tuple[Stroke, ...]] | None:
-    """A thing's outline and strokes on paper (x right, -z up, metres); None without a size."""
+    """Return an item's outline and strokes on paper (x right, -z up); None without a size."""
     if item.size is None:
         return None
     box = Box(center=item.position, size=item.size, yaw=item.yaw)

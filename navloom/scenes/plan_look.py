@@ -1,15 +1,15 @@
-"""Look of floor plans: colours, widths and signs, shapes of rooms, and where names stand.
+"""Style and label placement of floor plans: colours, line widths, symbols, room shapes, labels.
 
-Pictures, SVG files and pages draw from here; a page's routes and marks are given :func:`looks`.
-Widths and sizes are points, 1/72 inch. Marks and routes are those of CoNavBench's figure 11; none
-differs by its colour alone from those that it is seen with.
+SVG files, images and web pages share this style; a page gets routes and marks by :func:`looks`.
+Widths and sizes are in points, 1/72 inch. Marks and routes are those of CoNavBench's figure 11.
+Marks and lines shown together never differ by colour alone.
 
 Paper coordinates: x right, -z up, metres.
 
 A name stands inside its room, off lines and marks. Rooms in real homes overlap, are a metre wide,
-and have routes through them. Each name is tried in ever smaller settings over the spots of its
-room; a name that fits nowhere gives way to its room's number, and the numbers are explained below
-the floor.
+and have routes through them. Each name is tried in ever smaller sizes over the positions of its
+room. If it fits nowhere, the room's number stands instead, and a key below the floor explains the
+numbers.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ MarkKind = Literal[
 
 
 class Ink(NamedTuple):
-    """A line's colour, its width, what it goes around, and its dashes in line widths."""
+    """Line style: stroke colour, width, fill colour, dashes in line widths, and opacity."""
 
     line: str
     width: float
@@ -69,7 +69,7 @@ class Ink(NamedTuple):
 
 _DOTTED = (1.0, 1.65)
 ROOM = Ink("#8a8a8a", 0.8)
-"""Its fill is the room's own tint."""
+"""The fill is the room's own tint."""
 WALL, LOW_WALL = Ink("#4a4a4a", 0.4, "#4a4a4a"), Ink("#4a4a4a", 0.4, "#ffffff")
 WINDOW_GAP, WINDOW = Ink("#ffffff", 2.4), Ink("#4f8fc0", 1.0)
 DOOR_GAP, ARC, OPENING = Ink("#ffffff", 1.6), Ink("#9a9a9a", 0.4), Ink("#9a9a9a", 0.5, dash=_DOTTED)
@@ -78,23 +78,23 @@ STAIRS, STAIRS_BELOW = Ink("#777777", 0.5, "#f7f7f7"), Ink("#b5b5b5", 0.5)
 STAIRS_LINE, STAIRS_ON_PHOTO = Ink("#777777", 0.6), Ink("#2b2b2b", 0.6)
 TIE, LINK = Ink("#777777", 0.9, dash=_DOTTED), Ink("#666666", 0.7, "#ffffff")
 RUNG = Ink("#000000", 0.6)
-"""Stairs and lifts that nobody measured are three rungs."""
+"""Stairs and lifts without geometry are drawn as three rungs."""
 LINK_SIZE, RUNG_GAP = 3.2, 2.2
 THING, OBJECT = Ink("#8a8a8a", 0.5, "#ffffff"), Ink("#8a8a8a", 0.35, "#ffffff")
 STROKE_WIDTH = 0.35
-"""Of the strokes within a thing."""
+"""Width of the strokes within an item."""
 THING_BOX = Ink("#999999", 0.5, "#ffffff", opacity=0.7)
-"""A thing of unknown shape."""
+"""Item of unknown shape."""
 THING_DOT, THING_DOT_SIZE = "#777777", 1.0
 EDGE, VIEWPOINT, VIEWPOINT_SIZE = Ink("#9aa3ad", 0.5), "#7c858f", 1.25
 NAME, KEY, HEAD, SCALE = "#1d1d1d", "#444444", "#555555", "#333333"
 THING_NAME = "#7a1f4b"
 HALO, HALO_OPACITY = 1.8, 0.85
-"""Of white around words; points."""
+"""Width in points and opacity of the white halo around text."""
 
 
 class RouteLook(NamedTuple):
-    """A route's colour, its dashes in line widths, its width, and that while it carries."""
+    """Style of a route: colour, dashes in line widths, and widths without and with the object."""
 
     colour: str
     dash: tuple[float, ...] = ()
@@ -110,7 +110,7 @@ _ROBOTS = (
     RouteLook("#6a4fc0", (8.0, 2.0)),
     RouteLook("#8a5a00", (2.0, 1.0)),
 )
-"""Of a team's robots in turn; the number at its start tells the seventh from the first."""
+"""Styles of a team's robots in turn. The number at the start tells the seventh from the first."""
 _STARTS: tuple[RobotStart, ...] = get_args(RobotStart)
 ROUTES: dict[str, RouteLook] = {
     **{f"robot_{n}": _ROBOTS[(n - 1) % len(_ROBOTS)] for n in range(1, len(_STARTS) + 1)},
@@ -123,12 +123,12 @@ ROUTES: dict[str, RouteLook] = {
 }
 """Solid blue and dashed orange, which colour-blind readers can tell apart."""
 LANE = 2.6
-"""Between two lines that run along the same edge."""
+"""Points between two lines that run along the same edge."""
 ARROW, ARROW_CARRYING, ARROWS_APART = 5.5, 7.0, 42.0
 
 
 class MarkLook(NamedTuple):
-    """A mark's sign (a key of :data:`SIGNS`), its colour, its size, and its words in a legend."""
+    """Style of a mark: symbol (a key of :data:`SIGNS`), colour, size, and legend text."""
 
     marker: str
     colour: str
@@ -160,7 +160,7 @@ MARKS: dict[MarkKind, MarkLook] = {
 
 
 def thing_ink(kind: str, shape: str | None) -> Ink:
-    """How a thing's outline is drawn, by whether it is furniture or portable, and its shape."""
+    """Return the line style of an item's outline, by its kind (asset or object) and shape."""
     if shape is None:
         ink = THING_BOX._replace(width=OBJECT.width) if kind == "object" else THING_BOX
     else:
@@ -169,9 +169,9 @@ def thing_ink(kind: str, shape: str | None) -> Ink:
 
 
 def looks() -> dict[str, Any]:
-    """Routes, marks and signs as JSON, for a page that draws on a plan.
+    """Return the styles of routes, marks and symbols as JSON, for a page that draws on a plan.
 
-    ``signs`` are polygons in the unit square around (0, 0), y down; a disc is the empty one.
+    ``signs`` are polygons in the unit square around (0, 0), y down; an empty one is a disc.
     """
     return {
         "lane": LANE,
@@ -185,7 +185,7 @@ def looks() -> dict[str, Any]:
 
 
 def _round(corners: int, turn: float = 0.0, inner: float = 1.0) -> list[tuple[float, float]]:
-    """A regular polygon, or a star, within the unit circle; the first corner up the page."""
+    """Return a regular polygon or a star in a circle of diameter 1, first corner up the page."""
     count = corners * (1 if inner == 1.0 else 2)
     return [
         (r * math.sin(angle), -r * math.cos(angle))
@@ -196,7 +196,7 @@ def _round(corners: int, turn: float = 0.0, inner: float = 1.0) -> list[tuple[fl
 
 
 def _cross(turn: float) -> list[tuple[float, float]]:
-    """A plus of arms a third wide."""
+    """Return a plus sign with arms a third wide, rotated by ``turn``."""
     arm = [(-1, -3), (1, -3), (1, -1), (3, -1), (3, 1), (1, 1), (1, 3), (-1, 3), (-1, 1), (-3, 1),
            (-3, -1), (-1, -1)]  # fmt: skip
     c, s = math.cos(turn) / 6, math.sin(turn) / 6
@@ -219,10 +219,10 @@ SIGNS: dict[str, list[tuple[float, float]]] = {
 
 
 _REACH, _NODE = 1.5, 0.6
-"""Metres to the walls around a viewpoint whose room has no outline, where no other room's viewpoint
-is nearer; and the radius of a room of which no more than one place is known."""
+"""Metres from a viewpoint to the assumed walls of a room without an outline, unless another room's
+viewpoint is nearer. Radius of a room with a single known position."""
 _STEP = 0.5
-"""Metres between the points of a walk within a room, which is the room's ground too."""
+"""Metres between sample points of an edge within a room; they belong to the room's area too."""
 
 _TINTS: tuple[tuple[str, str], ...] = (
     (r"bath|toilet|shower|spa|sauna|wash|powder", "#cfe5ef"),
@@ -236,19 +236,19 @@ _TINTS: tuple[tuple[str, str], ...] = (
     (r"gym|workout|fitness", "#f3d9dc"),
 )
 _PLAIN = UNTOLD = "#f4f1ea"
-"""A room that no word above is about, or of which nobody shall know what it is for."""
+"""Colour of rooms that match no word above, or whose types are hidden."""
 _UNKNOWN_TINTS = ("#f0e6cf", "#d8e6e0", "#e6dbe8", "#dbe4f1", "#f1dcd5", "#e2e7cd", "#eae7e1")
-"""Rooms of unknown type, none beside one of its own colour."""
+"""Colours of rooms of unknown type; neighbours differ."""
 
 
 def tint(label: str) -> str:
-    """The soft colour of a room by what its label says it is for, as ``#rrggbb``."""
+    """Return a room's fill colour by the type in its label, as ``#rrggbb``."""
     folded = label.casefold()
     return next((colour for words, colour in _TINTS if re.search(words, folded)), _PLAIN)
 
 
 def room_tints(scene: Scene) -> dict[str, str]:
-    """Each room's soft colour, by its label; where that is unknown, unlike its neighbours'."""
+    """Return each room's fill colour; unknown types get colours unlike their neighbours'."""
     order = nx.greedy_color(scene.region_graph(), strategy="DSATUR")
     return {
         region.id: _UNKNOWN_TINTS[order[region.id] % len(_UNKNOWN_TINTS)]
@@ -259,7 +259,7 @@ def room_tints(scene: Scene) -> dict[str, str]:
 
 
 def telling_things(scene: Scene, regions: Iterable[str]) -> dict[str, str]:
-    """What to know rooms of unknown type by: the two assets of each that the fewest rooms have."""
+    """Return for each room of unknown type its two assets that occur in the fewest rooms."""
     names: dict[str, set[str]] = {}
     for item in scene.items:
         if item.kind == "asset" and item.region is not None:
@@ -273,20 +273,20 @@ def telling_things(scene: Scene, regions: Iterable[str]) -> dict[str, str]:
 
 
 def readable(name: str) -> str:
-    """An id as a person reads it: ``Living_room_5`` is ``Living room 5``.
+    """Return an id in words: ``Living_room_5`` becomes ``Living room 5``.
 
-    A room of which nobody knows the type is a ``room 5``.
+    A room of unknown type becomes ``room 5``.
     """
     known = not name.startswith(f"{UNKNOWN}_")
     return (name if known else f"room_{name.removeprefix(f'{UNKNOWN}_')}").replace("_", " ")
 
 
 def region_shapes(scene: Scene, floor: int) -> dict[str, BaseGeometry]:
-    """What each region of a floor covers on paper.
+    """Return the area of each region of a floor on paper.
 
     Returns:
-        Region id to a non-empty polygon (or several): the outline where the scene has one, else
-        the ground around the region's viewpoints, up to where another room's are nearer.
+        Region id to a non-empty polygon (or several): the outline if the scene has one, else the
+        ground around the region's viewpoints, up to where another room's are nearer.
     """
     here = [region for region in scene.regions if region.floor == floor]
     shapes = {region.id: shape for region in here if (shape := _outlined(region))}
@@ -299,12 +299,12 @@ def _outlined(region: Region) -> BaseGeometry | None:
     shape: BaseGeometry = Polygon([(x, -z) for x, z in region.outline])
     if not shape.is_valid:
         shape = shape.buffer(0)
-    # A box of no width still has to be seen.
+    # A box of no width must still be visible.
     return shape if shape.area > 0.05 else shape.envelope.buffer(0.2)
 
 
 def _walked(scene: Scene, regions: Sequence[Region]) -> dict[str, BaseGeometry]:
-    """Rooms that nobody measured, from where one can stand in them."""
+    """Return the areas of rooms without outlines, from their viewpoints and edges."""
     stands = {
         region.id: {v.id: (v.position[0], -v.position[2]) for v in found}
         for region in regions
@@ -314,7 +314,7 @@ def _walked(scene: Scene, regions: Sequence[Region]) -> dict[str, BaseGeometry]:
         region.id: Point(region.center[0], -region.center[2]).buffer(_NODE) for region in regions
     }
     if all(len(spots) < 2 for spots in stands.values()):
-        # A graph of places, such as CapNav's, and no survey of rooms.
+        # One viewpoint a room, such as CapNav's graphs: rooms have no extent.
         return nodes | {name: Point(*s.values()).buffer(_NODE) for name, s in stands.items()}
     walks: dict[str, list[LineString]] = {name: [] for name in stands}
     for edge in scene.edges:
@@ -330,13 +330,13 @@ def _walked(scene: Scene, regions: Sequence[Region]) -> dict[str, BaseGeometry]:
 
 
 def _walled(ground: BaseGeometry) -> BaseGeometry:
-    # A plain convex hull would swallow the neighbours of a room with a corner.
+    # A convex hull of an L-shaped room would cover its neighbours.
     hull = shapely.concave_hull(ground, ratio=0.4).simplify(_REACH / 3)
     return hull.buffer(_REACH, join_style="mitre", cap_style="square", mitre_limit=1.5)
 
 
 def _shared(grounds: Mapping[str, BaseGeometry]) -> dict[str, BaseGeometry]:
-    """Rooms with walls half-way to what is known of the others (a Voronoi diagram)."""
+    """Return room areas with borders half-way between known ground (a Voronoi diagram)."""
     owner: dict[tuple[float, float], str] = {}
     for name, ground in grounds.items():
         for x, y in shapely.get_coordinates(shapely.segmentize(ground, _STEP)).round(3).tolist():
@@ -354,21 +354,21 @@ def _shared(grounds: Mapping[str, BaseGeometry]) -> dict[str, BaseGeometry]:
 
 
 _NAME_SIZES = (7.5, 6.5, 5.6)
-"""Points; smaller than the last nobody reads."""
+"""Sizes in points; smaller text is not readable."""
 _MOST_NAMED = 80
-"""Rooms of one floor that are named; where there are more, numbers stand alone."""
+"""Most rooms of one floor that get names; with more, only numbers are shown."""
 _GOOD, _BAD = 0.12, 0.55
-"""Penalties below which a spot is taken at once, and above which it is not taken at all."""
+"""Penalties below which a position is taken at once, and above which it is rejected."""
 
 _BESIDE = ((1, 0), (-1, 0), (0, 1), (0, -1), (0.8, 1), (-0.8, 1), (0.8, -1), (-0.8, -1))
-"""Where a word may stand, seen from its point."""
+"""Directions of a label's position from its point."""
 
 Disc = tuple[float, float, float]
 """(x, y, radius) in paper metres."""
 
 
 class Setting(NamedTuple):
-    """Words as they are set: their lines, their size in points, and whether they are the name."""
+    """Text layout: the text with line breaks, its size in points, and if it is a full name."""
 
     text: str
     size: float
@@ -376,11 +376,11 @@ class Setting(NamedTuple):
 
 
 Extent = Callable[[Setting], tuple[float, float]]
-"""Width and height of words in paper metres."""
+"""Returns the width and height of a text in paper metres."""
 
 
 class Name(NamedTuple):
-    """What is written for a room, and where its middle is on paper."""
+    """Label of a room, and its centre on paper."""
 
     room: str
     setting: Setting
@@ -389,24 +389,24 @@ class Name(NamedTuple):
 
 @dataclass
 class NameObstacles:
-    """What a floor's names must keep off."""
+    """Lines and areas that a floor's labels must not cover."""
 
     lines: BaseGeometry
     taken: list[Polygon]
 
     @classmethod
     def of(cls, lines: Sequence[LineString], spots: Sequence[Disc]) -> Self:
-        """What routes and marks leave free."""
+        """Return the obstacles formed by routes and marks."""
         boxes = [box(x - r, y - r, x + r, y + r) for x, y, r in spots]
         return cls(unary_union(list(lines)), boxes)
 
     def penalties(self, spots: Any, room: BaseGeometry) -> NDArray[np.float64]:
-        """One number a spot (an array of boxes): 0 is perfect, 1 and more unreadable."""
+        """Return a penalty for each box of ``spots``: 0 is perfect, 1 and more unreadable."""
         outside = 1 - shapely.area(shapely.intersection(spots, room)) / shapely.area(spots)
         low, high = shapely.bounds(spots)[:, 1], shapely.bounds(spots)[:, 3]
         crossed = shapely.length(shapely.intersection(spots, self.lines)) / (high - low)
         hidden = np.zeros(len(spots), dtype=bool)
-        # Of hundreds of names few are near: the others are told by their bounds.
+        # Of hundreds of labels few are near: the others are ruled out by their bounds.
         around = box(*shapely.total_bounds(spots))
         for other in np.array(self.taken)[shapely.intersects(self.taken, around)]:
             hidden |= shapely.intersects(spots, other)
@@ -423,21 +423,21 @@ def choose_names(
     taken: Sequence[Polygon] = (),
     notes: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[list[Name], list[str]]:
-    """What to write for the rooms of a floor.
+    """Choose the labels for the rooms of a floor and their positions.
 
     Args:
-        shapes: region id to what it covers, in paper metres.
-        extent: how large words are.
-        lines: routes, which names avoid where they can.
-        spots: (x, y, radius) of marks, which names never cover.
-        taken: other ground that names never cover.
-        notes: what helps to know a room of unknown type by, by its id.
+        shapes: region id to its area, in paper metres.
+        extent: returns the size of a text.
+        lines: routes, which labels avoid if they can.
+        spots: (x, y, radius) of marks, which labels never cover.
+        taken: other areas that labels never cover.
+        notes: hints that help to recognize rooms of unknown type, by id.
 
     Returns:
-        A name for every room, and the rooms whose numbers have to be explained.
+        A label for every room, and the rooms whose numbers need a key.
     """
     if len(shapes) > _MOST_NAMED:
-        # So many names nobody could read.
+        # So many names would not be readable.
         points = {room: shape.representative_point() for room, shape in shapes.items()}
         return [
             Name(room, Setting(room.rsplit("_", 1)[-1], _NAME_SIZES[-1], False), (at.x, at.y))
@@ -458,9 +458,9 @@ def choose_names(
 
 
 class Word(NamedTuple):
-    """What is written beside a point (x, y) of the plan: a name, a way to stairs, a step's number.
+    """Label beside a point (x, y) of the plan: a name, a route's next floor, or a step's number.
 
-    ``radius`` is what a mark takes there; words of a lower ``rank`` are placed first.
+    ``radius`` is that of the mark there; labels of a lower ``rank`` are placed first.
     """
 
     setting: Setting
@@ -481,18 +481,18 @@ def place_words(
     lines: Sequence[LineString],
     spots: Sequence[Disc],
 ) -> list[tuple[Word, tuple[float, float], Polygon]]:
-    """Find places for words beside their points.
+    """Find positions for labels beside their points.
 
     Args:
-        words: what is written.
-        extent: how large words are.
+        words: the labels.
+        extent: returns the size of a text.
         panel: the paper.
-        rooms: words stay in the room of their point where they can.
-        lines: routes, which words avoid where they can.
-        spots: (x, y, radius) of marks, which words never cover.
+        rooms: labels stay in the room of their point if they can.
+        lines: routes, which labels avoid if they can.
+        spots: (x, y, radius) of marks, which labels never cover.
 
     Returns:
-        Each word, its middle, and the ground that it takes.
+        Each label, its centre, and the area that it takes.
     """
     ground = NameObstacles.of(lines, spots)
     found = []
@@ -514,14 +514,14 @@ def place_words(
 
 
 def explained(rooms: int, numbered: Sequence[str]) -> list[str]:
-    """What the numbers on a floor of so many rooms mean, entry by entry."""
+    """Return the entries of the key to the room numbers on a floor."""
     if rooms > _MOST_NAMED:
         return [f"{rooms:,} rooms by their numbers"]
     return [f"{region.rsplit('_', 1)[-1]} {readable(region)}" for region in numbered]
 
 
 def _visible(shapes: Mapping[str, BaseGeometry]) -> dict[str, BaseGeometry]:
-    """Each room without the smaller rooms that are drawn over it; whole where nothing is left."""
+    """Return each room without the smaller rooms drawn over it; all of it if little is left."""
     order = sorted(shapes, key=lambda r: shapes[r].area)
     seen: dict[str, BaseGeometry] = {}
     near = shapely.STRtree([shapes[r] for r in order])
@@ -538,11 +538,11 @@ def _choose(
     best: tuple[float, Setting, tuple[float, float], Polygon] | None = None
     inside = _spots(room)
     for setting in _settings(region, note):
-        # Better a small name than a number, but not a name across other rooms.
+        # A small name is better than a number, but not a name across other rooms.
         if best is not None and best[1].full and not setting.full and best[0] <= _BAD:
             break
         wide, high = extent(setting)
-        # A number that marks would hide may stand beside its room.
+        # A number hidden by marks may stand beside its room.
         spots = inside if setting.full else np.vstack([inside, _beside(room, wide, high)])
         x, y = spots[:, 0], spots[:, 1]
         boxes = shapely.box(x - wide / 2, y - high / 2, x + wide / 2, y + high / 2)
@@ -577,12 +577,12 @@ def _settings(region: str, note: str | None) -> Iterator[Setting]:
 
 
 def wrapped(words: str, width: int) -> str:
-    """Words in lines of at most so many letters, but for longer words."""
+    """Wrap text to lines of at most ``width`` letters; longer words are not broken."""
     return "\n".join(textwrap.wrap(words, width, break_long_words=False))
 
 
 def _spots(room: BaseGeometry) -> NDArray[np.float64]:
-    """(n, 2) points inside a room, the roomiest first."""
+    """Return (n, 2) points inside a room, those with most free space around them first."""
     parts = list(room.geoms) if isinstance(room, MultiPolygon) else [room]
     largest = max((part for part in parts if isinstance(part, Polygon)), key=lambda p: p.area)
     circle = shapely.maximum_inscribed_circle(largest, max(0.05, largest.length / 200))

@@ -1,8 +1,8 @@
-"""A floor's drawing as SVG nodes, in metres: what pages, SVG files and pictures of plans share.
+"""Drawing of a floor as SVG nodes in metres, shared by web pages, SVG files and images of plans.
 
-x points right and y = z DOWN the page, as in SVG, so that -z is up. What a scene says is text of a
-node and nothing else: no tag and no attribute comes from it but ``data-id``.
-:mod:`navloom.scenes.plan` sets floors, routes and marks on a page and makes pictures of it.
+x points right and y = z DOWN the page, as in SVG, so that -z is up. Text from a scene becomes text
+of a node only: no tag and no attribute comes from it but ``data-id``.
+:mod:`navloom.scenes.plan` sets floors, routes and marks on a page and renders it to PNG.
 """
 
 from __future__ import annotations
@@ -59,32 +59,32 @@ ATTRIBUTES = frozenset(
 )
 _MOST_LETTERS = 120
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
-"""What no XML holds."""
+"""Characters that XML does not allow."""
 
 
 @dataclass(frozen=True)
 class Node:
-    """An element: one of :data:`TAGS` with some of :data:`ATTRIBUTES`; its text is a child."""
+    """SVG element: one of :data:`TAGS` with some of :data:`ATTRIBUTES`; its text is a child."""
 
     tag: str
     attributes: Mapping[str, str] = field(default_factory=dict)
     children: tuple[Node | str, ...] = ()
 
     def record(self) -> list[Any]:
-        """``[tag, attributes, *children]``, as JSON."""
+        """Return the element as JSON: ``[tag, attributes, *children]``."""
         below = [each if isinstance(each, str) else each.record() for each in self.children]
         return [self.tag, dict(self.attributes), *below]
 
 
 LINE = 1.15
-"""Heights of letters from one line to the next."""
+"""Line spacing in font sizes."""
 _FEW, _OFF = 6, 0.006
-"""Points of a line from which on those are left out that lie so few metres off it."""
+"""Lines of more points are simplified within this tolerance in metres."""
 
 
 @cache
 def font_files() -> tuple[str, str, str]:
-    """DejaVu Sans, its bold and its oblique, which matplotlib's package brings along."""
+    """Return the DejaVu Sans files (regular, bold, oblique) of matplotlib's package."""
     found = find_spec("matplotlib")
     folder = Path((found and found.origin) or "").parent / "mpl-data/fonts/ttf"
     names = ("DejaVuSans.ttf", "DejaVuSans-Bold.ttf", "DejaVuSans-Oblique.ttf")
@@ -99,22 +99,22 @@ def _font(bold: bool) -> ImageFont.FreeTypeFont:
 
 @lru_cache(8192)
 def text_width(line: str, *, bold: bool = False) -> float:
-    """Return how long a line of DejaVu Sans is, in sizes of its letters; few fonts are wider."""
+    """Return the width of a line of DejaVu Sans in font sizes; few fonts are wider."""
     return _font(bold).getlength(line) / 256
 
 
 @dataclass(frozen=True)
 class Pen:
-    """Draws at a scale: ``point`` is metres of paper."""
+    """Factory of SVG nodes at a drawing scale: ``point`` is metres of paper."""
 
     point: float
 
     def width(self, points: float) -> str:
-        """So many points."""
+        """Return a length in points as a number of metres of paper."""
         return cm(points * self.point, 3)
 
     def ink(self, ink: Ink, *, fill: bool = True) -> dict[str, str]:
-        """Attributes that draw as an ink does."""
+        """Return the SVG attributes of a line style."""
         made = {"stroke": ink.line, "stroke-width": self.width(ink.width)}
         if fill:
             made["fill"] = ink.fill
@@ -125,16 +125,16 @@ class Pen:
         return made
 
     def draw(self, lines: Iterable[Stroke], ink: Ink, *, close: bool = False) -> Node:
-        """Lines in an ink, as one node; areas where they ``close``."""
+        """Return lines in a style as one node; closed areas if ``close``."""
         return Node("path", {**self.ink(ink), "d": self.lines(lines, close=close)})
 
     def ring(self, corners: Iterable[tuple[float, float]], **attributes: str) -> Node:
-        """A small area, to the millimetre."""
+        """Return a small polygon, to the millimetre."""
         points = " ".join(f"{cm(x, 3)},{cm(-y, 3)}" for x, y in corners)
         return Node("polygon", {**attributes, "stroke-linejoin": "round", "points": points})
 
     def sign(self, kind: look.MarkKind, at: Spot, size: float) -> Iterator[Node]:
-        """A mark so many points large, with the number of a robot that starts there."""
+        """Yield the nodes of a mark of ``size`` points; a robot's start has its number on it."""
         told, (x, y), wide = look.MARKS[kind], at, size * self.point
         ink = self.ink(Ink("#000000", 0.8, told.colour))
         if corners := look.SIGNS[told.marker]:
@@ -146,9 +146,9 @@ class Pen:
             yield self.words(number, at, "#ffffff", halo=False)
 
     def spans(self, setting: Setting, at: Spot) -> tuple[Node, ...]:
-        """The lines of words around a place of the paper."""
+        """Return the lines of a text centred vertically on a point of the paper."""
         lines, size = setting.text.split("\n"), setting.size * self.point
-        # As baselines: letters sit 0.35 of their size above the middle of their line.
+        # Baselines lie 0.35 of the size below the middle of their line.
         top = -at[1] - (len(lines) - 1) / 2 * size * LINE + 0.35 * size
         return tuple(
             Node("tspan", {"x": cm(at[0]), "y": cm(top + k * size * LINE)}, (said(line),))
@@ -159,7 +159,7 @@ class Pen:
         self, setting: Setting, at: Spot, ink: str, *, halo: bool = True, anchor: str = "middle",
         italic: bool = False,
     ) -> Node:  # fmt: skip
-        """Words around a place of the paper; bold where they are not ``full``."""
+        """Return text at a point of the paper; bold if it is not ``full``."""
         looks = {"font-size": self.width(setting.size), "fill": ink, "text-anchor": anchor}
         looks |= {} if setting.full else {"font-weight": "bold"}
         looks |= {"font-style": "italic"} if italic else {}
@@ -167,33 +167,33 @@ class Pen:
         return Node("text", looks, self.spans(setting, at))
 
     def dots(self, colour: str, size: float) -> dict[str, str]:
-        """Of lines without a length, whose round ends are discs: the shortest way to say them."""
+        """Return the attributes of dots: zero-length lines with round ends, compact in SVG."""
         return {"stroke": colour, "stroke-width": self.width(2 * size), "stroke-linecap": "round"}
 
     def dot(self, at: Spot) -> str:
-        """A dot at a place of the paper, for :meth:`dots`."""
+        """Return the path data of a dot, for :meth:`dots`."""
         return f"M{cm(at[0])} {cm(-at[1])}h0"
 
     def lines(self, lines: Iterable[Stroke], *, close: bool = False) -> str:
-        """Lines of the paper as the ``d`` of a path."""
+        """Return lines of the paper as the path data ``d``."""
         return "".join(_path(line, close) for line in lines)
 
     def extent(self, setting: Setting) -> tuple[float, float]:
-        """Width and height of words in metres."""
+        """Return the width and height of a text in metres."""
         lines = setting.text.split("\n")
         wide = max(text_width(line, bold=not setting.full) for line in lines) * setting.size + 3
         return wide * self.point, (len(lines) * setting.size * LINE + 1.5) * self.point
 
 
 def halo_of(point: float) -> dict[str, str]:
-    """Attributes of white around words."""
+    """Return the SVG attributes of a white halo around text."""
     shape = {"paint-order": "stroke", "stroke": "#ffffff", "stroke-linejoin": "round"}
     width = {"stroke-width": cm(HALO * point, 3), "stroke-opacity": f"{HALO_OPACITY:g}"}
     return shape | width
 
 
 def _path(line: Stroke, close: bool) -> str:
-    """Steps in whole centimetres from where the last one ended: short, and nothing adds up."""
+    """Return path data in relative whole centimetres: short, and rounding errors never add up."""
     kept = LineString(line).simplify(_OFF).coords if len(line) > _FEW else line
     spots = [(round(100 * x), round(-100 * y)) for x, y in kept]
     if close and len(spots) > 1 and spots[0] == spots[-1]:
@@ -212,7 +212,7 @@ def _path(line: Stroke, close: bool) -> str:
 
 
 def cm(value: float, places: int = 2) -> str:
-    """A number as short as it can be said, to the centimetre."""
+    """Return a number in its shortest decimal form, to the centimetre by default."""
     digits = f"{value:.{places}f}".rstrip("0").rstrip(".")
     if digits in ("-0", ""):
         return "0"
@@ -220,31 +220,31 @@ def cm(value: float, places: int = 2) -> str:
 
 
 def title(words: str) -> Node:
-    """What is said of a node that is pointed at."""
+    """Return a title node, which browsers show on hover."""
     return Node("title", {}, (said(words),))
 
 
 def said(words: str) -> str:
-    """What a scene says, as text that any XML and JSON holds."""
+    """Return scene text bounded and without characters that XML or JSON cannot hold."""
     return shortened(_ILLEGAL.sub("", words), _MOST_LETTERS)
 
 
 _ONE, _EACH = (7.0, 6.0), (5.5, 5.0)
-"""Inches, wide and high, that a floor is drawn in where it is the only one, and else the largest:
-there words and lines are as large as they are meant."""
+"""Width and height in inches of a single floor, and of the largest of several, at which text and
+lines have their intended size."""
 _MARGIN = 0.5
 """Metres of paper around the rooms."""
 _MARK = 8.0
-"""Points around a place that its name leaves to marks."""
+"""Points around a viewpoint that its label leaves free for marks."""
 _MOST_THINGS = 4_000
-"""Things of a floor that are drawn."""
+"""Most items of a floor that are drawn."""
 _DOTS = 150 / 72
-"""Of a picture from above, a point."""
+"""Dots a point of a top-down image."""
 
 
 @dataclass(frozen=True, eq=False)
 class FromAbove:
-    """A picture of a floor from straight above, to be laid under its routes and names.
+    """Top-down image of a floor, drawn under its routes and labels.
 
     Attributes:
         pixels: (height, width, 3) uint8, -z up.
@@ -257,14 +257,14 @@ class FromAbove:
 
 @dataclass(frozen=True)
 class FloorDrawing:
-    """A storey: ``nodes`` in their order, then routes, then ``names``, then marks.
+    """Drawing of a storey: ``nodes`` in their order, then routes, then ``names``, then marks.
 
     Attributes:
         id: its number.
         box: the least x, the least y, the width and the height that it takes, metres.
         nodes: the building, in layers: ``rooms``, ``graph``, ``stairs``, ``things``, ``walls``.
-        names: what stands for rooms.
-        key: what names that are numbers mean.
+        names: the room labels.
+        key: meanings of labels that are numbers.
     """
 
     id: int
@@ -276,13 +276,13 @@ class FloorDrawing:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A scene's floors, the lowest first.
+    """Drawing of a scene's floors, the lowest first.
 
     Attributes:
         scene: its URI.
-        point: metres on paper that 1/72 inch is, where it is drawn as large as it is meant.
+        point: metres of paper that 1/72 inch covers at the intended size.
         floors: each storey.
-        faint: layers that stand back where something else is looked at.
+        faint: layers that are dimmed while something else is highlighted.
     """
 
     scene: str
@@ -291,7 +291,7 @@ class Drawing:
     faint: tuple[str, ...] = ()
 
     def record(self) -> dict[str, Any]:
-        """As JSON, with how routes and marks on it look."""
+        """Return the drawing as JSON, with the styles of routes and marks."""
         floors = [
             {
                 "id": floor.id,
@@ -312,16 +312,16 @@ class Drawing:
 
 
 def plan_drawing(plan: PlanData, *, items: bool = True, graph: bool = False) -> Drawing:
-    """Draw a scene's plan.
+    """Draw a scene's floor plan as SVG nodes.
 
     Args:
-        plan: what is drawn.
-        items: things, too; of a floor with more than 4,000 the first.
-        graph: viewpoints and edges, too.
+        plan: the plan's content.
+        items: also draw items; the first 4,000 of a floor.
+        graph: also draw viewpoints and edges.
 
     Returns:
-        Floors at one scale. Things stand back (``faint``) where no shapes of them are known, and
-        the graph where there are walls.
+        Floors at one scale. Items are ``faint`` if none has a known shape, the graph if there are
+        walls.
     """
     boxes = []
     for floor in plan.floors:
@@ -331,7 +331,7 @@ def plan_drawing(plan: PlanData, *, items: bool = True, graph: bool = False) -> 
     point = max((max(box[2] / wide, box[3] / high) for box in boxes), default=1.0) / 72
     floors = []
     for floor, box in zip(plan.floors, boxes, strict=True):
-        # Where rooms are one place each (CapNav's graphs), what happens there is on their middles.
+        # If rooms are single viewpoints (CapNav's graphs), marks stand on their centres.
         places = floor.viewpoints.values() if len(floor.viewpoints) <= len(floor.rooms) else ()
         spots = [(x, y, _MARK * point) for x, y in places]
         names, key = write_names(floor, Pen(point), spots=spots)
@@ -344,7 +344,7 @@ def plan_drawing(plan: PlanData, *, items: bool = True, graph: bool = False) -> 
 
 
 def paper(floor: PlanFloor, spots: Iterable[Spot] = ()) -> tuple[float, float, float, float] | None:
-    """The least x and y, the greatest x and y of a floor's rooms and of spots; None of nothing."""
+    """Return the bounds (x, y, x, y) of a floor's rooms and spots with a margin; None if empty."""
     bounds = [shape.bounds for shape in floor.shapes.values()] + [(x, y, x, y) for x, y in spots]
     if not bounds:
         return None
@@ -360,14 +360,14 @@ def building(
     graph: bool = False,
     above: FromAbove | None = None,
 ) -> tuple[Node, ...]:
-    """Draw a floor without its words, layer by layer.
+    """Draw a floor without its labels, layer by layer.
 
     Args:
-        floor: what to draw.
+        floor: the floor.
         pen: the scale.
-        items: things, too; the first 4,000.
-        graph: viewpoints and edges, too.
-        above: how it looks from above, in the place of rooms, walls, doors and things.
+        items: also draw items; the first 4,000.
+        graph: also draw viewpoints and edges.
+        above: its top-down image, drawn instead of rooms, walls, doors and items.
     """
     drawn: dict[str, Callable[[], Iterable[Node]]] = {
         "rooms": lambda: _rooms(floor, pen),
@@ -402,17 +402,17 @@ def write_names(
     spots: Sequence[Disc] = (),
     taken: Sequence[Polygon] = (),
 ) -> tuple[tuple[Node, ...], tuple[str, ...]]:
-    """Write what stands for the rooms of a floor.
+    """Draw the room labels of a floor.
 
     Args:
-        floor: whose rooms.
+        floor: the floor.
         pen: the scale.
-        lines: routes, which names avoid where they can.
-        spots: (x, y, radius) of marks, which names never cover.
-        taken: other ground that names never cover.
+        lines: routes, which labels avoid if they can.
+        spots: (x, y, radius) of marks, which labels never cover.
+        taken: other areas that labels never cover.
 
     Returns:
-        Words without their halo and colour, and what those of them mean that are numbers.
+        Labels without their halo and colour, and the key to those that are numbers.
     """
     rooms = {room.name: room for room in floor.rooms}
     shapes = {room.name: floor.shapes[room.id] for room in floor.rooms}
@@ -428,7 +428,7 @@ def _photo(above: FromAbove, pen: Pen) -> Node:
     left, low, right, high = above.bounds
     picture = Image.fromarray(above.pixels)
     most = _DOTS * max(right - left, high - low) / pen.point
-    # A map's cells stay squares; a photo has no more dots than are drawn.
+    # An occupancy map's cells stay square; an image has no more dots than are drawn.
     cells = {"image-rendering": "optimizeSpeed"} if max(picture.size) < most / 2 else {}
     picture.thumbnail((max(1, round(most)),) * 2, Image.Resampling.LANCZOS)
     held = BytesIO()
@@ -436,7 +436,7 @@ def _photo(above: FromAbove, pen: Pen) -> Node:
     href = "data:image/png;base64," + base64.b64encode(held.getvalue()).decode("ascii")
     place = {"x": cm(left, 3), "y": cm(-high, 3), "width": cm(right - left, 3)}
     place |= {"height": cm(high - low, 3), "preserveAspectRatio": "none"}
-    # Paler than it is: what is drawn upon it is what one looks for.
+    # Paler, so that what is drawn on top stands out.
     return Node("image", {**place, **cells, "opacity": "0.85", "href": href})
 
 
@@ -476,20 +476,20 @@ def _stairs(floor: PlanFloor, pen: Pen) -> Iterator[Node]:
 
 
 def _flights_on_photo(floor: PlanFloor, pen: Pen) -> Iterator[Node]:
-    """Treads, which a picture from straight above does not show, and which way they go up."""
+    """Yield treads, which a top-down image does not show, and arrows of ascent."""
     for flight in floor.stairs:
         yield pen.draw([*flight.landings, *flight.treads], look.STAIRS_ON_PHOTO, close=True)
         yield from _upwards(flight, look.STAIRS_ON_PHOTO, pen)
 
 
 def _upwards(flight: PlanStairs, ink: Ink, pen: Pen) -> Iterator[Node]:
-    """An arrow up a flight; a lift's line goes straight up: from above it is a point."""
+    """Yield an arrow up a flight; none for a lift, whose line is a point from above."""
     if max((math.dist(flight.line[0], each) for each in flight.line), default=0.0) > 0.05:
         yield pen.draw([flight.line, arrow_head(flight.line, pen)], ink)
 
 
 def arrow_head(line: Stroke, pen: Pen) -> Stroke:
-    """Draw the two strokes of an arrow at a line's end."""
+    """Return the two strokes of an arrow head at a line's end."""
     (ax, ay), (bx, by) = line[-2:]
     way = math.atan2(by - ay, bx - ax)
     left, right = (
@@ -513,7 +513,7 @@ def _thing(item: PlanItem, pen: Pen) -> Node:
         return Node("path", shared | own | {"d": drawn}, (name,))
     width = {"stroke-width": own.pop("stroke-width")}
     outline = Node("path", width | {"d": pen.lines([item.outline], close=True)})
-    # White on white: that its strokes are filled is not seen.
+    # The strokes are filled white on white, which does not show.
     return Node("g", shared | own, (name, outline, Node("path", {"d": pen.lines(item.strokes)})))
 
 
@@ -567,7 +567,7 @@ def _name(name: Name, room: PlanRoom, pen: Pen) -> Node:
 
 
 def xml(node: Node) -> str:
-    """Return a node as text."""
+    """Return a node as XML text."""
     attributes = "".join(f' {name}="{escape(said)}"' for name, said in node.attributes.items())
     below = "".join(
         escape(each, quote=False) if isinstance(each, str) else xml(each) for each in node.children

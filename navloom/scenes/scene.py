@@ -1,10 +1,10 @@
-"""The scene model: floors, regions, links, items, viewpoints, walls and stairs, frozen.
+"""Scene model: floors, regions, links, items, viewpoints, walls and stairs, all immutable.
 
 Frame: right-handed, y up, metres, radians; heading 0 looks along -z and grows clockwise seen from
-above. A format converts at its own border. Ids are stable: the same file gives the same ids. A
-field that a format does not know stays None or empty: nothing guesses.
+above. Each format converts to this frame when it loads. Ids are stable: the same file gives the
+same ids. Fields that a format does not know stay None or empty; nothing is guessed.
 
-Two graphs live in a scene. ``region_graph()`` is H: regions and links, in hops.
+A scene has two graphs. ``region_graph()`` is H: regions and links, in hops.
 ``navigation_graph()`` is G: viewpoints and walkable edges, in metres (CoNavBench 3.1.1). The
 all-pairs tables over both are in :mod:`navloom.scenes.distances`.
 """
@@ -20,7 +20,7 @@ import networkx as nx
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 FARTHEST = 10_000.0
-"""Metres: no home is larger, and beyond it floats run out of decimals, then out of range."""
+"""Largest coordinate in metres: no home is larger, and larger floats lose precision."""
 Finite = Annotated[float, Field(ge=-FARTHEST, le=FARTHEST, allow_inf_nan=False)]
 Point3 = tuple[Finite, Finite, Finite]
 """(x, y, z) in metres, y up."""
@@ -33,23 +33,23 @@ Name = Annotated[str, Field(min_length=1, max_length=200)]
 RegionId = Annotated[
     str, Field(max_length=200, pattern=r"^[A-Z0-9][0-9A-Za-z]*(_[0-9A-Za-z]+)*_[0-9A-Za-z]+$")
 ]
-"""``RegionType_ID``: goes into prompts and sentences as it is, so it can hold no sentence."""
+"""``RegionType_ID``. It goes into prompts verbatim, so its pattern excludes sentences."""
 SceneId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
-"""Certain to name a file in the folder it is put in."""
+"""Safe as a file name: it cannot lead out of its folder."""
 
 ItemKind = Literal["asset", "object", "structure"]
 LinkKind = Literal["opening", "door", "stairs", "elevator", "ramp"]
 Leaf = Literal["hinged", "sliding", "folding"]
 DoorState = Literal["open", "ajar", "closed", "locked"]
-"""Ajar is open by a hand's breadth: a body that cannot open doors does not get through."""
+"""``ajar`` is open by a hand's breadth: a body that cannot open doors does not pass."""
 RelationKind = Literal["on", "in", "next_to", "in_front_of", "facing", "above", "below"]
 
 UNKNOWN = "Unknown"
-"""The label of a region whose type nobody has said."""
+"""Label of a region of unknown type."""
 
 
 def region_id(label: str, number: int | str) -> str:
-    """Name a region as models read and write it: ``RegionType_ID``.
+    """Return a region's id as models read and write it: ``RegionType_ID``.
 
     Args:
         label: the region's type in its source's words, for example ``"kitchen/living room"``.
@@ -64,10 +64,10 @@ def region_id(label: str, number: int | str) -> str:
 
 
 def prompt_name(name: str) -> str:
-    """Write an item's name as models read and write it: lower case, one underscore between words.
+    """Return an item's name as models read and write it: lower case, words joined by underscores.
 
-    The result holds only letters, digits and underscores, so a label in an untrusted scene file
-    can carry no instruction, path or markup into a prompt.
+    The result holds only letters, digits and underscores. A label in an untrusted scene file thus
+    carries no instruction, path or markup into a prompt.
 
     >>> prompt_name("Hot water/cold water knob")
     'hot_water_cold_water_knob'
@@ -76,23 +76,23 @@ def prompt_name(name: str) -> str:
 
 
 def distance_2d(a: Point3, b: Point3) -> float:
-    """Euclidean distance on the ground plane in metres (the edge weight of CoNavBench 3.1.3)."""
+    """Return the distance on the ground plane in metres (CoNavBench 3.1.3's edge weight)."""
     return math.hypot(a[0] - b[0], a[2] - b[2])
 
 
 def distance_3d(a: Point3, b: Point3) -> float:
-    """Euclidean distance in metres (the edge weight of R2R's evaluation)."""
+    """Return the Euclidean distance in metres (the edge weight of R2R's evaluation)."""
     return math.dist(a, b)
 
 
 class Frozen(BaseModel):
-    """Never changes; an unknown field is refused."""
+    """Base of immutable models that refuse unknown fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Floor(Frozen):
-    """One storey."""
+    """Storey."""
 
     id: int = Field(ge=1, le=99)
     """1 is the lowest."""
@@ -101,7 +101,7 @@ class Floor(Frozen):
 
 
 class Box(Frozen):
-    """A box turned about the vertical axis."""
+    """Box turned about the vertical axis."""
 
     center: Point3
     size: Extents
@@ -121,7 +121,7 @@ class Box(Frozen):
 
     @property
     def volume(self) -> float:
-        """Cubic metres."""
+        """Volume in cubic metres."""
         return self.size[0] * self.size[1] * self.size[2]
 
     def _local(self, x: float, z: float) -> tuple[float, float]:
@@ -130,7 +130,7 @@ class Box(Frozen):
         return dx * cos + dz * sin, -dx * sin + dz * cos
 
     def contains(self, point: Point3) -> bool:
-        """Whether the point lies in the box or on its skin."""
+        """Check whether a point lies in the box or on its surface."""
         u, w = self._local(point[0], point[2])
         return (
             abs(u) <= self.size[0] / 2
@@ -139,7 +139,7 @@ class Box(Frozen):
         )
 
     def distance(self, point: Point3) -> float:
-        """Metres from the point to the box, 0 inside."""
+        """Return metres from a point to the box, 0 inside."""
         u, w = self._local(point[0], point[2])
         du = max(0.0, abs(u) - self.size[0] / 2)
         dw = max(0.0, abs(w) - self.size[2] / 2)
@@ -147,7 +147,7 @@ class Box(Frozen):
         return math.sqrt(du * du + dw * dw + dy * dy)
 
     def corners(self) -> tuple[Point2, Point2, Point2, Point2]:
-        """The four corners of the footprint as (x, z), in order around it."""
+        """Return the four corners of the footprint as (x, z), in order around it."""
         cos, sin = math.cos(self.yaw), math.sin(self.yaw)
         half_u, half_w = self.size[0] / 2, self.size[2] / 2
 
@@ -163,123 +163,123 @@ class Box(Frozen):
 
 
 class Region(Frozen):
-    """A room."""
+    """Room or other region."""
 
     id: RegionId
     """``RegionType_ID``; see :func:`region_id`."""
     label: Name = UNKNOWN
-    """The type in the source's own words; ``Unknown`` where nobody said."""
+    """The type in the source's own words, or ``Unknown``."""
     floor: int = Field(default=1, ge=1, le=99)
     center: Point3
-    """Where the region is, at floor height where that is known."""
+    """Centre of the region, at floor height if that is known."""
     box: Box | None = None
     polygon: tuple[Point2, ...] | None = Field(default=None, min_length=3)
-    """The footprint on the ground plane, where it is known better than as a box."""
+    """Footprint on the ground plane, if it is known better than as a box."""
     description: str | None = Field(default=None, max_length=4000)
 
     @property
     def number(self) -> str:
-        """The ``ID`` of ``RegionType_ID``."""
+        """Number part ``ID`` of ``RegionType_ID``."""
         return self.id.rsplit("_", 1)[-1]
 
     @property
     def outline(self) -> tuple[Point2, ...] | None:
-        """The footprint: the polygon, else the box's corners, else nothing."""
+        """Footprint: the polygon, else the box's corners, else None."""
         if self.polygon is not None:
             return self.polygon
         return self.box.corners() if self.box is not None else None
 
 
 class Link(Frozen):
-    """Two regions one can walk between, in both directions."""
+    """Connection between two regions, walkable in both directions."""
 
     a: Name
     b: Name
     kind: LinkKind = "opening"
     point: Point3 | None = None
-    """Where one crosses."""
+    """Crossing point."""
     width: float | None = Field(default=None, gt=0, le=FARTHEST, allow_inf_nan=False)
     """Clear width in metres."""
     step: Finite | None = None
     """Rise from a to b in metres."""
     door: DoorState | None = None
-    """The state of the door, where there is one and it is known."""
+    """State of the door, if there is one and it is known."""
     leaf: Leaf | None = None
-    """How the door moves."""
+    """Kind of door leaf."""
     height: Extent | None = None
     """Clear height in metres."""
     threshold: Extent | None = None
-    """How high the sill is that lies across it, from either side, in metres."""
+    """Height of the sill across it, from either side, in metres."""
     jambs: tuple[Point2, Point2] | None = None
-    """The two ends of the way through, on the middle line of the wall."""
+    """Two ends of the opening, on the centre line of the wall."""
     swing: tuple[Point2, ...] | None = Field(default=None, min_length=3)
-    """The floor that a hinged leaf sweeps; its first corner is the hinge."""
+    """Floor area that a hinged leaf sweeps; its first corner is the hinge."""
 
 
 class Item(Frozen):
-    """A thing in a place: an asset (fixed furniture), an object (portable), or structure."""
+    """Item: an asset (fixed furniture), an object (portable), or structure."""
 
     id: Name
     name: Name
     """The source's own words, for example ``"coffee table"``."""
     kind: ItemKind
     region: str | None = None
-    """The id of the region it is in, where it is in one."""
+    """Id of its region, if it is in one."""
     position: Point3
     """Its centre."""
     size: Extents | None = None
-    """Full extents (own x, up, own z) in metres, where they are known."""
+    """Full extents (own x, up, own z) in metres, if known."""
     yaw: Finite = 0.0
     """Turn about y in radians, clockwise seen from above."""
     height_known: bool = True
-    """False where ``position`` is right on the ground plane alone."""
+    """False if ``position`` is valid only on the ground plane."""
     on: str | None = None
-    """The id of the item it stands on."""
+    """Id of the item that supports it."""
     shape: Name | None = None
-    """What body it has, for those who build one: ``bed``, ``chair``, ``box``, ``cylinder``."""
+    """Shape for mesh builders: ``bed``, ``chair``, ``box``, ``cylinder``."""
     colour: Name | None = None
     material: Name | None = None
     states: tuple[Name, ...] = Field(default=(), max_length=20)
-    """Such as ``open``, ``on``, ``made``."""
+    """States such as ``open``, ``on``, ``made``."""
     mass: float | None = Field(default=None, gt=0, le=FARTHEST, allow_inf_nan=False)
-    """Kilograms."""
+    """Mass in kilograms."""
 
     @property
     def prompt_name(self) -> str:
-        """The name as models read and write it; see :func:`prompt_name`."""
+        """Name as models read and write it; see :func:`prompt_name`."""
         return prompt_name(self.name)
 
 
 class Viewpoint(Frozen):
-    """A place an agent can stand: a node of the navigation graph G."""
+    """Position where an agent can stand: a node of the navigation graph G."""
 
     id: Name
     position: Point3
-    """Where the floor is under it, or the camera, as ``eye_height`` says."""
+    """The floor point (``eye_height`` 0) or the camera ``eye_height`` above it."""
     region: str | None = None
     inferred: bool = False
-    """True where the region was taken from a neighbour, not given."""
+    """True if the region was inferred from a neighbour, not given."""
     eye_height: float = Field(default=0.0, ge=0, le=FARTHEST, allow_inf_nan=False)
-    """How far ``position`` is above the floor, in metres."""
+    """Height of ``position`` above the floor, in metres."""
 
     @property
     def ground(self) -> Point3:
-        """The floor under it."""
+        """Point on the floor under the viewpoint."""
         x, y, z = self.position
         return x, y - self.eye_height, z
 
 
 class Edge(Frozen):
-    """Two viewpoints one can walk between in a straight line, in both directions."""
+    """Two viewpoints with a straight walkable path between them, in both directions."""
 
     a: Name
     b: Name
 
 
 class Relation(Frozen):
-    """How one thing stands to another, as VLNVerse 3.2 has it: ``a`` is ``kind`` ``b``.
+    """Spatial relation of two items (VLNVerse 3.2): ``a`` is ``kind`` ``b``.
 
-    That a thing stands on another is its own ``on``, and is not repeated here.
+    An item's support is its own field ``on`` and is not repeated here.
     """
 
     a: Name
@@ -288,34 +288,34 @@ class Relation(Frozen):
 
 
 class Opening(Frozen):
-    """A hole in an outer wall: a window, or a door that leads out of the scene."""
+    """Opening in an outer wall: a window, or a door that leads out of the scene."""
 
     kind: Literal["window", "door"]
     region: str
     jambs: tuple[Point2, Point2]
-    """Its two ends, on the middle line of the wall."""
+    """Its two ends, on the centre line of the wall."""
     bottom: Finite
     """y of the sill."""
     height: float = Field(gt=0, le=FARTHEST, allow_inf_nan=False)
     leaf: Leaf | None = None
     swing: tuple[Point2, ...] | None = Field(default=None, min_length=3)
-    """As a link's; inside the home alone."""
+    """As a link's; only the part inside the home."""
 
 
 class Stairs(Frozen):
-    """What the link of stairs, a ramp or an elevator from region ``a`` up to ``b`` is built of."""
+    """Geometry of a stairs, ramp or elevator link from region ``a`` up to ``b``."""
 
     a: Name
     b: Name
     treads: tuple[Box, ...] = Field(max_length=500)
-    """From the lowest up; one steps on their tops."""
+    """From the lowest up; bodies step on their tops."""
     landings: tuple[Box, ...] = Field(default=(), max_length=100)
     line: tuple[Point3, ...] = Field(min_length=2, max_length=500)
-    """The middle of the way up, from the floor of ``a`` to the floor of ``b``."""
+    """Centre line of the ascent, from the floor of ``a`` to the floor of ``b``."""
 
 
 class Wall(Frozen):
-    """A straight wall, as true geometry for renderers and collision."""
+    """Straight wall, as true geometry for renderers and collision."""
 
     a: Point2
     b: Point2
@@ -325,10 +325,10 @@ class Wall(Frozen):
 
 
 class Scene(Frozen):
-    """A place: floors, regions, links, items, viewpoints and edges. Nothing in it ever changes.
+    """Immutable scene: floors, regions, links, items, viewpoints and edges.
 
     Raises:
-        pydantic.ValidationError: where ids repeat or something names an id that is not there.
+        pydantic.ValidationError: ids repeat, or a field refers to an id that does not exist.
     """
 
     version: Literal["navloom.scene/1"] = "navloom.scene/1"
@@ -339,7 +339,7 @@ class Scene(Frozen):
     # and demo scenes have 71 and 348.
     floors: tuple[Floor, ...] = Field(min_length=1, max_length=99)
     regions: tuple[Region, ...] = Field(max_length=1_000)
-    """None where nobody says which rooms there are: the place is its viewpoints alone."""
+    """Empty if rooms are unknown: the scene then has viewpoints only."""
     links: tuple[Link, ...] = Field(default=(), max_length=20_000)
     items: tuple[Item, ...] = Field(default=(), max_length=100_000)
     viewpoints: tuple[Viewpoint, ...] = Field(default=(), max_length=10_000)
@@ -349,9 +349,9 @@ class Scene(Frozen):
     """Windows, and doors that lead out."""
     stairs: tuple[Stairs, ...] = Field(default=(), max_length=1_000)
     relations: tuple[Relation, ...] = Field(default=(), max_length=500_000)
-    """All but ``on``, which an item says itself."""
+    """All relations but ``on``, which is a field of the item."""
     notes: tuple[str, ...] = ()
-    """What a reader must know: what was approximated, inferred or left out by the loader."""
+    """Remarks of the loader: what it approximated, inferred or left out."""
 
     @model_validator(mode="after")
     def _ids_hold_together(self) -> Self:
@@ -392,7 +392,7 @@ class Scene(Frozen):
 
     @cached_property
     def region_by_id(self) -> dict[str, Region]:
-        """Regions by whole id."""
+        """Regions by id."""
         return {region.id: region for region in self.regions}
 
     @cached_property
@@ -407,7 +407,7 @@ class Scene(Frozen):
 
     @cached_property
     def viewpoints_by_region(self) -> dict[str, tuple[Viewpoint, ...]]:
-        """Each region's viewpoints, in the scene's order; a region without any has ``()``."""
+        """Viewpoints of each region, in the scene's order; ``()`` for a region without any."""
         groups: dict[str, list[Viewpoint]] = {region.id: [] for region in self.regions}
         for viewpoint in self.viewpoints:
             if viewpoint.region is not None:
@@ -415,14 +415,14 @@ class Scene(Frozen):
         return {region: tuple(members) for region, members in groups.items()}
 
     def floor_of(self, viewpoint: Viewpoint) -> int:
-        """The floor a viewpoint stands on: its region's, else the nearest one not far above it."""
+        """Return a viewpoint's floor id: its region's, else the floor nearest in height."""
         if viewpoint.region is not None:
             return self.region_by_id[viewpoint.region].floor
         foot = viewpoint.ground[1]
         return min(self.floors, key=lambda floor: (abs(floor.height - foot), floor.id)).id
 
     def items_in(self, region: str, kind: ItemKind | None = None) -> tuple[Item, ...]:
-        """The items of one region, in the scene's order.
+        """Return the items of one region, in the scene's order.
 
         Args:
             region: a whole region id.
@@ -440,7 +440,7 @@ class Scene(Frozen):
         return {region: tuple(members) for region, members in groups.items()}
 
     def region_graph(self) -> nx.Graph[str]:
-        """H: one node a region; edges carry ``metres``, centre to crossing to centre (3-D)."""
+        """Build H: a node a region; edges carry 3-D ``metres``, centre to crossing to centre."""
         graph: nx.Graph[str] = nx.Graph()
         graph.add_nodes_from(region.id for region in self.regions)
         for link in self.links:
@@ -452,7 +452,7 @@ class Scene(Frozen):
         return graph
 
     def navigation_graph(self) -> nx.Graph[str]:
-        """G: one node a viewpoint; edges carry ``metres_2d`` and ``metres_3d``."""
+        """Build G: a node a viewpoint; edges carry ``metres_2d`` and ``metres_3d``."""
         graph: nx.Graph[str] = nx.Graph()
         graph.add_nodes_from(viewpoint.id for viewpoint in self.viewpoints)
         at = {viewpoint.id: viewpoint.position for viewpoint in self.viewpoints}
@@ -463,27 +463,27 @@ class Scene(Frozen):
 
     @property
     def uri(self) -> str:
-        """The scene's portable name, free of any folder: ``hm3d:00006-HkseAnWCgqk``."""
+        """Portable name, free of any folder: ``hm3d:00006-HkseAnWCgqk``."""
         return f"{self.source}:{self.id}"
 
     @property
     def origin(self) -> str:
-        """The URI it was loaded by, folder and all; its `uri` where it was made in Python.
+        """URI that the scene was loaded by, with its folder; else its `uri`.
 
-        What belongs to a scene and lies beside its file (captions, annotations) is found by it. It
-        is neither compared nor written, and a file cannot set it.
+        Files that belong to a scene (captions, annotations) are found by it. It is neither compared
+        nor written, and a scene file cannot set it.
         """
         return str(self.__dict__.get("_origin", self.uri))
 
     def loaded_by(self, uri: str) -> Self:
-        """The scene itself, with its `origin` noted; for whoever loads it."""
-        # A frozen model still has a __dict__, as cached_property uses it; pydantic compares and
-        # writes fields alone.
+        """Record the `origin` URI on the scene and return the scene itself."""
+        # A frozen model still has a __dict__, as cached_property uses it. Pydantic compares and
+        # writes fields only.
         self.__dict__["_origin"] = uri
         return self
 
     def replace(self, **changes: Any) -> Scene:
-        """A new scene, validated, with some fields changed and nothing derived carried over."""
+        """Return a new validated scene with some fields changed; cached values are dropped."""
         fields = {name: getattr(self, name) for name in Scene.model_fields}
         changed = Scene(**{**fields, **changes})
         return changed.loaded_by(self.origin) if "_origin" in self.__dict__ else changed

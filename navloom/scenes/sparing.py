@@ -1,4 +1,4 @@
-"""Memory or time: of many homes in turn, what is large and soon made again need not be kept."""
+"""Memory policy of the process: how many scenes keep their large, quickly rebuilt mesh data."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 @dataclass
 class Sparing:
-    """What this process is sparing with.
+    """Limit on cached scene data in this process.
 
     Attributes:
-        meshes: of how many scenes, the last ones, triangles are kept, and what rays are sought in:
-            7 to 25 MB a home, made again in half a second. None: of all that live, as whoever goes
-            to and fro between them wants it.
+        meshes: number of most recent scenes whose triangles and ray-casting index stay in memory:
+            7 to 25 MB a home, rebuilt in half a second. None keeps those of all live scenes, for
+            callers that alternate between scenes.
     """
 
     meshes: int | None = None

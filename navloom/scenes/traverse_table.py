@@ -1,7 +1,7 @@
-"""Whether each body may use each passage of a scene, as a table whoever filled it.
+"""Traversability table: whether each body can use each passage of a scene.
 
-A cell is looked up in the direction of travel and then reversed; a pair without either is
-unlabelled, which is neither yes nor no.
+A cell is looked up in the direction of travel, then reversed. A pair without either is unlabelled,
+which is neither yes nor no.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Source = Literal["annotated", "reversed", "geometry", "unlabelled"]
 
 
 class Cell(BaseModel):
-    """What was said about one passage for one body."""
+    """Answer for one passage and one body."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -30,14 +30,14 @@ class Cell(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """One passage in one direction of travel, for one body.
+    """Passage in one direction of travel, for one body.
 
     Attributes:
         a: the node it leaves.
         b: the node it enters.
-        traversable: None where nobody said.
-        note: why not, in the annotator's words or ours; untrusted.
-        source: where the answer is from.
+        traversable: None if unlabelled.
+        note: the reason against it, in the annotator's words or ours; untrusted.
+        source: origin of the answer.
     """
 
     a: str
@@ -47,7 +47,7 @@ class Passage:
     source: Source
 
     def record(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return the passage as JSON."""
         return {
             "from": self.a,
             "to": self.b,
@@ -59,15 +59,15 @@ class Passage:
 
 @dataclass(frozen=True)
 class Traversability:
-    """Every passage of a scene for every body.
+    """Traversability of every passage of a scene for every body.
 
     Attributes:
         nodes: ids, in the scene's order.
-        edges: the passages there are, each once; one may be gone through both ways.
-        names: node -> what a person calls it.
-        cells: body -> (from, to) -> what was said.
-        details: body -> ("start" or "end", node) -> what was said of a question's place there.
-        hallucinated: questions that the annotators struck out.
+        edges: the passages, each once; they may be used in both directions.
+        names: node -> its name for people.
+        cells: body -> (from, to) -> the answer.
+        details: body -> ("start" or "end", node) -> the answer for a question's place there.
+        hallucinated: questions that the annotators rejected.
         source: ``annotated`` or ``geometry``.
     """
 
@@ -81,19 +81,19 @@ class Traversability:
 
     @property
     def bodies(self) -> tuple[str, ...]:
-        """The bodies there are answers for."""
+        """Names of the bodies in the table."""
         return tuple(self.cells)
 
     def passage(self, body: str, a: str, b: str) -> Passage:
-        """Whether a body may go from ``a`` to ``b``.
+        """Return the answer for a body that goes from ``a`` to ``b``.
 
         Args:
             body: its name; see :func:`get_body`.
-            a: where it is.
-            b: where it goes; whether an edge is there is not asked.
+            a: the node it leaves.
+            b: the node it enters; an edge need not exist.
 
         Raises:
-            SceneError: nobody said anything about this body.
+            SceneError: the table has no such body.
         """
         name = canonical(body)
         if name not in self.cells:
@@ -109,7 +109,7 @@ class Traversability:
         return Passage(a, b, None, "", "unlabelled")
 
     def passages(self, body: str) -> Iterator[Passage]:
-        """Every passage in both directions."""
+        """Yield every passage in both directions."""
         for a, b in self.edges:
             yield self.passage(body, a, b)
             yield self.passage(body, b, a)

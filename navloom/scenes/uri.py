@@ -1,6 +1,6 @@
-"""Scenes by name: one registry of formats, and the ways in: ``load_scene``, ``iter_scenes``.
+"""Scene URIs: the registry of scene formats, and loading of scenes by URI.
 
-    home:7, home:0-49                made from seeds; ``home:7?rooms=12&floors=2`` as one wishes
+    home:7, home:0-49                generated from seeds; ``home:7?rooms=12&floors=2`` sets options
     demo:flat                        a home that ships with the package; ``demo:`` is all three
     hm3d:DIR/ID, mp3d:DIR/SCAN       one scene of a folder; ``hm3d:DIR`` is every scene in it:
                                      HM3D's release (its splits too), graphs of rooms, scans
@@ -10,10 +10,10 @@
     PATH.json, FOLDER                a scene.json that ``navloom scenes export`` wrote, or a folder
 
 A format is a module with ``list_ids(folder) -> list[str]`` and ``load(folder, id) -> Scene``,
-imported when it is first named. To add one is to add its line to ``FORMATS``, or an entry point of
-its scheme in the group ``navloom.scene_formats``. One whose scenes are made and not read has
-``read_names(words) -> list[str]`` besides: the ids that a spec means. One whose ids have a part
-that people leave out has ``whole_id(name, ids) -> str``.
+imported on first use. To add one, add its line to ``FORMATS``, or an entry point named by its
+scheme in the group ``navloom.scene_formats``. A format that generates scenes also has
+``read_names(words) -> list[str]``: the ids that a spec names. A format with abbreviated ids has
+``whole_id(name, ids) -> str``.
 """
 
 from __future__ import annotations
@@ -36,41 +36,41 @@ from navloom.scenes.scene import Scene
 DATA_VARIABLE = "NAVLOOM_DATA"
 GROUP = "navloom.scene_formats"
 HOMES = Path(__file__).with_name("demo")
-"""The demo homes: written by hand, with true geometry, each a scene.json. What they were written as
-and the program that lays them out are in ``worlds/tests/homes``."""
+"""The demo homes: written by hand, with true geometry, each a scene.json. Their sources and the
+program that lays them out are in ``worlds/tests/homes``."""
 SCENES_KEPT = 16
-"""A batch goes through its scenes one after another, so a few are enough to load each only once,
-and memory stays flat however many there are."""
+"""Number of cached scenes. A batch visits its scenes one after another, so a few suffice to load
+each once, and memory stays bounded."""
 _MOST_NAMED = 8
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9_-]*):(.*)", re.DOTALL)
 
 
 class Reader(Protocol):
-    """What the module of a format offers."""
+    """Interface of a format's module."""
 
     def list_ids(self, folder: Path) -> list[str]:
-        """The ids of the scenes in a folder, in order; nothing is loaded."""
+        """Return the ids of the scenes in a folder, in order; nothing is loaded."""
         ...
 
     def load(self, folder: Path, scene_id: str) -> Scene:
-        """One scene of a folder."""
+        """Load one scene of a folder."""
         ...
 
 
 @dataclass(frozen=True)
 class Format:
-    """One line of the registry.
+    """Entry of the format registry.
 
     Attributes:
-        module: where its ``list_ids`` and ``load`` live; None where an entry point says it.
-        data: its folder under ``$NAVLOOM_DATA``; None where its scenes ship with the package.
+        module: module with ``list_ids`` and ``load``; None if an entry point names it.
+        data: its folder under ``$NAVLOOM_DATA``; None if its scenes ship with the package.
     """
 
     module: str | None
     data: str | None
 
     def reader(self, scheme: str) -> Reader:
-        """The module, imported now.
+        """Import and return the format's module.
 
         Raises:
             SceneError: no package has the format, or it cannot be imported.
@@ -88,12 +88,12 @@ FORMATS: dict[str, Format] = {
     "capnav": Format("navloom.scenes.formats.capnav", "capnav"),
     "mesh": Format(None, "mesh"),
 }
-"""Each scheme's; ``navloom-worlds`` has those without a module."""
+"""Formats by scheme; ``navloom-worlds`` provides those without a module."""
 
 
 @dataclass(frozen=True)
 class _SpecPlace:
-    """Where a spec points: some scenes of one folder, read by one reader."""
+    """Scenes that a spec refers to: ids in one folder, read by one reader."""
 
     reader: Reader
     folder: Path
@@ -109,13 +109,13 @@ class _SpecPlace:
 
 
 def list_scenes(spec: str) -> list[str]:
-    """The URIs of the scenes a spec names, in order; nothing is loaded.
+    """Return the URIs of the scenes that a spec names, in order; nothing is loaded.
 
     Args:
         spec: any form of the module's docstring, for one scene or many.
 
     Raises:
-        SceneError: where the format, the folder or the scene is not there, or a folder is empty.
+        SceneError: the format, the folder or the scene does not exist, or a folder is empty.
     """
     place = _resolve(spec)
     return [place.uri(each) for each in place.ids]
@@ -128,7 +128,7 @@ def load_scene(uri: str) -> Scene:
         uri: any form of the module's docstring that names one scene.
 
     Raises:
-        SceneError: where it names none or several, or the scene's files are broken.
+        SceneError: it names none or several, or the scene's files are broken.
     """
     place = _resolve(uri)
     if len(place.ids) != 1:
@@ -140,12 +140,12 @@ def load_scene(uri: str) -> Scene:
 
 
 def scene_of(value: Scene | str) -> Scene:
-    """The scene that a context field means, which may hold a scene or its URI.
+    """Return the scene of a graph context's field, which holds a scene or its URI.
 
-    So `langgraph dev` can call every graph with plain JSON.
+    `langgraph dev` can thus call every graph with plain JSON.
 
     Args:
-        value: a scene, or its URI; the last few URIs are loaded only once.
+        value: a scene, or its URI; the last few URIs are cached.
 
     Raises:
         SceneError: the URI names no scene, or the scene is broken.
@@ -159,13 +159,13 @@ def _kept_scene(uri: str) -> Scene:
 
 
 def iter_scenes(spec: str) -> Iterator[Scene]:
-    """The scenes a spec names, in the order of their URIs, each loaded when it is asked for.
+    """Iterate over the scenes that a spec names, in the order of their URIs, loading lazily.
 
     Args:
         spec: any form of the module's docstring, for one scene or many.
 
     Raises:
-        SceneError: at once where the spec is wrong; while iterating where a scene is broken.
+        SceneError: at once if the spec is wrong; while iterating if a scene is broken.
     """
     place = _resolve(spec)
     return (place.load(each) for each in place.ids)
@@ -177,7 +177,7 @@ def _resolve(spec: str) -> _SpecPlace:
     except SceneError:
         raise
     except (OSError, RuntimeError) as error:
-        # A name that is too long, a folder that may not be read, the home of nobody (~x).
+        # A name that is too long, an unreadable folder, an unknown user's home (~x).
         reason = getattr(error, "strerror", None) or error
         raise SceneError(f"{short(spec)} cannot be looked up: {reason}") from error
 
@@ -221,7 +221,7 @@ def _resolve_folder(scheme: str, known: Format, reader: Reader, rest: str) -> _S
 
 
 def _is_beside(reader: Reader, given: Path) -> bool:
-    """Whether a folder holds no scenes and is called as one that lies beside it."""
+    """Check whether a folder holds no scenes but has the name of a scene beside it."""
     return not reader.list_ids(given) and given.name in reader.list_ids(given.parent)
 
 
@@ -255,7 +255,7 @@ def _pick(reader: Reader, folder: Path, prefix: str, name: str | None, what: str
         where = f"{folder} holds" if folder != HOMES else "There is"
         known = f"{len(ids)} known"
         if len(ids) <= _MOST_NAMED:
-            # A format goes by names of files: in a folder of other things they are no scenes.
+            # Formats list ids by file name: other files in the folder may be no scenes.
             ids = [each for each in ids if _opens(reader, folder, each)]
             known = f"known: {', '.join(ids)}"
         if not ids:
@@ -297,21 +297,21 @@ def _resolve_path(spec: str) -> _SpecPlace:
 
 
 def homes_version() -> str | None:
-    """The version of the homes that a seed means here; None where no package makes homes."""
+    """Return the version of the installed home generator; None if there is none."""
     if "home" not in plugins(GROUP):
         return None
     return str(getattr(FORMATS["home"].reader("home"), "VERSION"))  # noqa: B009  not in Reader
 
 
 def other_homes(scene: str, made: str | None) -> str | None:
-    """Why a name that a run or a dataset holds no longer means the same home.
+    """Return a message if a home of a run or dataset is generated differently here.
 
     Args:
         scene: its portable name.
-        made: the version of the homes it was written with; None where nobody said.
+        made: the version of the home generator it was written with; None if unknown.
 
     Returns:
-        One line, or None where it is no home made from a seed, or the version is this one.
+        One line; None if it is no generated home, or the version is the same.
     """
     if not scene.startswith("home:") or made is None:
         return None
@@ -325,16 +325,16 @@ def other_homes(scene: str, made: str | None) -> str | None:
 
 
 class SceneNames:
-    """Where to find the scenes that a dataset names.
+    """Lookup of the scenes that a dataset names.
 
-    A name in a file is untrusted: it only ever picks from what a spec lists, or goes to
-    ``load_scene`` in the form ``scheme:ID``.
+    A name in a file is untrusted. It only picks from what a spec lists, or goes to ``load_scene``
+    in the form ``scheme:ID``.
 
     Args:
-        specs: where scenes are, such as ``hm3d:DIR``. Without any, a name is looked up as it is:
-            in the package or under ``$NAVLOOM_DATA``.
-        homes: the version of the homes that the names were written with, where that is known:
-            those of another version are not there.
+        specs: sources of scenes, such as ``hm3d:DIR``. Without any, names are looked up in the
+            package and under ``$NAVLOOM_DATA``.
+        homes: the version of the home generator that the names were written with, if known; homes
+            of another version are not found.
 
     Raises:
         SceneError: a spec names no scene.
@@ -369,7 +369,7 @@ class SceneNames:
 
     @cached_property
     def _files(self) -> dict[str, str]:
-        """Where each scene.json is, by its scene's name: a file's own name says nothing of it."""
+        """URI of each scene.json by its scene's name, which the file's own name need not match."""
         found: dict[str, str] = {}
         for spec in self._given:
             for uri in list_scenes(spec) if ":" not in spec.split("/")[0] else ():
@@ -380,6 +380,6 @@ class SceneNames:
 
 
 def _portable(uri: str) -> str:
-    """``hm3d:some/where/ID`` is ``hm3d:ID``."""
+    """Return ``hm3d:ID`` for ``hm3d:some/where/ID``."""
     scheme, colon, rest = uri.partition(":")
     return f"{scheme}:{rest.rstrip('/').rpartition('/')[2]}" if colon else uri

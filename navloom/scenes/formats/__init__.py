@@ -1,1 +1,1 @@
-"""Where scenes come from: one file a format, each with ``list_ids`` and ``load``."""
+"""Scene formats: one module a format, each with ``list_ids`` and ``load``."""

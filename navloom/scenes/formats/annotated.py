@@ -1,8 +1,8 @@
-"""What annotators said of the passages of a benchmark scene.
+"""CapNav annotations: which passages of a benchmark scene human annotators found traversable.
 
 The benchmark's ``traverse/ID-traverse.json`` holds, for each body, cells ``node_a|node_b`` with
 ``traversable`` and a note. ``startDetail:`` and ``endDetail:`` cells are about a question's places
-within a node. The body that the profiles call HUMANOID is ROBOT here.
+within a node. The body HUMANOID of the profiles is ROBOT here.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _FILE = TypeAdapter(dict[str, dict[str, Cell] | list[Annotated[str, Field(max_le
 
 
 def annotated(folder: Path, scene: Scene) -> Traversability:
-    """The annotations of a benchmark scene.
+    """Load the annotations of a benchmark scene.
 
     Args:
         folder: holds ``traverse/``, or the files themselves.
         scene: as :mod:`navloom.scenes.formats.capnav` loads it; nodes are its viewpoints.
 
     Raises:
-        SceneError: the file is missing or broken, or speaks of a node that is not there.
+        SceneError: the file is missing or broken, or refers to an unknown node.
     """
     path = find_in(folder, "traverse", f"{checked_id(scene.id, what='capnav')}{_ENDING}")
     data = read_json(path, _FILE, most=_MOST_CELLS_BYTES)

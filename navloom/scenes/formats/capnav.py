@@ -1,10 +1,10 @@
-"""Scenes of the CapNav benchmark: named places and which of them are joined.
+"""Scenes of the CapNav benchmark: named nodes and the edges between them.
 
 A folder holds ``graphs/ID-graph.json`` (nodes with name, description and position; edges) and,
 beside it, ``traverse/`` and ``qa/``, which :mod:`navloom_worlds.motion` and
 :mod:`navloom.evals.capnav.rules` read. A node becomes a region and one viewpoint, an edge a link
-and an edge of the navigation graph. The file knows no storeys, boxes or things; positions are where
-an annotator put a marker, in the file's own axes, taken as y up.
+and an edge of the navigation graph. The file has no storeys, boxes or items. Positions are an
+annotator's markers in the file's own axes, taken as y up.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from navloom.scenes.scene import UNKNOWN, Edge, Floor, Link, Region, Scene, View
 _ENDING = "-graph.json"
 _MOST_BYTES = 5_000_000
 _FLOOR_GAP = 1.5
-"""Metres between two markers' heights, sorted, above which the higher is of the next storey."""
+"""Height gap in metres between successive markers above which a new storey begins."""
 NEAR = 0.78
-"""How alike a name and a node's name must be at least to be taken for it (ratio of
-Ratcliff and Obershelp), as the benchmark's scorer has it."""
+"""Least similarity of a name to a node's name for a match (ratio of Ratcliff and Obershelp), as in
+the benchmark's scorer."""
 _MOST_TEXT = 300
 _SPLIT = re.compile(r"^\s*([A-Za-z0-9_]{1,80})\s*(?:—|–|-|:)\s*(.{1,250})$")
 
@@ -68,11 +68,11 @@ _GRAPH = TypeAdapter(_Graph)
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """What a text says about a node.
+    """Node that a text refers to.
 
     Attributes:
-        node: the node's id; None where it names none.
-        how: what settled it: its id, its name, both (``node_3 — Kitchen``), or a near miss.
+        node: the node's id; None if the text names none.
+        how: what matched: its id, its name, both (``node_3 — Kitchen``), or a similar name.
     """
 
     node: str | None
@@ -80,7 +80,7 @@ class Resolved:
 
 
 class Nodes:
-    """A benchmark scene's nodes by id, by name, and by what people and models write for them."""
+    """Index of a benchmark scene's nodes by id, by name, and by approximate text."""
 
     def __init__(self, scene: Scene) -> None:
         self.ids = tuple(viewpoint.id for viewpoint in scene.viewpoints)
@@ -102,21 +102,21 @@ class Nodes:
         return node in self._name
 
     def name(self, node: str) -> str:
-        """A node's name."""
+        """Return a node's name."""
         return self._name[node]
 
     def description(self, node: str) -> str:
-        """A node's description, often empty."""
+        """Return a node's description, often empty."""
         return self._description[node]
 
     def resolve(self, text: object) -> Resolved:
-        """Which node a text means: an id, a name, ``id — name``, or nearly a name.
+        """Find the node that a text refers to: an id, a name, ``id — name``, or a similar name.
 
         Args:
-            text: as a file or a model has it; anything but a text of some length names none.
+            text: from a file or a model; anything but a non-empty bounded string matches none.
 
         Returns:
-            Nothing where no name is near enough, or two are as near.
+            The match; empty if no name is similar enough, or two are equally similar.
         """
         if not isinstance(text, str) or not 0 < len(text) <= _MOST_TEXT:
             return Resolved(None, None)
@@ -142,7 +142,7 @@ class Nodes:
 
 
 def list_ids(folder: Path) -> list[str]:
-    """The scenes of a folder: those that have a graph, sorted."""
+    """Return the sorted scene ids of a folder: those with a graph file."""
     return ids_in(folder, _ENDING, "graphs")
 
 
@@ -158,7 +158,7 @@ def load(folder: Path, scene_id: str) -> Scene:
         number, its label the node's name.
 
     Raises:
-        SceneError: path, field and expectation where the file is missing or broken.
+        SceneError: path, field and expectation if the file is missing or broken.
     """
     path = find_in(folder, "graphs", f"{checked_id(scene_id, what='capnav')}{_ENDING}")
     graph = read_json(path, _GRAPH, most=_MOST_BYTES)
@@ -212,7 +212,7 @@ def _build(graph: _Graph, scene_id: str) -> Scene:
 
 
 def _storeys(nodes: list[_Node]) -> tuple[dict[str, int], tuple[Floor, ...]]:
-    """Each node's storey, and the storeys."""
+    """Return each node's storey, and the storeys."""
     ordered = sorted(nodes, key=lambda node: node.position.y)
     floor_of: dict[str, int] = {}
     floors: list[Floor] = []

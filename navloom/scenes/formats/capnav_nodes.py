@@ -1,9 +1,10 @@
-"""Rooms as the nodes of CapNav's graphs: a number, a name that no other node has, what is there.
+"""Rooms as nodes of CapNav's graphs: a number, a unique name, and a description.
 
-The benchmark's annotators named rooms by what tells them apart ("Bedroom with white sheets",
-"Second floor hallway") and put a node in each. A name here is the room's type; with its storey
-where one storey has one of the type; with a thing that no other room of the type has; or with a
-number. No name stands within another: the public scorer looks for them in a question's words.
+The benchmark's annotators named rooms by distinguishing features ("Bedroom with white sheets",
+"Second floor hallway") and put a node in each. A name here is the room's type alone, or with its
+storey if it is the only one of its type there, or with an item that no other room of the type has,
+or with a number. No name is part of another: the public scorer searches for names in a question's
+words.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ _MOST_NAME = 60
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A room as the benchmark has it.
+    """Room as a node of the benchmark.
 
     Attributes:
         id: ``node_`` and its number.
         name: unique in the scene.
-        description: what it is with; often empty.
-        position: of its middle viewpoint, else its centre; metres, y up, at the floor.
+        description: what the room contains; often empty.
+        position: of its central viewpoint, else its centre; metres, y up, at the floor.
     """
 
     id: str
@@ -38,7 +39,7 @@ class Node:
 
 
 def nodes_of(scene: Scene) -> dict[str, Node]:
-    """The node of each region, by the region's id."""
+    """Return the node of each region, by the region's id."""
     numbers = _numbers(scene)
     names = _names(scene)
     return {
@@ -53,7 +54,7 @@ def nodes_of(scene: Scene) -> dict[str, Node]:
 
 
 def _numbers(scene: Scene) -> dict[str, str]:
-    """Regions' own numbers where each has one of its own, else their places in the scene."""
+    """Return the regions' own numbers if they are unique, else their positions in the scene."""
     own = {region.id: region.number for region in scene.regions}
     if len(set(own.values())) == len(own) and all(
         n.isascii() and n.isdecimal() for n in own.values()
@@ -63,7 +64,7 @@ def _numbers(scene: Scene) -> dict[str, str]:
 
 
 def _position(scene: Scene, region: Region) -> Point3:
-    """Where a body can stand in it: of its viewpoints the one nearest to its centre."""
+    """Return a standing position in a room: of its viewpoints the one nearest to its centre."""
     x, _, z = region.center
     there = scene.viewpoints_by_region.get(region.id, ())
     if not there:
@@ -111,7 +112,7 @@ def _names(scene: Scene) -> dict[str, str]:
 
 
 def _own_things(scene: Scene, region: Region, alike: list[Region]) -> list[str]:
-    """Furniture of a room that no other room of its type has under that name, the largest first."""
+    """Return up to three assets that no other room of the type has, the largest first."""
     others = {
         plain_name(item)
         for other in alike
@@ -123,7 +124,7 @@ def _own_things(scene: Scene, region: Region, alike: list[Region]) -> list[str]:
 
 
 def _apart(names: Mapping[str, str]) -> dict[str, str]:
-    """The names, but for those that stand within another: those are to be made otherwise."""
+    """Blank out names that are part of another name, so that they are replaced."""
     padded = {key: f" {name.casefold()} " for key, name in names.items()}
     return {
         key: ""
@@ -134,7 +135,7 @@ def _apart(names: Mapping[str, str]) -> dict[str, str]:
 
 
 def _without_gaps(names: Mapping[str, str], labels: Mapping[str, str]) -> dict[str, str]:
-    """Numbers for rooms that nothing tells apart."""
+    """Give numbered names to rooms without a name."""
     made = dict(names)
     for key, name in names.items():
         if name:
@@ -152,7 +153,7 @@ def _without_gaps(names: Mapping[str, str], labels: Mapping[str, str]) -> dict[s
 
 
 def _label(region: Region) -> str:
-    """The type as a name begins: its first letter capital, letters and digits alone."""
+    """Return a room's type as the start of a name: capitalized, letters and digits only."""
     plain = "".join(c if c.isalnum() else " " for c in region.label)
     words = " ".join(plain.split())[:40] or "Room"
     return f"{words[0].upper()}{words[1:]}"

@@ -1,10 +1,10 @@
 """HM3D homes as rooms, connections and objects: one JSON file a home (``docs/formats/hm3d.md``).
 
-The file has no navigation graph, no geometry for a connection and no sizes of objects. What is
-made up for them is said in the scene's ``notes``: viewpoints (:mod:`navloom.scenes.box_graph`), and
-for each connection the point half-way between the nearest points of its two rooms' boxes.
+The file has no navigation graph, no geometry of connections and no sizes of objects. The scene's
+``notes`` say what is approximated: viewpoints (:mod:`navloom.scenes.box_graph`), and for each
+connection the point half-way between the nearest points of its two rooms' boxes.
 
-Notes that the loaders of several formats have to make about a scene.
+The module also has notes that the loaders of several formats add to a scene.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _MOST_NAMES = 20
 
 
 def unlisted_note(names: Iterable[str]) -> Iterator[str]:
-    """What the lexicon does not know of the names of things; nothing where it knows them all."""
+    """Yield a note on item names that the lexicon does not know; nothing if it knows all."""
     strange = unlisted(names)
     if strange:
         shown = [f"{prompt_name(name)} ({n})" for name, n in strange.most_common(_MOST_NAMES)]
@@ -62,7 +62,7 @@ def unlisted_note(names: Iterable[str]) -> Iterator[str]:
 
 
 def apart_note(regions: Iterable[str], links: Iterable[Link]) -> Iterator[str]:
-    """In how many parts regions, by their ids, fall; nothing where links join them all."""
+    """Yield a note if links do not join all regions (given by id) into one part."""
     graph: nx.Graph[str] = nx.Graph((link.a, link.b) for link in links)
     graph.add_nodes_from(regions)
     parts = nx.number_connected_components(graph)
@@ -71,18 +71,18 @@ def apart_note(regions: Iterable[str], links: Iterable[Link]) -> Iterator[str]:
 
 
 FLOOR_GAP = 1.5
-"""Metres above the lowest room of a storey from which a room is of the next storey."""
+"""Height in metres above a storey's lowest room from which a room is on the next storey."""
 STAIRS_RISE = 1.0
-"""Metres between two rooms' bottoms above which their link is stairs."""
+"""Height difference in metres between two rooms' bottoms above which their link is stairs."""
 LEAST_STEP = 0.15
-"""Metres: boxes of rooms on one floor differ by less, for rugs, thresholds and holes in a scan."""
+"""Least step in metres. Boxes on one floor differ by less, by rugs, thresholds and scan holes."""
 _SKIN = 0.01
-"""Metres by which a thing may miss the box that holds it: a room's box is spanned by the centres of
-things in it, which lie on its skin but for rounding (2.7 % of all things in 35 homes)."""
+"""Tolerance in metres of an item outside its room's box. A room's box is spanned by the centres of
+its items, so some lie on its surface up to rounding (2.7 % of all items in 35 homes)."""
 _MOST_BYTES = 20_000_000
 _MOST_AREA = 10_000.0
-"""Square metres of all rooms together: the viewpoints' distance table grows with its square. The
-largest of 35 real homes has 620."""
+"""Most square metres of all rooms together: the distance table grows with the square of the area.
+The largest of 35 real homes has 620."""
 _MOST_FLOORS = 99
 
 _Metres = Annotated[float, Field(ge=-10_000, le=10_000, allow_inf_nan=False)]
@@ -96,44 +96,44 @@ class _Strict(BaseModel):
 
 
 class SourceRoom(_Strict):
-    """A room: a box along the axes, y up, metres."""
+    """Room: an axis-aligned box, y up, metres."""
 
     id: Annotated[int, Field(ge=0, le=1_000_000)]
     label: _Words | None
-    """Its type in the source's words, ``/`` between the types of a compound; null: unknown."""
+    """Type in the source's words, ``/`` between the types of a compound; null: unknown."""
     centroid: tuple[_Metres, _Metres, _Metres]
     dims: tuple[_Length, _Length, _Length]
     """Full sizes along x, y and z."""
 
     @property
     def box(self) -> Box:
-        """The room's box."""
+        """Box of the room."""
         return Box(center=self.centroid, size=self.dims)
 
     @property
     def region(self) -> str:
-        """The room's name as a region."""
+        """Id of the room as a region."""
         return region_id(self.label or UNKNOWN, self.id)
 
 
 class SourceObject(_Strict):
-    """An object of the source: whatever has a name and a place."""
+    """Object of the source: a name with a position."""
 
     id: _Id
     name: _Words
     position: tuple[_Metres, _Metres, _Metres]
     """Its centre."""
     hm3dsem_region: _Id | None = None
-    """Its region's number in HM3DSem. Not used: it is no room id; see ``docs/formats/hm3d.md``."""
+    """Region number in HM3DSem. Not used: it is no room id; see ``docs/formats/hm3d.md``."""
 
 
 class Home(_Strict):
-    """The content of one file."""
+    """Content of one file."""
 
     scene: Annotated[str, Field(min_length=1, max_length=100)]
     rooms: Annotated[tuple[SourceRoom, ...], Field(min_length=1, max_length=1_000)]
     connections: Annotated[tuple[tuple[_Id, _Id], ...], Field(max_length=20_000)]
-    """Pairs of room ids one can walk between; once or in both directions."""
+    """Pairs of connected room ids; once or in both directions."""
     objects: Annotated[tuple[SourceObject, ...], Field(max_length=50_000)]
 
     @model_validator(mode="after")
@@ -169,44 +169,44 @@ def _once(field: str, ids: list[int]) -> None:
 
 
 def list_ids(folder: Path) -> list[str]:
-    """The ids of the homes in a folder, sorted: its ``*.json`` files, and homes of the release."""
+    """Return the sorted ids of the homes in a folder: ``*.json`` files and release homes."""
     # Habitat's configs lie among the release's homes.
     told = {each for each in ids_in(folder, ".json") if not each.endswith("_dataset_config")}
     return sorted({*told, *hm3d_homes(folder)})
 
 
 def whole_id(name: str, ids: Sequence[str]) -> str:
-    """The id that somebody means who leaves out its number: ``TEEsavR23oF``."""
+    """Return the full id for one given without its number (``TEEsavR23oF``), if it is unique."""
     held = [each for each in ids if re.fullmatch(r"\d+-" + re.escape(name), each)]
     return held[0] if len(held) == 1 and name not in ids else name
 
 
 def load(folder: Path, scene_id: str) -> Scene:
-    """One home of a folder, as a scene.
+    """Load one home of a folder as a scene.
 
     Args:
         folder: where the JSON files are.
         scene_id: the file's name without ``.json``.
 
     Returns:
-        The scene. A thing is in the smallest room box that holds it, else in the nearest. Its
-        kind is the lexicon's; a name that the lexicon does not know becomes structure, so that
-        nobody is asked to carry what nobody knows, and is told of in ``notes``.
+        The scene. An item belongs to the smallest room box that contains it, else to the nearest.
+        Its kind is the lexicon's. Unknown names become structure, so that no task asks to carry
+        them, and are listed in ``notes``.
 
     Raises:
-        SceneError: where the file is missing, too large or broken (its path, the field, what was
+        SceneError: the file is missing, too large or broken (its path, the field, what was
             expected and what was found), or the id would lead out of the folder.
     """
     path = folder / f"{checked_id(scene_id, what='hm3d')}.json"
     files = hm3d_homes(folder).get(scene_id)
     if files is None:
         return _scene(_read(path, scene_id), path)
-    # What reads meshes is not imported for those who have none.
+    # The mesh reader is imported only if there is a mesh.
     path = files.folder.with_name(f"{scene_id}.json")
     if not path.is_file():
         return load_scan(files)
     if _is_scene(path):
-        # It was made of the release and holds what is dear to find out; its mesh is the release's.
+        # Saved from the release with results that are costly to compute; the mesh is the release's.
         with checked(path):
             return load_file(path).replace(id=scene_id, source="hm3d")
     return load_scan(files, room_labels(_read(path, scene_id)))
@@ -227,7 +227,7 @@ def _read(path: Path, scene_id: str) -> Home:
 
 
 def room_labels(home: Home) -> Callable[[Mapping[int, Region]], dict[int, str]]:
-    """Types of the release's rooms: of the JSON's room whose box most of each room is in."""
+    """Return a function that labels release rooms by the JSON room with most overlap."""
 
     def named(regions: Mapping[int, Region]) -> dict[int, str]:
         out = {}
@@ -288,10 +288,10 @@ def _scene(home: Home, path: Path) -> Scene:
 
 
 def _floors(rooms: tuple[SourceRoom, ...]) -> tuple[tuple[Floor, ...], dict[int, int]]:
-    """Storeys from the heights of the rooms' bottoms, and each room's storey.
+    """Return the storeys found in the heights of the rooms' bottoms, and each room's storey.
 
-    The gap is taken from a storey's lowest room, not from the room just below: a chain of
-    half-landings would weld two storeys into one.
+    The gap is measured from a storey's lowest room, not from the room just below: a chain of
+    half-landings would merge two storeys into one.
     """
     storeys: list[list[SourceRoom]] = []
     for room in sorted(rooms, key=lambda r: (r.box.bottom, r.id)):
@@ -323,14 +323,14 @@ def _link(a: SourceRoom, b: SourceRoom) -> Link:
 
 
 def step_of(rise: float) -> float | None:
-    """The step between two rooms whose boxes' bottoms differ by so much; None: nobody knows."""
+    """Return the step between rooms whose box bottoms differ by ``rise``; None if unknown."""
     return rise if abs(rise) >= LEAST_STEP else None
 
 
 def crossing(a: Box, b: Box) -> Point3:
-    """Half-way between the nearest points of two upright boxes; in the middle of an overlap.
+    """Return the point half-way between the nearest points of two boxes, or inside their overlap.
 
-    Its height is that of a walker's feet: the higher of the two floors where the boxes share it,
+    Its height is at a walker's feet: the higher of the two floors if the boxes share that height,
     else half-way between the lower box's top and the higher one's bottom.
     """
 
@@ -351,7 +351,7 @@ def _room_of(position: Point3, boxes: list[tuple[str, Box]]) -> str:
 
 
 def step_note(links: Sequence[Link]) -> Iterable[str]:
-    """What is said where boxes of rooms are too much alike in height to tell a step."""
+    """Yield a note if room boxes are too similar in height to tell steps."""
     if count := sum(link.step is None for link in links):
         yield (
             f"{count} of {len(links)} links join rooms whose boxes differ by less than"

@@ -1,8 +1,8 @@
-"""Makes ``hm3d:`` homes from what a user owns: DomestiGraph's rooms and LH-VLN's scene texts.
+"""Import of ``hm3d:`` homes from files a user owns: DomestiGraph rooms and LH-VLN scene texts.
 
 Rooms and connections are a YAML file a home (``rooms: {room_1: {label, centroid: {x, y, z}, dims:
 {x, y, z}}}``, ``connections: [[1, 6], ...]``; robotvisionmu/DomestiGraph ``data/release_data``).
-Objects are a text file a home, a line a thing, below a line for its region (``Region id:_0,
+Objects are a text file a home, a line an object, below a line for its region (``Region id:_0,
 position:[...]``, ``Id:14, name:vent, position:[-7.2, 2.4, -2.7]``; HCPLab-SYSU/LH-VLN
 ``nav_gen/scene``). Both are in our frame already: y up, metres. Nothing is downloaded.
 """
@@ -27,7 +27,7 @@ _THING = re.compile(r"Id:(\d{1,7}), name:(.{1,200}), position:\[([^\]]{1,200})\]
 
 
 class _Loose(BaseModel):
-    # DomestiGraph's working files hold more a room (``objects``) than its released ones.
+    # DomestiGraph's working files have more fields (``objects``) than its released ones.
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
@@ -58,14 +58,14 @@ _ROOMS = TypeAdapter(_Rooms)
 
 @dataclass(frozen=True)
 class ImportReport:
-    """What :func:`import_folder` did, by id of home.
+    """Outcome of :func:`import_folder`, by id of home.
 
     Attributes:
         written: the files it wrote.
-        kept: the files that were there already and that it left as they were.
+        kept: existing files that it left unchanged.
         without_objects: homes with rooms and no objects, skipped.
         without_rooms: homes with objects and no rooms, skipped.
-        refused: why a broken home was skipped, one line each.
+        refused: reason why a broken home was skipped, one line each.
     """
 
     written: tuple[Path, ...] = ()
@@ -83,11 +83,11 @@ def import_home(yaml_path: Path, objects_path: Path) -> dict[str, Any]:
         objects_path: its objects.
 
     Returns:
-        The home as ``docs/formats/hm3d.md`` describes it, checked.
+        The home in the form of ``docs/formats/hm3d.md``, validated.
 
     Raises:
-        SceneError: where a file is missing, too large or broken: path, line or field, what was
-            expected and what was found.
+        SceneError: a file is missing, too large or broken: path, line or field, what was expected
+            and what was found.
     """
     source = read_yaml(yaml_path, _ROOMS, most=_MOST_BYTES)
     home = {
@@ -150,14 +150,14 @@ def import_folder(
     Args:
         rooms_dir: a folder of ``ID.yaml`` files.
         objects_dir: a folder of ``ID.txt`` files.
-        out_dir: where the ``ID.json`` files go; made where it is missing.
-        overwrite: replace files that are there; else they are kept.
+        out_dir: folder for the ``ID.json`` files; created if missing.
+        overwrite: replace existing files; else they are kept.
 
     Returns:
-        What was written, kept, skipped and refused. One broken home does not stop the others.
+        The files written, kept, skipped and refused. One broken home does not stop the others.
 
     Raises:
-        SceneError: where a folder is not there, no home has both its files, or a file cannot be
+        SceneError: a folder does not exist, no home has both its files, or a file cannot be
             written.
     """
     rooms = _by_id(rooms_dir, (".yaml", ".yml"))

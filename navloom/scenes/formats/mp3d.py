@@ -1,17 +1,17 @@
-"""Matterport3D scans as R2R has them: ``mp3d:DIR/SCAN``.
+"""Matterport3D scans in R2R's form: ``mp3d:DIR/SCAN``.
 
-What is read, and what it becomes (``docs/formats/mp3d.md`` has the whole of it):
+Files read, and their content (details in ``docs/formats/mp3d.md``):
 
     connectivity/SCAN_connectivity.json          viewpoints (camera positions) and edges
     house/SCAN.house                             rooms with types, storeys, objects; else
     regions/house_region_to_panorama.json        rooms without types: Unknown_5; else no rooms
-    observations/objects_list/SCAN.json          objects, where no .house gives them
-    SCAN/SCAN.glb, SCAN/SCAN_semantic.ply        its mesh, and whose each face is
+    observations/objects_list/SCAN.json          objects, if no .house gives them
+    SCAN/SCAN.glb, SCAN/SCAN_semantic.ply        mesh, and the object of each face
 
 Files are z up; a point (x, y, z) there is (x, z, -y) here, which makes R2R's headings ours.
-Nothing is guessed silently: what was inferred, approximated or left out stands in ``scene.notes``.
+Everything inferred, approximated or left out is listed in ``scene.notes``.
 
-The rooms of a Matterport3D scan: who is in which, storeys, and the ways between rooms.
+The module also assigns viewpoints to rooms, and finds storeys and links between rooms.
 """
 
 from __future__ import annotations
@@ -51,24 +51,24 @@ from navloom.scenes.scene import (
 )
 
 STOREY = 2.0
-"""Rooms whose floors are at most this far apart in height are one storey, in metres. A rule of
-gaps between heights (1.5 m) chains storeys through a landing halfway up the stairs: it finds fewer
-of them in 15 of 60 scans."""
+"""Greatest height difference in metres of room floors on one storey. A rule of gaps between heights
+(1.5 m) merges storeys through a landing halfway up the stairs: it finds fewer of them in 15 of 60
+scans."""
 STAIRS = 1.0
-"""A way between two rooms that rises more than this is stairs, in metres."""
+"""Rise in metres above which a link between two rooms is stairs."""
 
 
 @dataclass(frozen=True)
 class Rooms:
-    """What the source says about rooms.
+    """Room data of the source.
 
     Attributes:
         given: included viewpoint -> region id.
         labels: region id -> type in the source's words, in order of number.
-        boxes: region id -> box, where the source has one.
-        centers: region id -> a place on its floor, for rooms that have geometry.
-        storeys: region id -> height of its storey, where the source says.
-        notes: what a reader must know.
+        boxes: region id -> box, if the source has one.
+        centers: region id -> a point on its floor, for rooms that have geometry.
+        storeys: region id -> height of its storey, if the source has it.
+        notes: remarks for the scene.
     """
 
     given: dict[str, str]
@@ -81,16 +81,17 @@ class Rooms:
     def place(
         self, ground: Mapping[str, Point3], room_of: Mapping[str, str]
     ) -> tuple[tuple[Region, ...], tuple[Floor, ...], list[str]]:
-        """Put every room somewhere: the mean of its viewpoints, at the height of its floor.
+        """Compute the position of each room: the mean of its viewpoints, at floor height.
 
-        Storeys are the source's, else found in the floors of rooms; without rooms, of viewpoints.
+        Storeys are the source's, else clustered from the floor heights of rooms, or of viewpoints
+        if there are no rooms.
 
         Args:
             ground: viewpoint -> the floor under it.
             room_of: viewpoint -> region id.
 
         Returns:
-            The regions, the storeys, and the ids of rooms nothing says the place of.
+            The regions, the storeys, and the ids of rooms without a known position.
         """
         members: dict[str, list[Point3]] = defaultdict(list)
         for viewpoint, region in room_of.items():
@@ -117,11 +118,11 @@ class Rooms:
 
 
 def rooms_of_house(house: House, viewpoints: Mapping[str, Point3]) -> Rooms:
-    """Rooms with types, boxes and storeys, as a ``.house`` file has them.
+    """Return rooms with types, boxes and storeys from a ``.house`` file.
 
     Args:
         house: the file.
-        viewpoints: the included viewpoints, which alone are given a room.
+        viewpoints: the included viewpoints; only these get a room.
     """
     names = {room.number: region_id(room.label, room.number) for room in house.rooms}
     ordered = sorted(house.rooms, key=lambda room: room.number)
@@ -135,7 +136,7 @@ def rooms_of_house(house: House, viewpoints: Mapping[str, Point3]) -> Rooms:
 
 
 def _storey(house: House, room: HouseRoom) -> float:
-    # A room may name no level (-1): it is on the nearest one, or on its own where there is none.
+    # A room without a level (-1) is on the nearest one, or on its own if there are none.
     if room.level in house.levels:
         return house.levels[room.level]
     floor = room.center[1]
@@ -145,16 +146,16 @@ def _storey(house: House, room: HouseRoom) -> float:
 def rooms_without_types(
     panoramas: Mapping[str, Sequence[str]], viewpoints: Mapping[str, Point3], path: Path, scan: str
 ) -> Rooms:
-    """Rooms as ``house_region_to_panorama.json`` has them: numbers and viewpoints, no types.
+    """Return rooms from ``house_region_to_panorama.json``: numbers and viewpoints, no types.
 
     Args:
         panoramas: region number -> its viewpoints.
-        viewpoints: the included viewpoints; others that are listed are passed over.
+        viewpoints: the included viewpoints; other listed ones are ignored.
         path: the file, for messages.
         scan: the scan, for messages.
 
     Raises:
-        SceneError: where a viewpoint is in two rooms.
+        SceneError: a viewpoint is in two rooms.
     """
     given: dict[str, str] = {}
     labels: dict[str, str] = {}
@@ -176,11 +177,11 @@ def rooms_without_types(
 def fill_rooms(
     graph: nx.Graph[str], position: Mapping[str, Point3], given: Mapping[str, str]
 ) -> dict[str, str]:
-    """A room for every viewpoint: its own, else that of its nearest labelled neighbour.
+    """Assign a room to every viewpoint: its own, else that of its nearest labelled neighbour.
 
-    The neighbour is looked for along the edges, all at one hop, then all at two, and so on; of
-    those at the same hop the nearest in space counts. Where no edge leads to a labelled
-    viewpoint, the nearest in space does.
+    Neighbours are searched along the edges, all at one hop, then all at two, and so on. Of those at
+    the same hop the nearest in space counts. If no edge leads to a labelled viewpoint, the nearest
+    in space counts.
 
     Args:
         graph: the navigation graph.
@@ -208,13 +209,13 @@ def crossings(
     room_of: Mapping[str, str],
     regions: Sequence[Region],
 ) -> tuple[Link, ...]:
-    """A link for every two rooms that an edge of the navigation graph joins.
+    """Return a link for every two rooms that an edge of the navigation graph joins.
 
     Args:
         graph: the navigation graph.
         ground: viewpoint -> the floor under it.
         room_of: viewpoint -> region id.
-        regions: the rooms, in the order links are wanted in.
+        regions: the rooms, in the order of the links.
 
     Returns:
         Links whose point is the middle of the shortest crossing edge, on the floor.
@@ -240,12 +241,12 @@ def crossings(
 
 
 def _middle(points: Sequence[Point3]) -> Point3:
-    # The median height: a camera that looks over a stairwell has a height that is far off.
+    # The median height, since a camera above a stairwell has an outlier.
     return fmean(p[0] for p in points), median(p[1] for p in points), fmean(p[2] for p in points)
 
 
 def _storeys(heights: Mapping[str, float]) -> dict[str, float]:
-    """Each room's storey, as the median height of the rooms on it."""
+    """Return each room's storey, as the median height of the rooms on it."""
     if len(heights) == 1:
         return dict(heights)
     from scipy.cluster.hierarchy import fcluster, linkage
@@ -267,7 +268,7 @@ NO_ROOMS = (
 
 
 class _Panorama(BaseModel):
-    """One record of a connectivity file."""
+    """Record of a connectivity file."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
 
@@ -285,11 +286,11 @@ _REGIONS = TypeAdapter(dict[str, dict[_NUMBER, list[str]]])
 
 @dataclass(frozen=True)
 class ScanGraph:
-    """A scan's navigation graph in our frame.
+    """Navigation graph of a scan in our frame.
 
     Attributes:
         camera: viewpoint -> camera position, in the file's order.
-        height: viewpoint -> how far the camera is above the floor.
+        height: viewpoint -> height of the camera above the floor.
         graph: the included viewpoints and the unobstructed edges between them.
     """
 
@@ -299,12 +300,12 @@ class ScanGraph:
 
     @property
     def ground(self) -> dict[str, Point3]:
-        """Viewpoint -> the floor under it."""
+        """Floor point under each viewpoint."""
         return {v: (x, y - self.height[v], z) for v, (x, y, z) in self.camera.items()}
 
 
 def list_ids(folder: Path) -> list[str]:
-    """The scans of a folder: those that have a connectivity file or a mesh of their own, sorted."""
+    """Return the sorted scans of a folder: those with a connectivity file or a mesh."""
     seen = (name for name, files in mp3d_scans(folder).items() if files.seen)
     return sorted({*ids_in(folder, _ENDING, "connectivity"), *seen})
 
@@ -313,16 +314,16 @@ def load(folder: Path, scene_id: str) -> Scene:
     """Load one scan.
 
     Args:
-        folder: holds ``connectivity/`` and ``house/``, ``regions/`` and ``observations/`` where
-            there are any. Connectivity and ``.house`` files may also lie in the folder itself.
+        folder: holds ``connectivity/`` and, if present, ``house/``, ``regions/`` and
+            ``observations/``. Connectivity and ``.house`` files may also lie in the folder itself.
         scene_id: the scan, for example ``"17DRP5sb8fy"``.
 
     Returns:
-        The scene. ``viewpoint.position`` is the camera and ``eye_height`` what it is above the
+        The scene. ``viewpoint.position`` is the camera and ``eye_height`` its height above the
         floor; regions without a type are ``Unknown_5``; ``notes`` say what was inferred.
 
     Raises:
-        SceneError: path, field and expectation where a file is missing or broken.
+        SceneError: path, field and expectation if a file is missing or broken.
     """
     scan = checked_id(scene_id, what="mp3d")
     files = mp3d_scans(folder).get(scan)
@@ -330,20 +331,20 @@ def load(folder: Path, scene_id: str) -> Scene:
         path = find_in(folder, "connectivity", f"{scan}{_ENDING}")
         if files is None or not files.seen or path.is_file():
             return _build(folder, scan, None if files is None else files.numbers)
-        # What reads meshes is not imported for those who have none.
+        # The mesh reader is imported only if there is a mesh.
         return load_scan(files)
 
 
 def read_poses(folder: Path, scene_id: str) -> dict[str, list[float]]:
-    """How the cameras of a scan are turned, which a scene does not keep.
+    """Return the camera poses of a scan, which a scene does not keep.
 
     Args:
         folder: as for :func:`load`.
         scene_id: the scan.
 
     Returns:
-        Viewpoint -> the 16 numbers of its pose, row by row, as the file has them: z up, of the
-        included ones.
+        Included viewpoint -> the 16 numbers of its pose matrix, row by row, in the file's frame (z
+        up).
 
     Raises:
         FileNotFoundError: the folder has no connectivity file of this scan.
@@ -506,7 +507,7 @@ def _items_of_house(house: House, rooms: Rooms) -> tuple[tuple[Item, ...], list[
 
 
 def _kinds(names: Iterable[str]) -> tuple[dict[str, ItemKind], list[str]]:
-    """What each name is, and a note on those that the lexicon does not know."""
+    """Return the kind of each name, and a note on names that the lexicon does not know."""
     from navloom.scenes.lexicon import classify
 
     known = {name: classify(name) for name in dict.fromkeys(names)}

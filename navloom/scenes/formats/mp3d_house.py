@@ -1,9 +1,9 @@
-"""The parts of a Matterport ``.house`` file that a scene needs: levels, rooms, panoramas, objects.
+"""Reader of Matterport ``.house`` files: levels, rooms, panoramas and objects.
 
-The file is text, one thing a line, the first word saying what it is. Read here are ``L`` (levels),
-``R`` (rooms), ``P`` (panoramas, which are R2R's viewpoints), ``O`` (objects) and ``C``
-(categories); surfaces, vertices, images and segments are passed over. The file's frame is
-z up; everything returned is in ours, y up: (x, y, z) there is (x, z, -y) here.
+The file is text, one record a line; the first word is its kind. Read are ``L`` (levels), ``R``
+(rooms), ``P`` (panoramas, which are R2R's viewpoints), ``O`` (objects) and ``C`` (categories).
+Surfaces, vertices, images and segments are skipped. The file's frame is z up; everything returned
+is in ours, y up: (x, y, z) there is (x, z, -y) here.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ ROOM_LABELS: dict[str, str] = {
     **packaged("navloom.scenes.formats", "mp3d_rooms.yaml"),
     "-": UNKNOWN,
 }
-"""What a room's letter means (Matterport3D's table of region labels, in short words)."""
+"""Room type of each letter (Matterport3D's table of region labels, in short words)."""
 
 _NAMELESS = {"", "-", "remove", "unknown", "unlabeled", "void", "misc"}
 _UPRIGHT = 0.98
 """Cosine of about 11 degrees: a box tilted further is replaced by the upright box around it."""
 _HEAD_WORDS = 29
 _COUNTED = {"P": 4, "O": 8, "C": 9, "R": 10, "L": 12}
-"""Where the head of a file of version 1.1 says how many lines of a kind there are."""
+"""Word of the header (version 1.1) with the number of lines of each kind."""
 
 
 @dataclass(frozen=True)
 class HouseRoom:
-    """An ``R`` line: number, storey, label, where its floor is, and the box around it."""
+    """Room, an ``R`` line: number, storey, label, a point on its floor, and its bounding box."""
 
     number: int
     level: int
@@ -45,7 +45,7 @@ class HouseRoom:
 
 @dataclass(frozen=True)
 class HouseObject:
-    """An ``O`` line with its category's own words."""
+    """Object, an ``O`` line, with its category's name."""
 
     number: int
     room: int
@@ -55,14 +55,14 @@ class HouseObject:
 
 @dataclass(frozen=True)
 class House:
-    """What one file says.
+    """Content of one file.
 
     Attributes:
         levels: storey -> height of its floor, in metres.
         rooms: in the file's order.
         room_of: panorama -> room number; panoramas in no room are left out.
         objects: those that have a room and a name.
-        skipped: how many objects have no room or no name.
+        skipped: number of objects without a room or a name.
     """
 
     levels: dict[int, float]
@@ -73,7 +73,7 @@ class House:
 
 
 def y_up(x: float, y: float, z: float) -> Point3:
-    """A point of Matterport's frame (z up) in ours (y up)."""
+    """Convert a point from Matterport's frame (z up) to ours (y up)."""
     return x, z, -y
 
 
@@ -81,7 +81,7 @@ def read_house(path: Path) -> House:
     """Read a ``.house`` file.
 
     Raises:
-        SceneError: path, line and what was expected there, where the file is broken.
+        SceneError: path, line and what was expected there, if the file is broken.
     """
     text = read_bytes(path).decode("utf-8", errors="replace")
     lines = text.splitlines()
@@ -94,7 +94,7 @@ def read_house(path: Path) -> House:
 
 
 class _HouseReader:
-    """Collects lines by kind; knows the line it is at, for messages."""
+    """Parser that collects lines by kind, and knows its current line for messages."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -109,7 +109,7 @@ class _HouseReader:
         self.found: Counter[str] = Counter()
 
     def take(self, number: int, words: list[str]) -> None:
-        """One line; kinds that a scene does not need are passed over."""
+        """Parse one line; kinds that a scene does not need are skipped."""
         if not words:
             return
         self.line, self.words = number, words
@@ -128,7 +128,7 @@ class _HouseReader:
             self.objects.append((self._int(1), self._int(2), self._int(3), self._oriented_box()))
 
     def house(self) -> House:
-        """Everything read, with panoramas and objects of no room left out."""
+        """Return the parsed content, without panoramas and objects of no room."""
         for kind, count in self.announced.items():
             if self.found[kind] < count:
                 raise SceneError(
@@ -157,7 +157,7 @@ class _HouseReader:
         if letter not in ROOM_LABELS:
             raise self._broken(5, f"a room's letter ({' '.join(ROOM_LABELS)})")
         low, high = self._point(9), self._point(12)
-        # -y turns the low corner's z into the high one's.
+        # The sign of -y swaps the low and the high corner's z.
         size = (high[0] - low[0], high[1] - low[1], low[2] - high[2])
         if min(size) < 0:
             raise self._broken(12, "a high corner above the low one")

@@ -1,31 +1,30 @@
-"""What the viewpoints of a Matterport3D scan look like in words (NavNuances' ``observations``).
+"""Text observations of a Matterport3D scan's viewpoints (NavNuances' ``observations``).
 
-Three files a scan, each ``viewpoint -> ...``; what is not there is left out:
+Three files a scan, each ``viewpoint -> ...``; missing files are skipped:
 
     observations_list_summarized/SCAN.json    eight captions, one a sector
-    observations_summarized/SCAN.json         one sentence, which goes on from "This is a"
+    observations_summarized/SCAN.json         one sentence, which continues "This is a"
     objects_list/SCAN.json                    objects within 3 m: names, headings, distances
 
-Sector k is centred on heading k x 45 degrees, in our heading as well as R2R's. Nothing says so;
-it was found out in two ways. Of the 23,450 object reports of 25 scans every one lies within 22.5
-degrees of its sector's k x 45, median 0.04. And where a caption of the ten scans that REVERIE has
-boxes for names an object that only one or two sectors of a viewpoint name, and that REVERIE's
-boxes show once there, k x 45 differs from the heading of the box by 0.5 degrees in the mean (406
-objects, 74 % within 37.5); counted the other way round, the two have nothing to do with one
-another (mean resultant length .03 against .72).
+Sector k is centred on heading k x 45 degrees, in our heading as well as R2R's. This is documented
+nowhere; two measurements show it. All 23,450 object reports of 25 scans lie within 22.5 degrees of
+their sector's k x 45 (median 0.04). The second uses REVERIE's boxes in ten scans, and captions that
+name an object found in only one or two sectors and once in the boxes. There k x 45 differs from the
+heading of the box by 0.5 degrees in the mean (406 objects, 74 % within 37.5). Counted the other way
+round, the two are unrelated (mean resultant length .03 against .72).
 
 An object list has, for each viewpoint and sector, a dict of name -> heading in degrees and distance
-in metres. Its quirks, and what is done:
+in metres. Its quirks, and how they are handled:
 
-- An object is reported from every sector whose picture shows it, at one distance to the
-  centimetre but with headings that differ by tens of degrees: reports of one name and one distance
-  at a viewpoint are one sighting, its heading their circular mean.
-- ``chair_1`` and ``chair_2`` number what one sector shows and mean nothing beyond it: they are
-  both ``chair``. Two distances from one viewpoint are two objects.
-- The distance is the slant range from the camera and no elevation is given: an object is placed at
-  that distance on the floor, which is too far by what the slant adds, and its height is unknown.
-- The same object is seen from many viewpoints: sightings of one name are merged where all of them
-  lie within ``MERGE`` metres, never two of one viewpoint.
+- An object is reported from every sector whose image shows it, at one distance to the centimetre
+  but with headings that differ by tens of degrees. Reports of one name and one distance at a
+  viewpoint are one sighting, its heading their circular mean.
+- ``chair_1`` and ``chair_2`` number the objects of one sector only: both are ``chair``. Two
+  distances from one viewpoint are two objects.
+- The distance is the slant range from the camera and no elevation is given. An object is placed at
+  that distance on the floor, which is slightly too far, and its height is unknown.
+- The same object is seen from many viewpoints. Sightings of one name are merged if all of them lie
+  within ``MERGE`` metres, never two of one viewpoint.
 """
 
 from __future__ import annotations
@@ -72,7 +71,7 @@ _OBSERVATIONS = TypeAdapter(dict[str, _Sectors])
 
 @dataclass(frozen=True)
 class Sighting:
-    """One object as one viewpoint saw it: its name, whence, how far (slant) and where about."""
+    """Object seen from one viewpoint: its name, viewpoint, slant range and position."""
 
     name: str
     viewpoint: str
@@ -82,12 +81,12 @@ class Sighting:
 
 @dataclass(frozen=True)
 class SeenObject:
-    """Sightings that are one object.
+    """Object merged from its sightings.
 
     Attributes:
-        name: as the source has it, without the number within a sector.
-        position: on the floor; the mean of the sightings, near ones counting more.
-        viewpoint: the one that saw it from nearest.
+        name: the source's name, without the number within a sector.
+        position: on the floor; the mean of the sightings, weighted towards near ones.
+        viewpoint: the nearest one that saw it.
     """
 
     name: str
@@ -96,14 +95,14 @@ class SeenObject:
 
 
 def read_sightings(path: Path, ground: Mapping[str, Point3]) -> list[Sighting]:
-    """What a scan's viewpoints saw.
+    """Read the object sightings of a scan's viewpoints.
 
     Args:
         path: ``observations/objects_list/SCAN.json``.
-        ground: viewpoint -> the floor under it. Reports of other viewpoints are passed over.
+        ground: viewpoint -> the floor under it. Reports of other viewpoints are skipped.
 
     Raises:
-        SceneError: path, field and expectation where the file is broken.
+        SceneError: path, field and expectation if the file is broken.
     """
     found: list[Sighting] = []
     observations = read_json(path, _OBSERVATIONS)
@@ -131,7 +130,7 @@ def read_sightings(path: Path, ground: Mapping[str, Point3]) -> list[Sighting]:
 
 
 def merge(sightings: Sequence[Sighting]) -> list[SeenObject]:
-    """One object for every set of sightings that is one; by name, then in the order first seen."""
+    """Merge sightings of the same object; by name, then in the order first seen."""
     by_name: dict[str, list[Sighting]] = defaultdict(list)
     for sighting in sightings:
         by_name[sighting.name].append(sighting)
@@ -157,7 +156,7 @@ def _together(sightings: list[Sighting]) -> list[list[Sighting]]:
 
 def _one(group: list[Sighting]) -> SeenObject:
     nearest = min(group, key=lambda sighting: (sighting.metres, sighting.viewpoint))
-    # A heading that is off by an angle is off by metres in proportion to the distance.
+    # An error of the heading moves the position in proportion to the distance.
     weights = np.array([1 / max(sighting.metres, 0.25) ** 2 for sighting in group])
     x, _, z = np.average([sighting.position for sighting in group], axis=0, weights=weights)
     return SeenObject(nearest.name, (float(x), nearest.position[1], float(z)), nearest.viewpoint)
@@ -165,11 +164,11 @@ def _one(group: list[Sighting]) -> SeenObject:
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """An object that a viewpoint reports.
+    """Object that a viewpoint reports.
 
     Attributes:
         name: the source's word, without the number it has within a sector.
-        heading: radians clockwise from -z in [0, 2 pi); loose by 23 degrees at the median.
+        heading: radians clockwise from -z in [0, 2 pi); off by 23 degrees at the median.
         metres: the slant range from the camera.
     """
 
@@ -180,11 +179,11 @@ class Near:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What the source says of one viewpoint, in its own words: untrusted, and as long as they are.
+    """Source texts of one viewpoint, verbatim: untrusted and unbounded.
 
     Attributes:
-        sectors: eight captions, the k-th around heading k x 45 degrees; empty where there are none.
-        summary: what goes on from "This is a"; "" where there is none.
+        sectors: eight captions, the k-th around heading k x 45 degrees; empty if there are none.
+        summary: the continuation of "This is a"; "" if there is none.
         near: the objects, nearest first.
     """
 
@@ -194,18 +193,18 @@ class Seen:
 
 
 def read_observations(folder: Path, scan: str, viewpoints: Collection[str]) -> dict[str, Seen]:
-    """What a scan's viewpoints look like.
+    """Read the observations of a scan's viewpoints.
 
     Args:
         folder: the one that holds ``observations/``.
         scan: the scan's id.
-        viewpoints: those of the scene; what the files say of others is passed over.
+        viewpoints: those of the scene; entries of others are skipped.
 
     Returns:
-        What is known of each viewpoint that a file names; empty where there is no file.
+        The report of each viewpoint that a file names; empty if there is no file.
 
     Raises:
-        SceneError: path, field and expectation where a file is broken.
+        SceneError: path, field and expectation if a file is broken.
     """
     name = f"{checked_id(scan, what='mp3d')}.json"
     where = folder / "observations"
@@ -214,7 +213,7 @@ def read_observations(folder: Path, scan: str, viewpoints: Collection[str]) -> d
     found: dict[str, list[Near]] = {}
     listed = where / "objects_list" / name
     if listed.is_file():
-        # Seen from the origin, a sighting's place is nothing but its heading and its distance.
+        # With viewpoints at the origin, a sighting's position encodes its heading and distance.
         for seen in read_sightings(listed, dict.fromkeys(viewpoints, (0.0, 0.0, 0.0))):
             x, _, z = seen.position
             heading = math.atan2(x, -z) % (2 * math.pi) if x or z else 0.0

@@ -1,9 +1,9 @@
-"""Where the files of a scan lie: HM3D's release, and Matterport3D as habitat's users have it.
+"""Locations of scan files: HM3D's release, and Matterport3D in habitat's layout.
 
     DIR/[SPLIT/]NNNNN-ID/ID.semantic.glb, ID.semantic.txt, ID.glb, ID.basis.glb        hm3d
     DIR/[scans/]SCAN/SCAN.glb, SCAN_semantic.ply, SCAN.house                            mp3d
 
-Nothing is read here but names.
+Only names are read here, no contents.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ _SCANS = ("scans", "v1/scans")
 
 @dataclass(frozen=True)
 class ScanFiles:
-    """The files of one scan; those that are not there are None.
+    """Files of one scan; missing ones are None.
 
     Attributes:
         source: ``hm3d`` or ``mp3d``.
         id: the scene's id.
         folder: the scan's own folder.
-        stem: what its files' names begin with.
+        stem: prefix of its files' names.
         looks: a GLB with textures that can be read.
-        packed: a GLB whose textures are packed for graphics cards.
-        semantic: the mesh that says whose each face is.
-        numbers: what the things are: ``ID.semantic.txt``, or ``SCAN.house``.
+        packed: a GLB whose textures are compressed for GPUs.
+        semantic: the mesh that gives the object of each face.
+        numbers: the objects' names: ``ID.semantic.txt``, or ``SCAN.house``.
     """
 
     source: str
@@ -48,35 +48,35 @@ class ScanFiles:
 
     @property
     def seen(self) -> bool:
-        """Whether there is a mesh among them."""
+        """True if there is a mesh among the files."""
         return any(path is not None for path in (self.looks, self.packed, self.semantic))
 
     @property
     def stamp(self) -> tuple[tuple[str, int, int], ...]:
-        """What changes where one of the files does."""
+        """Name, modification time and size of each file, to detect changes."""
         there = (self.looks, self.packed, self.semantic, self.numbers)
         stats = [(str(path), path.stat()) for path in there if path is not None]
         return tuple((name, stat.st_mtime_ns, stat.st_size) for name, stat in stats)
 
 
 def hm3d_homes(folder: Path) -> dict[str, ScanFiles]:
-    """The homes of HM3D's release in a folder, in its splits too; by the names of their folders.
+    """Return the homes of HM3D's release in a folder and its splits, by folder name.
 
     Args:
-        folder: holds ``NNNNN-ID`` folders, or ``train``, ``val``, ``minival`` that hold such.
+        folder: holds ``NNNNN-ID`` folders, or splits such as ``train`` and ``val`` that hold them.
     """
     return _all_in(folder, _SPLITS, _hm3d_files)
 
 
 def mp3d_scans(folder: Path) -> dict[str, ScanFiles]:
-    """The scans of Matterport3D in a folder that have a mesh or a house file of their own."""
+    """Return a folder's Matterport3D scans that have a mesh or house file of their own."""
     return _all_in(folder, _SCANS, _mp3d_files)
 
 
 def _all_in(
     folder: Path, parts: Iterable[str], read: Callable[[Path], ScanFiles | None]
 ) -> dict[str, ScanFiles]:
-    """The scans of a folder and of some of its folders, by id; of one id the first counts."""
+    """Return the scans of a folder and some sub-folders, by id; the first of an id counts."""
     found: dict[str, ScanFiles] = {}
     for place in (folder, *(folder / part for part in parts)):
         for home in _folders(place):
@@ -86,9 +86,9 @@ def _all_in(
 
 
 def scan_of(scene: Scene) -> ScanFiles | None:
-    """The scan that a scene was loaded by; None where it was by none.
+    """Return the scan files that a scene was loaded from; None if there are none.
 
-    By its origin: ``hm3d:DIR/ID``, or ``hm3d:ID``, which is in ``$NAVLOOM_DATA/hm3d``.
+    They follow from its origin: ``hm3d:DIR/ID``, or ``hm3d:ID`` in ``$NAVLOOM_DATA/hm3d``.
     """
     scheme, colon, rest = scene.origin.partition(":")
     homes = {"hm3d": hm3d_homes, "mp3d": mp3d_scans}.get(scheme)
@@ -101,15 +101,15 @@ def scan_of(scene: Scene) -> ScanFiles | None:
 
 
 def load_scan(files: ScanFiles, *given: Any) -> Scene:
-    """A scene from the mesh of a scan, which another package reads (group ``navloom.scans``).
+    """Load a scene from a scan's mesh by another package (group ``navloom.scans``).
 
     Args:
-        files: where it is.
-        given: what else the reader takes.
+        files: the scan's files.
+        given: further arguments of the reader.
 
     Raises:
-        SceneError: no package reads such meshes; a file is missing or broken, or nobody can stand
-            in the scan.
+        SceneError: no package reads such meshes; a file is missing or broken, or the scan has no
+            floor to stand on.
     """
     read = plugin("navloom.scans", files.source, f"The mesh of {files.folder}", SceneError)
     scene: Scene = read(files, *given)
@@ -117,7 +117,7 @@ def load_scan(files: ScanFiles, *given: Any) -> Scene:
 
 
 def missing(files: ScanFiles, what: str, expected: str) -> SceneError:
-    """One line about a file that a scan should have."""
+    """Return a one-line error about a file that a scan should have."""
     return SceneError(f"{files.folder}: there is no {what}: expected {expected}.")
 
 

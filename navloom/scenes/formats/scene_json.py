@@ -1,4 +1,4 @@
-"""Our own ``scene.json``: one scene in one file, versioned, exact.
+"""Navloom's own ``scene.json`` format: one scene in one file, versioned, exact.
 
 ``load_file(save(scene, path)) == scene``, to the last bit of every number. The form is the
 :class:`~navloom.scenes.scene.Scene` model's own JSON; ``docs/formats/scene-json.md`` describes it.
@@ -14,30 +14,30 @@ from navloom.scenes.checked_files import checked, parse_json, read_bytes, short,
 from navloom.scenes.scene import Scene
 
 VERSION: str = get_args(Scene.model_fields["version"].annotation)[0]
-"""The version this Navloom writes, and the only one it reads."""
+"""Version that this Navloom writes, and the only one it reads."""
 MOST_BYTES = 64_000_000
-"""The largest file that is read; the largest of 98 real and demo scenes has under 1 MB."""
+"""Largest file that is read; the largest of 98 real and demo scenes has under 1 MB."""
 
 
 def list_ids(folder: Path) -> list[str]:
-    """The names of the ``*.json`` files in a folder, without their ending, sorted."""
+    """Return the sorted names of a folder's ``*.json`` files, without their ending."""
     return sorted(path.stem for path in folder.glob("*.json") if path.is_file())
 
 
 def load(folder: Path, scene_id: str) -> Scene:
-    """The scene in ``folder/scene_id.json``; errors as :func:`load_file`."""
-    # A person may call a file what they like, so any single name will do; a path will not.
+    """Load the scene in ``folder/scene_id.json``; errors as :func:`load_file`."""
+    # Users may name files freely, so any single name is valid; a path is not.
     if Path(scene_id).name != scene_id or scene_id == "..":
         raise SceneError(f"{short(scene_id)} is not the name of a file in {folder}.")
     return load_file(folder / f"{scene_id}.json")
 
 
 def load_file(path: Path) -> Scene:
-    """The scene in a file that :func:`save` wrote.
+    """Load the scene in a file that :func:`save` wrote.
 
     Raises:
-        SceneError: path, field and expectation where the file is missing, too large, not JSON,
-            of another version or broken.
+        SceneError: path, field and expectation if the file is missing, too large, not JSON, of
+            another version or broken.
     """
     raw = read_bytes(path, most=MOST_BYTES)
     data = parse_json(raw, path)
@@ -52,18 +52,18 @@ def load_file(path: Path) -> Scene:
             f"Navloom reads {VERSION!r}."
         )
     with checked(path):
-        # Strictly: what is written as text is no number, or a file would not round-trip.
+        # Strict: a number given as a string is refused, else files would not round-trip.
         return Scene.model_validate_json(raw, strict=True)
 
 
 def save(scene: Scene, path: Path) -> Path:
-    """Write a scene; the file is whole at every instant.
+    """Write a scene to a file atomically.
 
     Returns:
         ``path``.
 
     Raises:
-        SceneError: where the file cannot be written.
+        SceneError: the file cannot be written.
     """
     write_atomic(path, scene.model_dump_json(indent=1) + "\n")
     return path

@@ -1,9 +1,9 @@
-"""Things of a room by words that mean one of them alone: "the desk", "the black armchair".
+"""Referring expressions for items of a room: "the desk", "the black armchair".
 
-What looks alike is not told apart by its name: a couch is a sofa, an armchair a chair, a washing
-machine a washer. A colour tells where the others are of clearly another one; shades ("natural",
-"honey", "brown") are not. What is in the room is the scene's items, whatever their kind: a small
-table among books is still a second table.
+Each expression fits one item only. Names of similar kinds count as the same: a couch is a sofa, an
+armchair a chair, a washing machine a washer. A colour is used if the other items have clearly
+different colours; shades ("natural", "honey", "brown") do not count as different. All items of
+the room are compared, whatever their kind: a small table among books is still a second table.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import lru_cache
 from navloom.scenes.scene import Item, Scene
 
 _SMALL_M = 0.4
-"""What is smaller on all sides is no landmark."""
+"""Size in metres below which, on all sides, an item is no landmark."""
 _ALIKE: tuple[frozenset[str], ...] = tuple(
     frozenset(line.split(", "))
     for line in (
@@ -65,19 +65,19 @@ _FAMILIES: dict[str, frozenset[str]] = {
     for colour in colours.split(", ")
 }
 _UNSAID = frozenset(("natural", "honey", "smoky"))
-"""Colours by which nobody would find a thing."""
+"""Colours that are too vague for a phrase."""
 
 
 def landmarks(scene: Scene, region: str) -> tuple[tuple[str, Item], ...]:
-    """Words for things of a region, each meaning one of them alone; furniture first, then by size.
+    """Return unambiguous phrases for the items of a region; furniture first, then by size.
 
     Args:
-        scene: any; what is in the region are its items.
+        scene: any scene.
         region: a region's id.
 
     Returns:
-        Words without an article ("black armchair") and the thing. A thing that cannot be told
-        apart, stands on another, or is small is left out.
+        Phrases without an article ("black armchair") and their items. Items that are ambiguous,
+        small, or stand on another item are left out.
     """
     things = scene.items_in(region)
     found = []
@@ -95,15 +95,15 @@ def _rank(found: tuple[str, Item]) -> tuple[bool, float, str]:
 
 
 def meant_by(words: str, things: Sequence[Item]) -> tuple[Item, ...]:
-    """The things that words may mean, alike ones included.
+    """Return the items that a phrase may refer to, similar kinds included.
 
     >>> lone = Item(id="a", name="desk", kind="asset", position=(0, 0, 0), colour="white")
     >>> [each.id for each in meant_by("white desk", [lone])]
     ['a']
 
     Args:
-        words: a thing's name, perhaps with its colour before it.
-        things: among which.
+        words: an item's name, perhaps with its colour before it.
+        things: the items to search.
     """
     said = " ".join(words.casefold().split())
     colour = next(
@@ -118,7 +118,7 @@ def meant_by(words: str, things: Sequence[Item]) -> tuple[Item, ...]:
 
 
 def plain_name(item: Item) -> str:
-    """A thing's name as words of a sentence."""
+    """Return an item's name as words of a sentence."""
     return " ".join(item.name.replace("_", " ").casefold().split())
 
 
@@ -133,14 +133,14 @@ def _words(item: Item, things: Sequence[Item]) -> str | None:
 
 
 def _may_be(colour: str | None, said: str) -> bool:
-    """Whether a thing of a colour may be taken for one of the colour said."""
+    """Check whether an item's colour may be taken for the colour in a phrase."""
     known = _FAMILIES.get(colour or "")
     return known is None or bool(known & _FAMILIES[said])
 
 
 @lru_cache(maxsize=65_536)
 def _alike(said: str, name: str) -> bool:
-    """Whether a thing of a name may be meant by, or taken for, what is said."""
+    """Check whether an item's name may be meant by, or confused with, a phrase."""
     if said == name or said.endswith(name) or name.endswith(said):
         return True
     return any(_in(said, group) and _in(name, group) for group in _ALIKE)
