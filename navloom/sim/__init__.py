@@ -1,4 +1,4 @@
-"""Moving and seeing: one protocol, many backends, one suite for all. Floor 1: uses scenes."""
+"""Simulators: one protocol, several backends, one conformance suite. Layer 1: uses scenes."""
 
 from navloom.sim.protocol import (
     Action,

@@ -1,19 +1,19 @@
-"""Words for where an agent stands and for each way on from there, by source.
+"""Caption sources: text about an agent's viewpoint and about each candidate.
 
     matterport   the observations of a Matterport3D scan
                  (:mod:`navloom.scenes.formats.mp3d_observations`)
-    seen         what is in sight, put into words, where a scene has geometry and embreex is
-                 installed (:func:`navloom.sim.viewer.seen_words`)
-    composed     regions, links and items of any scene, put into words
+    seen         composed from visible items, if a scene has geometry and embreex is installed
+                 (:func:`navloom.sim.viewer.seen_words`)
+    composed     composed from regions, links and items of any scene
                  (:mod:`navloom.sim.composer`)
-    cache        captions that a model wrote, kept in one JSON file a scene
+    cache        captions that a model wrote, in one JSON file a scene
 
-A cache looks so; what it does not say is asked of the source under it:
+A cache file has this form. Entries it lacks come from the source under it:
 
     {"version": "navloom.captions/1", "scene": "demo:flat", "made_by": "openai/gpt-4o-mini",
      "viewpoints": {"1_0": {"summary": "...", "sectors": ["", ...], "towards": {"1_1": "..."}}}}
 
-Whatever a source reads is untrusted: every text that leaves here is one line and bounded.
+Everything that a source reads is untrusted: every text returned here is one line and bounded.
 """
 
 from __future__ import annotations
@@ -49,17 +49,17 @@ from navloom.sim.viewer import can_look, seen_words
 
 
 def captions_for(scene: Scene, cache: Path | str | None = None) -> CaptionSource:
-    """The best words there are for a scene.
+    """Return the best caption source for a scene.
 
     Args:
         scene: the scene; its origin, ``mp3d:DIR/SCAN``, says where observations lie.
-        cache: a file of captions that a model wrote; where it says something, it wins.
+        cache: a file of captions that a model wrote; its entries take precedence.
 
     Returns:
-        Matterport's observations where ``DIR/observations`` has the scan (for ``mp3d:SCAN``, and
-        for a scene.json of a scan, ``$NAVLOOM_DATA/mp3d``); else what is in sight, where there is
-        geometry to look at and embreex is installed; else captions composed from regions and
-        items. Made once per scene.
+        Matterport's observations if ``DIR/observations`` has the scan (for ``mp3d:SCAN``, and
+        for a scene.json of a scan, ``$NAVLOOM_DATA/mp3d``). Else captions of visible items, if the
+        scene has geometry and embreex is installed. Else captions composed from regions and items.
+        Made once per scene.
 
     Raises:
         SceneError: a file of observations is broken.
@@ -81,11 +81,11 @@ def _read_matterport(scene: Scene, folder: Path) -> MatterportCaptions | None:
 
 
 def matterport_folder(uri: str) -> Path | None:
-    """The folder that an mp3d scene's URI means; the general one for any other URI."""
+    """Return the folder of an mp3d scene's URI; the default one for any other URI."""
     scheme, colon, rest = uri.partition(":")
     if colon and scheme == "mp3d" and rest:
         given = Path(rest).expanduser()
-        # A scan's own folder, with its pictures, may lie beside what says how it is connected.
+        # A scan's own folder, with its images, may lie beside the connectivity folder.
         beside = (given.parent / "connectivity").is_dir() and not (given / "connectivity").is_dir()
         if given.is_dir() and not beside:
             return given
@@ -96,11 +96,11 @@ def matterport_folder(uri: str) -> Path | None:
 
 
 class MatterportCaptions:
-    """The words of Matterport observations; a viewpoint without any is put into our own.
+    """Captions from Matterport observations, else composed ones for viewpoints without any.
 
     Args:
         scene: the scan.
-        seen: what its viewpoints look like.
+        seen: the observations of its viewpoints.
     """
 
     def __init__(self, scene: Scene, seen: dict[str, Seen]) -> None:
@@ -110,11 +110,11 @@ class MatterportCaptions:
         self._kept, self._kept_ways = cache(self._words), cache(self._way)
 
     def at(self, viewpoint: str) -> Captions:
-        """What the observations say; objects further than 3 m are left out."""
+        """Return a viewpoint's observations; objects further than 3 m are left out."""
         return self._kept(viewpoint)
 
     def towards(self, viewpoint: str, neighbour: str) -> str:
-        """The caption of the sector the way lies in, made short, and where it leads if known."""
+        """Return the short caption of the candidate's sector, and its room if it is known."""
         return self._kept_ways(viewpoint, neighbour)
 
     def _words(self, viewpoint: str) -> Captions:
@@ -151,7 +151,7 @@ class MatterportCaptions:
 
 
 def _sentence(text: str) -> str:
-    """The source's summaries go on from "This is a": they get their article back."""
+    """Restore the article of a summary, since the source's texts continue "This is a"."""
     plain = one_line(text, MOST_SUMMARY)
     if not plain or plain[0].isupper() or plain.startswith(("a ", "an ", "the ")):
         return plain
@@ -163,7 +163,7 @@ _Text = Annotated[str, Field(max_length=20_000)]
 
 
 class _Words(BaseModel):
-    """What is known of one viewpoint."""
+    """Cached captions of one viewpoint."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -173,7 +173,7 @@ class _Words(BaseModel):
 
 
 class _CaptionsFile(BaseModel):
-    """The whole file."""
+    """Content of a cache file."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -187,11 +187,11 @@ _FILE = TypeAdapter(_CaptionsFile)
 
 
 class CaptionCache:
-    """Captions of a file over those of another source; a :class:`CaptionSource` itself.
+    """Captions of a file, layered over another source; itself a :class:`CaptionSource`.
 
     Args:
-        scene: whose captions they are.
-        under: where what the file does not say comes from.
+        scene: the scene.
+        under: source of captions that the file lacks.
         made_by: the model that writes them, as ``provider/name``.
     """
 
@@ -202,7 +202,7 @@ class CaptionCache:
 
     @classmethod
     def read(cls, path: Path, scene: Scene, under: CaptionSource) -> CaptionCache:
-        """The captions of a file.
+        """Load a cache from its file.
 
         Raises:
             SimulatorError: the file is missing or broken, or belongs to another scene.
@@ -225,7 +225,7 @@ class CaptionCache:
         return cache
 
     def save(self, path: Path) -> None:
-        """Write the captions to a file that is whole at every instant.
+        """Write the cache to a file atomically.
 
         Raises:
             SimulatorError: it cannot be written.
@@ -244,16 +244,16 @@ class CaptionCache:
         sectors: Sequence[str] | None = None,
         towards: Mapping[str, str] | None = None,
     ) -> None:
-        """Keep what a model said of a viewpoint; what is None stays as it is.
+        """Store a model's captions of a viewpoint; arguments of None change nothing.
 
         Args:
             viewpoint: one of the scene.
             summary: one sentence about the place.
             sectors: eight captions, the k-th around heading k x 45 degrees.
-            towards: neighbour -> one line about what lies that way; joins what is known.
+            towards: neighbour -> one line about that direction; added to the stored ones.
 
         Raises:
-            SimulatorError: the viewpoint or a neighbour is not there, or there are not 8 sectors.
+            SimulatorError: the viewpoint or a neighbour does not exist, or there are not 8 sectors.
         """
         for each in (viewpoint, *(towards or ())):
             if each not in self._scene.viewpoint_by_id:
@@ -269,11 +269,11 @@ class CaptionCache:
             words.towards[neighbour] = one_line(text, MOST_DESCRIPTION)
 
     def has(self, viewpoint: str) -> bool:
-        """Whether the cache itself says anything about a viewpoint."""
+        """Check whether the cache itself has an entry for a viewpoint."""
         return viewpoint in self._file.viewpoints
 
     def at(self, viewpoint: str) -> Captions:
-        """What the file says of a viewpoint, and the source under it where it says nothing."""
+        """Return a viewpoint's captions from the file, completed from the source under it."""
         under = self._under.at(viewpoint)
         words = self._file.viewpoints.get(viewpoint)
         if words is None:
@@ -290,7 +290,7 @@ class CaptionCache:
         )
 
     def towards(self, viewpoint: str, neighbour: str) -> str:
-        """What the file says lies that way, and the source under it where it says nothing."""
+        """Return the file's line on a candidate, else that of the source under it."""
         words = self._file.viewpoints.get(viewpoint)
         text = one_line(words.towards.get(neighbour, ""), MOST_DESCRIPTION) if words else ""
         return text or self._under.towards(viewpoint, neighbour)

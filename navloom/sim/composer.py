@@ -1,15 +1,15 @@
-"""Captions put together from what is around a viewpoint, and words about places; without a model.
+"""Rule-based captions, composed from the items and links around a viewpoint without a model.
 
-``Composer`` writes the sentences. What is around it is told by whoever extends it:
-``ComposedCaptions`` goes by the map, and :class:`navloom_worlds.rendering.seen.SeenCaptions` by
-what is in sight.
+``Composer`` writes the sentences; subclasses supply the objects around a viewpoint.
+``ComposedCaptions`` uses the scene's items and links, and
+:class:`navloom_worlds.rendering.seen.SeenCaptions` uses what is visible.
 
-By the map one is told, from a viewpoint, of what is in its own region, and of the openings, doors
-and stairs that lead out of it. What stands in other regions is told of the way that leads there.
-Positions are compared on the ground plane, since heights are not always known; what belongs to no
-region is told of where it is within 3 m on the same storey. Structure (walls, beams) is left out.
+``ComposedCaptions`` describes the items of the viewpoint's own region, and the openings, doors and
+stairs that lead out of it. Items of other regions appear in the description of the candidate that
+leads there. Positions are compared on the ground plane, since heights are not always known. Items
+of no region are included within 3 m on the same storey. Structure (walls, beams) is left out.
 
-Names from files are untrusted: :func:`one_line` and its like make them plain and short.
+Names from files are untrusted: :func:`one_line` and similar functions make them plain and short.
 """
 
 from __future__ import annotations
@@ -60,13 +60,13 @@ _NAMELESS = (UNKNOWN.casefold(), "other", "other room")
 
 
 def one_line(text: str, most: int) -> str:
-    """An untrusted text on one line without control characters, cut at a word where it is long.
+    """Return an untrusted text on one line, without control characters, cut at a word if too long.
 
     Args:
-        text: what somebody wrote.
-        most: the most characters it may have, at least 4.
+        text: any text.
+        most: maximum number of characters, at least 4.
     """
-    # Far more is dropped before the words are looked at, so that enormous texts cost nothing.
+    # Most of a huge text is dropped before it is split, so that it costs little.
     words = "".join(c if c.isprintable() else " " for c in text[: most * 4]).split()
     plain = " ".join(words)
     if len(plain) <= most:
@@ -76,7 +76,7 @@ def one_line(text: str, most: int) -> str:
 
 
 def briefly(caption: str, most: int) -> str:
-    """A caption as an option shows it: without "The scene depicts", and no longer than ``most``.
+    """Shorten a caption for a candidate: drop openers such as "The scene depicts", then cut it.
 
     It is cut at the last comma that leaves at least half of it, else at a word.
 
@@ -96,26 +96,26 @@ def briefly(caption: str, most: int) -> str:
 
 
 def unique(words: Iterable[str], most: int) -> list[str]:
-    """The first ``most`` different words, in their order."""
+    """Return the first ``most`` distinct words, in their order."""
     return list(dict.fromkeys(words))[:most]
 
 
 def enumerated(words: Sequence[str]) -> str:
-    """Words in a row as one writes them: ``a, b and c``."""
+    """Join words as in a sentence: ``a, b and c``."""
     if len(words) < 2:
         return "".join(words)
     return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def with_article(noun: str) -> str:
-    """``an oven``, ``a table``; what looks like a plural stays as it is."""
+    """Add an article, as in ``an oven`` or ``a table``; apparent plurals stay as they are."""
     if noun.endswith("s") and not noun.endswith("ss"):
         return noun
     return f"{'an' if noun[:1].lower() in _VOWELS else 'a'} {noun}"
 
 
 def label_words(region: Region) -> str:
-    """A region's type as words in a sentence: lower case, letters and digits, ``/`` kept.
+    """Return a region's type for a sentence: lower case, letters and digits, ``/`` kept.
 
     >>> label_words(Region(id="Kitchen_1", label="Kitchen/Living_Room", center=(0, 0, 0)))
     'kitchen/living room'
@@ -126,10 +126,10 @@ def label_words(region: Region) -> str:
 
 
 SECTOR_M = 8.0
-"""How far a sector's caption reaches by the map; a home's rooms are smaller."""
+"""Range of a sector's caption without geometry; a home's rooms are smaller."""
 _STOREY_M = 2.0
 _AT_LINK_M = 1.0
-"""A viewpoint so near a door is the way to that door."""
+"""Distance in metres within which a candidate is described as leading to a door."""
 _STEP_M = 0.5
 _NOTHING = "nothing of note"
 _MOST_THINGS, _MOST_WAYS, _MOST_BEYOND = 5, 3, 3
@@ -137,21 +137,21 @@ _MOST_THINGS, _MOST_WAYS, _MOST_BEYOND = 5, 3, 3
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """Something around a viewpoint.
+    """Object around a viewpoint.
 
     Attributes:
-        id: the item's, or another name that nothing else around has.
+        id: the item's id, or another unique name.
         name: in words.
         kind: ``asset``, ``object``, or ``opening`` for a window or a door that leads out.
-        heading: where it lies, radians.
+        heading: direction to it, radians.
         metres: to its centre on the ground plane.
         position: that centre.
-        region: where it is, where it is in one.
-        told: whether captions of sectors and ways tell of it; else it is only listed as near.
-        left: radians that it goes on to the left of its heading, where that is known.
+        region: its region, if it is in one.
+        told: whether captions of sectors and candidates mention it; else it is only listed as near.
+        left: radians that it extends to the left of its heading, if known.
         right: radians to the right.
-        through: the way out of the viewpoint's region that it is seen through, where it is in
-            another one.
+        through: the link out of the viewpoint's region through which it is seen, if it is in
+            another region.
     """
 
     id: str
@@ -168,7 +168,7 @@ class Thing:
 
     @property
     def sectors(self) -> list[int]:
-        """The sector its heading lies in, then those whose middle it covers."""
+        """Sector of its heading, then the sectors whose centre it covers."""
         own = sector_of(self.heading)
         if self.left + self.right > math.pi:
             return [own]
@@ -177,10 +177,10 @@ class Thing:
 
 
 class Composer(ABC):
-    """See the module's docstring; what was composed once is kept.
+    """Base class of rule-based captions (see the module's docstring); results are cached.
 
     Args:
-        scene: whose viewpoints are put into words.
+        scene: the scene whose viewpoints are described.
     """
 
     def __init__(self, scene: Scene) -> None:
@@ -193,7 +193,7 @@ class Composer(ABC):
         self._towards: dict[tuple[str, str], str] = {}
 
     def at(self, viewpoint: str) -> Captions:
-        """What lies around a viewpoint of the scene."""
+        """Return captions of the surroundings of a viewpoint."""
         if viewpoint not in self._at:
             here = self.scene.viewpoint_by_id[viewpoint]
             things = self._around(here)
@@ -210,7 +210,7 @@ class Composer(ABC):
         return self._at[viewpoint]
 
     def towards(self, viewpoint: str, neighbour: str) -> str:
-        """Where a way leads: the region or the door one gets to, and what is there."""
+        """Describe a candidate: the region or the door it leads to, and the objects there."""
         key = viewpoint, neighbour
         if key not in self._towards:
             places = self.scene.viewpoint_by_id
@@ -220,19 +220,19 @@ class Composer(ABC):
 
     @abstractmethod
     def _around(self, here: Viewpoint) -> Sequence[Thing]:
-        """What is around a viewpoint, in the order in which a sector tells of it."""
+        """Return the objects around a viewpoint, in the order in which a sector names them."""
 
     @abstractmethod
     def _foremost(self, things: Sequence[Thing]) -> Iterable[Thing]:
-        """The things of one's own region, in the order in which a summary tells of them."""
+        """Return the objects of the own region, in the order in which a summary names them."""
 
     @abstractmethod
     def _ways_out(self, here: Viewpoint) -> Sequence[Link]:
-        """The links of the viewpoint's region that are told."""
+        """Return the links of the viewpoint's region that captions mention."""
 
     @abstractmethod
     def _landmarks(self, here: Viewpoint, there: Viewpoint) -> Sequence[str]:
-        """What marks the end of a way, at most three names."""
+        """Return at most three names of objects at the end of an edge."""
 
     def _sectors(self, here: Viewpoint, around: Sequence[Thing]) -> tuple[str, ...]:
         things: list[list[str]] = [[] for _ in range(8)]
@@ -284,7 +284,7 @@ class Composer(ABC):
         return self._lead(here, there) + (f"; {things}" if things else "")
 
     def _lead(self, here: Viewpoint, there: Viewpoint) -> str:
-        """The region or the door that a way leads to."""
+        """Describe the region or the door that an edge leads to."""
         steep = up_or_down(elevation_to(here.position, there.position))
         steep = f" {steep}" if steep else ""
         if there.region is None:
@@ -303,7 +303,7 @@ class Composer(ABC):
         return f"further{steep} in the {room}"
 
     def _link_words(self, link: Link, region: str | None) -> str:
-        """``door to the hallway``, ``closed door to the study``, ``stairs up to the landing``."""
+        """Return for example ``closed door to the study`` or ``stairs up to the landing``."""
         kind: str = link.kind
         if link.kind == "door" and link.door in ("closed", "locked"):
             kind = f"{link.door} door"
@@ -323,10 +323,10 @@ class Composer(ABC):
 
 
 class ComposedCaptions(Composer):
-    """What is around, by the map: see the module's docstring.
+    """Captions from the scene's regions, links and items; see the module's docstring.
 
     Args:
-        scene: whose viewpoints are put into words.
+        scene: the scene whose viewpoints are described.
     """
 
     def __init__(self, scene: Scene) -> None:
@@ -334,7 +334,7 @@ class ComposedCaptions(Composer):
         self._homeless = [i for i in scene.items if i.region is None and i.kind != "structure"]
 
     def _around(self, here: Viewpoint) -> Sequence[Thing]:
-        """The items of its region, and what is near and of none, nearest first."""
+        """Return items of its region and near ones of no region, nearest first."""
         own = self.scene.items_in(here.region) if here.region is not None else ()
         floor = here.ground[1]
         near = [
@@ -354,9 +354,9 @@ class ComposedCaptions(Composer):
         return self._links.get(here.region or "", ())
 
     def _landmarks(self, here: Viewpoint, there: Viewpoint) -> Sequence[str]:
-        """The assets and objects nearest to the end, one of a name.
+        """Return the assets and objects nearest to the end, one of each name.
 
-        Within a region that is what lies nearer to the end than to the start; elsewhere anything.
+        Within a region these are the items nearer to the end than to the start; elsewhere any.
         """
         chosen: dict[str, Thing] = {}
         for each in self._around(there):
@@ -368,11 +368,11 @@ class ComposedCaptions(Composer):
 
 
 composed = kept_per_scene(ComposedCaptions)
-"""The words that the map alone gives, made once per scene."""
+"""Captions from regions, links and items only, made once per scene."""
 
 
 def item_words(item: Item) -> str:
-    """An item's name in words, bounded."""
+    """Return an item's name in words, bounded."""
     return item.prompt_name.replace("_", " ")[:60]
 
 
@@ -395,6 +395,6 @@ def _is_here(thing: Thing, here: Viewpoint) -> bool:
 
 
 def _beyond_it(things: Sequence[Thing]) -> str:
-    """``, beyond it a fridge and an oven``."""
+    """Return for example ``, beyond it a fridge and an oven``."""
     said = unique((with_article(each.name) for each in things), _MOST_BEYOND)
     return f", beyond it {enumerated(said)}" if said else ""

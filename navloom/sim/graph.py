@@ -1,20 +1,17 @@
-"""The ``graph`` backend: moving on the navigation graph, seeing in words. No pictures.
+"""``graph`` backend: agents move on the navigation graph and perceive captions, without images.
 
-An agent stands on a viewpoint. It hops along edges, turns and looks; ``Forward`` and ``Velocity``
-lead off the graph and are refused, although ``discrete`` is claimed for turning and looking.
-Bodies do not matter here: R2R's graphs hold the ways of a person, and whether another body can
-use one is a question for a simulator with geometry. Nothing is drawn at random, so the seed
-changes nothing.
+An agent stands on a viewpoint. It hops along edges, turns and looks. ``Forward`` and ``Velocity``
+would leave the graph and are refused, although ``discrete`` is claimed for turning and looking.
+Bodies are ignored: R2R's graphs are walkable for a person, and other bodies need a simulator with
+geometry. Nothing is random, so the seed has no effect.
 
-``Viewpoint.position`` is the camera in some formats: headings, elevations and distances are
-between positions as they are (R2R's own convention), while ``Pose.position`` and ``Path.points``
-are the floor, ``eye_height`` below. A simulator is cheap to make: what can be shared is made once
-per scene.
+``Viewpoint.position`` is the camera in some formats. Headings, elevations and distances are between
+these positions (R2R's own convention), while ``Pose.position`` and ``Path.points`` are on the
+floor, ``eye_height`` below. A simulator is cheap to create: shared data is computed once per scene.
 
-A simulator's state as JSON, and what it must keep to when it is read again.
-
-Numbers are written so that they are read back to the last bit. Of the scene there is a hash, and
-what sets the changed copy in its place apart (:mod:`navloom.scenes.difference`).
+The module also defines a simulator's saved state as JSON, and validates it when it is read. Numbers
+are exact to the last bit. The scene is stored as a hash, plus the difference of a changed copy
+(:mod:`navloom.scenes.difference`).
 """
 
 from __future__ import annotations
@@ -71,7 +68,7 @@ _STEP_M, _STOREY_M = 0.5, 2.0
 
 
 class SavedContact(BaseModel):
-    """What was touched during the last action."""
+    """Saved contact of the last action."""
 
     model_config = _FORM
 
@@ -81,7 +78,7 @@ class SavedContact(BaseModel):
 
 
 class SavedAgent(BaseModel):
-    """One agent: where it is, whose body it has, and what it came to."""
+    """Saved agent: pose, body, and outcome of its last action."""
 
     model_config = _FORM
 
@@ -97,7 +94,7 @@ class SavedAgent(BaseModel):
 
 
 class SavedState(BaseModel):
-    """All that a simulator holds besides the scene that it was made of."""
+    """Saved state of a simulator, all but the scene that it was made of."""
 
     model_config = _FORM
 
@@ -105,17 +102,17 @@ class SavedState(BaseModel):
     scene: _Text
     scene_sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
     agents: Annotated[tuple[SavedAgent, ...], Field(min_length=1, max_length=10_000)]
-    """In the order in which they were put into the scene."""
+    """Agents, in the order in which they were put into the scene."""
     changed: Annotated[dict[str, Any], Field(max_length=100)] | None = None
 
 
 def written(made_of: Scene, scene: Scene, agents: Iterable[SavedAgent]) -> dict[str, Any]:
-    """A state as JSON.
+    """Return a simulator's state as JSON.
 
     Args:
         made_of: the scene that the simulator was made of.
-        scene: the one that there is, the same or a changed copy.
-        agents: who is there.
+        scene: the current scene, the same or a changed copy.
+        agents: the agents in it.
     """
     return SavedState(
         version="navloom.state/1",
@@ -127,15 +124,15 @@ def written(made_of: Scene, scene: Scene, agents: Iterable[SavedAgent]) -> dict[
 
 
 def read(made_of: Scene, scene: Scene, state: Mapping[str, Any]) -> tuple[SavedState, Scene]:
-    """What a state says, and the scene that it is of.
+    """Validate a saved state, and return it with its scene.
 
     Args:
         made_of: the scene that the simulator was made of.
-        scene: the one that there is; it is given back where the state is of it.
-        state: nobody vouches for it.
+        scene: the current scene; it is returned if the state belongs to it.
+        state: untrusted JSON.
 
     Raises:
-        SimulatorError: it is no state, or one of another scene.
+        SimulatorError: it is no valid state, or one of another scene.
     """
     where = f"a state of {made_of.uri}"
     try:
@@ -162,7 +159,7 @@ def read(made_of: Scene, scene: Scene, state: Mapping[str, Any]) -> tuple[SavedS
 
 
 STANDING_M = 0.1
-"""A pose without a viewpoint stands on the one whose floor is this near."""
+"""Metres within which a pose without a viewpoint is on the nearest viewpoint."""
 _LIMIT = math.pi / 2
 
 Ways: TypeAlias = dict[str, tuple[Candidate, ...]]
@@ -175,16 +172,17 @@ def make(
     physics: str = "off",
     collision_threshold: float = THRESHOLD_M,
 ) -> GraphSimulator:
-    """The backend as the registry makes it.
+    """Create the backend for the registry.
 
     Args:
-        scene: the scene; Matterport's observations are looked for where it was loaded from.
-        captions: a source of captions, or the file of a caption cache; None takes what there is.
-        physics: ``off``: on the graph nothing is touched.
-        collision_threshold: of no account.
+        scene: the scene; Matterport's observations are looked up beside its origin.
+        captions: a source of captions, or the file of a caption cache; None takes the best
+            available.
+        physics: only ``off``: on the graph nothing is touched.
+        collision_threshold: ignored.
 
     Raises:
-        SimulatorError: the scene has no viewpoints, the cache is broken, or there is to be physics.
+        SimulatorError: the scene has no viewpoints, the cache is broken, or physics is requested.
         SceneError: a file of observations is broken.
     """
     check_no_physics("the graph simulator", physics, collision_threshold)
@@ -194,7 +192,7 @@ def make(
 
 
 def nearest_viewpoint(scene: Scene, position: Point3) -> tuple[str, float]:
-    """The viewpoint whose floor is nearest to a point on the floor, and how many metres off it is.
+    """Return the viewpoint whose floor is nearest to a floor point, and the distance in metres.
 
     Args:
         scene: it must have viewpoints.
@@ -209,7 +207,7 @@ def nearest_viewpoint(scene: Scene, position: Point3) -> tuple[str, float]:
 
 
 def region_of(scene: Scene, pose: Pose) -> str | None:
-    """The region somebody is in: by outlines, else that of its viewpoint or of the nearest one."""
+    """Return a pose's region by outlines, else by its viewpoint or the nearest one."""
     import shapely
 
     def outlined() -> list[tuple[str, int, shapely.Polygon]]:
@@ -219,7 +217,7 @@ def region_of(scene: Scene, pose: Pose) -> str | None:
     x, y, z = pose.position
     spot, floors = shapely.Point(x, z), {floor.id: floor.height for floor in scene.floors}
     for name, floor, outline in per_scene(scene, "moving_outlines", outlined):
-        # A storey is over two metres high, and a flight of stairs begins on its floor.
+        # A storey is over 2 m high, and a flight of stairs begins on its floor.
         if -_STEP_M < y - floors[floor] < _STOREY_M and shapely.intersects(outline, spot):
             return name
     if not scene.viewpoints:
@@ -231,9 +229,9 @@ def region_of(scene: Scene, pose: Pose) -> str | None:
 
 @kept_per_scene
 def candidates_of(scene: Scene) -> Ways:
-    """Every viewpoint's neighbours without descriptions, sorted by global heading, then by id.
+    """Return the neighbours of every viewpoint, without descriptions, by global heading, then id.
 
-    Heading, elevation and distance are between the two positions. Made once per scene.
+    Heading, elevation and distance are between the two positions. Computed once per scene.
     """
     places = scene.viewpoint_by_id
     pairs = {(e.a, e.b) for e in scene.edges} | {(e.b, e.a) for e in scene.edges}
@@ -258,14 +256,14 @@ def candidates_of(scene: Scene) -> Ways:
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """Somebody in a scene.
+    """State of an agent in a simulator.
 
     Attributes:
-        pose: where it is.
-        body: whose.
-        stopped: whether it said that it has arrived.
-        contacts: what it touched during the last action.
-        collision: whether it ran into something that ended its run.
+        pose: its pose.
+        body: its embodiment.
+        stopped: whether it has declared arrival.
+        contacts: contacts of the last action.
+        collision: whether a contact ended its run.
     """
 
     pose: Pose
@@ -276,11 +274,11 @@ class Agent:
 
 
 class GraphSimulator:
-    """See the module's docstring.
+    """Simulator on the navigation graph; see the module's docstring.
 
     Args:
-        scene: it must have viewpoints; its graph may be in parts.
-        captions: where words come from; by default :func:`navloom.sim.captions.captions_for`.
+        scene: it must have viewpoints; its graph may be disconnected.
+        captions: source of captions; by default :func:`navloom.sim.captions.captions_for`.
 
     Raises:
         SimulatorError: the scene has no viewpoints.
@@ -321,7 +319,7 @@ class GraphSimulator:
         return self._observations()[agent]
 
     def step(self, actions: Mapping[str, Action]) -> Mapping[str, Observation]:
-        """Let agents act; every agent's observation comes back. See :meth:`Simulator.step`."""
+        """Execute actions and return every agent's observation; see :meth:`Simulator.step`."""
         self._check_entered("step")
         before = self._agents
         try:
@@ -339,7 +337,7 @@ class GraphSimulator:
         goals: Sequence[Pose | str],
         embodiment: Embodiment,  # noqa: ARG002
     ) -> Path | None:
-        """The shortest way along edges; a tie goes to the first goal. Bodies do not matter."""
+        """Return the shortest path along edges; ties go to the first goal. Bodies are ignored."""
         if not goals:
             raise SimulatorError("No goal to go to: expected at least one.")
         table = metre_table(self.scene, "3d")
@@ -352,7 +350,7 @@ class GraphSimulator:
         return Path(points, table.distance(here, nearest), tuple(through))
 
     def change(self, scene: Scene) -> Mapping[str, Observation]:
-        """A changed copy in the place of the scene; its words are made anew, of the copy.
+        """Replace the scene by a changed copy, whose captions are composed anew.
 
         See :meth:`navloom.sim.protocol.ChangingSimulator.change`.
         """
@@ -372,19 +370,19 @@ class GraphSimulator:
         return self._observations()
 
     def _now_in(self, scene: Scene, words: CaptionSource) -> None:
-        """Take a scene for the one that there is; who makes more of a scene makes it anew."""
+        """Switch to a scene; subclasses rebuild their data of the scene."""
         self.scene, self._words, self._ways = scene, words, candidates_of(scene)
         self._seen = {}
 
     def state(self) -> dict[str, Any]:
-        """Where everybody is, and what was changed; see :meth:`RestorableSimulator.state`."""
+        """Return agents and scene changes as JSON; see :meth:`RestorableSimulator.state`."""
         self._check_entered("state")
         return written(
             self._made_of, self.scene, (_saved(name, agent) for name, agent in self._agents.items())
         )
 
     def restore(self, state: Mapping[str, Any]) -> Mapping[str, Observation]:
-        """Go on from a state; see :meth:`RestorableSimulator.restore`."""
+        """Continue from a saved state; see :meth:`RestorableSimulator.restore`."""
         saved, scene = read(self._made_of, self.scene, state)
         if scene is not self._made_of and "change" not in self.capabilities:
             raise SimulatorError(
@@ -398,14 +396,14 @@ class GraphSimulator:
         return self._observations()
 
     def _restored(self, scene: Scene, saved: SavedAgent) -> Agent:
-        """An agent of a state, which stands where it may."""
+        """Return the agent of a saved state, at a validated pose."""
         pose = Pose(saved.position, saved.heading, saved.elevation, saved.viewpoint)
         self._check_restored(scene, saved.name, pose)
         contacts = tuple(Contact(c.what, c.displacement, c.point) for c in saved.contacts)
         return Agent(pose, saved.body, saved.stopped, contacts, saved.collision)
 
     def _check_restored(self, scene: Scene, name: str, pose: Pose) -> None:
-        """Refuse a pose that nobody can have come to; on the graph it is a viewpoint's."""
+        """Raise an error for an impossible pose; on the graph it must be a viewpoint's."""
         where = f"a state of {scene.uri}: {short(name)}"
         if pose.viewpoint is not None and pose.viewpoint not in scene.viewpoint_by_id:
             raise SimulatorError(f"{where} stands on {short(pose.viewpoint)}, which is not there.")
@@ -419,16 +417,16 @@ class GraphSimulator:
             )
 
     def _may_be_at(self, scene: Scene, pose: Pose) -> bool:
-        """Whether a pose, on a viewpoint that is there or on none, can have been come to."""
+        """Check whether an agent can have reached a pose, on an existing viewpoint or on none."""
         viewpoint = scene.viewpoint_by_id.get(pose.viewpoint or "")
         return viewpoint is not None and pose.position == viewpoint.ground
 
     def close(self) -> None:
-        """Nobody is in the scene any more."""
+        """Remove all agents."""
         self._agents = {}
 
     def _check(self, scene: Scene) -> None:
-        """Refuse a scene that one cannot stand in."""
+        """Raise an error for a scene without viewpoints."""
         if not scene.viewpoints:
             raise SimulatorError(f"{scene.uri} has no navigation graph: no viewpoint to stand on.")
 
@@ -502,7 +500,7 @@ class GraphSimulator:
         body: Embodiment,
         others: Mapping[str, Agent],  # noqa: ARG002
     ) -> Agent:
-        """An agent that is put somewhere; on the graph nobody stands in another's way."""
+        """Return an agent placed at a pose; on the graph agents do not block each other."""
         return Agent(self._standing(pose), body)
 
     def _standing(self, pose: Pose) -> Pose:
@@ -515,7 +513,7 @@ class GraphSimulator:
         )
 
     def _staying(self, pose: Pose) -> Pose:
-        """Where one is who stays while the scene is changed."""
+        """Return the pose of an agent after the scene has changed."""
         return self._standing(pose)
 
     def _viewpoint(self, place: Pose | str) -> str:

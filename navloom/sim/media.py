@@ -1,8 +1,8 @@
-"""Where pictures are kept while ids travel: by the hash of what they hold, so twice is once.
+"""Content-addressed image stores: images are kept under the hash of their bytes, each once.
 
-A graph's state names a picture as ``put`` named it; whoever shows it asks ``get``. A name is the
-SHA-256 of the bytes with the ending of their format, and nothing else is taken for one, so that
-whatever a model or a checkpoint says, no path can be made of it.
+A graph's state holds the name that ``put`` returned; readers call ``get``. A name is the SHA-256 of
+the bytes with the ending of their format. Nothing else is accepted as a name, so that no text of a
+model or a checkpoint can form a path.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from navloom.files import replace_file
 from navloom.scenes.checked_files import read_bytes, short
 
 MOST_BYTES = 16_000_000
-"""Of one picture. What a provider takes is less (:mod:`navloom.models.messages`)."""
+"""Largest image. Providers accept less (:mod:`navloom.models.messages`)."""
 MOST_KEPT = 256_000_000
-"""What a store in memory holds by default."""
+"""Default capacity of a store in memory, in bytes."""
 
 _NAME = re.compile(r"[0-9a-f]{64}\.(?:png|jpg|gif|webp)")
 _MAGIC = ((b"\x89PNG\r\n\x1a\n", "png"), (b"\xff\xd8\xff", "jpg"), (b"GIF8", "gif"))
@@ -28,27 +28,27 @@ _MAGIC = ((b"\x89PNG\r\n\x1a\n", "png"), (b"\xff\xd8\xff", "jpg"), (b"GIF8", "gi
 
 @runtime_checkable
 class MediaStore(Protocol):
-    """Keeps pictures by name."""
+    """Interface of a store that keeps images by name."""
 
     def put(self, data: bytes) -> str:
-        """Keep a picture, and say by which name.
+        """Store an image and return its name.
 
         Raises:
-            SimulatorError: it is no picture, too large, or cannot be written.
+            SimulatorError: it is no image, too large, or cannot be written.
         """
         ...
 
     def get(self, name: str) -> bytes:
-        """The picture of a name.
+        """Return the image of a name.
 
         Raises:
-            SimulatorError: this is no such name, or there is no such picture.
+            SimulatorError: this is no valid name, or there is no such image.
         """
         ...
 
 
 def media_name(data: bytes) -> str:
-    """The name of a picture: the SHA-256 of its bytes and the ending of its format.
+    """Return the name of an image: the SHA-256 of its bytes and the ending of its format.
 
     Args:
         data: a PNG, JPEG, GIF or WebP file of at most ``MOST_BYTES``.
@@ -76,17 +76,17 @@ def _checked(name: str) -> str:
 
 
 class FolderMedia:
-    """Pictures in a folder, one file each, whole at every instant.
+    """Image store in a folder, one file an image, written atomically.
 
     Args:
-        path: the folder; made when the first picture comes.
+        path: the folder; created with the first image.
     """
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
 
     def put(self, data: bytes) -> str:
-        """Write a picture, unless it is there already; see :meth:`MediaStore.put`."""
+        """Write an image if it is not there already; see :meth:`MediaStore.put`."""
         name = media_name(data)
         file = self.path / name
         try:
@@ -98,7 +98,7 @@ class FolderMedia:
         return name
 
     def get(self, name: str) -> bytes:
-        """Read a picture and see that it is what its name says; see :meth:`MediaStore.get`."""
+        """Read an image and verify its hash; see :meth:`MediaStore.get`."""
         file = self.path / _checked(name)
         try:
             data = read_bytes(file, most=MOST_BYTES)
@@ -110,10 +110,10 @@ class FolderMedia:
 
 
 class MemoryMedia:
-    """Pictures in memory; where it is full, the one put or asked for longest ago goes first.
+    """Image store in memory; if it is full, the least recently used image is dropped.
 
     Args:
-        most: the most bytes it holds.
+        most: maximum number of bytes.
     """
 
     def __init__(self, most: int = MOST_KEPT) -> None:
@@ -122,7 +122,7 @@ class MemoryMedia:
         self._kept: OrderedDict[str, bytes] = OrderedDict()
 
     def put(self, data: bytes) -> str:
-        """Keep a picture; see :meth:`MediaStore.put`."""
+        """Store an image; see :meth:`MediaStore.put`."""
         name = media_name(data)
         if name not in self._kept:
             self._kept[name] = bytes(data)
@@ -133,7 +133,7 @@ class MemoryMedia:
         return name
 
     def get(self, name: str) -> bytes:
-        """The picture of a name; see :meth:`MediaStore.get`."""
+        """Return the image of a name; see :meth:`MediaStore.get`."""
         if _checked(name) not in self._kept:
             raise SimulatorError(f"{name}: there is no such picture in memory, or no longer.")
         self._kept.move_to_end(name)

@@ -1,11 +1,11 @@
-"""The protocol of all simulators: poses, actions, observations, and the rules of contacts.
+"""Protocol of all simulators: poses, actions, observations, and contact rules.
 
 Frame: right-handed, y up, metres, radians; heading 0 looks along -z and grows clockwise seen from
-above; elevation is positive upwards. One agent is a mapping of one. Nothing in here holds a scene's
-pixels for longer than a step: an agent's graph puts images in a media store
+above; elevation is positive upwards. A single agent is a mapping of one. Nothing here holds a
+scene's pixels for longer than a step: an agent's graph puts images in a media store
 (:mod:`navloom.sim.media`) and keeps their names.
 
-A backend claims what it can do by names in ``capabilities``:
+A backend claims its abilities by names in ``capabilities``:
 
     hop         Hop: from a viewpoint to one next to it
     discrete    Forward, Turn, Look
@@ -13,12 +13,12 @@ A backend claims what it can do by names in ``capabilities``:
     waypoint    Waypoint
     captions    Observation.captions
     rgb depth ids lidar   Observation.images under that sensor's name
-    change      change(): doors open and close, things move (:class:`ChangingSimulator`)
-    collide     Observation.contacts mean something
-    restore     state() and restore(): a run goes on in another process
+    change      change(): doors open and close, items move (:class:`ChangingSimulator`)
+    collide     Observation.contacts are filled in
+    restore     state() and restore(): a run continues in another process
                 (:class:`RestorableSimulator`)
 
-:class:`PhysicsRules` says what a contact comes to: the options of a simulator with bodies.
+:class:`PhysicsRules` are the options of a simulator with bodies: the consequences of a contact.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ from navloom.scenes.scene import Point3, Scene
 MOST_SUMMARY = 400
 MOST_CAPTION = 300
 MOST_DESCRIPTION = 110
-"""Of a candidate. The median caption of a Matterport sector has 109 characters."""
+"""Characters of a candidate's description. The median Matterport sector caption has 109."""
 MOST_NAME = 60
 NEAR_M = 3.0
-"""Objects within so many metres are listed, as the Matterport observations do."""
+"""Range in metres of listed objects, as in the Matterport observations."""
 
 
 CAPABILITIES = frozenset(
@@ -54,13 +54,13 @@ TURN_RAD = math.radians(30)
 
 @dataclass(frozen=True, slots=True)
 class Pose:
-    """Where a body is and where it looks.
+    """Pose of an agent: position, heading, elevation, and viewpoint.
 
     Attributes:
         position: the floor under the body, in metres.
         heading: radians, clockwise from -z seen from above, in [0, 2 pi).
         elevation: radians, positive upwards.
-        viewpoint: the viewpoint it stands on, where it stands on one.
+        viewpoint: the viewpoint it stands on, if any.
     """
 
     position: Point3
@@ -71,23 +71,23 @@ class Pose:
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """Go to a viewpoint next to the one the agent stands on; it ends looking the way it went."""
+    """Action: go to a viewpoint one hop away; the agent ends facing the direction of travel."""
 
     viewpoint: str
 
 
 @dataclass(frozen=True, slots=True)
 class Forward:
-    """Go straight on; backwards where it is negative, looking ahead all the same."""
+    """Action: drive straight ahead; negative metres drive backwards without turning."""
 
     metres: float = FORWARD_M
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Turn; clockwise (to the right) is positive.
+    """Action: turn; clockwise (to the right) is positive.
 
-    On the spot, or forwards on an arc of its turning radius where the body has one.
+    The body turns on the spot, or forwards on an arc of its turning radius if it has one.
     """
 
     radians: float = TURN_RAD
@@ -95,19 +95,19 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Tilt the head; upwards is positive."""
+    """Action: tilt the head; upwards is positive."""
 
     radians: float = TURN_RAD
 
 
 @dataclass(frozen=True, slots=True)
 class Velocity:
-    """Drive for a while.
+    """Action: drive at constant velocities for some time.
 
     Attributes:
         forward: metres a second.
         turn: radians a second, clockwise positive.
-        seconds: how long.
+        seconds: duration.
     """
 
     forward: float
@@ -117,7 +117,7 @@ class Velocity:
 
 @dataclass(frozen=True, slots=True)
 class Waypoint:
-    """Drive to a point on the floor, by the shortest way that the body has.
+    """Action: drive to a point on the floor, by the shortest path for the body.
 
     Attributes:
         position: in metres.
@@ -128,7 +128,7 @@ class Waypoint:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """The agent says it has arrived; its pose stays."""
+    """Action: declare arrival; the pose stays."""
 
 
 Action: TypeAlias = Hop | Forward | Turn | Look | Velocity | Waypoint | Stop
@@ -136,7 +136,7 @@ Action: TypeAlias = Hop | Forward | Turn | Look | Velocity | Waypoint | Stop
 
 @dataclass(frozen=True, slots=True)
 class SeenObject:
-    """Something near.
+    """Object near the agent.
 
     Attributes:
         name: the source's own word, bounded; untrusted.
@@ -151,13 +151,13 @@ class SeenObject:
 
 @dataclass(frozen=True, slots=True)
 class Captions:
-    """What can be said in words about where an agent stands. Texts are untrusted data.
+    """Captions of a viewpoint. Texts are untrusted data.
 
     Attributes:
-        summary: one sentence about the whole place; "" where there is none.
+        summary: one sentence about the whole place; "" if there is none.
         sectors: eight captions, the k-th of the 45 degrees centred on heading k x 45 degrees.
-        objects: what is within 3 m, nearest first.
-        region: the region's id, where it is known.
+        objects: objects within 3 m, nearest first.
+        region: the region's id, if known.
     """
 
     summary: str = ""
@@ -168,30 +168,30 @@ class Captions:
 
 @runtime_checkable
 class CaptionSource(Protocol):
-    """Where a simulator without pictures has its words from."""
+    """Source of captions for a simulator."""
 
     def at(self, viewpoint: str) -> Captions:
-        """What can be said about a viewpoint of the scene."""
+        """Return the captions of a viewpoint."""
         ...
 
     def towards(self, viewpoint: str, neighbour: str) -> str:
-        """One line about what lies that way: the description of a candidate."""
+        """Return a candidate's description: one line about that direction."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A viewpoint one hop away.
+    """Viewpoint one hop away.
 
     Attributes:
         viewpoint: its id.
         heading: direction to it in the scene's frame, radians in [0, 2 pi).
         elevation: radians, positive upwards.
         distance: metres, in space.
-        description: one line about what lies that way; untrusted.
-        region: the region it is in, where that is known.
-        hidden: whether something stands between the camera and the place
-            (:func:`navloom.sim.views.hidden_ways`); None leaves that to the depth pictures.
+        description: one line about that direction; untrusted.
+        region: the region it is in, if known.
+        hidden: whether something stands between the camera and the viewpoint
+            (:func:`navloom.sim.views.hidden_ways`); None leaves that to the depth images.
     """
 
     viewpoint: str
@@ -205,15 +205,15 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Contact:
-    """The body touched something during the last action.
+    """Contact of the body during the last action.
 
     Attributes:
-        what: what was touched: an item's id, ``"wall"``, ``"door A <-> B"`` and so on as
-            :func:`navloom_worlds.geometry.owners.owner_name` has it, another agent's name,
-            ``"step"`` before a riser that is too high, or ``"edge"`` where the floor ends.
-        displacement: how far it displaced the body, in metres: what it took of its motion; 0 of a
-            door that the body opened on its way.
-        point: where.
+        what: what was touched: an item's id, ``"wall"``, ``"door A <-> B"`` and so on as named by
+            :func:`navloom_worlds.geometry.owners.owner_name`, another agent's name, ``"step"``
+            before a riser that is too high, or ``"edge"`` where the floor ends.
+        displacement: metres of the body's motion that the contact removed; 0 for a door that the
+            body opened on its path.
+        point: position of the contact.
     """
 
     what: str
@@ -222,25 +222,24 @@ class Contact:
 
 
 def touches(contacts: Iterable[Contact]) -> list[Contact]:
-    """Those that displaced the body: doors that it opened did not."""
+    """Return the contacts that displaced the body; doors that it opened did not."""
     return [contact for contact in contacts if contact.displacement > 0]
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """One picture.
+    """Image of one camera view.
 
     Attributes:
         heading: of its centre in the scene's frame, radians.
         elevation: of its centre, radians.
         fov: horizontal field of view, radians.
-        image: (height, width, 3) uint8 for ``rgb``; (height, width) float32 metres along the view's
-            middle, 0 where nothing was hit, for ``depth`` (the range where it is no pinhole);
-            (height, width) int32 as :mod:`navloom_worlds.geometry.owners` has it for ``ids``;
-            (beams, columns) float32 metres of range, the highest beam first, 0 where nothing was
-            hit, for ``lidar``.
-        position: where the camera is, in metres; None where nobody knows.
-        projection: ``pinhole``, or what else it is: ``equirect``, ``lidar``.
+        image: (height, width, 3) uint8 for ``rgb``; (height, width) float32 metres along the view
+            axis, 0 for no hit, for ``depth`` (the range if it is no pinhole view); (height, width)
+            int32 in the numbering of :mod:`navloom_worlds.geometry.owners` for ``ids``; (beams,
+            columns) float32 metres of range, the highest beam first, 0 for no hit, for ``lidar``.
+        position: of the camera, in metres; None if unknown.
+        projection: ``pinhole``, ``equirect`` or ``lidar``.
     """
 
     heading: float
@@ -252,13 +251,13 @@ class View:
 
 
 class RenderedView(View):
-    """A picture that is made when it is first read, so that whoever does not look pays nothing.
+    """View that is rendered when its image is first read, so that unread views cost nothing.
 
     Args:
         heading: as a view's.
         elevation: as a view's.
         fov: as a view's.
-        render: makes the image; called at most once.
+        render: renders the image; called at most once.
         position: as a view's.
         projection: as a view's.
     """
@@ -284,32 +283,32 @@ class RenderedView(View):
 
     @property
     def image(self) -> NDArray[Any]:
-        """The picture."""
+        """Image, rendered on first access."""
         if self._render is not None:
             object.__setattr__(self, "_made", self._render())
-            # What it was made from may be large.
+            # The closure may hold large data.
             object.__setattr__(self, "_render", None)
         assert self._made is not None  # noqa: S101
         return self._made
 
     @property
     def made(self) -> bool:
-        """Whether somebody has looked."""
+        """True if the image has been rendered."""
         return self._made is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What one agent gets from a step.
+    """Observation of one agent after a step.
 
     Attributes:
-        pose: where it is now.
+        pose: its current pose.
         candidates: viewpoints one hop away, sorted by global heading; empty off the graph.
-        captions: None where the backend has none.
+        captions: None if the backend has none.
         images: views by sensor (``rgb``, ``depth``, ``ids``, ``lidar``), in the rig's order.
-        contacts: what it touched during the last action.
-        collision: whether a contact displaced it by the threshold or more where that has
-            consequences: it stays until it is placed elsewhere.
+        contacts: contacts of the last action.
+        collision: whether a contact displaced it by the threshold or more under ``strict``
+            physics: it stays until it is placed elsewhere.
     """
 
     pose: Pose
@@ -322,12 +321,12 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A way.
+    """Shortest path.
 
     Attributes:
         points: floor positions from start to goal, both included.
         metres: its length.
-        viewpoints: the viewpoints it goes through, where it runs on the graph.
+        viewpoints: the viewpoints on it, if it runs on the graph.
     """
 
     points: tuple[Point3, ...]
@@ -337,7 +336,7 @@ class Path:
 
 @runtime_checkable
 class Simulator(Protocol):
-    """A place that agents move in. Not safe to share between tasks: each run leases its own."""
+    """Simulator of one scene. Not safe to share between tasks: each run leases its own."""
 
     scene: Scene
     capabilities: frozenset[str]
@@ -345,9 +344,9 @@ class Simulator(Protocol):
     def reset(
         self, agents: Mapping[str, tuple[Pose, Embodiment]], *, seed: int = 0
     ) -> Mapping[str, Observation]:
-        """Put agents in the scene, and forget those that were there.
+        """Put agents in the scene, and forget previous ones.
 
-        A pose that names a viewpoint stands on it, whatever its position says.
+        A pose that names a viewpoint stands on it, whatever its position is.
 
         Raises:
             SimulatorError: no agent, or a pose that is nowhere.
@@ -355,48 +354,48 @@ class Simulator(Protocol):
         ...
 
     def place(self, agent: str, pose: Pose) -> Observation:
-        """Put one agent somewhere else, as ``reset`` would; the others stay. It may act again.
+        """Put one agent at another pose, as ``reset`` would; the others stay. It may act again.
 
         Raises:
-            SimulatorError: before ``reset``; an unknown agent; a pose that is nowhere. Nobody has
-                moved then.
+            SimulatorError: before ``reset``; an unknown agent; a pose that is nowhere. Then nobody
+                has moved.
         """
         ...
 
     def step(self, actions: Mapping[str, Action]) -> Mapping[str, Observation]:
-        """Let agents act; those that are not named stay. An agent that stopped stays, too.
+        """Execute the actions of agents; agents not named, and stopped ones, stay.
 
-        They act in the mapping's order, each among the others where they then stand.
+        They act in the mapping's order, each among the others at their current poses.
 
         Raises:
             SimulatorError: before ``reset``; an unknown agent; an action the backend does not have;
-                a hop to where no edge leads; a number that is not finite. Nobody has moved then.
+                a hop without an edge; a number that is not finite. Then nobody has moved.
         """
         ...
 
     def geodesic(
         self, start: Pose | str, goals: Sequence[Pose | str], embodiment: Embodiment
     ) -> Path | None:
-        """The shortest way to the nearest goal; None where there is none.
+        """Return the shortest path to the nearest goal; None if none is reachable.
 
         Args:
             start: a pose, or a viewpoint's id.
             goals: poses or viewpoint ids; at least one.
-            embodiment: whose way it is.
+            embodiment: the body that follows the path.
         """
         ...
 
     def close(self) -> None:
-        """Let go of what it holds; closing twice is fine."""
+        """Release resources; closing twice is fine."""
         ...
 
 
 @runtime_checkable
 class DrivenSimulator(Simulator, Protocol):
-    """A simulator whose bodies also stand beside viewpoints: it claims ``waypoint``."""
+    """Simulator that claims ``waypoint``: bodies may also stand off viewpoints."""
 
     def seen_from(self, viewpoint: str) -> Observation:
-        """What is perceived on a viewpoint, whoever stands there: its ways and its words.
+        """Return the observation at a viewpoint, without an agent there: candidates and captions.
 
         Raises:
             SimulatorError: there is no such viewpoint.
@@ -406,34 +405,34 @@ class DrivenSimulator(Simulator, Protocol):
 
 @runtime_checkable
 class ChangingSimulator(Simulator, Protocol):
-    """A simulator that claims ``change``: what is in its scene can be changed while agents are."""
+    """Simulator that claims ``change``: its scene can change while agents are in it."""
 
     def change(self, scene: Scene) -> Mapping[str, Observation]:
-        """Put a changed copy of the scene in the place of the one there is; agents stay.
+        """Replace the scene by a changed copy; agents stay.
 
-        Doors opened or closed, things moved or gone: :func:`navloom_worlds.mend.edit.edit` makes
-        such a copy. From now on ``scene`` is the copy, and pictures, words and ways are of it;
-        ``reset`` does not undo it.
+        Doors are opened or closed, items moved or removed: :func:`navloom_worlds.mend.edit.edit`
+        makes such a copy. From then on ``scene`` is the copy, and images, captions and candidates
+        are of it; ``reset`` does not undo it.
 
         Args:
-            scene: with every viewpoint that an agent stands on.
+            scene: a copy with every viewpoint that an agent stands on.
 
         Raises:
-            SimulatorError: before ``reset``; a viewpoint on which an agent stands is gone. Nothing
-                has changed then.
+            SimulatorError: before ``reset``; a viewpoint on which an agent stands is missing. Then
+                nothing has changed.
         """
         ...
 
 
 @runtime_checkable
 class RestorableSimulator(Simulator, Protocol):
-    """A simulator that claims ``restore``: where everybody is can be written down, exactly."""
+    """Simulator that claims ``restore``: its state can be saved and restored exactly."""
 
     def state(self) -> dict[str, Any]:
-        """Where agents and things are, as JSON.
+        """Return the state of agents and items as JSON.
 
-        Poses, bodies, who stopped, what was touched last, and what
-        :meth:`ChangingSimulator.change` changed: enough for the same observations.
+        It holds poses, bodies, stopped agents, last contacts, and the changes of
+        :meth:`ChangingSimulator.change`: enough for the same observations.
 
         Raises:
             SimulatorError: before ``reset``.
@@ -441,17 +440,17 @@ class RestorableSimulator(Simulator, Protocol):
         ...
 
     def restore(self, state: Mapping[str, Any]) -> Mapping[str, Observation]:
-        """Go on from a state, in another process, too; who was there before is forgotten.
+        """Continue from a state, also of another process; present agents are forgotten.
 
         Args:
-            state: what :meth:`state` of a simulator of the same kind gave, made of the same
-                scene. Nobody vouches for it.
+            state: result of :meth:`state` of a simulator of the same kind and the same scene.
+                Untrusted.
 
         Returns:
-            What was observed there, bit for bit.
+            The observations at that state, bit for bit.
 
         Raises:
-            SimulatorError: it is not such a state. Nothing has changed then.
+            SimulatorError: it is not such a state. Then nothing has changed.
         """
         ...
 
@@ -459,18 +458,18 @@ class RestorableSimulator(Simulator, Protocol):
 Physics: TypeAlias = Literal["off", "slide", "strict", "telhop"]
 PHYSICS: tuple[Physics, ...] = get_args(Physics)
 THRESHOLD_M = 0.1
-"""A contact that displaces a body by so much is a collision (VLNVerse A.2.4)."""
+"""Displacement in metres from which a contact is a collision (VLNVerse A.2.4)."""
 
 
 @dataclass(frozen=True, slots=True)
 class PhysicsRules:
-    """What a touch comes to.
+    """Consequences of contacts.
 
     Attributes:
         physics: ``off``: a hop follows the graph and touches nothing. ``slide``: bodies drive,
-            and slide along what is in the way. ``strict``: the same, and a contact that displaces
-            the body by the threshold ends its run. ``telhop``: a hop puts the body at its end, or
-            at the nearest free place, which counts as a contact.
+            and slide along obstacles. ``strict``: the same, and a contact that displaces the body
+            by the threshold ends its run. ``telhop``: a hop puts the body at its end, or at the
+            nearest free pose, which counts as a contact.
         threshold: in metres.
     """
 
@@ -479,19 +478,19 @@ class PhysicsRules:
 
     @property
     def strict(self) -> bool:
-        """Whether a contact can end a run."""
+        """True if a contact can end a run."""
         return self.physics == "strict"
 
 
 def physics_rules(physics: str, threshold: Any) -> PhysicsRules:
-    """The rules that a backend's options say.
+    """Return validated physics rules from a backend's options.
 
     Args:
         physics: one of :data:`PHYSICS`.
         threshold: in metres.
 
     Raises:
-        SimulatorError: there is no such physics, or the threshold is none.
+        SimulatorError: there is no such physics, or the threshold is invalid.
     """
     known = next((each for each in PHYSICS if each == physics), None)
     if known is None:
@@ -508,11 +507,11 @@ def physics_rules(physics: str, threshold: Any) -> PhysicsRules:
 
 
 def check_no_physics(backend: str, physics: str, threshold: Any) -> None:
-    """Refuse physics where nothing can be touched.
+    """Raise an error if physics is requested of a backend without bodies.
 
     Args:
-        backend: the one that has no bodies.
-        physics: as :func:`physics_rules`; ``off`` is what it has.
+        backend: the backend's name, for the message.
+        physics: as :func:`physics_rules`; only ``off`` passes.
         threshold: as there.
 
     Raises:

@@ -1,15 +1,15 @@
-"""Simulators by name: the built-in backends, and those of other packages.
+"""Registry of simulators: the built-in backends, and those of other packages.
 
-A package names its backend in its own pyproject.toml:
+A package registers its backend in its own pyproject.toml:
 
     [project.entry-points."navloom.simulators"]
     mine = "my_package.navloom:make"
 
-A backend is a function ``make(scene, **options) -> Simulator``: the scene, which knows what it was
-loaded by (``scene.origin``), and options of its own. It is imported when it is first named.
+A backend is a function ``make(scene, **options) -> Simulator``. It gets the scene, whose
+``scene.origin`` is the URI it was loaded by, and options of its own. It is imported on first use.
 
-``auto`` is ``embedded`` where a scene has geometry. Where it has none, where embreex has no wheel
-for this machine, or where no package has a renderer, it is ``graph``.
+``auto`` selects ``embedded`` if a scene has geometry. It selects ``graph`` if the scene has none,
+if embreex has no wheel for this machine, or if no package has a renderer.
 """
 
 from __future__ import annotations
@@ -36,26 +36,26 @@ BACKENDS: dict[str, str | None] = {
     "panorama": "navloom.sim.panorama:make",
     "habitat": None,
 }
-"""Name -> ``module:function``; None where ``navloom-worlds`` has it."""
+"""Name -> ``module:function``; None if ``navloom-worlds`` provides it."""
 
 
 def known_simulators() -> tuple[str, ...]:
-    """The names that :func:`get_simulator` takes, our own first; nothing is imported."""
+    """Return the names that :func:`get_simulator` accepts, built-in ones first, without imports."""
     return tuple(dict.fromkeys([*BACKENDS, *plugins(GROUP)]))
 
 
 def get_simulator(name: str, scene: Scene | str, **options: Any) -> Simulator:
-    """Make a simulator.
+    """Create a simulator.
 
     Args:
-        name: a backend's name; our own win over those of other packages.
+        name: a backend's name; built-in ones take precedence over those of other packages.
         scene: a scene, or its URI, which is then loaded.
         options: the backend's own: see :func:`navloom.sim.graph.make`,
             :func:`make_auto`, and the page of the backend.
 
     Raises:
-        SimulatorError: there is no such backend or option, it cannot be imported, or it cannot
-            stand in this scene.
+        SimulatorError: there is no such backend or option, it cannot be imported, or it does not
+            support this scene.
         SceneError: the URI names no scene, or the scene is broken.
     """
     make = _maker(name)
@@ -80,7 +80,7 @@ def get_simulator(name: str, scene: Scene | str, **options: Any) -> Simulator:
 
 
 def seeing_simulator(name: str, scene: Scene | str, views: int, **options: Any) -> Simulator:
-    """A simulator whose rig gives what so many views need, where its rig can be chosen.
+    """Create a simulator with the rig that a number of views needs, if its rig can be chosen.
 
     Args:
         name: a backend's name.
@@ -100,11 +100,11 @@ def seeing_simulator(name: str, scene: Scene | str, views: int, **options: Any) 
 
 
 def simulator_name(name: str, scene: Scene) -> str:
-    """The backend that a name means in a scene: ``auto`` is another one.
+    """Return the backend that a name selects for a scene: ``auto`` is resolved.
 
     Args:
         name: a backend's.
-        scene: where it is to be.
+        scene: the scene.
     """
     if name != "auto":
         return name
@@ -133,7 +133,7 @@ def _maker(name: str) -> Callable[..., Any]:
 
 
 def backend_module(name: str) -> Any:
-    """The module of a backend, which may say more of itself than how it is made.
+    """Return the module of a backend, which may define more than its ``make`` function.
 
     Raises:
         SimulatorError: as :func:`get_simulator`.
@@ -162,7 +162,7 @@ def _line(error: BaseException) -> str:
 
 
 def backend_of(scene: Scene) -> str:
-    """Which backend ``auto`` is in a scene: ``embedded`` or ``graph``."""
+    """Return the backend that ``auto`` selects for a scene: ``embedded`` or ``graph``."""
     if find_spec("embreex") is None or "embedded" not in plugins(GROUP):
         return "graph"
     return "embedded" if scene.viewpoints and has_geometry(scene) else "graph"
@@ -177,14 +177,15 @@ def make_auto(
     physics: str = "off",
     collision_threshold: float = THRESHOLD_M,
 ) -> Simulator:
-    """The ``auto`` backend of a scene.
+    """Create the simulator that ``auto`` selects for a scene.
 
     Args:
         scene: any scene with viewpoints.
-        captions: a source of captions, or the file of a caption cache; None takes what there is.
-        rig: which pictures are taken where there are any; None is the backend's own.
-        light: in pictures, as :func:`navloom_worlds.rendering.make` has it.
-        physics: what a touch comes to, as there; anything but ``off`` needs geometry.
+        captions: a source of captions, or the file of a caption cache; None takes the best
+            available.
+        rig: camera rig, if there are images; None is the backend's own.
+        light: of images, as for :func:`navloom_worlds.rendering.make`.
+        physics: consequences of contacts, as there; anything but ``off`` needs geometry.
         collision_threshold: as there.
 
     Raises:
@@ -193,7 +194,7 @@ def make_auto(
         SceneError: a file of observations is broken.
     """
     if rig is not None:
-        # A wrong name is wrong wherever it is said.
+        # A wrong name is refused even if the backend would not use it.
         check_rig(rig)
     if backend_of(scene) == "graph":
         from navloom.sim import graph

@@ -1,8 +1,8 @@
-"""What a scene looks like: pictures from a pose, from above and of one thing, and words of them.
+"""Images of a scene: panoramas, top-down floors and single items, and captions of what is visible.
 
-A renderer answers, which is another package's: each function below asks the entry point of its name
-in the group ``navloom.viewers``, imported when it is first asked for. ``navloom-worlds`` has them
-all; without it nothing can be looked at.
+A renderer of another package produces them. Each function below calls an entry point of the group
+``navloom.viewers``, imported on first use. ``navloom-worlds`` provides them all; without it nothing
+can be rendered.
 """
 
 from __future__ import annotations
@@ -22,33 +22,33 @@ from navloom.sim.protocol import CaptionSource, Simulator
 
 GROUP = "navloom.viewers"
 EYE_M = 1.5
-"""How high an eye is above the floor where a viewpoint does not say it, in metres."""
+"""Eye height in metres above the floor for viewpoints without one."""
 
 
 class Portrait(Protocol):
-    """One thing as it is seen."""
+    """Image of one item."""
 
     @property
     def pixels(self) -> NDArray[np.uint8]:
-        """(height, width, 3), the thing ringed in red."""
+        """Pixels (height, width, 3), the item circled in red."""
         ...
 
 
 def can_look(scene: Scene) -> bool:
-    """Whether pictures of a scene can be made: it has geometry, and a renderer is installed."""
+    """Check whether images of a scene can be rendered: it has geometry, and a renderer exists."""
     return "can_look" in plugins(GROUP) and bool(_ask("can_look")(scene))
 
 
 def look_from(scene: Scene, place: str, *, light: str = "baked") -> bytes:
-    """The panorama from a place: Left, Front, Right and Back in a row, a PNG file.
+    """Render the panorama from a place: Left, Front, Right and Back in a row, as a PNG file.
 
     Args:
         scene: with geometry.
-        place: a viewpoint's id, whose ways on are marked by numbers, ``ID,heading``, or
+        place: a viewpoint's id or ``ID,heading``, whose candidates are numbered; a room's id; or
             ``x,z``, ``x,z,heading`` or ``x,y,z,heading`` in metres and degrees clockwise from -z.
-            A room is seen from the viewpoint in it with the most before it. Where no heading is
-            said, Front is where there is most to see.
-        light: ``baked``, worked out once a home, or ``flat``, which takes no time.
+            A room is seen from its viewpoint with the widest view. Without a heading, Front is the
+            direction with the most to see.
+        light: ``baked``, computed once a home, or ``flat``, which takes no time.
 
     Raises:
         SimulatorError: there is no such place or light, or no geometry.
@@ -66,16 +66,15 @@ def panorama_at(
     at: Sequence[float] | None = None,
     light: str = "baked",
 ) -> bytes:
-    """The panorama from a viewpoint with its ways on numbered, a PNG file.
+    """Render the panorama from a viewpoint with its candidates numbered, as a PNG file.
 
     Args:
         scene: with geometry.
-        viewpoint: where.
-        heading: radians; it is brought to its quarter.
-        options: the viewpoints next to it in the order of their numbers; clockwise from north
-            unless given.
-        size: pixels that a view is wide and high.
-        at: another place to look from, x, y of the floor and z, whence no ways are numbered.
+        viewpoint: the viewpoint's id.
+        heading: radians; it is rounded to a quarter turn.
+        options: the candidates in the order of their numbers; clockwise from north unless given.
+        size: width and height of a view in pixels.
+        at: another position to look from, x, y of the floor and z, without numbered candidates.
         light: ``baked`` or ``flat``.
 
     Raises:
@@ -86,7 +85,7 @@ def panorama_at(
 
 
 def looking(scene: Scene, size: int, *, light: str = "baked") -> Simulator:
-    """A simulator whose four level views are squares of so many pixels; to be closed.
+    """Create a simulator with four level views of ``size`` x ``size`` pixels; close it after use.
 
     Raises:
         SimulatorError: there is no geometry, or no such light.
@@ -98,39 +97,39 @@ def looking(scene: Scene, size: int, *, light: str = "baked") -> Simulator:
 def floors_from_above(
     scene: Scene, floors: Iterable[int] | None = None, *, a_metre: int = 80
 ) -> dict[int, FromAbove]:
-    """Floors from straight above with their ceilings off, each made once per scene.
+    """Render floors top-down without their ceilings, each once per scene.
 
     Args:
         scene: with geometry.
-        floors: these; all by default.
+        floors: only these; all by default.
         a_metre: pixels a metre.
     """
     return dict(_ask("above")(scene, floors, a_metre=a_metre))
 
 
 def portrait(scene: Scene, item: str) -> Portrait | None:
-    """A thing from the viewpoint near it that shows most of it; None where none shows it.
+    """Render an item from the nearby viewpoint that shows most of it; None if none shows it.
 
     Args:
         scene: with geometry.
-        item: the thing's id.
+        item: the item's id.
     """
     made: Portrait | None = _ask("portrait")(scene, item)
     return made
 
 
 def seen_words(scene: Scene) -> CaptionSource:
-    """Captions of what is in sight, made once per scene.
+    """Return the source of captions of what is visible, made once per scene.
 
     Args:
-        scene: one that :func:`can_look` says can be looked at.
+        scene: one for which :func:`can_look` is true.
     """
     made: CaptionSource = _ask("words")(scene)
     return made
 
 
 def rig_for_views(views: int) -> str | None:
-    """The rig that gives so many views; None without a renderer.
+    """Return the rig that supplies a number of views; None without a renderer.
 
     Args:
         views: one of :data:`navloom.sim.views.FORMS`.
@@ -139,7 +138,7 @@ def rig_for_views(views: int) -> str | None:
 
 
 def check_rig(rig: str) -> None:
-    """Refuse a name that is no rig's.
+    """Raise an error for an unknown rig.
 
     Raises:
         SimulatorError: there is none of that name, or its file is broken.
@@ -149,7 +148,7 @@ def check_rig(rig: str) -> None:
 
 
 def draw_kinds(*, assets: bool, objects: bool, labels: bool) -> tuple[Any, int]:
-    """A sheet of kinds of things, each alone: a picture of pillow's, and how many there are."""
+    """Render a sheet of item kinds; return a Pillow image and the number of kinds."""
     made: tuple[Any, int] = _ask("kinds")(assets=assets, objects=objects, labels=labels)
     return made
 

@@ -1,22 +1,22 @@
-"""Pictures as a model is shown them: the four-view strip, or 12, 24 or 36 single views.
+"""Images of an observation as a model sees them: the four-view strip, or 12, 24 or 36 views.
 
 Source: VLN-MME 3.3 and C.1 (the strip, heading correction), C.2 (36, 24 and 4 images compared),
 B.1 (numbered green circles). The strip is Left, Front, Right, Back in a row with gaps between, each
-with its name above. The agent's heading is brought to the nearest quarter first, h in [45, 135) to
-90, and the views that belong to it are taken from the observation, whatever else it holds.
+with its name above. The agent's heading is first rounded to a quarter turn, h in [45, 135) to 90.
+The views of that heading are taken from the observation, which may hold others.
 
     n     headings               elevations
-    4     quarters               level              one picture, the strip
+    4     quarters               level              one image, the strip
     12    every 30 degrees       level
     24    every 45 degrees       30 up, level, 30 down    (NavGPT's, which C.2 refers to)
     36    every 30 degrees       30 up, level, 30 down    (Matterport3DSimulator's)
 
 A panel is at most ``PANEL`` pixels wide, so that every form is small enough for every provider.
 
-A marker stands on its place, ``MARK_M`` above the floor there, where the views say where their
-camera is, else in its direction. A place is hidden where the depth pictures show something nearer
-all the way up to a person's eyes, a wall, a closed door, a wardrobe; its circle is white with a
-green rim. Markers keep off one another by a few pixels, the nearest place first.
+A marker is drawn at its candidate, ``MARK_M`` above the floor, if the views have camera positions,
+else in its direction. A candidate is hidden if the depth images show something nearer up to a
+person's eyes: a wall, a closed door, a wardrobe. Its circle is then white with a green rim. Markers
+are moved apart by a few pixels, the nearest candidate first.
 """
 
 from __future__ import annotations
@@ -51,38 +51,38 @@ FORMS: dict[int, tuple[int, tuple[int, ...]]] = {
     24: (8, (30, 0, -30)),
     36: (12, (30, 0, -30)),
 }
-"""How many headings and which elevations, in degrees, a form has; 0 shows nothing."""
+"""Number of headings, and elevations in degrees, of each number of views; 0 shows nothing."""
 PANEL = 512
-"""Pixels a panel is wide at most."""
+"""Maximum width of a panel in pixels."""
 MARK_M = 0.3
-"""How high above its place on the floor a marker is, in metres."""
+"""Height of a marker above the floor, in metres."""
 _POST_M = (0.1, 0.5, 1.0, 1.4)
-"""Heights of a place that is hidden only if none of them is seen."""
+"""Heights in metres above a candidate's floor; it is hidden if none of them is visible."""
 _SLACK_M = 0.25
 BAND = 32
-"""Pixels of the words above a panel."""
+"""Height in pixels of the label above a panel."""
 GAP = 8
-"""Pixels between panels: walls that go on in the next one do not seem to fold there."""
+"""Pixels between panels, so that walls do not seem to fold at a panel's edge."""
 _GREEN = (0, 150, 0)
 _QUARTER = math.pi / 2
 
 
 def quarter(heading: float) -> float:
-    """The quarter a heading belongs to: 0, 90, 180 or 270 degrees, in radians (VLN-MME C.1).
+    """Round a heading to a quarter turn: 0, 90, 180 or 270 degrees, in radians (VLN-MME C.1).
 
     Args:
         heading: radians; [45, 135) degrees gives 90.
     """
-    # Rounded, since a heading that was worked out as 45 degrees may be a hair less.
+    # Rounded, since a computed heading of 45 degrees may be slightly less.
     degrees = round(math.degrees(wrapped(heading)), 6)
     return math.radians((math.floor((degrees + 45) / 90) % 4) * 90)
 
 
 def direction_of(heading: float, target: float) -> str:
-    """In which panel of the strip a direction lies: Left, Front, Right or Back.
+    """Return the strip's panel in which a direction lies: Left, Front, Right or Back.
 
     Args:
-        heading: the agent's, radians; brought to its quarter first.
+        heading: the agent's, radians; rounded to a quarter turn first.
         target: the direction's, radians in the scene's frame.
     """
     turns = round(quarter(quarter(target) - quarter(heading)) / _QUARTER) % 4
@@ -92,23 +92,23 @@ def direction_of(heading: float, target: float) -> str:
 def strip(
     observation: Observation, heading: float, n: int = 4, *, markers: bool = False
 ) -> list[bytes]:
-    """What a model is shown of an observation.
+    """Return an observation's images for a model, as PNG files.
 
     Args:
-        observation: its ``images["rgb"]`` are drawn from; without any, nothing is shown.
+        observation: its ``images["rgb"]`` are used; without any, nothing is returned.
         heading: the agent's, radians.
         n: 0, 4, 12, 24 or 36 views; see the module's docstring.
-        markers: put numbered green circles where the candidates are, 1 for the first of
+        markers: draw numbered green circles at the candidates, 1 for the first of
             ``observation.candidates``.
 
     Returns:
         PNG files: one strip of four panels, or n single views, upper ones first, clockwise from
-        the agent's heading. Every panel has its direction written above it. The same pictures and
+        the agent's heading. Every panel has its direction written above it. The same views and
         candidates give the same bytes.
 
     Raises:
-        SimulatorError: another n; the observation has pictures and lacks one the form needs; or a
-            picture is not (height, width, 3) uint8.
+        SimulatorError: another n; the observation has views but lacks one that is needed; or a view
+            is not (height, width, 3) uint8.
     """
     return [_png(picture) for picture in drawn(observation, heading, n, markers=markers)]
 
@@ -116,7 +116,7 @@ def strip(
 def drawn(
     observation: Observation, heading: float, n: int = 4, *, markers: bool = False
 ) -> list[Image]:
-    """The same, as pictures in memory; see :func:`strip`."""
+    """Return an observation's images for a model, as Pillow images; see :func:`strip`."""
     if n not in FORMS:
         forms = ", ".join(str(each) for each in FORMS)
         raise SimulatorError(f"{n} views cannot be shown: expected one of {forms}.")
@@ -138,7 +138,7 @@ def drawn(
 
 
 def cut_strip(picture: Image) -> list[Image]:
-    """The four panels of a strip without their names; of one without gaps, as they once were, too.
+    """Cut the four panels out of a strip, without their names; old strips had no gaps.
 
     Args:
         picture: as :func:`strip` draws it with n = 4.
@@ -155,7 +155,7 @@ def cut_strip(picture: Image) -> list[Image]:
 
 @dataclass(frozen=True)
 class Panel:
-    """One panel of the strip, its markers beside the picture and not on it.
+    """Panel of the strip, with its marker positions apart from the image.
 
     Attributes:
         name: Left, Front, Right or Back.
@@ -169,7 +169,7 @@ class Panel:
 
 
 def panels(observation: Observation, heading: float) -> list[Panel]:
-    """The strip's panels, for whoever draws markers himself; none where there are no pictures.
+    """Return the strip's panels for callers that draw markers themselves; empty without images.
 
     Raises:
         SimulatorError: as :func:`strip`.
@@ -186,17 +186,17 @@ def panels(observation: Observation, heading: float) -> list[Panel]:
 
 
 def _marked(observation: Observation) -> list[tuple[int, Candidate, bool]]:
-    """The candidates by number, the nearest first, and whether each is hidden."""
+    """Return number, candidate and whether it is hidden, the nearest candidate first."""
     hidden = hidden_ways(observation)
     ways = sorted(enumerate(observation.candidates, 1), key=lambda each: each[1].distance)
     return [(number, way, way.viewpoint in hidden) for number, way in ways]
 
 
 def hidden_ways(observation: Observation) -> frozenset[str]:
-    """The candidates, by viewpoint, that one does not see from here.
+    """Return the viewpoint ids of the candidates that are not visible from here.
 
-    What a candidate says of itself counts; else its place is looked for in the depth pictures.
-    Where there are none, nothing is hidden.
+    A candidate's own ``hidden`` counts if it is set, else the depth images decide. Without them
+    nothing is hidden.
     """
     depth = [view for view in observation.images.get("depth", ()) if view.projection == "pinhole"]
     return frozenset(
@@ -207,7 +207,7 @@ def hidden_ways(observation: Observation) -> frozenset[str]:
 
 
 def _behind(way: Candidate, pose: Pose, depth: Sequence[View]) -> bool:
-    """Whether something is nearer than a place at each height that a picture shows."""
+    """Check whether depth images show something nearer at every visible height of a candidate."""
     looked = False
     for view in depth:
         if view.position is None or not _faces(view, way):
@@ -257,7 +257,7 @@ def _label(turn: float, elevation: int) -> str:
 def _nearest(views: Sequence[View], heading: float, elevation: float, within: float) -> View:
     def off(view: View) -> tuple[float, float]:
         turn = turn_between(heading, view.heading)
-        # Of two that are equally far the clockwise one, as [45, 135) has it.
+        # Of two equally near ones the clockwise one wins, consistent with [45, 135).
         return round(math.hypot(turn, view.elevation - elevation), 6), -turn
 
     best = min(views, key=off)
@@ -271,7 +271,7 @@ def _nearest(views: Sequence[View], heading: float, elevation: float, within: fl
 
 
 def _pixels(view: View) -> NDArray[np.uint8]:
-    """A view's picture, at most ``PANEL`` wide."""
+    """Return a view's image, at most ``PANEL`` wide."""
     from PIL import Image
 
     pixels = view.image
@@ -292,7 +292,7 @@ def _panels(
     pose: Pose,
     marked: Sequence[tuple[int, Candidate, bool]],
 ) -> Image:
-    """Views in a row, each with its label above and its markers on it."""
+    """Return views in a row, each with its label above and its markers on it."""
     from PIL import Image, ImageDraw
 
     sizes = [pixels.shape[:2] for _, _, pixels in shown]
@@ -316,7 +316,7 @@ def _panels(
 def _placed(
     view: View, pose: Pose, marked: Sequence[tuple[int, Candidate, bool]], width: int, height: int
 ) -> Iterator[tuple[float, float, int, bool]]:
-    """The markers on a view: column and row in pixels, number, whether it is hidden."""
+    """Yield a view's markers: column and row in pixels, number, and whether it is hidden."""
     taken: list[tuple[float, float]] = []
     for number, way, hidden in marked:
         place = _marker(view, way, pose, width, height, taken)
@@ -344,10 +344,9 @@ def _marker(
     height: int,
     taken: Sequence[tuple[float, float]],
 ) -> tuple[float, float] | None:
-    """The middle of a place's circle in a picture; None where the picture is turned elsewhere.
+    """Return the centre of a candidate's circle in a view; None if the view faces elsewhere.
 
-    The circle is whole: what lies beyond an edge, or under another circle, is moved as little as
-    it takes.
+    A circle beyond an edge or under another circle is moved as little as possible.
     """
     if not _faces(view, way):
         return None
@@ -383,13 +382,13 @@ def _marker(
 
 
 def _faces(view: View, way: Candidate) -> bool:
-    """Whether a view looks to a place; of views that meet, one alone."""
+    """Check whether a view faces a candidate; of adjacent views only one does."""
     half = round(min(view.fov / 2, math.radians(80)), 6)
     return -half <= round(turn_between(view.heading, way.heading), 6) < half
 
 
 def _place(way: Candidate, pose: Pose, rise: float) -> Point3:
-    """A place so many metres above the floor it is on."""
+    """Return a point ``rise`` metres above the floor at a candidate."""
     level = way.distance * math.cos(way.elevation)
     x, y, z = pose.position
     return (
@@ -400,7 +399,7 @@ def _place(way: Candidate, pose: Pose, rise: float) -> Point3:
 
 
 def _projected(view: View, place: Point3, width: int, height: int) -> tuple[float, float, float]:
-    """Column and row of a place in pixels, which may lie outside, and how far ahead it is."""
+    """Project a point: column and row in pixels, possibly outside, and metres ahead."""
     eye = view.position or (0.0, 0.0, 0.0)
     offset = (place[0] - eye[0], place[1] - eye[1], place[2] - eye[2])
     return _seen_along(view, offset, width, height)
@@ -437,6 +436,6 @@ def _font(size: int) -> FreeTypeFont | ImageFont:
 
 def _png(picture: Image) -> bytes:
     out = BytesIO()
-    # The lowest level: half again as large as the highest, in a tenth of the time.
+    # The lowest level: 1.5 times the size of the highest, in a tenth of the time.
     picture.save(out, "PNG", compress_level=1)
     return out.getvalue()

@@ -1,13 +1,13 @@
-"""A body that stands where its caller's state says: look, hop, place, on any simulator.
+"""Handle on one agent of a simulator, whose pose follows a graph's state: look, hop, place.
 
-A state is any mapping with ``pose`` (as :func:`pose_record` writes one), ``seed`` and
-``trajectory``, every pose it stood in. A simulator has a pose of its own: before every use the two
-are compared, and where they differ (another process went on from a checkpoint, another task used
-the same simulator) the agent is put on the state's pose. A drive may take longer than an event loop
-should wait: graphs call from the threads that LangGraph has for nodes that are not ``async``, and
-each use of a simulator, the comparison included, holds its lock.
+A state is any mapping with ``pose`` (in the form of :func:`pose_record`), ``seed`` and
+``trajectory``, all poses so far. A simulator has a pose of its own. Before every use the two are
+compared. If they differ (another process continued from a checkpoint, another task used the same
+simulator), the agent is put at the state's pose. A drive may take longer than an event loop should
+wait. Graphs therefore call from the threads that LangGraph uses for nodes that are not ``async``,
+and each use of a simulator, the comparison included, holds its lock.
 
-Simulators are mutable, so that none is shared: a context's :class:`Leases` has one a run and
+Simulators are mutable, so they are not shared: a context's :class:`Leases` keep one a run and
 thread.
 """
 
@@ -42,7 +42,7 @@ from navloom.sim.protocol import (
 from navloom.sim.registry import seeing_simulator
 
 MOST_LEASED = 32
-"""Simulators that a context holds at once; the one that was used longest ago is closed first."""
+"""Most simulators of a context; the least recently used one is closed first."""
 
 _DEALT_BY = b"options 47"
 
@@ -62,16 +62,15 @@ _KEPT: weakref.WeakKeyDictionary[Simulator, dict[str, _Kept]] = weakref.WeakKeyD
 
 @dataclass(frozen=True, slots=True)
 class Walker:
-    """One agent of a simulator.
+    """Handle on one agent of a simulator.
 
     Attributes:
-        simulator: where it walks.
-        agent: what it is called there.
-        embodiment: whose body it is.
-        views: how many views a model is shown of it (:mod:`navloom.sim.views`); 0 shows none.
-        by_lot: whether candidates come in an order that says nothing of where they lie, so that
-            neither a habit of taking the first nor a text alone finds the way; else they are
-            sorted by their global heading, as the paper's are (VLN-MME 3.3).
+        simulator: the simulator.
+        agent: the agent's name there.
+        embodiment: its body.
+        views: number of views that a model sees (:mod:`navloom.sim.views`); 0 shows none.
+        by_lot: shuffle candidates by a hash, so that their order says nothing about directions.
+            Otherwise they are sorted by global heading, as the paper's are (VLN-MME 3.3).
     """
 
     simulator: Simulator
@@ -82,23 +81,23 @@ class Walker:
 
     @property
     def scene(self) -> Scene:
-        """Where it is."""
+        """Scene of the simulator."""
         return self.simulator.scene
 
     @property
     def physical(self) -> bool:
-        """Whether its body touches what is there, so that it may stand beside its viewpoint."""
+        """True if the body has contacts, so that it may stand beside its viewpoint."""
         return getattr(self.simulator, "physics", "off") != "off"
 
     def pose_record(self, pose: Pose) -> dict[str, Any]:
-        """A pose as a state holds it, with its position where that is not its viewpoint's."""
+        """Return a pose for a state, with its position if it may differ from the viewpoint's."""
         return pose_record(pose, exact=self.physical)
 
     def saved(self) -> dict[str, Any]:
-        """What a state keeps besides, so that the body is put back exactly.
+        """Return further state entries that restore the body exactly.
 
         Returns:
-            ``simulator`` and what it says of itself; nothing where a pose is enough.
+            ``simulator`` and its saved state; empty if a pose is enough.
         """
         if not self.physical or "restore" not in self.simulator.capabilities:
             return {}
@@ -106,7 +105,7 @@ class Walker:
         return {"simulator": self.simulator.state()}
 
     def start(self, pose: Pose, seed: int) -> Observation:
-        """Put it alone into the scene, whatever was there before.
+        """Reset the simulator with this agent alone.
 
         Raises:
             SimulatorError: the pose is nowhere.
@@ -114,16 +113,16 @@ class Walker:
         return enter([(self, pose)], seed)[0]
 
     def look(self, state: Mapping[str, Any]) -> Observation:
-        """What it perceives where the state says it stands."""
+        """Return the observation at the state's pose."""
         with _alone(self.simulator):
             kept = self._kept(state)
             return kept.observation if kept else self._restored(state)
 
     def step(self, state: Mapping[str, Any], action: Action) -> Observation:
-        """Act once; the observation's pose is what the trajectory goes on with.
+        """Execute one action; the trajectory continues with the observation's pose.
 
         Raises:
-            SimulatorError: the simulator refuses; nobody has moved then.
+            SimulatorError: the simulator refuses; then nobody has moved.
         """
         with _alone(self.simulator):
             self.look(state)
@@ -131,11 +130,11 @@ class Walker:
             return _keep(self, len(state["trajectory"]), seen)
 
     def hop(self, state: Mapping[str, Any], viewpoint: str) -> Observation:
-        """Go to a viewpoint next to it.
+        """Hop to a neighbouring viewpoint.
 
         Raises:
-            SimulatorError: no edge leads there, or it did not come to stand on a viewpoint. A body
-                that something stopped on the way has that which it came from.
+            SimulatorError: no edge leads there, or the hop ended on no viewpoint. A body stopped by
+                a collision keeps the viewpoint it came from, without an error.
         """
         seen = self.step(state, Hop(viewpoint))
         if seen.pose.viewpoint is None and seen.collision:
@@ -149,13 +148,13 @@ class Walker:
         return seen
 
     def stop(self, state: Mapping[str, Any]) -> None:
-        """Tell the simulator that it has arrived."""
+        """Tell the simulator that the agent has arrived."""
         with _alone(self.simulator):
             self.look(state)
             self.simulator.step({self.agent: Stop()})
 
     def place(self, state: Mapping[str, Any], pose: Pose) -> Observation:
-        """Put it somewhere else; who is with it in the scene stays.
+        """Put the agent at another pose; other agents in the scene stay.
 
         Raises:
             SimulatorError: the pose is nowhere.
@@ -166,7 +165,7 @@ class Walker:
             return _keep(self, len(state["trajectory"]), seen)
 
     def pictures(self, state: Mapping[str, Any]) -> tuple[bytes, ...]:
-        """The PNG files a model is shown; none where the simulator has no pictures."""
+        """Return the PNG files that a model sees; empty if the simulator has no images."""
         seen = self.look(state)
         if not self.views or not seen.images.get("rgb"):
             return ()
@@ -185,7 +184,7 @@ class Walker:
         if kept is None or kept.hops != len(state["trajectory"]) - 1:
             return None
         if kept.scene is not self.simulator.scene:
-            # Changed since: a door was opened, a thing moved.
+            # Changed since: a door was opened, an item moved.
             return None
         return kept if kept.pose == state["pose"] else None
 
@@ -203,10 +202,10 @@ class Walker:
 
 
 def enter(walkers: Sequence[tuple[Walker, Pose]], seed: int) -> list[Observation]:
-    """Put walkers into the simulator that they share; who was there before is forgotten.
+    """Reset a shared simulator with several agents; previous ones are forgotten.
 
     Raises:
-        SimulatorError: nobody, or a pose that is nowhere.
+        SimulatorError: no agent, or a pose that is nowhere.
     """
     if not walkers:
         raise SimulatorError("No agent to put in the scene: expected at least one.")
@@ -220,11 +219,11 @@ def enter(walkers: Sequence[tuple[Walker, Pose]], seed: int) -> list[Observation
 
 
 def pose_record(pose: Pose, *, exact: bool = False) -> dict[str, Any]:
-    """A pose as a state holds it: JSON, and its position where it is on no viewpoint.
+    """Return a pose as JSON for a state, with its position if it is on no viewpoint.
 
     Args:
-        pose: what it is of.
-        exact: give the position of one on a viewpoint, too.
+        pose: the pose.
+        exact: include the position on a viewpoint, too.
     """
     record: dict[str, Any] = {
         "viewpoint": pose.viewpoint,
@@ -237,13 +236,13 @@ def pose_record(pose: Pose, *, exact: bool = False) -> dict[str, Any]:
 
 
 def pose_entry(record: Mapping[str, Any]) -> list[Any]:
-    """A pose as a trajectory holds it: ``[viewpoint, heading, elevation]``, then ``x, y, z``."""
+    """Return a pose for a trajectory: ``[viewpoint, heading, elevation]``, then ``x, y, z``."""
     viewpoint, heading, elevation = (record[key] for key in ("viewpoint", "heading", "elevation"))
     return [viewpoint, heading, elevation, *record.get("position", ())]
 
 
 def pose_of(record: Mapping[str, Any], scene: Scene) -> Pose:
-    """The pose that a state holds.
+    """Return the pose of a state's record.
 
     Raises:
         SimulatorError: it names a viewpoint that the scene does not have.
@@ -259,11 +258,11 @@ def pose_of(record: Mapping[str, Any], scene: Scene) -> Pose:
 
 
 def _alone(simulator: Simulator) -> AbstractContextManager[object]:
-    """Hold a simulator: nobody else uses it meanwhile."""
+    """Return a lock that gives exclusive use of a simulator."""
     try:
         return _LOCKS.setdefault(simulator, threading.RLock())
     except TypeError:
-        # One that cannot be referred to weakly is nobody else's.
+        # A simulator without weak references is not shared.
         return nullcontext()
 
 
@@ -271,12 +270,12 @@ def _in(simulator: Simulator) -> dict[str, _Kept]:
     try:
         return _KEPT.get(simulator, {})
     except TypeError:
-        # One that cannot be hashed or referred to weakly is put in place each time.
+        # Without hash or weak references nothing is cached: its pose is set on each use.
         return {}
 
 
 def _keep(walker: Walker, hops: int, seen: Observation) -> Observation:
-    # Options and the marks in pictures are numbered alike, whatever order a backend gives.
+    # One order for options and markers in images, whatever order a backend gives.
     here = seen.pose.viewpoint or ""
     if walker.by_lot:
         dealt = sorted(seen.candidates, key=lambda way: _drawn(here, way.viewpoint))
@@ -292,18 +291,17 @@ def _keep(walker: Walker, hops: int, seen: Observation) -> Observation:
 
 
 def _drawn(here: str, there: str) -> tuple[bytes, str]:
-    """A place in an order that is the same in every process."""
+    """Return a sort key for candidates that is pseudo-random, and the same in every process."""
     said = json.dumps([here, there]).encode()
     return blake2b(said, digest_size=8, key=_DEALT_BY).digest(), there
 
 
 def walker_of(runtime: Runtime[Any]) -> Walker:
-    """The body of a graph's context, as this run and thread has it.
+    """Return the agent handle of a graph's context for this run and thread.
 
     The context has ``simulator``, ``scene``, ``agent``, ``embodiment``, ``views``, ``shown_views``
-    (0 where its model takes no pictures) and ``leases``. A simulator that is given is used as it
-    is; one that has to be made, by the name of its backend or by a function that makes one, is kept
-    in the leases.
+    (0 if its model takes no images) and ``leases``. A given simulator is used as it is. One given
+    by its backend's name or by a factory function is created, and kept in the leases.
 
     Raises:
         UsageError: the context has neither.
@@ -323,10 +321,10 @@ def walker_of(runtime: Runtime[Any]) -> Walker:
 
 
 class Leases:
-    """The simulators that were made for one context, one a run and thread.
+    """Simulators created for one context, one a run and thread.
 
-    They are closed when the context is gone, or when ``MOST_LEASED`` others were used since;
-    whoever comes back then gets a new one, which a walker puts where its state says.
+    They are closed when the context is garbage-collected, or when ``MOST_LEASED`` others were used
+    since. A run that returns later gets a new one, which its handle puts at the state's pose.
     """
 
     def __init__(self) -> None:
@@ -335,11 +333,11 @@ class Leases:
         weakref.finalize(self, _close, self._held)
 
     def get(self, thread: str | None, make: Callable[[], Simulator]) -> Simulator:
-        """The simulator of a thread: the one it had, or a new one.
+        """Return the simulator of a thread: its existing one, or a new one.
 
         Args:
-            thread: which of the context's runs; None where there is but one.
-            make: makes one.
+            thread: key of the run; None if there is only one.
+            make: creates a simulator.
         """
         with self._lock:
             if thread not in self._held:

@@ -1,4 +1,4 @@
-"""The suite that every simulator passes; a third party's, too.
+"""Conformance suite for simulators, built-in and third-party.
 
     from navloom.sim.conformance import CHECKS, check, run_check
 
@@ -12,13 +12,14 @@
             pytest.skip(result.detail)
         assert result.status == "passed", result.detail
 
-    python -m navloom.sim.conformance graph demo:flat      # a table; exit code 1 where one failed
+    python -m navloom.sim.conformance graph demo:flat      # a table; exit code 1 if one failed
     python -m navloom.sim.conformance graph embedded panorama:DIR habitat home:3    # side by side
 
-A check looks at one thing. What a backend does not claim is skipped, and the result says so. Some
-checks stand in a scene made for them (:func:`navloom.sim.conformance.bench.made_scene`); a backend
-that can stand only in scenes of its own refuses it with a SimulatorError, and they are skipped.
-What a touch comes to is checked where the maker takes it, as ``make(scene, physics="slide")``.
+Each check tests one thing. Checks of capabilities that a backend does not claim are skipped, and
+the result says so. Some checks use test scenes
+(:func:`navloom.sim.conformance.bench.made_scene`). A backend that supports only scenes of its own
+refuses them with a SimulatorError, and these checks are skipped. Contact rules are checked if the
+factory takes them, as in ``make(scene, physics="slide")``.
 """
 
 from __future__ import annotations
@@ -41,11 +42,11 @@ __all__ = ["CHECKS", "Check", "CheckResult", "check", "made_scene", "run_check"]
 
 @dataclass(frozen=True)
 class Check:
-    """One check.
+    """Check of the suite.
 
     Attributes:
-        run: raises where the backend fails.
-        needs: capabilities without which there is nothing to check.
+        run: raises if the backend fails.
+        needs: capabilities without which it is skipped.
     """
 
     run: Callable[[Bench], None]
@@ -53,18 +54,18 @@ class Check:
 
     @property
     def about(self) -> str:
-        """What it looks at, in one line."""
+        """Subject of the check, in one line."""
         return (self.run.__doc__ or "").partition("\n")[0]
 
 
 @dataclass(frozen=True)
 class CheckResult:
-    """How a check ended.
+    """Result of a check.
 
     Attributes:
         name: the check's.
-        status: what became of it.
-        detail: what was expected and found, or why it was skipped; "" where it passed.
+        status: passed, failed or skipped.
+        detail: expected and found values, or why it was skipped; "" if it passed.
     """
 
     name: str
@@ -130,15 +131,15 @@ CHECKS: dict[str, Check] = {
     "errors-body": _of(course.errors_body, *_DRIVES, "continuous", "waypoint"),
     "no-contacts": _of(senses.no_contacts),
 }
-"""Every check by name, in the order they are run."""
+"""Checks by name, in the order they are run."""
 
 
 def check(make: Make, scene: Scene) -> list[CheckResult]:
     """Run the whole suite.
 
     Args:
-        make: makes a simulator of a scene; called anew by every check.
-        scene: where to try it; it must have viewpoints, and had better have edges.
+        make: creates a simulator of a scene; called anew by every check.
+        scene: the scene for the checks; it must have viewpoints, and should have edges.
 
     Raises:
         SimulatorError: the scene has no viewpoints.
@@ -147,12 +148,12 @@ def check(make: Make, scene: Scene) -> list[CheckResult]:
 
 
 def run_check(name: str, make: Make, scene: Scene) -> CheckResult:
-    """Run one check; whatever the backend raises is a failure with its reason.
+    """Run one check; any exception of the backend is a failure with its reason.
 
     Args:
         name: one of ``CHECKS``.
-        make: makes a simulator of a scene.
-        scene: where to try it.
+        make: creates a simulator of a scene.
+        scene: the scene for the check.
 
     Raises:
         SimulatorError: there is no such check, or the scene has no viewpoints.
@@ -177,14 +178,14 @@ def run_check(name: str, make: Make, scene: Scene) -> CheckResult:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the suite on backends by name and print a table; of several, side by side.
+    """Run the suite on backends by name and print a table, several side by side.
 
     Args:
-        arguments: the backends' names, and the URI of a scene; ``panorama:DIR`` says where
-            panoramas are.
+        arguments: names of backends, and the URI of a scene; ``panorama:DIR`` gives the folder of
+            panoramas.
 
     Returns:
-        0 where nothing failed, 1 otherwise.
+        0 if nothing failed, 1 otherwise.
     """
     if len(arguments) < 2:
         print("usage: python -m navloom.sim.conformance BACKEND... SCENE", file=sys.stderr)
@@ -222,7 +223,7 @@ def _maker(name: str, options: dict[str, str]) -> Make:
 
 
 def _table(results: Mapping[str, list[CheckResult]]) -> Iterator[str]:
-    """A line a check, a column a backend; below, why one failed or was skipped."""
+    """Yield a line a check with a column a backend, then reasons for failed and skipped ones."""
     widths = [max(len(name), 7) for name in results]
     yield " " * 18 + "  ".join(n.ljust(w) for n, w in zip(results, widths, strict=True)).rstrip()
     rows = list(zip(*results.values(), strict=True))

@@ -1,4 +1,4 @@
-"""``python -m navloom.sim.conformance BACKEND... SCENE``: the suite's table; see the package."""
+"""Command line of the suite: ``python -m navloom.sim.conformance BACKEND... SCENE``."""
 
 import sys
 

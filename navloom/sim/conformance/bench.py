@@ -1,4 +1,4 @@
-"""What the checks of the conformance suite stand on: a bench, a made scene, and how to fail."""
+"""Support code of the conformance checks: backend under test, test scene, and assertions."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from navloom.scenes.scene import Box, Edge, Floor, Item, Point3, Region, Scene, 
 from navloom.sim.protocol import Action, Observation, Pose, Simulator, View
 
 Make = Callable[..., Simulator]
-"""Makes a simulator of a scene; where there is ``physics``, takes it by name."""
+"""Creates a simulator of a scene; takes ``physics`` by name if it supports it."""
 EYE_M = 1.5
 _SAMPLES = 12
 
 
 class CheckError(AssertionError):
-    """A check failed; the message says what was expected and what was found."""
+    """Error of a failed check; the message says what was expected and what was found."""
 
 
 class SkippedError(Exception):
-    """A check has nothing to look at here; the message says why."""
+    """Error of a check that does not apply here; the message says why."""
 
 
 @dataclass
 class Bench:
-    """A backend and a scene it is tried in.
+    """Backend under test, and a scene for it.
 
     Attributes:
-        make: makes a simulator of a scene.
-        scene: the one to try it in; it must have viewpoints.
+        make: creates a simulator of a scene.
+        scene: the scene; it must have viewpoints.
     """
 
     make: Make
@@ -45,7 +45,7 @@ class Bench:
 
     @contextmanager
     def simulator(self, scene: Scene | None = None) -> Iterator[Simulator]:
-        """A fresh simulator, closed afterwards."""
+        """Yield a new simulator, and close it afterwards."""
         simulator = self.make(self.scene if scene is None else scene)
         try:
             yield simulator
@@ -54,7 +54,7 @@ class Bench:
 
     @contextmanager
     def made(self) -> Iterator[Simulator]:
-        """A fresh simulator of the made scene; skips where the backend cannot stand in it."""
+        """Yield a new simulator of the test scene; skip if the backend does not support it."""
         try:
             simulator = self.make(made_scene())
         except SimulatorError as error:
@@ -66,13 +66,13 @@ class Bench:
 
     @cached_property
     def capabilities(self) -> frozenset[str]:
-        """What the backend claims in this scene."""
+        """Capabilities that the backend claims in this scene."""
         with self.simulator() as simulator:
             return frozenset(simulator.capabilities)
 
     @cached_property
     def samples(self) -> list[str]:
-        """A few viewpoints spread over the scene, the one with most edges first."""
+        """Viewpoints sampled over the scene, the one with most edges first."""
         degree = dict.fromkeys(self.scene.viewpoint_by_id, 0)
         for edge in self.scene.edges:
             degree[edge.a] += 1
@@ -83,7 +83,7 @@ class Bench:
 
     @cached_property
     def start(self) -> str:
-        """The viewpoint with most edges."""
+        """Viewpoint with most edges."""
         return self.samples[0]
 
 
@@ -95,47 +95,47 @@ def put(
     *,
     agent: str = "robot",
 ) -> Observation:
-    """Put one agent on a viewpoint, alone."""
+    """Reset the simulator with one agent on a viewpoint."""
     pose = Pose((0.0, 0.0, 0.0), heading, 0.0, viewpoint)
     return simulator.reset({agent: (pose, DEFAULT_BODY)}, seed=seed)[agent]
 
 
 def act(simulator: Simulator, action: Action, *, agent: str = "robot") -> Observation:
-    """Let one agent act."""
+    """Execute one agent's action and return its observation."""
     return simulator.step({agent: action})[agent]
 
 
 def put_two(bench: Bench, simulator: Simulator) -> dict[str, Observation]:
-    """Put two agents, ``one`` and ``two``, on one viewpoint."""
+    """Reset the simulator with two agents, ``one`` and ``two``, on one viewpoint."""
     pose = Pose((0.0, 0.0, 0.0), 0.0, 0.0, bench.start)
     return dict(simulator.reset(dict.fromkeys(("one", "two"), (pose, DEFAULT_BODY))))
 
 
 def acting(simulator: Simulator, action: Action) -> Callable[[], Observation]:
-    """The one agent's action, to be called later."""
+    """Return a function that executes the agent's action when it is called."""
     return lambda: act(simulator, action)
 
 
 def unmoved(simulator: Simulator, before: Pose) -> None:
-    """Fail where the one agent is not where it was."""
+    """Fail if the single agent has moved."""
     (after,) = (seen.pose for seen in simulator.step({}).values())
     expect(after == before, f"a refused action moved it from {before} to {after}")
 
 
 def needs(simulator: Simulator, capability: str) -> None:
-    """Skip where a capability is not claimed."""
+    """Skip the check if a capability is not claimed."""
     if capability not in simulator.capabilities:
         raise SkippedError(f"'{capability}' is not claimed")
 
 
 def expect(true: bool, message: str) -> None:
-    """Fail with a message unless it is true."""
+    """Fail with a message unless a condition is true."""
     if not true:
         raise CheckError(message)
 
 
 def close_to(what: str, found: float, expected: float, within: float = 1e-3) -> None:
-    """Fail unless two numbers are about the same."""
+    """Fail unless two numbers are about equal."""
     expect(
         math.isfinite(found) and abs(found - expected) <= within,
         f"{what}: expected {expected:.4f}, found {found:.4f}",
@@ -143,7 +143,7 @@ def close_to(what: str, found: float, expected: float, within: float = 1e-3) -> 
 
 
 def same_angle(what: str, found: float, expected: float, within: float = 1e-3) -> None:
-    """Fail unless two headings in radians are about the same; told in degrees."""
+    """Fail unless two headings in radians are about equal; the message uses degrees."""
     expect(
         math.isfinite(found) and abs(turn_between(expected, found)) <= within,
         f"{what}: expected {math.degrees(expected):.2f} degrees, found {math.degrees(found):.2f}",
@@ -166,7 +166,7 @@ def refuses(what: str, call: Callable[[], object]) -> None:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether two observations, or parts of them, are the same to the last bit."""
+    """Check whether two observations, or parts of them, are bit-identical."""
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return bool(
             isinstance(a, np.ndarray)
@@ -184,10 +184,10 @@ def same(a: Any, b: Any) -> bool:
 
 
 def made_scene() -> Scene:
-    """A place whose every heading and length is known.
+    """Build the test scene, in which every heading and length is known.
 
-    Four viewpoints around a hub, a flight of steps, and a shed that no edge leads to; the camera is
-    1.5 m above the floor everywhere:
+    Four viewpoints around a hub, a flight of steps, and a shed without an edge to the rest; the
+    camera is 1.5 m above the floor everywhere:
 
         north (0, 0, -2)                    upper (3, 1.5, -2), above east's far side
         west  (-1.5, 0, 0)  hub (0, 0, 0)  east (3, 0, 0)

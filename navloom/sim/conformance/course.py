@@ -1,8 +1,8 @@
-"""Checks of the conformance suite: bodies that drive, touch, and stand in each other's way.
+"""Conformance checks of contacts: bodies that drive, touch obstacles, and block each other.
 
-They stand in a course made for them: from ``start`` (0, 0, 0) a gate of 0.8 m in a wall at x = 2
-leads to ``beyond``, a sill of 0.1 m to ``south``; a block stands on the way ``north``, and where
-``pillar`` is, a pillar.
+They use a test scene: from ``start`` (0, 0, 0) a gate of 0.8 m in a wall at x = 2 leads to
+``beyond``, and a sill of 0.1 m lies before ``south``. A block stands on the edge to ``north``, and
+a pillar on the viewpoint ``pillar``.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from navloom.sim.protocol import (
 _NORTH, _EAST, _SOUTH, _WEST = (k * math.pi / 2 for k in range(4))
 _GATE_X = 2.0
 _NEAR_M = 0.15
-"""A navmesh keeps a cell or two farther off than a body is wide."""
+"""Tolerance in metres: a navmesh keeps a cell or two more than a body's radius."""
 _FLOORS: dict[str, Point3] = {
     "start": (0.0, 0.0, 0.0),
     "beyond": (4.0, 0.0, 0.0),
@@ -60,7 +60,7 @@ _GIANT = Embodiment(name="GIANT", width=20.0)
 
 
 def made_course() -> Scene:
-    """The course; see the module's docstring."""
+    """Build the test scene of the module's docstring."""
     hall = next(each for each in made_scene().regions if each.id == "Hall_1")
     return Scene(
         id="course",
@@ -90,7 +90,7 @@ def _item(name: str, position: Point3, size: Point3) -> Item:
 
 @contextmanager
 def _course(bench: Bench, physics: str | None = None) -> Iterator[Simulator]:
-    """A fresh simulator of the course; skips where the backend cannot stand in it."""
+    """Yield a new simulator of the test scene; skip if the backend does not support it."""
     try:
         if physics is None:
             simulator = bench.make(made_course())
@@ -112,7 +112,7 @@ def _put(simulator: Simulator, heading: float, body: Embodiment = _SLIM) -> Obse
 
 
 def _touched(seen: Observation, what: str, metres: float, near: Point3) -> Contact:
-    """The contact with a thing, of which must be told how far and where."""
+    """Return the one contact with an obstacle, after checking its displacement and position."""
     found = [contact for contact in seen.contacts if contact.what == what]
     named = [contact.what for contact in seen.contacts]
     expect(len(found) == 1, f"expected one contact with {what}, found {named}")
@@ -124,7 +124,7 @@ def _touched(seen: Observation, what: str, metres: float, near: Point3) -> Conta
 
 
 def body_width(bench: Bench) -> None:
-    """A wide body is stopped where a slim one passes, and what stopped it is told."""
+    """Check that a gate stops a wide body, reports the contact, and lets a slim body pass."""
     with _course(bench) as simulator:
         _put(simulator, _EAST)
         slim = act(simulator, Forward(3.5))
@@ -144,7 +144,7 @@ def _side(seen: Observation) -> float:
 
 
 def body_step(bench: Bench) -> None:
-    """A sill of 0.1 m is crossed by a body that steps so high, and stops one that does not."""
+    """Check that a sill of 0.1 m stops only a body that cannot step so high."""
     with _course(bench) as simulator:
         _put(simulator, _SOUTH, _CLIMBING)
         over = act(simulator, Forward(3.5))
@@ -157,7 +157,7 @@ def body_step(bench: Bench) -> None:
 
 
 def back_and_forth(bench: Bench) -> None:
-    """Backwards is forwards the other way, looking ahead all the same."""
+    """Check that driving backwards undoes driving forwards, with the heading unchanged."""
     with _course(bench) as simulator:
         before = _put(simulator, 1.0)
         there = act(simulator, Forward(0.75))
@@ -171,7 +171,7 @@ def back_and_forth(bench: Bench) -> None:
 
 
 def contacts(bench: Bench) -> None:
-    """A contact names the item, how far it displaced the body, and where; the next is its own."""
+    """Check a contact's item, displacement and position, and that the next action starts anew."""
     with _course(bench) as simulator:
         _put(simulator, _NORTH)
         met = act(simulator, Forward(3.0))
@@ -183,7 +183,7 @@ def contacts(bench: Bench) -> None:
 
 
 def blocking(bench: Bench) -> None:
-    """Agents block each other by name; they act in the mapping's order."""
+    """Check that agents block each other by name, and act in the mapping's order."""
     with _course(bench) as simulator:
         one = Pose(_FLOORS["start"], _EAST, 0.0, "start")
         two = Pose((1.2, 0.0, 0.0), _WEST)
@@ -203,7 +203,7 @@ def blocking(bench: Bench) -> None:
 
 
 def velocity_arc(bench: Bench) -> None:
-    """Driving and turning at once is an arc: a quarter of a circle ends a radius on and aside."""
+    """Check that driving while turning is an arc: a quarter circle ends a radius on and aside."""
     with _course(bench) as simulator:
         _put(simulator, _SOUTH)
         seen = act(simulator, Velocity(0.5, math.pi / 4, 2.0))
@@ -214,7 +214,7 @@ def velocity_arc(bench: Bench) -> None:
 
 
 def waypoint(bench: Bench) -> None:
-    """A point is driven to round what is in the way; one without a way is refused."""
+    """Check that a waypoint is reached around obstacles, and an unreachable one refused."""
     with _course(bench) as simulator:
         goal = (0.0, 0.0, -3.0)
         _put(simulator, _EAST)
@@ -227,7 +227,7 @@ def waypoint(bench: Bench) -> None:
 
 
 def physics_free(bench: Bench) -> None:
-    """Whatever a touch comes to, a free hop ends where it does without, and tells no contact."""
+    """Check that under all physics a free hop ends on its viewpoint without a contact."""
     for physics in ("off", "slide", "strict", "telhop"):
         with _course(bench, physics) as simulator:
             _put(simulator, 0.0)
@@ -242,7 +242,7 @@ def physics_free(bench: Bench) -> None:
 
 
 def physics_met(bench: Bench) -> None:
-    """Where a block is in the way: off goes through, slide round it, strict ends, telhop is put."""
+    """Check a hop past a block: off ignores it, slide passes, strict ends, telhop teleports."""
     for physics in ("off", "slide", "strict", "telhop"):
         with _course(bench, physics) as simulator:
             _put(simulator, 0.0)
@@ -267,7 +267,7 @@ def physics_met(bench: Bench) -> None:
 
 
 def physics_settled(bench: Bench) -> None:
-    """Who does not fit on a viewpoint stands beside it by its name; telhop counts a contact."""
+    """Check that a body that does not fit on a viewpoint stands beside it, by its name."""
     for physics in ("slide", "telhop"):
         with _course(bench, physics) as simulator:
             _put(simulator, 0.0)
@@ -284,7 +284,7 @@ def physics_settled(bench: Bench) -> None:
 
 
 def errors_body(bench: Bench) -> None:
-    """What no body can do is one line, and nobody has moved."""
+    """Check that impossible actions of a body raise one-line errors, and nobody moves."""
     nan = math.nan
     with _course(bench) as simulator:
         before = _put(simulator, _EAST)

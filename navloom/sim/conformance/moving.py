@@ -1,4 +1,4 @@
-"""Checks of the conformance suite: frames, moving, several agents, ways, and mistakes."""
+"""Conformance checks of frames, actions, several agents, geodesics, and errors."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ from navloom.sim.protocol import (
 
 _EAST = math.pi / 2
 _SNAP_M = 0.1
-"""A backend with geometry may put a body on the floor it finds there."""
+"""Tolerance in metres: a backend with geometry may snap a body to its floor."""
 
 
 def protocol(bench: Bench) -> None:
-    """It is a Simulator of the scene it was made for, and claims only what the protocol knows."""
+    """Check that it is a Simulator of its scene, and claims only known capabilities."""
     with bench.simulator() as simulator:
         expect(isinstance(simulator, Simulator), "expected every member of the Simulator protocol")
         expect(simulator.scene.uri == bench.scene.uri, "scene: expected the one it was made for")
@@ -56,7 +56,7 @@ def protocol(bench: Bench) -> None:
 
 
 def reset(bench: Bench) -> None:
-    """``reset`` gives one observation an agent, on its viewpoint, and forgets who was there."""
+    """Check that ``reset`` returns each agent's observation at its viewpoint, and drops others."""
     with bench.simulator() as simulator:
         for viewpoint in bench.samples:
             pose = put(simulator, viewpoint, heading=1.0).pose
@@ -68,7 +68,7 @@ def reset(bench: Bench) -> None:
 
 
 def place(bench: Bench) -> None:
-    """``place`` puts one agent elsewhere as ``reset`` would, who may then act; the others stay."""
+    """Check that ``place`` moves one agent as ``reset`` would, which may act; the others stay."""
     there = bench.samples[-1]
     pose = Pose((0.0, 0.0, 0.0), 2.0, 0.0, there)
     with bench.simulator() as simulator:
@@ -92,7 +92,7 @@ def place(bench: Bench) -> None:
 
 
 def frame(bench: Bench) -> None:
-    """A pose is on the floor under its viewpoint, in metres, y up."""
+    """Check that a pose is on the floor under its viewpoint, in metres, y up."""
     with bench.simulator() as simulator:
         for viewpoint in bench.samples:
             found = put(simulator, viewpoint).pose.position
@@ -102,7 +102,7 @@ def frame(bench: Bench) -> None:
 
 
 def compass(bench: Bench) -> None:
-    """Heading 0 is -z and grows clockwise seen from above; up is positive; distances are metres."""
+    """Check that heading 0 is -z and grows clockwise, elevation is positive up, units metres."""
     known = {"north": (0.0, 2.0), "east": (90.0, 3.0), "south": (180.0, 4.0), "west": (270.0, 1.5)}
     with bench.made() as simulator:
         needs(simulator, "hop")
@@ -117,7 +117,7 @@ def compass(bench: Bench) -> None:
 
 
 def candidates(bench: Bench) -> None:
-    """Candidates are exactly the neighbours, with their direction and distance."""
+    """Check that candidates are exactly the neighbours, with their direction and distance."""
     places = bench.scene.viewpoint_by_id
     near: dict[str, set[str]] = {each: set() for each in places}
     for edge in bench.scene.edges:
@@ -139,7 +139,7 @@ def candidates(bench: Bench) -> None:
 
 
 def candidate_order(bench: Bench) -> None:
-    """Candidates are sorted by global heading in [0, 2 pi), whatever way the agent looks."""
+    """Check that candidates are sorted by global heading, whatever the agent's own heading."""
     with bench.simulator() as simulator:
         for viewpoint in bench.samples:
             orders = []
@@ -153,7 +153,7 @@ def candidate_order(bench: Bench) -> None:
 
 
 def hop(bench: Bench) -> None:
-    """Every candidate can be hopped to, looking the way one went, and back over the same way."""
+    """Check a hop to every candidate and back: heading after it, distance and elevation back."""
     with bench.simulator() as simulator:
         for viewpoint in bench.samples:
             for way in put(simulator, viewpoint).candidates[:4]:
@@ -170,7 +170,7 @@ def hop(bench: Bench) -> None:
 
 
 def turn(bench: Bench) -> None:
-    """Turning is clockwise, wraps, and moves nobody; so does looking, upwards."""
+    """Check that turning is clockwise, wraps, and moves nothing; that looking up is positive."""
     with bench.simulator() as simulator:
         before = put(simulator, bench.start).pose
         after = act(simulator, Turn(math.radians(30))).pose
@@ -187,7 +187,7 @@ def turn(bench: Bench) -> None:
 
 
 def forward(bench: Bench) -> None:
-    """Forward goes 0.25 m the way one looks; a backend on a graph may refuse it, unmoved."""
+    """Check that Forward goes 0.25 m ahead; a graph backend may refuse it, without moving."""
     with bench.made() as simulator:
         needs(simulator, "discrete")
         before = put(simulator, "hub", _EAST).pose
@@ -202,7 +202,7 @@ def forward(bench: Bench) -> None:
 
 
 def velocity(bench: Bench) -> None:
-    """Half a metre a second for a second is half a metre; turning is clockwise."""
+    """Check that 0.5 m/s for a second is half a metre, and that turning is clockwise."""
     with bench.made() as simulator:
         needs(simulator, "continuous")
         before = put(simulator, "hub", _EAST).pose
@@ -214,7 +214,7 @@ def velocity(bench: Bench) -> None:
 
 
 def unclaimed(bench: Bench) -> None:
-    """An action of a capability that is not claimed is refused, and nobody moves."""
+    """Check that actions of unclaimed capabilities are refused, and nobody moves."""
     actions: dict[str, tuple[Action, ...]] = {
         "hop": (Hop(bench.start),),
         "discrete": (Forward(), Turn(), Look()),
@@ -232,7 +232,7 @@ def unclaimed(bench: Bench) -> None:
 
 
 def stop(bench: Bench) -> None:
-    """Stop changes no pose, and whoever stopped stays whatever it is told."""
+    """Check that Stop changes no pose, and that a stopped agent ignores actions."""
     with bench.simulator() as simulator:
         before = put(simulator, bench.start, heading=1.0)
         after = act(simulator, Stop())
@@ -245,7 +245,7 @@ def stop(bench: Bench) -> None:
 
 
 def agents(bench: Bench) -> None:
-    """Agents move apart from one another; a step tells of all of them."""
+    """Check that agents move independently, and that a step returns all observations."""
     with bench.simulator() as simulator:
         before = put_two(bench, simulator)
         after = simulator.step({"one": Stop()})
@@ -258,7 +258,7 @@ def agents(bench: Bench) -> None:
 
 
 def determinism(bench: Bench) -> None:
-    """The same seed and the same actions give the same observations, to the last bit."""
+    """Check that the same seed and actions give the same observations, to the last bit."""
     runs = []
     for _ in range(2):
         with bench.simulator() as simulator:
@@ -276,7 +276,7 @@ def determinism(bench: Bench) -> None:
 
 
 def closing(bench: Bench) -> None:
-    """``close`` may be called twice, and before any reset."""
+    """Check that ``close`` may be called twice, and before any reset."""
     simulator = bench.make(bench.scene)
     simulator.close()
     simulator = bench.make(bench.scene)
@@ -297,7 +297,7 @@ _NOWHERE = "no such viewpoint"
 
 
 def geodesic_known(bench: Bench) -> None:
-    """On the made scene a way has its known length, and leads to the nearest goal."""
+    """Check a geodesic's known length on the test scene, and that it takes the nearest goal."""
     with bench.made() as simulator:
         put(simulator, "hub")
         way = simulator.geodesic("hub", ["upper"], DEFAULT_BODY)
@@ -315,7 +315,7 @@ def geodesic_known(bench: Bench) -> None:
 
 
 def geodesic(bench: Bench) -> None:
-    """A way is as long there as back, no shorter than straight, and as long as its points."""
+    """Check that geodesics are symmetric, no shorter than straight, and as long as their points."""
     with bench.simulator() as simulator:
         put(simulator, bench.start)
         for goal in bench.samples[1:]:
@@ -327,7 +327,7 @@ def geodesic(bench: Bench) -> None:
                 continue
             close_to(f"{what}: back", back.metres, way.metres, 0.02)
             straight = distance_3d(way.points[0], way.points[-1])
-            # Distances are between cameras in some scenes, and ways on floors.
+            # Distances are between cameras in some scenes, and points on floors.
             heights = [viewpoint.eye_height for viewpoint in bench.scene.viewpoints]
             rise = max(heights) - min(heights)
             expect(way.metres >= straight - rise - 1e-3, f"{what}: {way.metres} under {straight}")
@@ -339,7 +339,7 @@ def geodesic(bench: Bench) -> None:
 
 
 def unreachable(bench: Bench) -> None:
-    """Where no way leads the geodesic is None, and a reachable goal beside it is found."""
+    """Check that an unreachable goal gives None, and a reachable one beside it is found."""
     with bench.made() as simulator:
         put(simulator, "hub")
         none = simulator.geodesic("hub", ["shed"], DEFAULT_BODY)
@@ -349,7 +349,7 @@ def unreachable(bench: Bench) -> None:
 
 
 def errors(bench: Bench) -> None:
-    """Mistakes are SimulatorErrors of one line, and nobody has moved."""
+    """Check that invalid calls raise one-line SimulatorErrors, and nobody moves."""
     with bench.simulator() as simulator:
         refuses("a step before reset", acting(simulator, Stop()))
         refuses("nobody to reset", lambda: simulator.reset({}))
@@ -364,7 +364,7 @@ def errors(bench: Bench) -> None:
 
 
 def errors_hop(bench: Bench) -> None:
-    """A hop along no edge is refused; where one agent's action is, the other has not moved."""
+    """Check that a hop without an edge is refused, and that no other agent moves then."""
     with bench.simulator() as simulator:
         before = put(simulator, bench.start)
         reachable = {way.viewpoint for way in before.candidates}

@@ -1,4 +1,4 @@
-"""Checks of the conformance suite: what pictures show is there, and what a change changes."""
+"""Conformance checks of image contents on a known scene, and of scene changes."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from navloom.sim.protocol import ChangingSimulator, Observation, RenderedView, S
 _WALL_X = -3.0
 _NEW_WALL_X = 1.5
 _WITHIN_M = 0.12
-"""A wall is so thick, or so thin."""
+"""Tolerance in metres for the thickness of walls."""
 _LAMP = (0.6, -1.0, 1.8)
-"""The lamp of the made scene from the eye on its hub, looking along -z: right, up, ahead."""
+"""Position of the test scene's lamp from the eye on its hub, facing -z: right, up, ahead."""
 
 
 def depth_known(bench: Bench) -> None:
-    """Depth is metres along the view's middle, of the wall that is there and in that direction."""
+    """Check that depth is metres along the view axis, by a wall at a known distance."""
     with bench.made() as simulator:
         needs(simulator, "depth")
         seen = put(simulator, "hub", math.radians(270))
@@ -45,7 +45,7 @@ def depth_known(bench: Bench) -> None:
 
 
 def ids_known(bench: Bench) -> None:
-    """An item's number in ``ids`` is where the item is, and at its depth."""
+    """Check that an item's number in ``ids`` is at its known position and depth."""
     scene = made_scene()
     # Frames of ids number items from 1, in the order of the scene.
     lamp = 1 + [item.id for item in scene.items].index("lamp")
@@ -70,7 +70,7 @@ def ids_known(bench: Bench) -> None:
 
 
 def seams(bench: Bench) -> None:
-    """Four level views of 90 degrees meet: what leaves one at its right edge begins the next."""
+    """Check that four level views of 90 degrees join: depths agree at adjacent edges."""
     with bench.simulator() as simulator:
         seen = put(simulator, bench.start).images.get("depth", ())
         around = sorted(_square(seen), key=lambda view: view.heading)
@@ -79,17 +79,17 @@ def seams(bench: Bench) -> None:
         shares = []
         for one, two in zip(around, [*around[1:], around[0]], strict=True):
             left, right = one.image[:, -3:], two.image[:, :3]
-            # The middles of two pixels lie a pixel apart, on walls that run towards the eye too.
+            # Pixel centres are a pixel apart, also on walls that run towards the eye.
             slack = 0.04 * np.maximum(left.max(axis=1), right.max(axis=1))
             below = left.min(axis=1) - slack <= right.max(axis=1)
             shares.append(float((below & (right.min(axis=1) - slack <= left.max(axis=1))).mean()))
         found = ", ".join(f"{share:.0%}" for share in shares)
-        # Where something ends right at a seam its rows differ.
+        # Rows may differ where an object ends at the seam.
         expect(sum(shares) / 4 >= 0.8, f"depth at the four edges: rows that agree: {found}")
 
 
 def lazy(bench: Bench) -> None:
-    """A picture is made when it is first read, once, and moving makes none."""
+    """Check that an image is rendered once, on first access, and that a step renders none."""
     with bench.simulator() as simulator:
         seen = put(simulator, bench.start)
         views = [view for each in seen.images.values() for view in each]
@@ -103,7 +103,7 @@ def lazy(bench: Bench) -> None:
 
 
 def change(bench: Bench) -> None:
-    """A changed copy takes the scene's place; agents stay, and what was seen shows what was."""
+    """Check that a changed copy replaces the scene, agents stay, and old views stay old."""
     with bench.made() as simulator:
         needs(simulator, "change")
         expect(isinstance(simulator, ChangingSimulator), "'change' is claimed: expected change()")
@@ -134,7 +134,7 @@ def _without_south(simulator: Simulator, seen: Observation) -> None:
 
 
 def _changed() -> Scene:
-    """The made scene without the way south, and with a wall to the east of the hub."""
+    """Return the test scene without the edge to the south, and with a wall east of the hub."""
     scene = made_scene()
     wall = Wall(a=(_NEW_WALL_X, -3.0), b=(_NEW_WALL_X, 3.0), bottom=0.0, height=2.5)
     edges = tuple(each for each in scene.edges if "south" not in (each.a, each.b))

@@ -1,4 +1,4 @@
-"""Checks of the conformance suite: what was saved is gone on from, exactly."""
+"""Conformance checks of saving a simulator's state and continuing from it exactly."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from navloom.sim.protocol import (
 
 
 def restore(bench: Bench) -> None:
-    """A state that was written to JSON gives the same observations elsewhere, and goes on alike."""
+    """Check that a state saved as JSON gives the same observations in another simulator."""
     with bench.simulator() as one, bench.simulator() as other:
         put_two(bench, one)
         for turn in range(4):
@@ -42,7 +42,7 @@ def restore(bench: Bench) -> None:
 
 
 def restore_changed(bench: Bench) -> None:
-    """What was changed is changed after a restore, and is not where one goes back before it."""
+    """Check that a restore brings scene changes back, and undoes later ones."""
     with bench.made() as made, bench.made() as another:
         one, other = _restorable(made), _restorable(another)
         put(one, "hub")
@@ -58,7 +58,7 @@ def restore_changed(bench: Bench) -> None:
 
 
 def errors_restore(bench: Bench) -> None:
-    """A state that is none is refused in one line, and nothing has changed."""
+    """Check that an invalid state is refused in one line, and nothing changes."""
     with bench.simulator() as made:
         simulator = _restorable(made)
         refuses("a state before reset", simulator.state)

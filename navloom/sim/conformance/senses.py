@@ -1,4 +1,4 @@
-"""Checks of the conformance suite: words, pictures and contacts."""
+"""Conformance checks of captions, images and contacts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _WALL_X = -3.0
 
 
 def captions(bench: Bench) -> None:
-    """Words are one line and bounded; eight sectors or none; objects within 3 m, nearest first."""
+    """Check that captions are one bounded line, with 8 sectors or none, objects within 3 m."""
     with bench.simulator() as simulator:
         for viewpoint in bench.samples:
             found = put(simulator, viewpoint).captions
@@ -44,7 +44,7 @@ def captions(bench: Bench) -> None:
 
 
 def no_captions(bench: Bench) -> None:
-    """Where no captions are claimed there are none."""
+    """Check that there are no captions if they are not claimed."""
     if "captions" in bench.capabilities:
         raise SkippedError("'captions' is claimed")
     with bench.simulator() as simulator:
@@ -53,7 +53,7 @@ def no_captions(bench: Bench) -> None:
 
 
 def descriptions(bench: Bench) -> None:
-    """A candidate's description is one line and bounded."""
+    """Check that a candidate's description is one bounded line."""
     with bench.simulator() as simulator:
         for viewpoint in bench.samples:
             for way in put(simulator, viewpoint).candidates:
@@ -61,7 +61,7 @@ def descriptions(bench: Bench) -> None:
 
 
 def images(bench: Bench) -> None:
-    """Exactly the claimed sensors have pictures, of the protocol's shapes and types."""
+    """Check that exactly the claimed sensors have images, of the protocol's shapes and types."""
     with bench.simulator() as simulator:
         first = put(simulator, bench.start)
         claimed = set(_SENSORS) & set(simulator.capabilities)
@@ -75,7 +75,7 @@ def images(bench: Bench) -> None:
 
 
 def frames_agree(bench: Bench) -> None:
-    """Where rgb, depth and ids are as many, they look the same ways from the same places."""
+    """Check that rgb, depth and ids have the same views, if they are equally many."""
     with bench.simulator() as simulator:
         seen = put(simulator, bench.start).images
         seen = {sensor: views for sensor, views in seen.items() if sensor != "lidar"}
@@ -95,7 +95,7 @@ def frames_agree(bench: Bench) -> None:
 
 
 def no_contacts(bench: Bench) -> None:
-    """Where no collision is claimed nothing is ever touched."""
+    """Check that there are no contacts if collision is not claimed."""
     if "collide" in bench.capabilities:
         raise SkippedError("'collide' is claimed")
     with bench.simulator() as simulator:
@@ -105,7 +105,7 @@ def no_contacts(bench: Bench) -> None:
 
 
 def collision(bench: Bench) -> None:
-    """Whoever drives at a wall touches it, does not go through, and has let go after turning."""
+    """Check that driving at a wall gives contacts, stops before it, and ends after a turn."""
     with bench.made() as simulator:
         needs(simulator, "collide")
         drive: Action = Velocity(0.25, 0.0, 1.0)
