@@ -1,1 +1,1 @@
-"""Teams on paper: robots with bodies carry several things over handoffs; an agent plans it."""
+"""Teams: plans in which robots with bodies carry objects over handoffs, and agents that plan."""

@@ -1,10 +1,10 @@
-"""Rule-based baselines for a team's plan, and for one in small choices.
+"""Rule-based baseline policies for team plans, and for plans built choice by choice.
 
-Nothing here is a language model, and both know only what the messages say. The heuristic counts
-links: it lays out who could carry each object, alone or by two over a handoff, tries the plan that
-ends soonest by links and speeds, and leaves out who is said not to get somewhere. The random one
-draws who carries, and where it is handed over. Of small choices the heuristic reads which way
-has the least; blind picks and the control are NavCraft's.
+No language model is used, and both baselines know only the messages. The heuristic counts links. It
+enumerates the assignments of each object to one robot, or to two with a handoff, and tries the plan
+that ends soonest by links and speeds. Robots reported as unable to reach a place are left out. The
+random baseline samples carriers and handoffs. For small choices the heuristic picks the option with
+the lowest value; blind picks and the control are NavCraft's.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ _CHECK = "check_team_plan"
 _SHOWN = re.compile(r"^(.+): ([0-9.]+) (?:s|m)$", re.MULTILINE)
 _FAR = 99
 _HANDOFFS, _MOST, _MOST_PLANS = 5, 60, 60_000
-"""Handoffs of each pair, ways of each errand, and plans that are laid out."""
+"""Most handoffs of each pair, assignments of each errand, and plans enumerated."""
 
 
 def heuristic_team(request: Request) -> AIMessage:
-    """Baseline: the plan that ends soonest by links, of those that were not refused."""
+    """Return the baseline's plan that ends soonest by links, of those not refused."""
     if (valid := _valid(request)) is not None:
         return valid
     team, checked = request.json_block("Team:"), request.tool_results(_CHECK)
     home = Home.read(request.json_block("Scene graph:"))
     refused = [each.args.get("legs") for each in checked]
-    # A region that a robot does not get to from where it came to, it does not get to at all.
+    # A region that a robot cannot reach from a place it reached, it cannot reach at all.
     cut_off = {
         (each.result["robot"], _region(each.result["place"]))
         for each in checked
@@ -52,17 +52,17 @@ def heuristic_team(request: Request) -> AIMessage:
 
 
 def heuristic_ways(request: Request) -> AIMessage:
-    """Baseline for a small choice: the way with the least, the first of those."""
+    """Return the baseline's small choice: the option with the lowest value, the first of ties."""
     way, _ = min(_SHOWN.findall(request.first_human), key=lambda shown: float(shown[1]))
     return request.answer({"way": int(way) if way.isdigit() else way})
 
 
 def random_team(request: Request) -> AIMessage:
-    """Baseline: who carries, and over which handoff, drawn at random."""
+    """Return a baseline plan with carriers and handoffs sampled at random."""
     if (valid := _valid(request)) is not None:
         return valid
     team = request.json_block("Team:")
-    # A seed of its own for each turn: a turn that is repeated after a crash repeats its choice.
+    # One seed a turn: a turn repeated after a crash repeats its choice.
     dice = random.Random(f"{request.seed}:{len(request.messages)}")
     names = [robot["name"] for robot in team["robots"]]
     ways = []
@@ -74,7 +74,7 @@ def random_team(request: Request) -> AIMessage:
 
 
 def _valid(request: Request) -> AIMessage | None:
-    """The plan that was checked last as the answer, where it will do."""
+    """Return the last checked plan as the answer, if it is valid."""
     last = next(reversed(request.tool_results(_CHECK)), None)
     if last is None or not isinstance(last.result, dict) or request.rejected:
         return None
@@ -90,7 +90,7 @@ def _said(request: Request, legs: list[dict[str, str]]) -> AIMessage:
 def _sought(
     home: Home, team: Mapping[str, Any], cut_off: set[tuple[str, str]]
 ) -> Iterator[list[dict[str, str]]]:
-    """Plans in the order in which they end, by links and speeds."""
+    """Yield plans in the order in which they end, by links and speeds."""
     hops = {region: home.hops(region) for region in home.regions}
     robots = {each["name"]: each for each in team["robots"]}
 
@@ -98,7 +98,7 @@ def _sought(
         return hops.get(_region(a), {}).get(_region(b), _FAR)
 
     def ends(ways: Sequence[Way]) -> tuple[float, float]:
-        """When all is done, and what is walked in all."""
+        """Return when all errands are done, and the links travelled in all."""
         at = {name: str(each["starts in"]) for name, each in robots.items()}
         free, lies = dict.fromkeys(robots, 0.0), dict[str, float]()
         walked = 0.0
@@ -146,7 +146,7 @@ def _sought(
 
 
 def _alone(errand: Mapping[str, str], way: Way, robots: Mapping[str, Any], links: Any) -> float:
-    """When one errand ends, if its robots have nothing else to do."""
+    """Return when one errand ends if its robots do nothing else."""
     lies = 0.0
     for leg in legs_of([errand], [way]):
         robot = robots[leg["robot"]]

@@ -1,22 +1,22 @@
-"""The efficiency library: what a planner may ask before it decides (CoNavBench 3.1, A.9).
+"""Efficiency library: queries for a planner before it decides (CoNavBench 3.1, A.9).
 
-Pure functions over G+ as each body may walk it, with small JSON answers: :func:`reach`,
-:func:`travel_time`, :func:`rendezvous`, :func:`recommend`, :func:`interference`. A sixth is
-:func:`navloom_worlds.teams.revise_route.revise_route`. Seconds and metres are unrounded.
+The queries are pure functions over G+ restricted to each body, with small JSON answers:
+:func:`reach`, :func:`travel_time`, :func:`rendezvous`, :func:`recommend`, :func:`interference`. A
+sixth is :func:`navloom_worlds.teams.revise_route.revise_route`. Seconds and metres are unrounded.
 
-Interference is where two timed routes get into each other's way (CoNavBench Figure 5c). Two robots
-share an edge of G+ while both walk it, a doorway while both walk edges that cross its link, the
-spur of an item (``handoff``) while both walk or stand on it, and a viewpoint where one stands while
-the other comes by. An edge that crosses a doorway is told as the doorway. Head-on they come from
-opposite ends, following from the same, standing one of them waits. Both fit where the doorway is as
-wide as both bodies side by side. Nothing is said where the scene says no width, as HM3D's links, or
-a robot has no body.
+Interference is a conflict of two timed routes (CoNavBench Figure 5c). Two robots share an edge of
+G+ if both travel it, a doorway if both travel edges that cross its link, the spur of an item
+(``handoff``) if both travel or stand on it, and a viewpoint if one stands there while the other
+passes. An edge that crosses a doorway is reported as the doorway. Robots are head-on if they come
+from opposite ends, following if from the same end, standing if one of them waits. Both fit if the
+doorway is as wide as both bodies side by side. This is unknown if the scene gives no width, as for
+HM3D's links, or a robot has no body.
 
-:func:`library_tools` hands all six to agents: thin LangChain tools over one relay's task. The task
-says where robot_1 starts, what is carried and where to; the agent names the rest. What is wrong is
+:func:`library_tools` offers all six to agents: thin LangChain tools over one relay's task. The task
+defines robot_1's start, the object and its destination; the agent names the rest. Errors are
 answered as ``{"error": ...}``, one line. The papers' robots have no bodies: they pass every link at
-1 m/s, so that what these tools say agrees with ``check_collab_path_efficient``. Where relays are
-driven the robots have bodies, with their speeds and the links they cannot pass.
+1 m/s, so that the answers agree with ``check_collab_path_efficient``. In driven relays the robots
+have bodies, with their speeds and the links they cannot pass.
 """
 
 from __future__ import annotations
@@ -76,15 +76,15 @@ _NO_WAY = "the navigation graph does not join them"
 
 
 def place_named(scene: Scene, name: str, meant: Sequence[str] = ()) -> Anchor:
-    """A place as agents write it: a region, a viewpoint, or a thing as ``desk in Study_4``.
+    """Return the anchor of a named place: a region, a viewpoint, or an item as ``desk in Study_4``.
 
     Args:
         scene: the scene.
-        name: what was written.
-        meant: ids of instances that a shared name means, the first first; else the lowest id.
+        name: the name that an agent wrote.
+        meant: ids of preferred instances of a shared name, best first; else the lowest id.
 
     Returns:
-        Its anchor on G+; a region is the place where a robot starts in it.
+        Its anchor on G+; for a region, a robot's start position in it.
 
     Raises:
         UsageError: there is no such place, or it cannot be joined to G+.
@@ -114,18 +114,18 @@ def place_named(scene: Scene, name: str, meant: Sequence[str] = ()) -> Anchor:
 
 
 def reach(scene: Scene, body: Embodiment | None, place: Anchor) -> dict[str, Any]:
-    """Which regions a body gets to from a place, and what bars it from the others.
+    """Return the regions that a body can reach from a place, and the barriers to the others.
 
     Args:
         scene: the scene.
-        body: whose; None, the papers' robots, passes every link.
-        place: where it stands.
+        body: the body; None, the papers' robots, passes every link.
+        place: its position.
 
     Returns:
-        ``body``, ``from``, ``reached`` and ``regions`` (how many of how many), ``cut_off`` (each
-        region it does not get to, with the ``link`` that it cannot pass first on the shortest way,
-        and the ``barrier`` in words) and ``closed_links`` (every link it cannot pass, likewise).
-        Lists hold a dozen; ``more`` says how many are left out.
+        ``body``, ``from``, ``reached`` and ``regions`` (numbers of regions reached and in all),
+        ``cut_off`` (each unreachable region, with the first impassable ``link`` on the shortest
+        path and the ``barrier`` in words) and ``closed_links`` (every impassable link, likewise).
+        Lists hold a dozen; ``more`` counts those left out.
     """
     graph = passable_graph(scene, body)
     row = graph.row(place)
@@ -153,13 +153,13 @@ def reach(scene: Scene, body: Embodiment | None, place: Anchor) -> dict[str, Any
 
 
 def travel_time(scene: Scene, robot: Robot, start: Anchor, goal: Anchor) -> dict[str, Any]:
-    """How far and how long it is for one robot.
+    """Return distance, travel time and route of one robot.
 
     Args:
         scene: the scene.
-        robot: its body says which links it may use, its speed how long that takes.
-        start: from where.
-        goal: to where.
+        robot: its body decides which links it can pass, its speed the time.
+        start: the start.
+        goal: the destination.
 
     Returns:
         ``robot``, ``metres``, ``seconds`` and ``path``, the regions' transitions.
@@ -183,23 +183,23 @@ def travel_time(scene: Scene, robot: Robot, start: Anchor, goal: Anchor) -> dict
 def rendezvous(
     scene: Scene, fetcher: Robot, receiver: Robot, origin: Anchor, handoff: Anchor, end: Anchor
 ) -> dict[str, Any]:
-    """Who waits for whom at a handoff, and how late each may set out without delaying anybody.
+    """Return waiting times at a handoff, and each robot's latest departure without a delay.
 
-    Both could set out at second 0. The robot that would be early may stay where it is needed, as
-    robot_1 does beside its guest in CoNavBench A.9, and leave so that it comes just in time.
+    Both could depart at second 0. The robot that would be early may stay where it is useful, as
+    robot_1 does beside its guest in CoNavBench A.9, and depart so that it arrives just in time.
 
     Args:
         scene: the scene.
-        fetcher: who brings the object to the handoff.
-        receiver: who takes it on.
-        origin: where the object lies.
-        handoff: where it is put down.
-        end: where it goes.
+        fetcher: the robot that brings the object to the handoff.
+        receiver: the robot that carries it on.
+        origin: position of the object.
+        handoff: place of the handoff.
+        end: destination of the object.
 
     Returns:
         ``arrive_s`` of each, ``handoff_s`` (both are there), ``waits`` (robot and seconds, as tasks
-        record it), ``object_rests_s``, ``latest_departure_s`` of each while the other sets out at
-        0, ``makespan_s``.
+        record it), ``object_rests_s``, ``latest_departure_s`` of each if the other departs at 0,
+        ``makespan_s``.
 
     Raises:
         UsageError: both are one robot, or a body cannot get there.
@@ -223,18 +223,18 @@ def rendezvous(
 def recommend(
     relays: Relays, *, kept: NDArray[np.bool_] | None = None, by: Measure = "alpha", k: int = 3
 ) -> dict[str, Any]:
-    """The k best places for a handoff, each with the best relay over it, its gains, and why.
+    """Return the k best handoff places, each with its best relay, gains, and reasons.
 
     Args:
         relays: every guarded relay of a task.
-        kept: (n,) those that may be recommended; None: all.
+        kept: (n,) mask of relays that may be recommended; None: all.
         by: the measure to choose by.
-        k: how many, 1 to ``MOST_RECOMMENDED``.
+        k: number of handoffs, 1 to ``MOST_RECOMMENDED``.
 
     Returns:
         ``recommended``: the four choices of each, ``alpha``, ``g_rate``, ``gain_alpha``,
-        ``gain_g``, ``makespan_s`` and ``why``; best first, none where no relay may be. ``of`` says
-        how many relays there were to choose from.
+        ``gain_g``, ``makespan_s`` and ``why``; best first, empty if no relay qualifies. ``of`` is
+        the number of relays to choose from.
 
     Raises:
         UsageError: ``k`` is out of bounds, or the measure is not known.
@@ -286,16 +286,16 @@ _EPS = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Meeting:
-    """Two robots in one place at one time.
+    """Encounter of two robots in one place at one time.
 
     Attributes:
         kind: ``doorway``, ``edge`` (of G), ``handoff`` (the spur of an item), ``viewpoint``.
         where: its two ends, regions for a doorway and nodes of G+ else; a viewpoint alone.
         from_s: second from which both are there.
-        to_s: second until which; equal to ``from_s`` where one walks by while the other stands.
-        how: ``head-on``, ``following``, or ``standing`` where one of them stands.
-        width: clear width of the doorway in metres; None where nobody says.
-        fits: whether both bodies fit side by side; None where nobody says.
+        to_s: second until which; equal to ``from_s`` if one passes while the other stands.
+        how: ``head-on``, ``following``, or ``standing`` if one of them stands.
+        width: clear width of the doorway in metres; None if unknown.
+        fits: whether both bodies fit side by side; None if unknown.
     """
 
     kind: Kind
@@ -307,13 +307,13 @@ class Meeting:
     fits: bool | None
 
     def record(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return the encounter as JSON."""
         return {**asdict(self), "where": list(self.where), "seconds": self.to_s - self.from_s}
 
 
 @dataclass(frozen=True, slots=True)
 class _Presence:
-    """One robot in one place for a while; ``toward`` is the end it walks to, None: it stands."""
+    """Stay of a robot in one place; ``toward`` is the end it travels to, None if it stands."""
 
     spell: Spell
     toward: str | None
@@ -329,16 +329,16 @@ def interference(
     second: Sequence[RobotStop],
     bodies: tuple[Embodiment | None, Embodiment | None] = (None, None),
 ) -> list[Meeting]:
-    """The places that two timed routes share at one time.
+    """Return the places that two timed routes use at the same time.
 
     Args:
-        scene: the scene both walk in.
-        first: one robot's stops, as schedules and revised routes have them.
+        scene: the scene of both.
+        first: one robot's stops, from a schedule or a revised route.
         second: the other's.
         bodies: both bodies, whose widths are added.
 
     Returns:
-        The meetings, soonest first. Before its first and after its last stop a robot is nowhere.
+        The encounters, soonest first. Before its first and after its last stop a robot is nowhere.
     """
     sides = None if None in bodies else sum(body.width for body in bodies if body)
     here, there = _presences(scene, first), _presences(scene, second)
@@ -355,7 +355,7 @@ def interference(
 def _together(kind: Kind, a: _Presence, b: _Presence) -> bool:
     shared = min(a.spell[1], b.spell[1]) - max(a.spell[0], b.spell[0])
     if kind == "viewpoint":
-        # Who stands is passed in no time.
+        # Passing a standing robot takes no time.
         return shared >= 0 and (a.toward is None or b.toward is None)
     return shared > _EPS
 
@@ -380,7 +380,7 @@ def _meeting(
 
 
 def _presences(scene: Scene, route: Sequence[RobotStop]) -> dict[_Place, list[_Presence]]:
-    """When a robot is in each place, and which way it goes there."""
+    """Return a robot's stays in each place, with the direction of travel."""
     found: dict[_Place, list[_Presence]] = {}
     for place, presence in _steps(scene, route):
         found.setdefault(place, []).append(presence)
@@ -392,7 +392,7 @@ def _steps(scene: Scene, route: Sequence[RobotStop]) -> Iterator[tuple[_Place, _
     for here, there in pairwise(route):
         place, toward = _between(scene, here, there)
         if here.node not in scene.viewpoint_by_id and here.leave > here.arrive:
-            # Who waits at an item stands on its spur, whichever way it came.
+            # A robot that waits at an item stands on its spur.
             yield before or place, _Presence((here.arrive, here.leave), None)
         yield place, _Presence((here.leave, there.arrive), toward)
         before = place
@@ -403,7 +403,7 @@ def _steps(scene: Scene, route: Sequence[RobotStop]) -> Iterator[tuple[_Place, _
 
 
 def _between(scene: Scene, here: RobotStop, there: RobotStop) -> tuple[_Place, str]:
-    """The place that a step leads through, and its end that the step leads to."""
+    """Return the place that a step crosses, and the end of it that the step leads to."""
     a, b = sorted((here.node, there.node))
     ends = whereabouts(scene, here.node), whereabouts(scene, there.node)
     if not all(isinstance(end, Viewpoint) and end.id in scene.viewpoint_by_id for end in ends):
@@ -455,12 +455,12 @@ class Reserved(BaseModel):
 
 @dataclass(frozen=True, eq=False)
 class RelayLibrary:
-    """What the tools answer of one task; every method raises ``NavloomError`` for a wrong name.
+    """Answers of the tools for one task; every method raises ``NavloomError`` for a wrong name.
 
     Attributes:
         task: the single-robot task.
-        strict: hold the helper to the stricter rule.
-        wish: what a recommended relay should be.
+        strict: apply the stricter rule to the helper.
+        wish: properties that a recommended relay should have.
         bodies: robot_1's and robot_2's; None passes everywhere at 1 m/s.
     """
 
@@ -471,40 +471,40 @@ class RelayLibrary:
 
     @property
     def scene(self) -> Scene:
-        """The scene."""
+        """Scene of the task."""
         return self.task.scene
 
     @cached_property
     def meant(self) -> list[str]:
-        """The ids of the instances that shared names mean."""
+        """Ids of the instances that shared names refer to."""
         transfers = (transfer.item.id for transfer in self.task.transfers.values())
         return [self.task.object_item.id, self.task.end_item.id, *transfers]
 
     def recommend(self, k: int = 3) -> dict[str, Any]:
-        """The k best handoffs that are as asked."""
+        """Return the k best handoffs that match the wish."""
         if not 1 <= k <= _MOST_HANDOFFS:
             raise UsageError(f"k must be 1 to {_MOST_HANDOFFS}, not {k}.")
         relays = all_relays(self.task, strict=self.strict)
         return recommend(relays, kept=self.wish.kept_by(relays), k=k)
 
     def reach(self, body: str, place: str) -> dict[str, Any]:
-        """Where a body, or one of the robots, gets to from a place."""
+        """Return the regions that a body, or one of the robots, can reach from a place."""
         known = self._body(body) if body in ROBOTS else get_body(body[:MAX_QUOTED])
         return reach(self.scene, known, self._place(place))
 
     def travel_time(self, robot: str, start: str, goal: str) -> dict[str, Any]:
-        """How long one robot takes from a place to another."""
+        """Return one robot's travel time between two places."""
         begin, end = self._place(start), self._place(goal)
         return travel_time(self.scene, self._robot_at(robot, begin), begin, end)
 
     def rendezvous(self, **asked: str) -> dict[str, Any]:
-        """Who waits at a relay's handoff."""
+        """Return the waiting times at a relay's handoff."""
         fetcher, receiver, handoff = self._relay(RelayChoice(**asked))
         origin, end = self._ends()
         return rendezvous(self.scene, fetcher, receiver, origin, handoff, end)
 
     def interference(self, **asked: str) -> dict[str, Any]:
-        """Where the two robots of a relay meet."""
+        """Return the encounters of a relay's two robots."""
         choice = RelayChoice(**asked)
         fetcher, receiver, handoff = self._relay(choice)
         origin, end = self._ends()
@@ -529,7 +529,7 @@ class RelayLibrary:
         reserved: list[Reserved],
         depart_s: float,
     ) -> dict[str, Any]:
-        """The way that gets there first around what is closed or reserved."""
+        """Return the fastest route around closed or reserved places."""
         begin, end = self._place(start), self._place(goal)
         spells = [Reservation(each.where, each.from_s, each.to_s) for each in reserved]
         mover = self._robot_at(robot, begin)
@@ -558,7 +558,7 @@ class RelayLibrary:
         return origin, end
 
     def _relay(self, choice: RelayChoice) -> tuple[Robot, Robot, Anchor]:
-        """Who fetches, who receives, and where the object is handed over."""
+        """Return the fetcher, the receiver, and the handoff's anchor."""
         if choice.collab_type not in COLLAB_TYPES:
             raise UsageError(
                 f"collab_type {quoted(choice.collab_type)} is not known: use Type-A1 or Type-A2."
@@ -586,12 +586,12 @@ def library_tools(
     bodies: Bodies = (None, None),
     constrain: bool = True,
 ) -> list[BaseTool]:
-    """The library's six tools over one single-robot task.
+    """Return the library's six tools for one single-robot task.
 
     Args:
         task: the task a relay would replace.
-        strict: hold the helper to the stricter rule.
-        wish: what a recommended relay should be; None: anything that is efficient.
+        strict: apply the stricter rule to the helper.
+        wish: properties that a recommended relay should have; None: any efficient relay.
         bodies: robot_1's and robot_2's; None passes everywhere at 1 m/s.
         constrain: enumerate region ids, asset names, robots and bodies in the argument schemas.
     """
@@ -642,12 +642,12 @@ def library_tools(
 def answering_tool(
     name: str, description: str, function: Callable[..., dict[str, Any]], **arguments: Any
 ) -> BaseTool:
-    """A tool over a function whose mistakes of names are answered as ``{"error": ...}``.
+    """Return a tool over a function whose errors are answered as ``{"error": ...}``.
 
     Args:
         name: its name.
-        description: what the agent is told of it.
-        function: what it does; it raises ``NavloomError`` for what is asked wrongly.
+        description: its description for the agent.
+        function: computes the answer; raises ``NavloomError`` for invalid arguments.
         arguments: type and field of each.
     """
 
@@ -669,7 +669,7 @@ def answering_tool(
 
 
 def _short(value: Any) -> Any:
-    """An answer whose numbers a model can read: millimetres and milliseconds will do."""
+    """Round the numbers of an answer for a model, to millimetres and milliseconds."""
     if isinstance(value, float):
         return round(value, _DIGITS)
     if isinstance(value, dict):
@@ -678,7 +678,7 @@ def _short(value: Any) -> Any:
 
 
 def _misread(error: Any) -> str:
-    """A call whose arguments have the wrong form, as one line that the model can act on."""
+    """Return a call's schema error as one line of JSON that the model can act on."""
     wrong = error.errors(include_url=False, include_context=False)[0]
     where = ".".join(str(part) for part in wrong["loc"])
     return json.dumps({"error": f"{where}: {wrong['msg']}; found {quoted(wrong['input'])}."})

@@ -1,4 +1,4 @@
-"""What a run of plans for teams is asked to be."""
+"""Request of a run of ``synth team``: all options that determine its results."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FIRST = "builtin/first"
 
 @dataclass(frozen=True, kw_only=True)
 class TeamRequest(Request):
-    """Everything the outcome of such a run depends on."""
+    """All options that determine the results of such a run."""
 
     KIND: ClassVar[str] = "team"
 
@@ -72,7 +72,7 @@ class TeamRequest(Request):
     max_turns: MaxTurns = 12
     max_reasks: MaxReasks = 3
     homes: int | None = None
-    """Only the first so many scenes of the spec."""
+    """Use only this many scenes of the spec, from the first on."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -85,11 +85,11 @@ class TeamRequest(Request):
 
     @property
     def body_names(self) -> tuple[str, ...]:
-        """The bodies in turn."""
+        """Names of the bodies, assigned to the robots in turn."""
         return tuple(each.strip() for each in self.bodies.split(",")) if self.bodies else ()
 
     def record(self) -> dict[str, Any]:
-        """The request as ``run.json`` keeps it: what it asks, and the prompt it will use."""
+        """Return the request for ``run.json``: its options, and the prompt it will use."""
         from navloom.prompts.load import load_prompt
 
         name = "navcraft_team_choices" if self.compact else "navcraft_team"

@@ -1,9 +1,9 @@
-"""What plans for teams are worth.
+"""Results of team plans: scores, tables, maps and reports of ``synth team`` runs.
 
-Definitions. *Attempts* are samples that ended ``ok`` or ``failed``; errors of the machinery are
-counted apart. *Possible*: some plan does all errands. *Valid*: of these, an accepted plan.
-*Regret*: what a plan comes to over the best there is, less 1 (of alpha the difference); where the
-best is not proven, over the best that was found.
+Definitions. *Attempts* are samples that ended ``ok`` or ``failed``; infrastructure errors are
+counted separately. *Possible*: some plan does all errands. *Valid*: an accepted plan, of the
+possible attempts. *Regret*: a plan's value over that of the best plan, less 1 (for alpha the
+difference). If the best is not proven, the best found is used.
 """
 
 from __future__ import annotations
@@ -57,22 +57,22 @@ from navloom_worlds.teams.team_task import NO_PLAN
 
 @dataclass(frozen=True)
 class TeamScore:
-    """What a run came to.
+    """Score of a run.
 
     Attributes:
         name: the run's folder.
         model: ``provider/name``.
-        by: what plans are measured by.
-        attempts: how many there are.
-        possible: for how many some plan does all errands.
+        by: measure of plans.
+        attempts: number of attempts.
+        possible: attempts for which some plan does all errands.
         valid: accepted plans, of those.
         best: plans that are as good as the best, of the accepted.
         regret: of each accepted plan.
-        proven: whether the best of each is proven, of the accepted.
+        proven: attempts whose best plan is proven, of the accepted.
         handoffs: of each accepted plan.
         makespan_s: seconds until all is done.
-        calls: of models, of each attempt that a model was asked.
-        tokens: in and out, likewise.
+        calls: model calls of each possible attempt.
+        tokens: input and output tokens, likewise.
     """
 
     name: str
@@ -90,7 +90,7 @@ class TeamScore:
     tokens: tuple[Spread, Spread]
 
     def record(self) -> dict[str, Any]:
-        """As JSON, shares as fractions."""
+        """Return the score as JSON, shares as fractions."""
         return {
             "name": self.name,
             "model": self.model,
@@ -112,7 +112,7 @@ class TeamScore:
 
 
 def score_teams(run: Path | str) -> TeamScore:
-    """What a run of ``synth team`` comes to.
+    """Score a run of ``synth team``.
 
     Raises:
         RunError: the folder is no such run, or is broken.
@@ -149,7 +149,7 @@ def score_teams(run: Path | str) -> TeamScore:
 
 
 def team_tables(scores: Mapping[str, TeamScore]) -> list[Table]:
-    """Validity and regret, a row a run."""
+    """Return the table of validity and regret, a row a run."""
 
     def mean(spread: Spread) -> str:
         return NOTHING if spread.mean is None else number(spread.mean)
@@ -188,10 +188,10 @@ _NOTE = "Ways are those over the navigation graph, each robot at its own speed."
 
 
 def team_map(scene: Scene, plan: TeamPlan) -> SceneMap:
-    """All robots, their objects and handoffs, in seconds.
+    """Return a plan's map over time: all robots, their objects and handoffs, in seconds.
 
     Raises:
-        UsageError: a robot does not get to a place of its legs.
+        UsageError: a robot cannot reach a place of its legs.
     """
     table = plan.schedule(scene)
     styles = dict(zip((robot.name for robot in plan.robots), _STYLES, strict=False))
@@ -250,7 +250,7 @@ def team_map(scene: Scene, plan: TeamPlan) -> SceneMap:
 
 
 def _carried(table: Timetable) -> list[tuple[TimedLeg, Sequence[RobotStop], int]]:
-    """Each leg, its robot's stops from where it sets out, and at which it takes the object."""
+    """Return each leg, its robot's stops from departure, and the index of the pick-up."""
     found: list[tuple[TimedLeg, Sequence[RobotStop], int]] = []
     at = dict.fromkeys(table.routes, 0)
     for each in table.legs:
@@ -287,7 +287,7 @@ def _marks(scene: Scene, plan: TeamPlan, things: dict[str, str]) -> tuple[MapMar
 
 
 def _things(scene: Scene, plan: TeamPlan) -> dict[str, str]:
-    """What the things that are carried are called; those of one name with where they lie."""
+    """Return the carried items' display names; shared names get the item's region."""
     called = {thing: _called(scene, thing) for thing in plan.ways}
     names = [*called.values()]
     where = {thing: readable(scene.item_by_id[thing].region or "") for thing in called}
@@ -361,7 +361,7 @@ def _place(scene: Scene, anchor: Anchor) -> str:
 
 
 def columns(run: Mapping[str, Any]) -> list[Column]:
-    """What an attempt has of its own."""
+    """Return the columns specific to team attempts."""
     del run
     return [
         Column(name="verdict", of=lambda line: str(result_of(line).get("verdict", "none")),
@@ -386,10 +386,10 @@ def _legs(line: Line) -> list[Any]:
 
 
 def detail(run: Path, line: Mapping[str, Any]) -> Detail:
-    """One attempt: the errands, the plan in time on its map, what it is worth, what was said.
+    """Return one attempt's page: errands, the plan on its map, its quality, and the transcript.
 
     Raises:
-        RunError: the line has not the form of such a sample.
+        RunError: the line does not have the form of such a sample.
     """
     name = str(line.get("id"))
     with formed(f"{run}: sample {name}", "a team's plan"):
@@ -415,7 +415,7 @@ def detail(run: Path, line: Mapping[str, Any]) -> Detail:
 
 
 def _as_read(place: str) -> str:
-    """A thing and its region as they stand on the plan."""
+    """Return an item and its region as they are labelled on the plan."""
     return IN.join(map(readable, place.rsplit(IN, 1)))
 
 
@@ -451,7 +451,7 @@ def _worth(line: Line) -> Facts:
 
 
 def _map(run: Path, line: Line) -> list[Block]:
-    """The plan on its map and the legs in words; why not, where it cannot be drawn."""
+    """Return the plan's map and its legs in words, or the reason why it cannot be drawn."""
     try:
         scene = run_scene(run, str(line["scene"]))
         plan = read_team(scene, result_of(line)["team"])
@@ -467,7 +467,7 @@ def _map(run: Path, line: Line) -> list[Block]:
 
 
 def tables(run: Path) -> list[Block]:
-    """What the run comes to.
+    """Return the run's tables.
 
     Raises:
         RunError: the folder is no run, or is broken.
@@ -477,19 +477,19 @@ def tables(run: Path) -> list[Block]:
 
 
 def finish(made: Plan, run: Path) -> dict[str, Any]:
-    """What the summary has of the plans."""
+    """Return the summary's entry on the plans."""
     del made
     return {"team": score_teams(run).record()}
 
 
 def ended(run: Path, _: Summary) -> Shown:
-    """The run's tables once more."""
+    """Return what the command shows at the end of a run: its tables."""
     said = read_run(run)["request"]
     return Shown([Prose(title=f"{run.name}: {said['model']}", text=""), *tables(run)])
 
 
 def report(runs: list[Path], _: Path | None) -> Shown:
-    """The tables of several runs, a row each."""
+    """Return the tables of several runs, a row each."""
     scores = {str(run): score_teams(run) for run in runs}
     record = {"runs": [score.record() for score in scores.values()]}
     made = [Grid(table=table) for table in team_tables(scores)]
@@ -497,7 +497,7 @@ def report(runs: list[Path], _: Path | None) -> Shown:
 
 
 def pairing() -> Pairing:
-    """Two runs over the same teams, attempt by attempt."""
+    """Return the pairing that compares two runs over the same teams, attempt by attempt."""
 
     def scores(line: Line) -> dict[str, float | None]:
         valid = bool(result_of(line).get("team"))
@@ -538,4 +538,4 @@ TEAM = Kind(
         "navloom.evals.navcraft.export:export=export_run",
     ),
 )
-"""The kind of run; its other half, with agents and models, is imported when it is called."""
+"""Kind of run; its other half, with agents and models, is imported when it is called."""

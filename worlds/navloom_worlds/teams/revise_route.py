@@ -1,16 +1,15 @@
-"""A way made anew while others move: A* in time windows on G+ (after CoNavBench 3.1 and A.9).
+"""Route replanning among moving robots: A* in time windows on G+ (after CoNavBench 3.1 and A.9).
 
-Links may be closed and viewpoints, edges or doorways reserved for spells of time; a robot may wait
-wherever it stands as long as that place is free. The arrival found is the earliest there is.
+Links may be closed. Viewpoints, edges or doorways may be reserved for time intervals. A robot may
+wait at its position as long as that is free. The route found has the earliest possible arrival.
 
-Times are seconds, lengths metres on the ground plane. Whoever reserves a thing from second a to b
-has it to itself between them: another may leave at a, and come at b. Reservations of one thing that
-touch are one. A robot that has arrived is no longer looked at, as everywhere in schedules.
+Times are seconds, lengths metres on the ground plane. A reservation from second a to b is exclusive
+between them: another robot may leave at a, and arrive at b. Adjoining reservations of one place are
+merged. A robot that has arrived is ignored, as everywhere in schedules.
 
-The search behind routes made anew: A* in time windows, over the rows of a graph.
-
-Safe-interval path planning (Phillips and Likhachev 2011): a state is a row and one of the spells in
-which it is free. Of two arrivals in one spell only the sooner counts, since one may wait there.
+The search is safe-interval path planning (Phillips and Likhachev 2011) over the rows of a graph. A
+state is a row and one of the intervals in which it is free. Of two arrivals in one interval only
+the earlier counts, since a robot may wait there.
 """
 
 from __future__ import annotations
@@ -43,11 +42,11 @@ _ALWAYS: tuple[Spell, ...] = ((-math.inf, math.inf),)
 
 
 class WindowSearch:
-    """The search over one graph.
+    """Search over one graph.
 
     Attributes:
         neighbours: by row: the rows one edge away, and the metres.
-        left: by row: metres to the goal where nobody is in the way; ``inf`` where there is no way.
+        left: by row: metres to the goal without other robots; ``inf`` if it is unreachable.
         speed: metres a second.
     """
 
@@ -64,24 +63,24 @@ class WindowSearch:
         shut: set[int | Edge],
         taken: Mapping[int | Edge, tuple[Spell, ...]],
     ) -> list[tuple[int, float, float]] | None:
-        """The way that arrives first.
+        """Return the route with the earliest arrival.
 
         Args:
             start: row of the start; free at ``depart``.
             goal: row of the goal.
-            depart: second from which it may set out.
+            depart: earliest second of departure.
             shut: rows and edges that are closed.
-            taken: when rows and edges are somebody else's, as :func:`merged` gives it.
+            taken: when rows and edges are reserved by others, in the form of :func:`merged`.
 
         Returns:
-            Rows with the seconds of coming and going; None where there is no way.
+            Rows with the seconds of arrival and departure; None if there is no route.
         """
         speed, left, neighbours = self.speed, self.left, self.neighbours
         if start in shut or goal in shut or math.isinf(left[start]):
             return None
         free = {row: _gaps(spells) for row, spells in taken.items() if isinstance(row, int)}
         first = next(k for k, (a, b) in enumerate(free.get(start, _ALWAYS)) if a <= depart <= b)
-        # Of equal arrivals the shorter walk: the heap compares metres after seconds.
+        # Of equal arrivals the shorter path: the heap compares metres after seconds.
         queue = [(depart + left[start] / speed, 0.0, depart, start, first, depart, (-1, -1))]
         came: dict[tuple[int, int], tuple[float, float, tuple[int, int]]] = {}
         while queue:
@@ -115,7 +114,7 @@ class WindowSearch:
 def _traced(
     came: Mapping[tuple[int, int], tuple[float, float, tuple[int, int]]], state: tuple[int, int]
 ) -> list[tuple[int, float, float]]:
-    """The states on the way, first to last: a row, when it comes there and when it goes on."""
+    """Return the states of the route, first to last: row, arrival and departure."""
     back: list[tuple[int, float, float]] = []
     goes = came[state][0]
     while state in came:
@@ -126,7 +125,7 @@ def _traced(
 
 
 def _clear(taken: Sequence[Spell], go: float, lasts: float) -> float:
-    """The first second from ``go`` on at which an edge is free for so long."""
+    """Return the first second from ``go`` on at which an edge is free for ``lasts`` seconds."""
     for begin, end in taken:
         if begin < go + lasts and go < end:
             go = end
@@ -134,14 +133,14 @@ def _clear(taken: Sequence[Spell], go: float, lasts: float) -> float:
 
 
 def _gaps(taken: Sequence[Spell]) -> tuple[Spell, ...]:
-    """The spells in which a thing is free, bounds included."""
+    """Return the intervals in which a row or edge is free, bounds included."""
     ends = [-math.inf, *(end for _, end in taken)]
     gaps = zip(ends, [*(begin for begin, _ in taken), math.inf], strict=True)
     return tuple(gap for gap in gaps if gap[0] < math.inf)
 
 
 def merged(spells: Sequence[Spell]) -> tuple[Spell, ...]:
-    """Spells in order, each apart from the next: what touches is one."""
+    """Return time intervals in order, merged where they touch."""
     found: list[Spell] = []
     for begin, end in sorted(spells):
         if found and begin <= found[-1][1]:
@@ -152,20 +151,20 @@ def merged(spells: Sequence[Spell]) -> tuple[Spell, ...]:
 
 
 BETWEEN = " <-> "
-"""Stands between the two ends of a link or an edge where one is written."""
+"""Separator between the two ends of a link or an edge."""
 IN = " in "
-"""Stands between a thing and its region where one is named: ``desk in Study_4``."""
+"""Separator between an item and its region: ``desk in Study_4``."""
 MOST_CLOSED, MOST_RESERVED = 500, 5_000
 
 
 class Reservation(NamedTuple):
-    """A thing that somebody else has to itself for a while.
+    """Exclusive use of a place by another robot for some time.
 
     Attributes:
         where: a viewpoint or another node of G+, an edge (``"a <-> b"`` of two nodes), or a link
             (``"a <-> b"`` of two regions): every edge that crosses it.
-        from_s: second from which.
-        to_s: second until which; ``inf`` for ever.
+        from_s: first second.
+        to_s: last second; ``inf`` for ever.
     """
 
     where: str
@@ -175,12 +174,12 @@ class Reservation(NamedTuple):
 
 @dataclass(frozen=True)
 class RevisedRoute:
-    """A timed way that meets nobody.
+    """Timed route without encounters.
 
     Attributes:
-        robot: whose.
-        stops: the nodes of G+ it goes over, with the seconds it gets there and goes on.
-        metres: how far it walks.
+        robot: the robot's name.
+        stops: the nodes of G+ on it, with the seconds of arrival and departure.
+        metres: its length.
     """
 
     robot: str
@@ -189,11 +188,11 @@ class RevisedRoute:
 
     @property
     def waits(self) -> tuple[RobotStop, ...]:
-        """The stops at which it stands for a while."""
+        """Stops at which the robot waits."""
         return tuple(stop for stop in self.stops[:-1] if stop.leave > stop.arrive)
 
     def record(self) -> dict[str, Any]:
-        """As JSON: metres, when it sets out and arrives, waits, and the regions it goes through."""
+        """Return the route as JSON: metres, departure, arrival, waits, and region transitions."""
         begin, end = self.stops[0], self.stops[-1]
         return {
             "robot": self.robot,
@@ -210,13 +209,13 @@ class RevisedRoute:
 
 
 def transitions(regions: Iterable[str | None]) -> list[str]:
-    """A way as the papers write it, ``"Kitchen_4 -> Hallway_6"``, from the region of each node."""
+    """Return a route's region transitions in the papers' form: ``"Kitchen_4 -> Hallway_6"``."""
     known = [region for region in regions if region]
     return [f"{a} -> {b}" for a, b in pairwise(known) if a != b]
 
 
 def reservations(route: Sequence[RobotStop]) -> list[Reservation]:
-    """What a timed route takes up: each edge while it is walked, each node while it is stood on."""
+    """Return a timed route's reservations: edges while travelled, nodes while waited on."""
     taken = [
         Reservation(f"{here.node}{BETWEEN}{there.node}", here.leave, there.arrive)
         for here, there in pairwise(route)
@@ -236,23 +235,23 @@ def revise_route(
     reserved: Iterable[Reservation] = (),
     depart_s: float = 0.0,
 ) -> RevisedRoute:
-    """The way that gets there first, around what is closed and what others have reserved.
+    """Return the fastest route around closed places and others' reservations.
 
     Args:
         scene: the scene.
-        robot: its body says which links it may use, its speed how long edges take.
-        start: where it is.
-        goal: where it goes.
-        closed: viewpoints, edges and links that are shut, written as in :class:`Reservation`.
-        reserved: what others have to themselves, and when.
-        depart_s: the second at which it could set out.
+        robot: its body decides which links it can pass, its speed the time of edges.
+        start: its position.
+        goal: its destination.
+        closed: closed viewpoints, edges and links, written as in :class:`Reservation`.
+        reserved: reservations of other robots.
+        depart_s: earliest second of departure.
 
     Returns:
-        The route; its arrival is the earliest that there is.
+        The route with the earliest possible arrival.
 
     Raises:
-        UsageError: a name is not there, a second is no number or runs backwards, the start is
-            taken, or there is no way, and then what bars it.
+        UsageError: a name does not exist, a second is no number or runs backwards, the start is
+            reserved, or there is no route; the message names the barrier.
     """
     closed, reserved = list(closed), list(reserved)
     _check_times(closed, reserved, depart_s)
@@ -300,7 +299,7 @@ def _check_times(closed: Sequence[str], reserved: Sequence[Reservation], depart_
 
 
 class _Things:
-    """What names mean: rows of nodes and of edges, with the two anchors beside the viewpoints."""
+    """Mapping of names to rows of nodes and edges, with two anchors besides the viewpoints."""
 
     def __init__(self, scene: Scene, graph: MetricGraph, start: Anchor, goal: Anchor) -> None:
         self.scene, self.graph = scene, graph
@@ -316,15 +315,15 @@ class _Things:
         return {(min(ends), max(ends)) for ends in rows}
 
     def row(self, anchor: Anchor) -> int:
-        """Its node's row."""
+        """Return the row of an anchor's node."""
         return self.rows.get(anchor.node, anchor.viewpoint)
 
     def node(self, row: int) -> str:
-        """A row's node."""
+        """Return the node of a row."""
         return self.nodes[row] if row < len(self.nodes) else [*self.rows][row - len(self.nodes)]
 
     def neighbours(self, robot: Robot) -> list[list[tuple[int, float]]]:
-        """By row: the rows one edge away, and the metres."""
+        """Return by row: the rows one edge away, and the metres."""
         known = _edges_for(self.scene, robot)
         if not self.spurs:
             return known
@@ -336,7 +335,7 @@ class _Things:
         return joined
 
     def left_to(self, goal: Anchor) -> list[float]:
-        """By row: metres to the goal where nobody is in the way."""
+        """Return by row: metres to the goal without other robots."""
         left = [metres + goal.spur for metres in self.graph.row(goal)]
         if goal.node in self.index:
             left[goal.viewpoint] = 0.0
@@ -346,7 +345,7 @@ class _Things:
         return left
 
     def spells(self, reserved: Iterable[Reservation]) -> dict[int | Edge, tuple[Spell, ...]]:
-        """When each thing is taken, in order; what touches is one spell."""
+        """Return the merged time intervals in which each row or edge is reserved."""
         taken: dict[int | Edge, list[Spell]] = {}
         for where, begin, end in reserved:
             for thing in self.of(where):
@@ -354,15 +353,15 @@ class _Things:
         return {thing: merged(spells) for thing, spells in taken.items()}
 
     def of(self, name: str) -> set[int | Edge]:
-        """The rows and edges that one name means; none where it is no part of any way here.
+        """Return the rows and edges that a name refers to; empty if it is off every route here.
 
         Raises:
-            UsageError: it means nothing in this scene.
+            UsageError: it refers to nothing in this scene.
         """
         found = self.known.get(name)
         if found is None:
             found = self._meant(name)
-            # What is neither an item's nor a point's means the same on every way.
+            # Names of neither items nor points mean the same for every route.
             if all(row < len(self.nodes) for thing in found for row in _rows(thing)) and found:
                 self.known[name] = found
         return found
@@ -395,7 +394,7 @@ class _Things:
         )
 
     def _row_of(self, node: str) -> int | None:
-        """A node's row; -1 for one that is off this way, None where it is no node."""
+        """Return a node's row; -1 for one that is off this route, None if it is no node."""
         if node in self.index:
             return self.index[node]
         if node in self.rows:
@@ -410,7 +409,7 @@ def _rows(thing: int | Edge) -> Edge:
 
 
 def _edges_for(scene: Scene, robot: Robot) -> list[list[tuple[int, float]]]:
-    """By row of the metre table: the rows one edge away that a body may walk to, and the metres."""
+    """Return by row: the rows one edge away that a body can reach, and the metres."""
     shut = closed_links(scene, robot.body) if robot.body else {}
 
     def make() -> list[list[tuple[int, float]]]:
@@ -435,17 +434,17 @@ def _edges_of(scene: Scene, index: Mapping[str, int], links: set[int]) -> Iterab
 
 
 def place_name(scene: Scene, place: Anchor) -> str:
-    """A place as agents write it: its region, ``desk in Study_4``, or a viewpoint."""
+    """Return a place's name for agents: its region, ``desk in Study_4``, or a viewpoint."""
     what = whereabouts(scene, place.node)
     if isinstance(what, Item):
         return f"{what.prompt_name}{IN}{what.region}"
-    # A start is the region's: what an agent wrote.
+    # A region's start is named by the region, as agents write it.
     start = metric_graph(scene).starts.get(what.region or "")
     return str(what.region) if start is not None and start.node == what.id else what.id
 
 
 def no_way(scene: Scene, robot: Robot, start: Anchor, goal: Anchor) -> str:
-    """What keeps a robot from a place, in words: the first link its body cannot pass, and why."""
+    """Return a message on why a robot cannot reach a place: the first impassable link."""
     found = first_barrier(scene, robot.body, start, goal)
     why = "the navigation graph does not join them"
     if found is not None and robot.body is not None:

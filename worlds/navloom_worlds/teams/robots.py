@@ -1,10 +1,9 @@
-"""Robots with bodies, and G+ as one of them may walk it.
+"""Robots with bodies, and G+ restricted to the links that a body can pass.
 
-G+ as one body may walk it lacks the edges that cross a link it cannot pass. Whether a body may use
-a link is estimated (:mod:`navloom.scenes.passability`); one that says nothing of its size is open
-to everybody, as are HM3D's. An edge crosses the link that is nearest its middle; an edge between
-regions that no link joins is open. Anchors are those of every body, so a place is the same place
-whoever goes there.
+G+ for a body lacks the edges that cross a link it cannot pass. Passability is estimated
+(:mod:`navloom.scenes.passability`). A link without dimensions is open to every body, as are HM3D's.
+An edge crosses the link that is nearest to its midpoint; an edge between regions without a link is
+open. Anchors are the same for all bodies, so a place means the same for every robot.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ from navloom.tools.navcraft.schedule import Carrier
 
 @dataclass(frozen=True, slots=True)
 class Robot:
-    """Who carries.
+    """Robot of a team.
 
     Attributes:
-        name: ``robot_1``, ...; no two robots of a plan share it.
-        start: where it stands at second 0.
-        body: what it can pass; None, the papers' robots, passes everywhere.
+        name: ``robot_1``, ...; unique within a plan.
+        start: its position at second 0.
+        body: its embodiment; None, the papers' robots, passes every link.
         speed: metres a second.
 
     Raises:
@@ -49,20 +48,20 @@ class Robot:
             )
 
     def graph(self, scene: Scene) -> MetricGraph:
-        """G+ as its body may walk it."""
+        """Return G+ restricted to the links that its body can pass."""
         return passable_graph(scene, self.body)
 
     def carrier(self, scene: Scene) -> Carrier:
-        """The robot as far as time goes."""
+        """Return the robot's start, graph and speed for scheduling."""
         return Carrier(self.start, self.graph(scene), self.speed)
 
 
 def passable_graph(scene: Scene, body: Embodiment | None) -> MetricGraph:
-    """G+ of a scene for one body, made on first use.
+    """Return G+ of a scene restricted to one body, computed on first use.
 
     Args:
         scene: the scene.
-        body: whose; None, the papers' robots, walks everywhere.
+        body: the body; None, the papers' robots, passes every link.
     """
     graph = metric_graph(scene)
     if body is None or not (shut := closed_links(scene, body)):
@@ -72,12 +71,12 @@ def passable_graph(scene: Scene, body: Embodiment | None) -> MetricGraph:
         closed = [edge for edge, link in edges_over_links(scene) if link in shut]
         return MetricGraph(metre_table_without(scene, closed), graph.items, graph.starts)
 
-    # Bodies that the same links stop share one table.
+    # Bodies with the same impassable links share one table.
     return per_scene(scene, f"passable_graph {sorted(shut)}", make)
 
 
 def closed_links(scene: Scene, body: Embodiment) -> dict[int, str]:
-    """The links that a body cannot pass, by index in ``scene.links``: why not, in words."""
+    """Return the links that a body cannot pass, index in ``scene.links`` -> reason in words."""
 
     def make() -> dict[int, str]:
         found = ((i, faults(link, body)) for i, link in enumerate(scene.links))
@@ -87,7 +86,7 @@ def closed_links(scene: Scene, body: Embodiment) -> dict[int, str]:
 
 
 def edges_over_links(scene: Scene) -> tuple[tuple[tuple[str, str], int], ...]:
-    """Each edge of G that crosses a link, as its two viewpoints, and that link's index."""
+    """Return each edge of G that crosses a link: its two viewpoints, and the link's index."""
 
     def make() -> Iterator[tuple[tuple[str, str], int]]:
         at = scene.viewpoint_by_id
@@ -104,18 +103,18 @@ def edges_over_links(scene: Scene) -> tuple[tuple[tuple[str, str], int], ...]:
 def first_barrier(
     scene: Scene, body: Embodiment | None, start: Anchor, goal: Anchor
 ) -> tuple[int, str] | None:
-    """The first link that a body cannot pass on the shortest way of all, and why; None: none."""
+    """Return the first impassable link on the unrestricted shortest path, and why, or None."""
     nodes = metric_graph(scene).walk(start, goal)
     return first_closed(scene, body, nodes) if nodes and body else None
 
 
 def first_closed(scene: Scene, body: Embodiment, nodes: list[str]) -> tuple[int, str] | None:
-    """The first link on a way that a body cannot pass, and why.
+    """Return the first link on a path that a body cannot pass, and why; None if there is none.
 
     Args:
         scene: the scene.
         body: the body.
-        nodes: nodes of G+, in the order they are walked.
+        nodes: nodes of G+, in the order of travel.
     """
     shut = closed_links(scene, body)
     crossed = dict(edges_over_links(scene))

@@ -1,4 +1,4 @@
-"""A run of plans for teams."""
+"""Samples and job of a run of ``synth team``."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from navloom_worlds.teams.team_task import draw
 
 @dataclass(frozen=True)
 class TeamJob(Job):
-    """How one attempt is made."""
+    """Job of one attempt: graph, input and context."""
 
     plan: SynthPlan
 
     graph = team_planner
 
     def input(self, sample: Sample) -> dict[str, Any]:
-        """The seed."""
+        """Return the graph's input: the seed."""
         return {"seed": sample.seed}
 
     def context(self, sample: Sample, model: Any = None) -> Any:
-        """The planner's context; ``model`` stands in for the request's."""
+        """Return the planner's context; ``model`` replaces the request's."""
         scene = scene_of(self.plan.scenes[sample.scene])
         return self.settings(model, scene=scene, bodies=self.plan.request.body_names)
 
 
 def plan(request: TeamRequest, run: Path | None, note: Note) -> SynthPlan:
-    """Every attempt that a request means, home by home.
+    """Return every attempt of a request, home by home.
 
     Raises:
         SceneError: there are no scenes, no such errands are possible in any of them, or a body is
@@ -65,7 +65,7 @@ def plan(request: TeamRequest, run: Path | None, note: Note) -> SynthPlan:
 
 
 def _roomy(found: Survey, request: TeamRequest) -> Survey:
-    """The homes that have starts, things and ends for a team."""
+    """Keep the homes with enough starts, objects and destinations for a team."""
     kept, skipped = dict[str, str](), dict(found.skipped)
     for name, uri in found.scenes.items():
         drawn = draw(load_scene(uri), request.robots, request.errands, 0, tau=request.tau)
@@ -82,7 +82,7 @@ def _roomy(found: Survey, request: TeamRequest) -> Survey:
 
 
 def calls(made: SynthPlan) -> Calls:
-    """Each turn sends all before it again; without tools every turn is an answer."""
+    """Estimate model calls: each turn resends all before it; without tools each is an answer."""
     request = made.request
     turns = request.max_turns
     if request.tools == "none" or request.compact:

@@ -1,19 +1,15 @@
-"""The best plan for several errands, each with one handoff at most.
+"""Optimal team plans for several errands, each with at most one handoff.
 
-A *shape* says who carries what and in which order each robot does its legs; where the handoffs are
-it leaves open. What a shape comes to at all places at once is a few sums over arrays with an axis a
-handoff, so the best of a shape is exact. Leaving an errand out of a shape delays nobody and
-lengthens no way (the triangle inequality over G+), so a shape is never better than any of its parts
-is alone: that is the bound by which shapes are left out.
+An *errand* brings one object to its destination. A *shape* says which robots carry what, and in
+which order each robot does its legs. It leaves the handoff places open. The value of a shape at all
+places is a few sums over arrays with an axis a handoff, so the best of a shape is exact. Removing
+an errand from a shape delays no robot and lengthens no path (triangle inequality over G+). A shape
+is thus never better than any of its parts alone: this is the bound of the search.
 
-Two errands are solved exactly. Three and four are, by branch and bound, if the time allows; else
-the best plan found stands beside a bound. More are a heuristic's (insert each where it costs least,
-take some out and insert them again), beside the same bound: the longest errand alone, or all
-carried metres over the sum of speeds, whichever is more. That one holds for any number of handoffs.
-
-Shapes of plans: who carries what, and in which order each robot does its legs.
-
-Each errand has one handoff at most; where it is a shape leaves open.
+Two errands are solved exactly. Three and four are solved by branch and bound if time allows; else
+the best plan found is returned with a bound. More are solved by a heuristic (insert each where it
+costs least, remove some and insert them again), with the same bound: the longest errand alone, or
+all carried metres over the sum of speeds, whichever is more. It holds for any number of handoffs.
 """
 
 from __future__ import annotations
@@ -52,15 +48,15 @@ from navloom_worlds.teams.team_optimum import (
 )
 
 Hands = tuple[int, ...]
-"""Who carries an errand's object: one robot, or two in turn."""
+"""Carriers of an errand's object: one robot, or two in turn."""
 Step = tuple[int, int, int]
 """(robot, errand, 0 for its first leg or 1 for its second)."""
 Order = tuple[Step, ...]
-"""A shape: its legs, none before one that it waits for."""
+"""Shape: its legs, none before one that it waits for."""
 
 
 def hands_of(order: Order) -> dict[int, Hands]:
-    """By errand, who carries it."""
+    """Return the carriers of each errand in a shape."""
     carried: dict[int, Hands] = {}
     for robot, errand, _ in sorted(order, key=lambda step: step[2]):
         carried[errand] = (*carried.get(errand, ()), robot)
@@ -68,7 +64,7 @@ def hands_of(order: Order) -> dict[int, Hands]:
 
 
 def orders_of(hands: Mapping[int, Hands]) -> Iterator[Order]:
-    """Every shape with these hands: each robot's legs in every order that can be done."""
+    """Yield every shape with the given carriers: all executable leg orders of each robot."""
     steps = [(r, e, part) for e, each in hands.items() for part, r in enumerate(each)]
     robots = sorted({step[0] for step in steps})
     lists = ([*permutations([step for step in steps if step[0] == r])] for r in robots)
@@ -79,7 +75,7 @@ def orders_of(hands: Mapping[int, Hands]) -> Iterator[Order]:
 
 
 def orders_with(order: Order, errand: int, hands: Hands) -> Iterator[Order]:
-    """A shape with one more errand, wherever its robots can fit it in."""
+    """Yield every shape that adds one errand to a shape, at any position of its robots' legs."""
     mine = {r: [step for step in order if step[0] == r] for r in hands}
     others = [step for step in order if step[0] not in hands]
     for places in product(*(range(len(mine[r]) + 1) for r in hands)):
@@ -92,9 +88,9 @@ def orders_with(order: Order, errand: int, hands: Hands) -> Iterator[Order]:
 
 
 def executable(steps: Iterable[Step]) -> Order:
-    """Legs so that none stands before one it waits for, each robot's in the order given.
+    """Sort legs so that none comes before one it waits for, keeping each robot's own order.
 
-    Those that wait for each other in a circle are left out.
+    Legs that wait for each other in a circle are left out.
     """
     lists = defaultdict[int, list[Step]](list)
     for step in steps:
@@ -114,16 +110,16 @@ def executable(steps: Iterable[Step]) -> Order:
 
 
 EXACT_ERRANDS, BOUNDED_ERRANDS = 2, 4
-"""So many are solved exactly, and so many by branch and bound."""
+"""Most errands solved exactly, and most solved by branch and bound."""
 _ROUNDS = 30
-"""How often the heuristic takes errands out again."""
+"""Rounds in which the heuristic removes and reinserts errands."""
 _MOST_AT_ONCE = 1_000_000
-"""Numbers in an array."""
+"""Most numbers in an array."""
 
 
 @dataclass(frozen=True)
 class _Found:
-    """A shape, where its handoffs are (by errand, an index into the places), and its worth."""
+    """Shape, its handoff places (by errand, an index into the places), and its value."""
 
     value: float
     order: Order = ()
@@ -140,20 +136,20 @@ def best_team_plan(
     cap: float | None = None,
     seconds: float = 10.0,
 ) -> TeamBest:
-    """The best plan of a team for its errands; of one errand :func:`best_plan`'s.
+    """Return the best plan of a team for its errands; for one errand that of :func:`best_plan`.
 
     Args:
         scene: the scene.
         robots: the team; its first is robot_1.
-        errands: what is to be brought where.
-        places: where each may be handed over; those of the papers' guards unless given.
-        by: what is to be least; alpha is robot_1's share of ``C_solo`` of all errands.
-        cap: the most metres that a robot may walk.
-        seconds: how long three errands or more are searched.
+        errands: the errands.
+        places: handoff places of each errand; those of the papers' guards unless given.
+        by: measure to minimize; alpha is robot_1's share of ``C_solo`` of all errands.
+        cap: most metres that a robot may travel.
+        seconds: time limit of the search for three errands or more.
 
     Raises:
-        UsageError: no team, no or too many errands, an errand that no robots can do,
-            or a cap that no plan keeps, with the least that one does.
+        UsageError: no team, no or too many errands, an errand that no robots can do, or a cap that
+            no plan keeps, with the least feasible one.
     """
     check_team(robots)
     check_errands(errands)
@@ -165,7 +161,7 @@ def best_team_plan(
     graph = metric_graph(scene)
     alone = [best_plan(scene, robots, *each).value for each in zip(errands, places, strict=True)]
     carried = sum(graph.distance(each.origin, each.end) for each in errands)
-    # What no plan of any number of handoffs comes below.
+    # Lower bounds for any number of handoffs.
     floors: dict[TeamMeasure, float] = {
         "alpha": 0.0,
         "makespan": max(*alone, carried / sum(robot.speed for robot in robots)),
@@ -199,14 +195,14 @@ def _none(search: _Search, cap: float | None, ends: float) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Search:
-    """A team, its errands, and what is known of the parts of shapes.
+    """Search for a team and its errands, with cached values of parts of shapes.
 
     Attributes:
         table: the team; places are the E origins, the E ends, then all handoffs.
         errands: E errands.
-        sites: by errand, the indices of the places where it may be handed over.
-        by: what is to be least.
-        cap: the most metres that a robot may walk.
+        sites: by errand, the indices of its handoff places.
+        by: measure to minimize.
+        cap: most metres that a robot may travel.
         whole: ``C_solo`` of all errands, in metres.
     """
 
@@ -230,7 +226,7 @@ class _Search:
         by: TeamMeasure,
         cap: float | None,
     ) -> _Search:
-        """Put everybody's places into one table."""
+        """Build the search with all places in one table."""
         ends = [*(each.origin for each in errands), *(each.end for each in errands)]
         sites = {place.node: place for each in places for place in each}
         number = {node: len(ends) + i for i, node in enumerate(sites)}
@@ -244,7 +240,7 @@ class _Search:
         )
 
     def best(self, ends: float) -> tuple[_Found, float]:
-        """The best plan and a bound, by the clock's ``ends`` where it may take long."""
+        """Return the best plan and a bound; stop at the clock's ``ends`` if it takes long."""
         many = len(self.errands)
         found = self.heuristic(math.inf if many <= EXACT_ERRANDS else ends)
         if many > BOUNDED_ERRANDS:
@@ -252,7 +248,7 @@ class _Search:
         return self.branch_and_bound(found, math.inf if many <= EXACT_ERRANDS else ends)
 
     def plan(self, found: _Found) -> TeamPlan:
-        """A shape with its handoffs as a plan."""
+        """Return a shape with its handoffs as a plan."""
         places, legs = self.table.places, []
         for robot, errand, part in found.order:
             each = self.errands[errand]
@@ -262,10 +258,10 @@ class _Search:
             legs.append(Leg(self.table.robots[robot].name, each.object, origin, to))
         return TeamPlan(self.table.robots, tuple(legs))
 
-    # --- what a shape is worth ---
+    # --- value of a shape ---
 
     def values(self, order: Order, sites: dict[int, Array | NDArray[np.intp] | int]) -> Array:
-        """A shape, or a part of one, at handoffs that are numbers or arrays that broadcast."""
+        """Return the values of a shape, or a part of one, at handoffs that may be arrays."""
         table, many = self.table, len(self.errands)
         free: list[Array | float] = [0.0] * len(table.robots)
         gone: list[Array | float] = [0.0] * len(table.robots)
@@ -298,7 +294,7 @@ class _Search:
         return np.where(np.isfinite(last), made, math.inf)
 
     def alone(self, errand: int, hands: Hands) -> Array:
-        """One errand by somebody, nothing else asked of them: at each handoff, or () by one."""
+        """Return one errand's values alone: at each handoff, or () for one carrier."""
         key = errand, hands
         if key not in self._alone:
             order = tuple((r, errand, part) for part, r in enumerate(hands))
@@ -307,7 +303,7 @@ class _Search:
         return self._alone[key]
 
     def best_of(self, order: Order, worst: float) -> _Found:
-        """The best handoffs of a shape; only what is below ``worst`` is told right."""
+        """Return a shape's best handoffs; the result is exact only if below ``worst``."""
         hands = hands_of(order)
         axes = {e: each for e, each in hands.items() if len(each) == 2}
         sites = {e: self.sites[e][self.alone(e, each) < worst] for e, each in axes.items()}
@@ -334,10 +330,10 @@ class _Search:
     # --- searching ---
 
     def branch_and_bound(self, found: _Found, ends: float) -> tuple[_Found, float]:
-        """The best of all shapes and a bound, from a plan that is known.
+        """Return the best of all shapes and a bound, starting from a known plan.
 
-        A shape waits in a queue by the best that its parts of ``level`` errands come to; the one
-        that promises most is looked at more closely first.
+        Shapes wait in a queue by the best value of their parts of ``level`` errands. The most
+        promising one is refined first.
         """
         number, many = count(), len(self.errands)
         queue: list[tuple[float, int, int, Order]] = []
@@ -362,14 +358,14 @@ class _Search:
         return found, found.value
 
     def _shapes(self, worst: float, ends: float) -> Iterator[tuple[float, Order]]:
-        """Every shape of which no errand alone and no two, in some order, are too bad.
+        """Yield every shape whose errands, alone and in pairs, are better than ``worst``.
 
         Args:
-            worst: what is too bad.
-            ends: when to stop leaving out pairs.
+            worst: value to beat.
+            ends: clock time from which pairs are no longer tested.
 
         Yields:
-            The worst of those, and the shape.
+            The worst value of those parts, and the shape.
         """
         fit = [self._fit(errand, worst) for errand in range(len(self.errands))]
         pairs = len(fit) > EXACT_ERRANDS
@@ -390,14 +386,14 @@ class _Search:
         yield from grow(0.0, {})
 
     def _pair(self, hands: dict[int, Hands], worst: float) -> float:
-        """What two errands come to at best with these hands, in any order."""
+        """Return the best value of two errands with these carriers, in any order."""
         key = tuple(sorted(hands.items()))
         if key not in self._pairs:
             self._pairs[key] = min(self._part(order, [*hands], worst) for order in orders_of(hands))
         return self._pairs[key]
 
     def _fit(self, errand: int, worst: float) -> list[tuple[float, Hands]]:
-        """Who may carry an errand, and what that comes to alone."""
+        """Return the possible carriers of an errand, and their value for it alone."""
         robots = range(len(self.table.robots))
         found = []
         for hands in (*((r,) for r in robots), *permutations(robots, 2)):
@@ -413,7 +409,7 @@ class _Search:
         return self._parts[part]
 
     def heuristic(self, ends: float) -> _Found:
-        """A good plan: errands put in where they cost least, some taken out and put in again."""
+        """Return a good plan: insert errands at least cost, then remove and reinsert some."""
         many, dice = len(self.errands), random.Random(0)
         least = [
             min((value for value, _ in self._fit(e, math.inf)), default=math.inf)
@@ -427,7 +423,7 @@ class _Search:
         for number in range(_ROUNDS):
             if time.monotonic() > ends:
                 break
-            # Each alone first, in turn, then two at a time.
+            # First each errand in turn, then two at a time.
             out = [number] if number < many else dice.sample(range(many), min(2, many))
             order = tuple(step for step in found.order if step[1] not in out)
             tried = _Found(0.0, order, {e: at for e, at in found.sites.items() if e not in out})
@@ -440,7 +436,7 @@ class _Search:
         return found
 
     def _put_in(self, found: _Found, errand: int, worst: float) -> _Found:
-        """A plan with one more errand, by whom and when it costs least."""
+        """Insert one errand into a plan, with the carriers and order of least cost."""
         best = _Found(math.inf)
         for bound, hands in sorted(self._fit(errand, worst)):
             if bound >= min(best.value, worst):

@@ -1,13 +1,14 @@
-"""A team's plan: robots with bodies, and the legs over which they carry things (CoNavBench 3.1.3).
+"""Team plan: robots with bodies, and the legs on which they carry objects (CoNavBench 3.1.3).
 
-Alone is one leg, Type-A1 and Type-A2 are two, a chain over K handoffs is K + 1. A place is an
-anchor on G+ or any point of a region, so that a plan can be made anew on the way. A robot does its
-legs in the order they stand in; of one object the legs make one way from where it lies to where it
-ends, in whatever order they stand, and each waits for the leg that brings the object.
+A robot alone is one leg, Type-A1 and Type-A2 are two, a chain over K handoffs is K + 1. A place is
+an anchor on G+ or any point of a region, so that a plan can be revised on the way. A robot does its
+legs in the order listed. The legs of one object form one path from its origin to its destination,
+in whatever order they are listed, and each waits for the leg that brings the object.
 
-As JSON a plan is the key ``team`` of a dataset's line, for what phase_2 cannot say: bodies, three
-robots or more, several errands and places that are no assets. A line of two robots without bodies
-has no such key. What is read is untrusted: its form is held first, then every name is looked up.
+As JSON a plan is the key ``team`` of a dataset's line, for what phase_2 cannot express: bodies,
+three robots or more, several errands and places that are no assets. A line of two robots without
+bodies has no such key. JSON is untrusted: its form is validated first, then every name is looked
+up.
 """
 
 from __future__ import annotations
@@ -49,12 +50,12 @@ MOST_LEGS = 100
 
 @dataclass(frozen=True, slots=True)
 class TeamErrand:
-    """One thing to be brought from where it lies to where it belongs.
+    """Errand: one object to be brought from its position to its destination.
 
     Attributes:
-        object: the id of the thing.
-        origin: where it lies.
-        end: where it goes.
+        object: the id of the object.
+        origin: its position.
+        end: its destination.
     """
 
     object: str
@@ -64,15 +65,17 @@ class TeamErrand:
 
 @dataclass(frozen=True)
 class TeamPlan:
-    """Who carries what from where to where; whether bodies get there is not asked here.
+    """Plan of a team: legs that say which robot carries what, from where and to where.
+
+    Passability for bodies is not checked here.
 
     Attributes:
-        robots: the team; one that has no leg stays where it is.
+        robots: the team; a robot without a leg stays at its start.
         legs: in an order in which each robot does its own.
 
     Raises:
         UsageError: no robot or over ``MOST_ROBOTS``, no leg or over ``MOST_LEGS``, two robots of
-            one name, a leg of an unknown robot, legs of an object that make no single way, or
+            one name, a leg of an unknown robot, legs of an object that form no single path, or
             robots that wait for each other.
     """
 
@@ -99,29 +102,29 @@ class TeamPlan:
 
     @cached_property
     def robot_by_name(self) -> dict[str, Robot]:
-        """The robots by name."""
+        """Robots by name."""
         return {robot.name: robot for robot in self.robots}
 
     @cached_property
     def ways(self) -> dict[str, tuple[Leg, ...]]:
-        """Each object's legs in the order it is carried over them; objects as they first occur."""
+        """Legs of each object in the order of travel; objects as they first occur."""
         return {thing: tuple(_in_order(legs)) for thing, legs in self._legs_by_object.items()}
 
     @cached_property
     def errands(self) -> tuple[TeamErrand, ...]:
-        """What the plan comes to, an errand an object."""
+        """Errands that the plan does, one an object."""
         return tuple(
             TeamErrand(thing, way[0].origin, way[-1].to) for thing, way in self.ways.items()
         )
 
     @cached_property
     def handoffs(self) -> tuple[tuple[Leg, Leg], ...]:
-        """Each leg whose ``to`` is another's ``origin``, with that other."""
+        """Pairs of successive legs of one object."""
         return tuple(pair for way in self.ways.values() for pair in pairwise(way))
 
     @cached_property
     def order(self) -> tuple[Leg, ...]:
-        """The legs so that each stands after those it waits for: its robot's and its object's."""
+        """Legs sorted so that each follows those it waits for: its robot's and its object's."""
         brings = {after: before for before, after in self.handoffs}
         done: list[Leg] = []
         left = list(self.legs)
@@ -138,7 +141,7 @@ class TeamPlan:
         return tuple(done)
 
     def schedule(self, scene: Scene) -> Timetable:
-        """The plan in time; its legs stand in ``order``.
+        """Return the plan's timetable; its legs are in ``order``.
 
         Raises:
             UsageError: a body cannot get to a place of its legs.
@@ -155,7 +158,7 @@ class TeamPlan:
 
 
 def check_team(robots: Sequence[Robot]) -> None:
-    """Refuse what is no team.
+    """Raise an error for an invalid team.
 
     Raises:
         UsageError: no robot, over ``MOST_ROBOTS``, or two of one name.
@@ -169,11 +172,11 @@ def check_team(robots: Sequence[Robot]) -> None:
 
 
 def check_errands(errands: Sequence[TeamErrand], places: Sequence[Anchor] = ()) -> None:
-    """Refuse errands that cannot be done beside each other.
+    """Raise an error for errands that conflict with each other.
 
     Args:
-        errands: what is to be brought where.
-        places: where else things are put down.
+        errands: the errands.
+        places: other places where objects are put down.
 
     Raises:
         UsageError: none or over ``MOST_ERRANDS``, two of one object, or an object on which another
@@ -194,13 +197,13 @@ def check_errands(errands: Sequence[TeamErrand], places: Sequence[Anchor] = ()) 
 def make_robot(
     scene: Scene, name: str, start: Anchor | Point3 | str, body: Embodiment | str | None = None
 ) -> Robot:
-    """A robot by names.
+    """Create a robot from names.
 
     Args:
-        scene: where it is.
-        name: what it is called.
+        scene: its scene.
+        name: its name.
         start: a region, an anchor, or a point (x, y, z) in metres.
-        body: its body or that body's name, at whose speed it goes; None passes everywhere at 1 m/s.
+        body: its body or that body's name, which sets its speed; None passes everywhere at 1 m/s.
 
     Raises:
         UsageError: an unknown region, one without viewpoints, or a body that does not drive.
@@ -215,7 +218,7 @@ def make_robot(
 def make_team(
     scene: Scene, starts: Iterable[Anchor], bodies: Sequence[Embodiment | str]
 ) -> tuple[Robot, ...]:
-    """``robot_1``, ... of bodies in turn; of none, they pass everything at 1 m/s."""
+    """Create ``robot_1``, ... with bodies in turn; without bodies they pass everything at 1 m/s."""
     return tuple(
         make_robot(scene, f"robot_{i + 1}", at, bodies[i % len(bodies)] if bodies else None)
         for i, at in enumerate(starts)
@@ -223,7 +226,7 @@ def make_team(
 
 
 def place_on(scene: Scene, place: Anchor | Point3 | str) -> Anchor:
-    """A place of a plan: a region's start, an item by its id, a point, or an anchor as it is.
+    """Return the anchor of a region's start, an item's id, a point, or an anchor itself.
 
     Raises:
         UsageError: there is no such region or item, or it cannot be joined to G+.
@@ -254,16 +257,16 @@ def relay_plan(
     speeds: Speeds = EVEN,
     bodies: Sequence[Embodiment | None] = (None, None),
 ) -> TeamPlan:
-    """A relay of two, or robot_1 alone, as a plan.
+    """Return a relay of two robots, or robot_1 alone, as a plan.
 
     Args:
         task: the single-robot task.
-        choice: the relay; None is robot_1 alone, beside nobody.
-        speeds: how fast the robots go.
+        choice: the relay; None is robot_1 alone.
+        speeds: the robots' speeds.
         bodies: robot_1's and robot_2's.
 
     Raises:
-        UsageError: a name is not there, or has no place on G+.
+        UsageError: a name does not exist, or has no place on G+.
     """
     thing = task.object_item.id
     start, origin, end = task.start_anchor, task.object_anchor, task.end_anchor
@@ -283,9 +286,9 @@ def relay_plan(
 
 
 def relay_choice(plan: TeamPlan, task: RelayTask) -> RelayChoice | None:
-    """The relay that a plan is; None where the papers' keys cannot say it.
+    """Return a plan as a relay; None if the papers' keys cannot express it.
 
-    They say two robots without bodies, one errand, one handoff at an asset, starts in regions.
+    They express two robots without bodies, one errand, one handoff at an asset, starts in regions.
     """
     if len(plan.robots) != 2 or len(plan.legs) != 2 or len(plan.handoffs) != 1:
         return None
@@ -322,7 +325,7 @@ def _check_way(thing: str, legs: Sequence[Leg]) -> None:
     origins, ends = ([getattr(leg, end).node for leg in legs] for end in ("origin", "to"))
     for nodes, what in ((origins, "taken from"), (ends, "brought to")):
         twice = [node for node in nodes if nodes.count(node) > 1]
-        # It may come by a place twice where the order that legs stand in says which time is meant.
+        # It may visit a place twice if the order of its legs makes the path unambiguous.
         if twice and not _follow_on(legs):
             raise UsageError(f"{quoted(thing)} is {what} {quoted(twice[0])} twice.")
     if not set(origins) - set(ends):
@@ -374,7 +377,7 @@ class _Team(Form):
 
 
 def team_record(scene: Scene, plan: TeamPlan) -> dict[str, Any]:
-    """A plan as JSON, in the order of its robots and legs; bodies of the package by their names."""
+    """Return a plan as JSON, in the order of its robots and legs; built-in bodies by name."""
     return {
         "robots": [
             {
@@ -398,11 +401,10 @@ def team_record(scene: Scene, plan: TeamPlan) -> dict[str, Any]:
 
 
 def read_team(scene: Scene, record: Any) -> TeamPlan:
-    """A plan from JSON that anybody may have written.
+    """Return a plan from untrusted JSON.
 
     Raises:
-        UsageError: in one line, what is wrong with its form, a name that is not there, or what
-            makes it no plan.
+        UsageError: in one line, an error of its form, an unknown name, or an invalid plan.
         SceneError: an unknown body.
     """
     form, faults = read_form({"team": record}, "team", _Team)
@@ -425,12 +427,12 @@ def read_team(scene: Scene, record: Any) -> TeamPlan:
 
 
 def plan_faults(scene: Scene, plan: TeamPlan) -> list[Violation]:
-    """What is wrong with a plan in a scene: who does not get where first, then what is carried."""
+    """Return a plan's violations in a scene: unreachable places first, then unknown objects."""
     return [*_out_of_reach(scene, plan), *_no_objects(scene, plan)]
 
 
 def out_of_reach(scene: Scene, plan: TeamPlan) -> Iterator[tuple[Leg, Anchor, Anchor]]:
-    """The legs whose robot does not get somewhere: from where first, and to where."""
+    """Yield each leg whose robot cannot reach a place, with the place before and that place."""
     at = {robot.name: robot.start for robot in plan.robots}
     for leg in plan.order:
         graph = plan.robot_by_name[leg.robot].graph(scene)

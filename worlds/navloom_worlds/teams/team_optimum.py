@@ -1,29 +1,29 @@
-"""The best plan for one errand, exactly: who carries, in which order, over which handoffs.
+"""Optimal team plan for one errand, exact: who carries, in which order, over which handoffs.
 
-Each robot carries once at most. What a plan comes to then depends on the robots used and on where
-the object lies alone, so that dynamic programming over (robots used, place) is exact: of all ways
-to have it lie there, the best is never worse to go on from. For N robots and n places it takes
+Each robot carries at most once. The value of a plan then depends only on the robots used and on the
+object's position, so dynamic programming over (robots used, place) is exact: of all plans that
+bring it there, the best is never worse to continue from. For N robots and n places it takes
 N 2^(N-1) n^2 steps. The recurrence is that of :mod:`navloom.tools.navcraft.schedule`.
 
-What a plan can gain (CoNavBench 3.1.3 has none of it). Ways over G+ keep the triangle inequality,
-d(o, x) + d(x, e) >= d(o, e), so of robots of one speed v that pass the same links
+Bounds on the gain of a plan (not part of CoNavBench 3.1.3). Distances over G+ keep the triangle
+inequality, d(o, x) + d(x, e) >= d(o, e). For robots of one speed v that pass the same links
 
 - no chain ends sooner than the robot that fetches would alone: T_1 = (d(s, o) + d(o, x_1)) / v and
   T_k >= T_(k-1) + d(x_(k-1), x_k) / v, which adds up to (d(s, o) + d(o, e)) / v or more;
 - so no relay ends sooner than the best placed robot alone, and no Type-A2 sooner than robot_1, who
   fetches in it;
-- no further handoff ends sooner: leaving one out, the robot before it walks on over both legs and
-  is there at P_k + d(x_(k-1), x_(k+1)) / v, no later than at T_(k+1). A further robot gains by its
-  own start alone.
+- no further handoff ends sooner: without it, the robot before it travels both legs and is there at
+  P_k + d(x_(k-1), x_(k+1)) / v, no later than at T_(k+1). A further robot gains only by its own
+  start.
 
-Gains are where one of these does not hold: robots that are faster or pass other links, robot_1's
-own metres (alpha), a cap on what a robot walks, and several errands.
+Gains need an exception to one of these: robots that are faster or pass other links, robot_1's own
+metres (alpha), a cap on the metres of a robot, and several errands.
 
-Where helpers may start anywhere (:func:`best_starts`; A.11 of CoNavBench has the planner choose):
-if several could start in one place, each leg would be begun from the start that is best for it, and
-the best plan would be a look-up. So that is solved first: what it comes to is a bound. Where it has
-two helpers start in one place, either the one or the other does not, and both are solved in turn,
-the lower bound first, until a plan needs no place twice: that one is the best.
+Helpers may also start anywhere (:func:`best_starts`; in A.11 of CoNavBench the planner chooses). If
+several could start in one place, each leg would begin from its best start, and the best plan would
+be a look-up. That problem is solved first, and its value is a bound. If two helpers start in one
+place, either of them is banned from it, and both cases are solved in turn, the lower bound first.
+The first plan that uses no start twice is the best.
 """
 
 from __future__ import annotations
@@ -48,28 +48,28 @@ from navloom_worlds.teams.robots import Robot
 from navloom_worlds.teams.team import TeamErrand, TeamPlan, check_team
 
 TeamMeasure = Literal["makespan", "alpha", "metres", "longest"]
-"""``makespan``: seconds until all is done. ``alpha``: what the first robot walks, which carries
-something, over what it would walk alone if it could pass everything. ``metres``: what all walk.
-``longest``: the most metres that one robot walks."""
+"""``makespan``: seconds until all is done. ``alpha``: metres of the first robot, which must carry
+something, over its metres alone if it passed every link. ``metres``: metres of all robots.
+``longest``: the most metres of one robot."""
 LEAST = 1e-9
-"""Seconds or metres: less is the last bits of a sum."""
+"""Tolerance in seconds or metres: smaller differences are rounding errors."""
 Array = NDArray[np.float64]
 Carried = list[tuple[int, int, int]]
-"""The legs of one errand: robot, place, place, as indices into a table."""
+"""Legs of one errand: robot, place, place, as indices into a table."""
 _Step = Callable[[Array, int, NDArray[np.intp]], Array]
 _Found = tuple[float, Carried] | None
 _ORIGIN, _END = 0, 1
-"""Where an errand's own places stand in its table."""
+"""Indices of an errand's own places in its table."""
 
 
 @dataclass(frozen=True)
 class TeamBest:
-    """The best plan there is, or the best that was found.
+    """Best plan, or the best that was found, with a lower bound.
 
     Attributes:
         plan: the plan.
-        value: what it comes to, in what it was asked for.
-        bound: no plan comes to less.
+        value: its value by the requested measure.
+        bound: lower bound on the value of any plan.
     """
 
     plan: TeamPlan
@@ -78,26 +78,26 @@ class TeamBest:
 
     @property
     def exact(self) -> bool:
-        """Whether it is proven that no plan is better."""
+        """True if it is proven that no plan is better."""
         return self.gap <= LEAST
 
     @property
     def gap(self) -> float:
-        """How far it could be from the best, as a share of its own value."""
+        """Largest possible distance from the best, as a share of its own value."""
         return max(0.0, (self.value - self.bound) / self.value) if self.value > 0 else 0.0
 
 
 @dataclass(frozen=True)
 class TeamTable:
-    """What each robot of a team walks between some places.
+    """Travel distances of each robot of a team between some places.
 
     Attributes:
         robots: R robots.
         places: n places.
-        start: (R, n) metres from where each stands.
-        metres: (R, n, n) metres from place to place; ``inf`` where its body does not get there.
+        start: (R, n) metres from each robot's start.
+        metres: (R, n, n) metres from place to place; ``inf`` if its body cannot get there.
         speed: (R,) metres a second.
-        least: (n,) metres from each place to the second of them for who can pass everything.
+        least: (n,) metres from each place to the second of them for a robot that passes everything.
     """
 
     robots: tuple[Robot, ...]
@@ -109,7 +109,7 @@ class TeamTable:
 
 
 def team_table(scene: Scene, robots: Sequence[Robot], places: Sequence[Anchor]) -> TeamTable:
-    """Lay out a team and its places."""
+    """Compute the travel distances of a team between places."""
     known = [*places]
     names = np.array([place.node for place in known])
     same = names[:, None] == names
@@ -130,9 +130,10 @@ def team_table(scene: Scene, robots: Sequence[Robot], places: Sequence[Anchor]) 
 
 
 def handoff_places(scene: Scene, errand: TeamErrand) -> tuple[Anchor, ...]:
-    """Where an errand's object may be handed over, by the papers' guards (CoNavBench 3.1.3).
+    """Return an errand's handoff places by the papers' guards (CoNavBench 3.1.3).
 
-    Every asset with a usable surface that lies neither in the object's own region nor is the end.
+    These are all assets with a usable surface outside the object's own region, except the
+    destination.
     """
     region = scene.item_by_id[errand.object].region if errand.object in scene.item_by_id else None
     anchors = metric_graph(scene).items
@@ -148,7 +149,7 @@ def handoff_places(scene: Scene, errand: TeamErrand) -> tuple[Anchor, ...]:
 
 
 def places_of(errand: TeamErrand, places: Sequence[Anchor]) -> list[Anchor]:
-    """An errand's origin, its end, and the other places, each once."""
+    """Return an errand's origin, its end, and the other places, each once."""
     return list({each.node: each for each in (errand.origin, errand.end, *places)}.values())
 
 
@@ -161,19 +162,20 @@ def best_plan(
     by: TeamMeasure = "makespan",
     cap: float | None = None,
 ) -> TeamBest:
-    """The best plan for one errand, each robot carrying once at most; exact.
+    """Return the best plan for one errand, each robot carrying at most once; exact.
 
     Args:
         scene: the scene.
         robots: the team; its first is robot_1.
-        errand: what is to be brought where.
-        places: where it may be handed over.
-        by: what is to be least. Of plans of equal alpha the one with the least makespan is given.
-        cap: the most metres that a robot may walk.
+        errand: the errand.
+        places: its handoff places.
+        by: measure to minimize. Of plans of equal alpha the one with the least makespan is
+            returned.
+        cap: most metres that a robot may travel.
 
     Raises:
         UsageError: it is no team, no robot gets there, or no plan keeps the cap, with the least
-            cap that one keeps.
+            feasible one.
     """
     check_team(robots)
     table = team_table(scene, robots, places_of(errand, places))
@@ -187,19 +189,19 @@ def best_plan(
 def solve(
     table: TeamTable, by: TeamMeasure, cap: float | None = None, start: Array | None = None
 ) -> _Found:
-    """The best way from the table's first place to its second over the others.
+    """Return the best legs from the table's first place to its second over the others.
 
     Args:
         table: the team; its places are the errand's origin, its end, and handoffs.
-        by: what is to be least; alpha is told in metres.
-        cap: the most metres that a robot may walk.
-        start: (R, n) other starts than the table's, as metres.
+        by: measure to minimize; alpha is returned in metres.
+        cap: most metres that a robot may travel.
+        start: (R, n) metres from other starts than the table's.
 
     Returns:
-        What it comes to and the legs; None where there is no way.
+        The value and the legs; None if there is no solution.
     """
     start = table.start if start is None else start
-    # What a robot walks in all for a leg from row to column; one to where it begins is none.
+    # Total metres of a robot for a leg from row to column; a leg to its own origin is invalid.
     walks = start[:, :, None] + table.metres
     walks[:, range(walks.shape[1]), range(walks.shape[1])] = math.inf
     if cap is not None:
@@ -211,7 +213,7 @@ def solve(
         return _search(walks, lambda at, r, rows: np.maximum(at[:, None], walks[r][rows]), nothing)
     load = None
     if by == "alpha":
-        # The first robot has one leg, so what it may walk is a bound on that leg alone.
+        # The first robot has at most one leg, so its metres bound that leg only.
         most = np.where(np.isfinite(walks), 0.0, math.inf)
         most[0] = walks[0]
         load = _search(
@@ -232,13 +234,13 @@ def solve(
 
 
 def _search(walks: Array, step: _Step, onward: Array, *, must: int = 0) -> _Found:
-    """Dynamic programming over (robots used, place).
+    """Run dynamic programming over (robots used, place).
 
     Args:
         walks: (R, n, n), for its shape.
-        step: of values, a robot and the rows they stand in, the (rows, n) values after its leg.
-        onward: (n,) what is added at least from a place to the end.
-        must: the robots, as bits, that carry something.
+        step: values, a robot and the rows of its origins -> the (rows, n) values after its leg.
+        onward: (n,) lower bound of what is added from a place to the end.
+        must: bits of the robots that have to carry something.
     """
     many, n, _ = walks.shape
     first = np.full(n, math.inf)
@@ -249,7 +251,7 @@ def _search(walks: Array, step: _Step, onward: Array, *, must: int = 0) -> _Foun
             used, values = sum(1 << r for r in team), np.full(n, math.inf)
             for r in team:
                 at = states[used ^ 1 << r]
-                # From where the end is too far already nobody need go on.
+                # Places from which the end is already too far are pruned.
                 rows = np.flatnonzero(at + onward < best - LEAST)
                 if len(rows):
                     np.minimum(values, step(at[rows], r, rows).min(axis=0), out=values)
@@ -263,7 +265,7 @@ def _search(walks: Array, step: _Step, onward: Array, *, must: int = 0) -> _Foun
 
 
 def _backwards(states: dict[int, Array], step: _Step, used: int) -> Iterator[tuple[int, int, int]]:
-    """The legs that led to the end with some robots, the last first."""
+    """Yield the legs that led to the end with the given robots, the last first."""
     place, rows = _END, np.arange(len(states[0]))
     while used:
         columns = {
@@ -278,14 +280,14 @@ def _backwards(states: dict[int, Array], step: _Step, used: int) -> Iterator[tup
 
 
 def as_plan(table: TeamTable, errand: TeamErrand, way: Carried) -> TeamPlan:
-    """Legs by index as a plan of the table's robots."""
+    """Return legs by index as a plan of the table's robots."""
     names, places = [robot.name for robot in table.robots], table.places
     legs = (Leg(names[r], errand.object, places[a], places[b]) for r, a, b in way)
     return TeamPlan(table.robots, tuple(legs))
 
 
 def alone_metres(scene: Scene, robot: Robot, errands: Sequence[TeamErrand]) -> float:
-    """``C_solo`` of errands as they stand: metres of a robot alone, if it passed everything."""
+    """Return ``C_solo``: metres of a robot alone, in the errands' order, passing every link."""
     graph, at, metres = metric_graph(scene), robot.start, 0.0
     for each in errands:
         metres += graph.distance(at, each.origin) + graph.distance(each.origin, each.end)
@@ -294,7 +296,7 @@ def alone_metres(scene: Scene, robot: Robot, errands: Sequence[TeamErrand]) -> f
 
 
 def why_none(table: TeamTable, errand: TeamErrand, cap: float | None) -> str:
-    """Why no plan brings an errand's object, in one line."""
+    """Return a one-line message on why no plan brings an errand's object."""
     least = None if cap is None else solve(table, "longest")
     if least is None:
         end = errand.end.node.removeprefix(ITEM_NODE)
@@ -310,7 +312,7 @@ def why_none(table: TeamTable, errand: TeamErrand, cap: float | None) -> str:
 
 
 def cap_too_small(cap: float, least: float) -> str:
-    """That no plan keeps a cap, in one line, with one that a plan keeps."""
+    """Return a one-line message with the least cap that a plan can keep."""
     return (
         f"No plan keeps each robot within {cap:g} m: the least cap that one keeps is "
         f"{math.ceil(least * 100 - LEAST) / 100:.2f} m."
@@ -318,19 +320,19 @@ def cap_too_small(cap: float, least: float) -> str:
 
 
 MOST_EXACT_STARTS = 3
-"""With so many robots the best starts are proven, however long it takes."""
+"""Most robots for which the best starts are proven, however long it takes."""
 _MOST_TRIED = 200
-"""Choices of starts looked at for larger teams."""
+"""Most choices of starts examined for larger teams."""
 
 
 @dataclass(frozen=True)
 class _Choice:
-    """A best plan under some bans, and where its robots start.
+    """Best plan under some bans, and the starts of its robots.
 
     Attributes:
-        value: what the plan comes to.
+        value: the plan's value.
         way: its legs.
-        starts: by robot that carries, the index of its start; robot_1's is its own and not here.
+        starts: by robot that carries, the index of its start; robot_1's is fixed and not here.
         bans: (robot, start) pairs that are not allowed.
     """
 
@@ -341,7 +343,7 @@ class _Choice:
 
     @property
     def clash(self) -> tuple[int, int, int] | None:
-        """Two robots that start in one place, and the place."""
+        """Two robots with the same start, and the start; None if there are none."""
         seen: dict[int, int] = {}
         for robot, start in self.starts.items():
             if start in seen:
@@ -359,18 +361,18 @@ def best_starts(
     *,
     by: TeamMeasure = "makespan",
 ) -> TeamBest:
-    """The best plan where all but the first robot may start anywhere of some places.
+    """Return the best plan if all but the first robot may choose their starts.
 
-    No two of them start in one place. With at most ``MOST_EXACT_STARTS`` robots the plan is the
-    best there is; of a larger team ``bound`` is a bound, and ``exact`` says whether it is met.
+    No two of them share a start. With at most ``MOST_EXACT_STARTS`` robots the plan is optimal. For
+    a larger team ``bound`` is a lower bound, and ``exact`` says whether it is met.
 
     Args:
         scene: the scene.
-        robots: the team; where the others stand does not count.
-        starts: where they may.
-        errand: what is to be brought where.
-        places: where it may be handed over.
-        by: what is to be least.
+        robots: the team; the starts of all but the first are ignored.
+        starts: possible starts.
+        errand: the errand.
+        places: its handoff places.
+        by: measure to minimize.
 
     Raises:
         UsageError: it is no team, there are fewer starts than robots need, or no robot gets there.
@@ -397,7 +399,7 @@ def best_starts(
 def _search_starts(
     table: TeamTable, freed: Sequence[Array], by: TeamMeasure, *, exact: bool
 ) -> tuple[_Choice, float] | None:
-    """The best choice without a clash, and a bound on all of them."""
+    """Return the best choice without a clash, and a bound on all of them."""
     number = count()
     first = _chosen(table, freed, by, frozenset())
     queue = [(first.value, next(number), first)] if first else []
@@ -423,7 +425,7 @@ def _search_starts(
 def _chosen(
     table: TeamTable, freed: Sequence[Array], by: TeamMeasure, bans: frozenset[tuple[int, int]]
 ) -> _Choice | None:
-    """The best plan where each helper starts where it is nearest to what it takes, but for bans."""
+    """Return the best plan with each helper at its nearest start that is not banned."""
     open_to = [each.copy() for each in freed]
     for robot, start in bans:
         open_to[robot - 1][start] = np.inf
@@ -439,7 +441,7 @@ def _chosen(
 def _untangled(
     table: TeamTable, freed: Sequence[Array], by: TeamMeasure, choice: _Choice
 ) -> _Choice | None:
-    """A choice without clashes: helpers are placed one after the other, in the order they carry."""
+    """Return a choice without clashes: ban one robot of each clash in turn."""
     bans = set(choice.bans)
     while (clash := choice.clash) is not None:
         _, other, start = clash

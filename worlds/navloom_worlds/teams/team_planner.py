@@ -1,24 +1,23 @@
-"""An agent that plans for a team: who carries what, over which handoffs (CoNavBench 3.1.3).
+"""Team planner agent: assigns errands to robots and handoffs (CoNavBench 3.1.3, generalized).
 
-Robots' starts and errands are drawn by the seed. The graph first looks whether any plan does all
-errands: that none does is a finding, not a failure. Otherwise the model proposes legs, asks
-``check_team_plan``, and answers; the answer is held to the same rules, and what is wrong is told
-back. That no plan does it is not believed where one does. With ``compact`` the model chooses a way
-for one errand after the other (:mod:`navloom_worlds.teams.team_planner`), without tools.
+Robots' starts and errands are sampled by the seed. The graph first tests whether any plan does all
+errands. If none does, that is a result, not a failure. Otherwise the model proposes legs, calls
+``check_team_plan``, and answers. The answer is checked by the same rules, and errors are returned
+to the model. A claim that no plan exists is rejected if one does.
 
     START -> survey -> propose, consult, check (navloom.graphs.turns) -> END
                 |
            (no plan) -> END
 
-A team's plan in small choices: for one errand after the other, one of a few ways to do it.
+With ``compact`` the model builds the plan in small choices, without tools: for one errand after the
+other, it picks one of a few assignments. This is for models too small to write whole plans. An
+assignment is one robot, or two and the handoff place. It is shown with the value of the plan so
+far. Ranked assignments have only numbers, the lowest value first; a blind list names some feasible
+ones, sampled and ordered by the seed. Only assignments that are feasible after the earlier choices
+are offered. One after which the next errand is impossible is rejected, and not offered again. The
+result is checked like any other plan.
 
-For models too small to write whole plans. A way is one robot, or two and the place where the thing
-is handed over; it stands beside what the plan so far comes to with it. Ranked ways have numbers
-alone, the least first; a blind list names some that will do, drawn and ordered by the seed. Only
-ways that can be done after those chosen before are offered; a way after which nobody can do the
-next errand is sent back, and not offered again. What is chosen is checked like anyone's plan.
-
-See :mod:`navloom.graphs.navcraft.choices`; source: CoNavBench 3.1.3, made general.
+See :mod:`navloom.graphs.navcraft.choices`.
 """
 
 from __future__ import annotations
@@ -80,20 +79,20 @@ from navloom_worlds.teams.team_task import (
 
 CHOICES_PROMPT = "navcraft_team_choices"
 MOST_WAYS = 6
-"""Ways that are shown of an errand."""
+"""Most assignments shown of an errand."""
 _LONGEST = 200
-"""Characters that are read of a way."""
+"""Most characters read of an assignment."""
 _TEAM_CHOICES_MEASURES = {
     "makespan": ("when all is done", "soonest", "s"),
     "alpha": ("the metres that robot_1 walks", "shortest", "m"),
     "metres": ("the metres that all robots walk", "shortest", "m"),
     "longest": ("the metres of the robot that walks most", "shortest", "m"),
 }
-"""Words for what a plan is measured by, for little of it, and the unit."""
+"""Text for a plan's measure, for a low value, and the unit."""
 
 
 class _Worth(NamedTuple):
-    """A way, and what the plan so far comes to with it."""
+    """Assignment with the value of the plan so far."""
 
     value: float
     makespan_s: float
@@ -102,14 +101,14 @@ class _Worth(NamedTuple):
 
 @dataclass(frozen=True)
 class WayOffer:
-    """What a model is offered to do the next errand by.
+    """Assignments offered to a model for the next errand.
 
     Attributes:
         task: the team and its errands.
-        picked: the ways of the errands before.
-        choices: whether the ways are ranked, or some drawn blindly.
-        seed: draws and orders a blind list.
-        refused: what is not offered again, as :meth:`key` has it.
+        picked: the assignments of the earlier errands.
+        choices: ``ranked``, or ``blind`` for a random sample.
+        seed: samples and orders a blind list.
+        refused: assignments not offered again, as keys of :meth:`key`.
     """
 
     task: TeamTask
@@ -120,18 +119,18 @@ class WayOffer:
 
     @property
     def numbered(self) -> bool:
-        """Whether a way is answered by its number."""
+        """True if the model answers by number."""
         return self.choices == "ranked"
 
     @cached_property
     def errand(self) -> Mapping[str, str]:
-        """The errand: ``object`` and ``to``."""
+        """Next errand: ``object`` and ``to``."""
         told: Mapping[str, str] = self.task.told()["errands"][len(self.picked)]
         return told
 
     @cached_property
     def ways(self) -> dict[str, _Worth]:
-        """The ways, by number or in words."""
+        """Offered assignments, by number or by text."""
         there = [each for each in self._all() if self.key(each.way) not in self.refused]
         if self.numbered:
             ranked = sorted(there, key=lambda each: each[:2])[:MOST_WAYS]
@@ -140,11 +139,11 @@ class WayOffer:
         return {str(each.way): each for each in dice.sample(there, min(MOST_WAYS, len(there)))}
 
     def key(self, way: Way) -> str:
-        """A way after those that were picked, to know it again by."""
+        """Return a key for an assignment after the earlier ones."""
         return json.dumps([*self.picked, way])
 
     def _all(self) -> Iterator[_Worth]:
-        """Each robot alone, each two over their best handoff, or over one drawn blindly."""
+        """Yield each robot alone, and each pair with its best handoff, or with a random one."""
         names = [robot.name for robot in self.task.robots]
         dice = random.Random(f"{self.seed}:{len(self.picked)}:handoffs")
         for name in names:
@@ -160,7 +159,7 @@ class WayOffer:
 
     @cached_property
     def _so_far(self) -> TeamTask:
-        """The errands up to this one; that robot_1 has to carry something is asked of the last."""
+        """Task of the errands up to this one; robot_1 must carry only in the last (alpha)."""
         many, task = len(self.picked) + 1, self.task
         last = many == len(task.errands)
         by = "metres" if task.by == "alpha" and not last else task.by
@@ -173,7 +172,7 @@ class WayOffer:
         return [name for name in dict.fromkeys(found) if name not in ends]
 
     def _worth(self, way: Way) -> Iterator[_Worth]:
-        """What the plan so far comes to; nothing where it cannot be done."""
+        """Yield the assignment with the plan's value so far; nothing if it is infeasible."""
         told = self.task.told()["errands"][: len(self.picked) + 1]
         found = check_team_plan(self._so_far, legs_of(told, [*self.picked, way]))
         if found["valid"]:
@@ -182,7 +181,7 @@ class WayOffer:
             yield _Worth(value, found["makespan_s"], way)
 
     def schema(self, *, constrain: bool) -> dict[str, Any]:
-        """The schema of the answer: a number, or a way in words."""
+        """Return the schema of the answer: a number, or an assignment's text."""
         if self.numbered:
             held: dict[str, Any] = {"enum": [*map(int, self.ways)]} if constrain else {}
             return closed_object({"way": {"type": "integer", **held}}, "team_choice")
@@ -190,7 +189,7 @@ class WayOffer:
 
 
 def way_question(offer: WayOffer, *, constrain: bool) -> tuple[Rendered, dict[str, Any]]:
-    """The question of the next errand, by itself, and the schema of its answer."""
+    """Return the prompt for the next errand, and the schema of its answer."""
     measure, least, unit = _TEAM_CHOICES_MEASURES[offer.task.by]
     rendered = load_prompt(CHOICES_PROMPT).render(
         object=offer.errand["object"],
@@ -206,7 +205,7 @@ def way_question(offer: WayOffer, *, constrain: bool) -> tuple[Rendered, dict[st
 def chosen_way(
     answer: Mapping[str, Any], state: Mapping[str, Any], offer: WayOffer, limits: TurnLimits
 ) -> tuple[list[dict[str, str]] | None, Update]:
-    """The legs, once each errand has its way; else what is asked next, or why not this way."""
+    """Return the legs once every errand is assigned, else the next question or a rejection."""
     named = str(answer.get("way")).strip()[:_LONGEST]
     if named not in offer.ways:
         fault = f"There is no way {quoted(named)}. Answer with one of: {listed([*offer.ways])}."
@@ -239,51 +238,51 @@ _MEASURES = {
 
 
 class Input(TypedDict):
-    """What a caller gives."""
+    """Input of the graph."""
 
     seed: int
-    """Of the robots' starts and the errands; goes into the prompt."""
+    """Seed of the robots' starts and the errands; goes into the prompt."""
 
 
 class State(Input, Choices, total=False):
-    """What a run remembers.
+    """State of a run.
 
     Its result is ``{"phase_1", "team", "verdict", "navloom"}``: robot_1's errand with the keys of
-    A.10.1, the plan, and what it is worth; without ``team`` where no plan does all errands.
+    A.10.1, the plan, and its quality; without ``team`` if no plan does all errands.
     """
 
     picked: Growing[list[Any]]
-    """With ``compact``: the way of each errand, as its robots and where they hand over."""
+    """With ``compact``: the assignment of each errand, as its robots and the handoff place."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Context(TurnLimits):
-    """What does not change during a run."""
+    """Options that stay fixed during a run."""
 
     scene: SceneLike
     """The home, or its URI."""
     model: ModelLike = "builtin/heuristic"
     """The planner, or its ``provider/name``."""
     robots: int = 3
-    """How many there are."""
+    """Number of robots."""
     errands: int = 2
-    """How many things are to be carried."""
+    """Number of objects to be carried."""
     bodies: tuple[str, ...] = ()
-    """Of the robots in turn, by name or as ``FILE.json#NAME``; none: all pass everything."""
+    """Bodies of the robots in turn, by name or as ``FILE.json#NAME``; none: all pass everything."""
     max_metres: float | None = None
-    """The most that a robot may walk."""
+    """Most metres that a robot may travel."""
     by: TeamMeasure = "makespan"
-    """What a plan is measured by."""
+    """Measure of a plan."""
     tools: Literal["check", "library", "none"] = "check"
-    """``check_team_plan``; with it reach and travel times; or none."""
+    """``check_team_plan`` only; with reach and travel_time; or none."""
     tau: int = 2
-    """Hop threshold of 3.1.2, which robot_1's first errand keeps."""
+    """Hop threshold of 3.1.2 for robot_1's first errand."""
     constrain: bool = True
-    """Hold the model to the answer's schema, where its backend can."""
+    """Constrain decoding to the answer's schema, if the model's backend can."""
     compact: bool = False
-    """Ask for one way to do one errand at a time; legs are filled in, and no tools are offered."""
+    """Ask for one errand's assignment at a time; legs are derived, and no tools are offered."""
     choices: Literal["ranked", "blind"] = "ranked"
-    """With ``compact``: ways as they rank, by number, the least first; or some that will do."""
+    """With ``compact``: numbered assignments, the lowest value first; or a blind list."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -304,10 +303,10 @@ def task_of(
     by: TeamMeasure = "makespan",
     tau: int = 2,
 ) -> TeamTask:
-    """The team and its errands that a seed means; arguments as :class:`Context` has them.
+    """Return the team and errands sampled by a seed; arguments as in :class:`Context`.
 
     Raises:
-        UsageError: the scene has too few starts, things or ends, or a body does not drive.
+        UsageError: the scene has too few starts, objects or destinations, or a body does not drive.
     """
     drawn = draw(scene, robots, errands, seed, tau=tau)
     if drawn is None:
@@ -320,7 +319,7 @@ def task_of(
 
 def _task(state: State, context: Context) -> TeamTask:
     scene = scene_of(context.scene)
-    # A few a scene are kept: the steps of one sample share a task and its optimum.
+    # Cached per scene: the steps of one sample share a task and its optimum.
     tasks = per_scene(scene, "team_tasks", lambda: lru_cache(_KEPT)(partial(task_of, scene)))
     return tasks(
         state["seed"],
@@ -334,7 +333,7 @@ def _task(state: State, context: Context) -> TeamTask:
 
 
 def survey(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Look whether any plan does all errands."""
+    """Test whether any plan does all errands; end the run if none does."""
     task = _task(state, runtime.context)
     if task.best is not None:
         return {}
@@ -344,7 +343,7 @@ def survey(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 
 
 def _about(task: TeamTask, tau: int) -> dict[str, Any]:
-    """What was asked, as a line keeps it, and what NavCraft records of the first errand."""
+    """Return the request for a dataset line, and NavCraft's record of the first errand."""
     asked = task.told()
     asked.pop("handoff places")
     first = errand_record(RelayTask(task.scene, *task.first), tau)
@@ -352,7 +351,7 @@ def _about(task: TeamTask, tau: int) -> dict[str, Any]:
 
 
 def _offer(state: State, context: Context) -> WayOffer:
-    # A question and the check of its answer share what is offered.
+    # A question and the check of its answer share the offer.
     offers = per_scene(scene_of(context.scene), "team_offers", lambda: lru_cache(_KEPT)(WayOffer))
     picked = tuple(Way(tuple(robots), over) for robots, over in state.get("picked", []))
     refused = tuple(state.get("refused", []))
@@ -360,7 +359,7 @@ def _offer(state: State, context: Context) -> WayOffer:
 
 
 def ask(state: State, context: Context) -> tuple[Rendered, dict[str, Any]]:
-    """The prompt, and the schema of the answer."""
+    """Return the prompt and the schema of the answer."""
     task = _task(state, context)
     if context.compact:
         return way_question(_offer(state, context), constrain=context.constrain)
@@ -374,14 +373,14 @@ def ask(state: State, context: Context) -> tuple[Rendered, dict[str, Any]]:
         alpha=context.by == "alpha",
     )
     legs = legs_schema(task, constrain=context.constrain)
-    # What was not believed once is not asked for again.
+    # A claim that no plan exists is not offered again once it was rejected.
     believed = _PLAN_EXISTS not in state.get("violations", [])
     schema = closed_object({"legs": {"anyOf": [legs, {"type": "null"}]} if believed else legs})
     return rendered, {"title": "team_plan", **schema}
 
 
 def tools(state: State, context: Context) -> Sequence[BaseTool]:
-    """What the model may call."""
+    """Return the tools that the model may call."""
     if context.tools == "none":
         return ()
     task = _task(state, context)
@@ -401,7 +400,7 @@ def _advice(call: TurnCall, before: list[TurnCall], context: Context) -> str:
 
 
 def check(answer: dict[str, Any], state: State, context: Context) -> dict[str, Any]:
-    """Check an answer; accept it, send it back, or give up."""
+    """Check an answer: accept it, reject it with a message, or give up."""
     task = _task(state, context)
     if context.compact:
         legs, update = chosen_way(answer, state, _offer(state, context), context)
@@ -439,11 +438,11 @@ def _result(legs: list[dict[str, str]], state: State, context: Context) -> dict[
 
 
 def plan_worth(task: TeamTask, legs: list[dict[str, str]]) -> dict[str, Any]:
-    """What a valid plan comes to, beside the best there is.
+    """Return the quality of a valid plan, compared to the best.
 
     Returns:
         ``makespan_s``, ``metres`` of each robot, ``value``, ``best`` and ``bound`` by the task's
-        measure, whether ``best`` is ``exact``, and ``regret``: value over best, less 1; of alpha
+        measure, whether ``best`` is ``exact``, and ``regret``: value over best, less 1; for alpha
         the difference.
     """
     found, best = check_team_plan(task, legs), task.best
@@ -467,13 +466,13 @@ def build_graph(
     """Compile the graph.
 
     Args:
-        checkpointer: where each step is kept; None keeps nothing.
+        checkpointer: stores each step; None stores nothing.
     """
     builder = AgentGraph(State, Context, Input, "navcraft_team")
     builder.add_node("survey", survey)
     add_conversation(builder, Conversation(ask, tools, _failed, _advice, check))
     builder.add_edge(START, "survey")
-    # Where no plan does it there is nothing to ask a model.
+    # If no plan exists, no model is called.
     builder.add_conditional_edges(
         "survey", lambda state: END if state.get("status") else "propose", ["propose", END]
     )
@@ -494,7 +493,7 @@ Places are regions, handoff places, or things, as 'desk in Study_4'."""
 
 
 def team_tools(task: TeamTask, *, constrain: bool = True) -> list[BaseTool]:
-    """``check_team_plan``, and what of the efficiency library fits a team: reach, travel_time.
+    """Return ``check_team_plan``, and the efficiency library's reach and travel_time for a team.
 
     Args:
         task: the team and its errands.
@@ -519,7 +518,7 @@ def team_tools(task: TeamTask, *, constrain: bool = True) -> list[BaseTool]:
         )
         return library.travel_time(task.scene, known(robot), begin, end)
 
-    # Of a field LangChain hands on only what stands in its annotation.
+    # LangChain passes on only the annotation of a field.
     schema = WithJsonSchema(legs_schema(task, constrain=constrain))
     plan: Any = Annotated[list[dict[str, str]], schema]
     return [

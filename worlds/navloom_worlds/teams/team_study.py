@@ -1,14 +1,14 @@
-"""``navloom study teams``: what one robot, two, three and four are worth, by regime.
+"""``navloom study teams``: the benefit of one robot, two, three and four, by regime.
 
-Attempts are drawn in each home and measured in every :class:`Regime`. Each is a line of
-``teams.jsonl``, on disk before the next begins: the same command on the same folder goes on.
-Intervals draw homes, with all their attempts, since errands of one home hang together.
+Attempts are sampled in each home and measured in every :class:`Regime`. Each is a line of
+``teams.jsonl``, written to disk before the next begins: the same command on the same folder
+continues. Confidence intervals resample homes with all their attempts, since errands of one home
+are correlated.
 
-A *regime* says who carries what under which limits. Every attempt draws robots' starts and errands
-once, and a team of N is the first N of these robots, so that teams of different sizes are held
-against each other on the same errands. Every plan is the best there is
-(:mod:`navloom_worlds.teams.team_optimum`, :mod:`navloom_worlds.teams.several_errands`), or says how
-far it may be from it; no agent is asked.
+A *regime* says who carries what under which limits. Every attempt samples robots' starts and
+errands once, and a team of N is the first N of these robots. Teams of different sizes are thus
+compared on the same errands. Every plan is optimal (:mod:`navloom_worlds.teams.team_optimum`,
+:mod:`navloom_worlds.teams.several_errands`), or has a bound on its gap; no agent is called.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ ROBOT_1 = "robot_1"
 
 @dataclass(frozen=True, slots=True)
 class Regime:
-    """Who carries what, under which limits.
+    """Regime: errands, bodies and limits of a team.
 
     Attributes:
-        name: what it is called.
-        words: what is so in it.
-        errands: how many things are carried.
+        name: its name.
+        words: its description.
+        errands: number of objects carried.
         bodies: of the robots in turn; none: the papers' robots, which pass everything at 1 m/s.
-        cap: the most that a robot may walk, as a share of what robot_1 would walk alone.
+        cap: most metres of a robot, as a share of what robot_1 would travel alone.
     """
 
     name: str
@@ -61,33 +61,33 @@ class Regime:
     cap: float | None = None
 
     def fits(self, scene: Scene) -> bool:
-        """Whether the scene can tell: of bodies only where some link says how wide it is."""
+        """Check whether the regime applies: bodies need a scene with known link widths."""
         return not self.bodies or any(link.width is not None for link in scene.links)
 
 
 def measured(scene: Scene, drawn: Drawn, regime: Regime, *, seconds: float) -> list[dict[str, Any]]:
-    """What teams of one robot, of two, ... come to in a regime.
+    """Measure teams of one robot, of two, ... in a regime.
 
     Args:
         scene: the scene.
-        drawn: the attempt; of its errands the regime's first so many are carried.
-        regime: who and what.
-        seconds: how long three errands or more are searched.
+        drawn: the attempt; the regime uses its first errands.
+        regime: the regime.
+        seconds: time limit of the search for three errands or more.
 
     Returns:
-        A record a team size, in ``robots``. ``done``: whether a plan does it. Of the quickest plan:
+        A record a team size, in ``robots``. ``done``: whether a plan exists. Of the quickest plan:
         ``makespan_s``, ``handoffs``, ``used`` (robots that carry). ``best_alone_s``: the quickest
-        that one robot of this team does it alone. ``alone_s``: what robot_1 would take alone if it
-        passed everything, in the best order. ``load``: robot_1's least metres, in a plan in which
-        it carries something, over its metres alone; ``absence``: in that plan, the seconds from
-        when it has to leave to when it is done, over ``alone_s``. ``longest``: the least that the
-        robot that walks most can walk, with no cap, over robot_1's metres alone. ``gap``: how far
-        any of these may be from the best. None: there is no such plan.
+        time of a single robot of this team. ``alone_s``: time of robot_1 alone if it passed every
+        link, in the best order. ``load``: robot_1's least metres, in a plan in which it carries
+        something, over its metres alone; ``absence``: in that plan, the seconds from when it has
+        to leave to when it is done, over ``alone_s``. ``longest``: the least possible metres of
+        the robot that travels most, with no cap, over robot_1's metres alone. ``gap``: largest
+        possible gap of any of these to the best. None: there is no such plan.
     """
     errands = drawn.errands[: regime.errands]
     places = [handoff_places(scene, each) for each in errands]
     robots = make_team(scene, drawn.starts, regime.bodies)
-    # What robot_1 walks for all alone, in the best order, if it passed everything.
+    # Metres of robot_1 alone for all errands, in the best order, if it passed every link.
     free = Robot(ROBOT_1, robots[0].start)
     whole = best_team_plan(scene, [free], errands, [()] * len(errands), by="metres").value
     cap = None if regime.cap is None else regime.cap * whole
@@ -129,10 +129,10 @@ def measured(scene: Scene, drawn: Drawn, regime: Regime, *, seconds: float) -> l
 
 
 def sooner(record: dict[str, Any]) -> bool | None:
-    """Whether a team is done before the best placed of its robots would be alone.
+    """Check whether a team finishes before the best placed of its robots would alone.
 
-    Of robots of one speed that pass the same links, with one errand, none is (the proof stands in
-    :mod:`navloom_worlds.teams.team_optimum`). None where it is not done, or nobody could alone.
+    For robots of one speed that pass the same links, with one errand, none does (proof in
+    :mod:`navloom_worlds.teams.team_optimum`). None if it is not done, or no robot could alone.
     """
     if record["makespan_s"] is None or record["best_alone_s"] is None:
         return None
@@ -140,7 +140,7 @@ def sooner(record: dict[str, Any]) -> bool | None:
 
 
 def _absence(scene: Scene, plan: TeamPlan) -> float:
-    """Seconds from when robot_1 has to leave to when it is done; leaving then delays nobody."""
+    """Return seconds from robot_1's latest departure that delays nobody until it is done."""
     legs = [each for each in plan.schedule(scene).legs if each.leg.robot == plan.robots[0].name]
     return legs[-1].ends - legs[0].waits
 
@@ -153,18 +153,18 @@ _MEANS = ("done", "seconds", "load", "absence", "longest", "handoffs")
 
 @dataclass(frozen=True, kw_only=True)
 class TeamStudy:
-    """What the study is of.
+    """Settings of the study.
 
     Attributes:
-        spec: which homes.
+        spec: the homes.
         n: attempts a home.
-        homes: only the first so many homes; None for all.
+        homes: use only this many homes, from the first on; None for all.
         robots: of the largest team.
         errands: of the regime of several errands.
         bodies: of the robots in turn, in the regime of bodies.
-        cap: in the regime of capped metres, the most that a robot may walk, as a share of what
-            robot_1 would walk alone.
-        seconds: how long three errands or more are searched, each time.
+        cap: in the regime of capped metres, most metres of a robot, as a share of what robot_1
+            would travel alone.
+        seconds: time limit of each search for three errands or more.
         seed: of starts and errands.
 
     Raises:
@@ -202,7 +202,7 @@ class TeamStudy:
 
     @property
     def regimes(self) -> tuple[Regime, ...]:
-        """In which regimes teams are held against each other."""
+        """Regimes in which teams are compared."""
         bodies = ", ".join(self.bodies)
         return (
             Regime("equal robots", "one errand, robots that pass everything at 1 m/s"),
@@ -221,20 +221,20 @@ class TeamStudy:
 
 
 def study_teams(asked: TeamStudy, out: Path, display: Display | None = None) -> list[Table]:
-    """Measure every attempt, and table each regime.
+    """Measure every attempt, and return a table for each regime.
 
     Args:
         asked: homes, attempts, regimes.
         out: the study's folder.
-        display: is told how far it is; nobody unless given.
+        display: shows progress; none unless given.
 
     Returns:
-        A table a regime, a row a team size; ``out/report.json`` has them too. The first one's
-        ``record`` holds all for programs.
+        A table a regime, a row a team size; also in ``out/report.json``. The first one's ``record``
+        holds all results for programs.
 
     Raises:
         RunError: ``out`` holds something else, another study, or cannot be written.
-        SceneError: in no home of ``spec`` an attempt can be drawn.
+        SceneError: no home of ``spec`` has an attempt.
     """
     check_free(out)
     make_folder(out)
@@ -262,7 +262,7 @@ def study_teams(asked: TeamStudy, out: Path, display: Display | None = None) -> 
 def _measure_all(
     asked: TeamStudy, uris: Sequence[str], lines: LineFile, display: Display
 ) -> list[str]:
-    """Write the lines that are not there yet; which homes are left out, and why, is returned."""
+    """Write the missing lines; return the homes left out, with the reasons."""
     tally, left_out = Tally(), []
     display.start(len(uris) * asked.n, len(lines.ids))
     try:
@@ -298,7 +298,7 @@ def _measure_all(
 
 
 def _claimed(asked: TeamStudy, out: Path) -> bytes:
-    """Say whose folder it is; the key of its lines."""
+    """Claim the folder for this study, and return the key of its lines."""
     told = {"version": package_version("navloom"), **asdict(asked)}
     data = json.dumps(told, indent=1).encode() + b"\n"
     path = out / ASKED
@@ -325,17 +325,18 @@ def _claimed(asked: TeamStudy, out: Path) -> bytes:
 def regime_rows(
     lines: Sequence[dict[str, Any]], regime: Regime, robots: int
 ) -> list[dict[str, Any]]:
-    """What teams of each size come to over all attempts.
+    """Return the results of each team size over all attempts.
 
     Args:
         lines: the study's.
-        regime: which.
+        regime: the regime.
         robots: of the largest team.
 
     Returns:
-        A record a team size, none where no scene can tell: ``robots``, ``attempts``; means with
-        their intervals of ``done``, ``seconds`` (of those that are done, over robot_1's alone),
-        ``load``, ``absence``, ``longest``, ``handoffs``; ``proven`` and ``sooner`` as (hits, of).
+        A record a team size, none if the regime applies to no scene: ``robots``, ``attempts``;
+        means with their intervals of ``done``, ``seconds`` (of done attempts, over robot_1's
+        alone), ``load``, ``absence``, ``longest``, ``handoffs``; ``proven`` and ``sooner`` as
+        (hits, of).
     """
     lines = [line for line in lines if regime.name in line["regimes"]]
     told = [line["regimes"][regime.name] for line in lines]
@@ -349,7 +350,7 @@ def regime_rows(
             each["seconds"] = each["makespan_s"] and each["makespan_s"] / each["alone_s"]
         known = [each for each in map(sooner, at) if each is not None]
         done = [each for each in at if each["done"]]
-        # Programs read 0 and 1 as numbers, and so do means.
+        # 0 and 1, so that the share done is a mean.
         table = columns_of([{**each, "done": int(each["done"])} for each in at], _MEANS)
         rows.append(
             {
@@ -405,7 +406,7 @@ def _table(regime: Regime, rows: Sequence[dict[str, Any]]) -> Table:
 
 
 def _bars(found: dict[str, list[dict[str, Any]]]) -> list[Bars]:
-    """Of each regime, what a team needs in seconds, as bars."""
+    """Return bar charts of a team's seconds, one a regime."""
     return [
         Bars(
             title=f"Seconds of the quickest plan: {name}",

@@ -1,8 +1,8 @@
-"""What a team is asked to do, in the names that agents read, and what a plan of theirs comes to.
+"""Team task: robots and errands in the names that agents read, and checks of agents' plans.
 
-Robots' starts and errands are drawn by a seed (:func:`draw`). Things and places go by a name and a
-region, as ``desk in Study_4``. Of a plan the first thing that is wrong is said, a leg out of its
-robot's reach before all else.
+Robots' starts and errands are sampled by a seed (:func:`draw`). Items and places are named by name
+and region, as ``desk in Study_4``. A check reports a plan's first error; unreachable places come
+before all others.
 """
 
 from __future__ import annotations
@@ -48,18 +48,18 @@ from navloom_worlds.teams.team_optimum import (
 )
 
 PLAN, NO_PLAN = "plan", "no plan"
-"""Verdicts: legs were accepted, or no plan does all errands."""
+"""Verdicts: a plan was accepted, or no plan does all errands."""
 LEG_KEYS = ("robot", "object", "from", "to")
 _TOLERANCE = 2e-6
-"""How far a recorded figure, which is rounded, may be from the right one."""
+"""Tolerance of recorded figures, which are rounded."""
 
 
 class Way(NamedTuple):
-    """Who carries an errand's object.
+    """Assignment of an errand: the robots that carry its object.
 
     Attributes:
         robots: one, or two in turn.
-        over: the place where the first of two puts it down.
+        over: the handoff place of two.
     """
 
     robots: tuple[str, ...]
@@ -70,9 +70,9 @@ class Way(NamedTuple):
 
 
 def legs_of(errands: Sequence[Mapping[str, str]], ways: Sequence[Way]) -> list[dict[str, str]]:
-    """The legs of ways, one an errand: all first halves stand before second ones.
+    """Return the legs of assignments, one an errand: all first halves before second ones.
 
-    So nobody waits for who waits for them.
+    In this order no robot waits for one that waits for it.
 
     Args:
         errands: each ``object`` and ``to``, by names.
@@ -90,16 +90,16 @@ def legs_of(errands: Sequence[Mapping[str, str]], ways: Sequence[Way]) -> list[d
 
 @dataclass(frozen=True, eq=False)
 class TeamTask:
-    """A team and its errands.
+    """Team task: a team and its errands.
 
     Attributes:
         scene: the scene.
         robots: the team; its first is robot_1.
-        regions: where each starts.
-        errands: what is to be brought where.
-        cap: the most metres that a robot may walk; None: any.
-        by: what a plan is measured by.
-        seconds: how long the best plan for three errands or more is sought.
+        regions: start region of each.
+        errands: the errands.
+        cap: most metres that a robot may travel; None: any.
+        by: measure of a plan.
+        seconds: time limit of the search for the best plan of three errands or more.
     """
 
     scene: Scene
@@ -112,37 +112,37 @@ class TeamTask:
 
     @cached_property
     def things(self) -> dict[str, TeamErrand]:
-        """The errands by the names of their objects."""
+        """Errands by the names of their objects."""
         return {self.name_of(each.object): each for each in self.errands}
 
     @cached_property
     def handoffs(self) -> tuple[tuple[Anchor, ...], ...]:
-        """Where each errand's object may be handed over (CoNavBench 3.1.3)."""
+        """Handoff places of each errand (CoNavBench 3.1.3)."""
         return tuple(handoff_places(self.scene, each) for each in self.errands)
 
     @cached_property
     def places(self) -> dict[str, Anchor]:
-        """Every place that a leg may name: where things lie and belong, and the handoffs."""
+        """Places that a leg may name: objects' positions and destinations, and handoff places."""
         ends = [*(each.origin for each in self.errands), *(each.end for each in self.errands)]
         found: dict[str, Anchor] = {}
         for anchor in (*ends, *(place for each in self.handoffs for place in each)):
-            # Of things of one name in one region, the first is meant.
+            # A name shared within a region refers to the first item.
             found.setdefault(self.name_of(anchor.node.removeprefix("item ")), anchor)
         return found
 
     def name_of(self, item: str) -> str:
-        """How an agent calls a thing."""
+        """Return an item's name for agents."""
         thing = self.scene.item_by_id[item]
         return f"{thing.prompt_name}{IN}{thing.region}"
 
     @cached_property
     def best(self) -> TeamBest | None:
-        """The best plan there is, or a good one beside a bound; None where there is none."""
+        """Best plan, or a good one with a bound; None if there is none."""
         return self._best[0]
 
     @property
     def why_none(self) -> str:
-        """Why no plan does it, in one line; empty where one does."""
+        """One-line reason why no plan exists; empty if one does."""
         return self._best[1]
 
     @cached_property
@@ -157,7 +157,7 @@ class TeamTask:
         return found, ""
 
     def told(self) -> dict[str, Any]:
-        """The task as a prompt shows it."""
+        """Return the task as a prompt shows it."""
         errands = [
             {"object": name, "to": self.name_of(each.end.node.removeprefix("item "))}
             for name, each in self.things.items()
@@ -180,7 +180,7 @@ class TeamTask:
 
     @cached_property
     def first(self) -> Errand:
-        """The first errand as robot_1's own, by names."""
+        """First errand as robot_1's own, by names."""
         first, item = self.errands[0], self.scene.item_by_id
         thing, end = item[first.object], item[first.end.node.removeprefix("item ")]
         return Errand(
@@ -189,14 +189,14 @@ class TeamTask:
 
     @cached_property
     def phase_1(self) -> dict[str, Any]:
-        """The same with the keys of A.10.1."""
+        """First errand with the keys of A.10.1."""
         path = shortest_path(self.scene, self.first)
         made: dict[str, Any] = errand_answer(self.first, path)["phase_1"]
         return made
 
 
 def legs_schema(task: TeamTask, *, constrain: bool) -> dict[str, Any]:
-    """The JSON schema of legs; names are those of the task where it is held."""
+    """Return the JSON schema of legs; with ``constrain`` names are limited to the task's."""
 
     def name(known: Sequence[str]) -> dict[str, Any]:
         return {"type": "string", "enum": [*known]} if constrain else {"type": "string"}
@@ -212,10 +212,10 @@ def legs_schema(task: TeamTask, *, constrain: bool) -> dict[str, Any]:
 
 
 def read_legs(task: TeamTask, legs: Any) -> TeamPlan:
-    """A plan from what an agent wrote.
+    """Return a plan from an agent's legs.
 
     Raises:
-        UsageError: in one line, a name that is not there, or what makes it no plan.
+        UsageError: in one line, an unknown name, or an invalid plan.
     """
     if not isinstance(legs, list) or not 1 <= len(legs) <= MOST_LEGS:
         raise UsageError(f"legs must be a list of 1 to {MOST_LEGS} legs.")
@@ -241,7 +241,7 @@ def read_legs(task: TeamTask, legs: Any) -> TeamPlan:
         errand = task.things[said["object"]]
         begin, end = task.places[said["from"]], task.places[said["to"]]
         if begin.node == end.node:
-            # Of an agent's own leg in its own words: a plan would name the thing by its id.
+            # Checked here, since an error of the plan would name the object by its id.
             raise UsageError(
                 f"Leg {number} takes the {said['object']} nowhere: its from and to are one place."
             )
@@ -250,17 +250,16 @@ def read_legs(task: TeamTask, legs: Any) -> TeamPlan:
 
 
 def check_team_plan(task: TeamTask, legs: Any) -> dict[str, Any]:
-    """Whether a plan can be done, and what it comes to.
+    """Check whether a plan is feasible, and return its values.
 
     Args:
         task: the team and its errands.
         legs: the plan: ``robot``, ``object``, ``from`` and ``to`` of each leg, by names.
 
     Returns:
-        ``valid``; where it is not, ``error``, one line, and where a body does not get somewhere
-        whose (``robot``), for what (``object``), and where (``place``). Where it is:
-        ``makespan_s``, ``metres`` of each robot, ``legs`` with ``takes_s``, ``ends_s``,
-        ``waits_s``, and the measure's name and ``value``.
+        ``valid``. If False: ``error``, one line, and for an unreachable place the ``robot``, the
+        ``object`` and the ``place``. If True: ``makespan_s``, ``metres`` of each robot, ``legs``
+        with ``takes_s``, ``ends_s``, ``waits_s``, and the measure's name and ``value``.
     """
     try:
         plan = read_legs(task, legs)
@@ -299,7 +298,7 @@ def check_team_plan(task: TeamTask, legs: Any) -> dict[str, Any]:
 
 
 def walked(plan: TeamPlan, timetable: Timetable) -> dict[str, float]:
-    """Metres that each robot walks in a plan."""
+    """Return the metres that each robot travels in a plan."""
     metres = dict.fromkeys((robot.name for robot in plan.robots), 0.0)
     for each in timetable.legs:
         robot = plan.robot_by_name[each.leg.robot]
@@ -308,7 +307,7 @@ def walked(plan: TeamPlan, timetable: Timetable) -> dict[str, float]:
 
 
 def plan_value(task: TeamTask, timetable: Timetable, metres: Mapping[str, float]) -> float:
-    """What a plan comes to by the task's measure, in seconds, metres, or as a share for alpha."""
+    """Return a plan's value by the task's measure: seconds, metres, or a share for alpha."""
     if task.by == "makespan":
         return timetable.makespan_s
     if task.by == "metres":
@@ -320,13 +319,13 @@ def plan_value(task: TeamTask, timetable: Timetable, metres: Mapping[str, float]
 
 
 def wrong_figures(scene: Scene, plan: TeamPlan, said: Mapping[str, Any]) -> Iterator[str]:
-    """Which of a plan's recorded figures are not so, in words.
+    """Yield a message for each recorded figure of a plan that is wrong.
 
     Args:
         scene: the scene.
-        plan: the plan, whose bodies get everywhere.
-        said: what is recorded: any of ``makespan_s``, ``metres``, ``cap``, ``by``, ``value``,
-            ``best``, ``exact``, ``regret``; what is not there is not asked.
+        plan: the plan, without unreachable places.
+        said: the record: any of ``makespan_s``, ``metres``, ``cap``, ``by``, ``value``, ``best``,
+            ``exact``, ``regret``; missing ones are not checked.
     """
     by = said.get("by", "makespan")
     if by not in get_args(TeamMeasure):
@@ -353,7 +352,7 @@ def wrong_figures(scene: Scene, plan: TeamPlan, said: Mapping[str, Any]) -> Iter
 def wrong_team(
     scene: Scene, errand: Errand, record: Any, rest: Mapping[str, Any]
 ) -> Iterator[Violation]:
-    """What is wrong with a line's plan and its figures, and whether phase_1 is one of its errands.
+    """Yield violations of a dataset line's plan and figures, and of phase_1 as one of its errands.
 
     Args:
         scene: the scene.
@@ -388,7 +387,7 @@ def _same(said: Any, right: float) -> bool:
 
 
 def _check_errands(task: TeamTask, plan: TeamPlan) -> None:
-    """That everything is brought where it belongs, over places where things may be handed over."""
+    """Raise an error unless every object reaches its destination over allowed handoffs."""
     for name, errand in task.things.items():
         way = plan.ways.get(errand.object)
         end = task.name_of(errand.end.node.removeprefix("item "))
@@ -409,7 +408,7 @@ def _check_errands(task: TeamTask, plan: TeamPlan) -> None:
 
 
 def _whose(task: TeamTask, plan: TeamPlan) -> dict[str, Any]:
-    """The first robot that does not get where it has to, for what, and where that is."""
+    """Return the first unreachable place of a plan, with its robot and object."""
     for leg, _, to in out_of_reach(task.scene, plan):
         place = task.name_of(to.node.removeprefix("item "))
         return {"robot": leg.robot, "object": task.name_of(leg.object), "place": place}
@@ -417,17 +416,17 @@ def _whose(task: TeamTask, plan: TeamPlan) -> dict[str, Any]:
 
 
 _TRIES = 300
-"""Draws of an attempt before its scene is given up."""
+"""Most samples of an attempt before its scene is given up."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """An attempt.
+    """Sampled attempt.
 
     Attributes:
-        regions: where robots start, the first robot_1's; all different.
-        starts: the same as places.
-        errands: what is to be carried.
+        regions: start regions of the robots, the first robot_1's; all different.
+        starts: their anchors.
+        errands: the errands.
     """
 
     regions: tuple[str, ...]
@@ -438,22 +437,23 @@ class Drawn:
 def draw(
     scene: Scene, robots: int, errands: int, seed: int, attempt: int = 0, *, tau: int | None = None
 ) -> Drawn | None:
-    """Starts and errands of an attempt, the same for the same seed whatever else is asked.
+    """Sample the starts and errands of an attempt, reproducible by the seed.
 
-    A thing and its end lie in different regions, a robot that passes everything gets to all of
-    them, the end can hold the thing, each is drawn once, and no two of them go by one name.
+    An object and its destination are in different regions, and a robot that passes every link
+    reaches all of them. The destination can hold the object. Each item is used once, and no two
+    share a name.
 
     Args:
         scene: the scene.
-        robots: how many.
-        errands: how many.
+        robots: number of robots.
+        errands: number of errands.
         seed: of the run, or of the sample.
-        attempt: in the scene.
-        tau: hops that each leg of robot_1's way through the first errand has at least, as an errand
-            of NavCraft's (A.10); any unless given.
+        attempt: its number in the scene.
+        tau: least number of hops of each leg of robot_1's path through the first errand, as for a
+            NavCraft errand (A.10); any unless given.
 
     Returns:
-        The attempt; None where the scene has too few starts, things or ends.
+        The attempt; None if the scene has too few starts, objects or destinations.
     """
     graph = metric_graph(scene)
     at = sorted(graph.starts)
@@ -476,7 +476,7 @@ def draw(
     if tau is not None and not triples:
         return None
     for _ in range(_TRIES):
-        # Starts first, so that more errands leave them as they are.
+        # Starts are sampled first, so that they do not depend on the number of errands.
         regions = dice.sample(at, robots)
         things, ends = (dice.sample(kinds[kind], errands) for kind in ("object", "asset"))
         if triples:
@@ -509,14 +509,14 @@ def draw(
 def _first_errand(
     scene: Scene, dice: random.Random, triple: tuple[str, str, str], kinds: dict[str, list[str]]
 ) -> tuple[str, str, str] | None:
-    """A start, a thing and an end that are a task of NavCraft's; None where a draw gives none."""
+    """Return a start, an object and a destination that form a NavCraft task, or None."""
     start, target, end = triple
     things = [x.id for x in scene.items_in(target, "object") if x.id in kinds["object"]]
     ends = [x.id for x in scene.items_in(end, "asset") if x.id in kinds["asset"]]
     if not things or not ends:
         return None
     thing, asset = (scene.item_by_id[dice.choice(each)].prompt_name for each in (things, ends))
-    # Of things of one name a task means those that add least to its way.
+    # Among items of one name a task uses those that add least to its path.
     task = RelayTask(scene, start, target, thing, end, asset)
     found = task.object_item.id, task.end_item.id
     return (start, *found) if found[0] in things and found[1] in ends else None
