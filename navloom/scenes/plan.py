@@ -187,7 +187,7 @@ class Sheet:
         Raises:
             UsageError: resvg-py is not installed.
             OSError: it cannot be written there.
-            ValueError: its ending is no picture's.
+            ValueError: its ending is no image format.
         """
         file = Path(path)
         ending = file.suffix.casefold()
