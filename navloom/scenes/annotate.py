@@ -1,6 +1,6 @@
 """Region annotation: label viewpoints with regions by nearby labelled objects (CoNavBench 3.1.1).
 
-    voting ──> consensus ──> contiguity ──> (typing of Unknown regions: graphs/room_typing.py)
+    voting ──> consensus ──> contiguity ──> (typing of Unknown regions: graphs/annotation)
 
 The three stages are pure functions over arrays. :func:`annotate` runs all three on a scene. A class
 is a region of the scene, not a room type: the paper's figure speaks of ``5-Kitchen``. Where the

@@ -1,8 +1,8 @@
 """Scenes of the CapNav benchmark: named nodes and the edges between them.
 
 A folder holds ``graphs/ID-graph.json`` (nodes with name, description and position; edges) and,
-beside it, ``traverse/`` and ``qa/``, which :mod:`navloom_worlds.motion` and
-:mod:`navloom.evals.capnav.rules` read. A node becomes a region and one viewpoint, an edge a link
+beside it, ``traverse/`` and ``qa/``, which :mod:`navloom.scenes.formats.annotated` and
+:mod:`navloom.evals.capnav.data` read. A node becomes a region and one viewpoint, an edge a link
 and an edge of the navigation graph. The file has no storeys, boxes or items. Positions are an
 annotator's markers in the file's own axes, taken as y up.
 """
