@@ -1,11 +1,11 @@
-"""What homes are furnished with: kinds of things, their sizes, and where and how they stand.
+"""Furniture catalogue: the kinds of items in generated homes, their sizes and placement rules.
 
-The words are data, in ``catalogue_assets.yaml`` and ``catalogue_objects.yaml`` beside this file,
-whose comments say what each key means. Written by hand from common knowledge of homes. What is
-wrong in them is said at load, in one line: an unknown key or word, a name that the lexicon takes
-for something else, a thing that no room, no wall and no furniture of the catalogue has a place for.
+The data are in ``catalogue_assets.yaml`` and ``catalogue_objects.yaml`` beside this file, whose
+comments define each key. They were written by hand from common knowledge of homes. Loading rejects
+errors in one line: an unknown key or word, a name that the lexicon classifies differently, an item
+that no room, no wall and no furniture of the catalogue has a place for.
 
-Files that ``NAVLOOM_CATALOGUE`` names add kinds of one's own, drawn by mesh files of one's own.
+Files named by ``NAVLOOM_CATALOGUE`` add a user's own kinds of items, drawn from mesh files.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ Shape = Literal[
     "shelf", "shoe", "shower", "sink", "sofa", "stool", "stove", "table", "toilet", "tool", "toy",
     "vehicle",
 ]  # fmt: skip
-"""What a body is built as, for those who make meshes: a fixed vocabulary."""
+"""Shapes from which meshes are built: a fixed vocabulary."""
 Place = Literal[
     "wall", "corner", "middle", "window", "beside", "front", "facing", "around", "at", "upon",
     "hung", "ceiling", "curtain", "run", "floor", "under", "door",
 ]  # fmt: skip
-"""How a thing stands; the catalogue's own comments say what each word means."""
+"""Placement rule of an item; the catalogue's comments define each word."""
 RoomKey = Literal[
     "bedroom", "bathroom", "toilet", "kitchen", "dining", "living", "office", "laundry", "closet",
     "hallway", "garage", "nursery", "balcony", "media", "gym", "library", "lounge", "pantry",
@@ -52,19 +52,19 @@ _OF_TYPE: dict[str, RoomKey] = _ROOMS["keys"]
 _OWN_WORDS: dict[str, tuple[RoomKey, ...]] = {
     word: tuple(keys) for word, keys in _ROOMS["own_words"].items()
 }
-"""Kinds of rooms that the paper's types do not tell apart."""
+"""Room kinds that the paper's types do not distinguish."""
 ALONE: tuple[Place, ...] = (
     "wall", "corner", "middle", "window", "hung", "ceiling", "curtain", "run", "floor", "under",
     "door",
 )  # fmt: skip
-"""Places that need no other thing."""
+"""Placement rules that need no other item."""
 CLASSES = (
     "wood", "metal", "fabric", "leather", "ceramic", "glass", "plastic", "stone", "paper", "green",
     "white goods", "wicker", "rubber", "steel", "food", "many", "screen", "art",
 )  # fmt: skip
-"""What a style gives materials and colours to."""
+"""Material classes to which a style assigns materials and colours."""
 _HIGHEST = 2300
-"""mm: the lowest ceiling there is."""
+"""mm: the lowest ceiling in any home."""
 
 Mm = Annotated[int, Field(ge=0, le=6000)]
 Span = Annotated[tuple[Mm, Mm], Field()]
@@ -85,29 +85,29 @@ class _CataloguePart(BaseModel):
 
 
 class Share(_CataloguePart):
-    """How often a room has it: in this share of rooms, and so many there at most."""
+    """Frequency of an item: the share of rooms that have it, and its maximum number in a room."""
 
     share: float = Field(gt=0, le=1)
     most: int = Field(default=1, ge=1, le=40)
     each: float = Field(default=0, ge=0, le=200)
-    """Square metres of room for each one more; 0: their number is drawn."""
+    """Square metres of room for each further one; 0: the number is drawn at random."""
 
 
 class Top(_CataloguePart):
-    """Where things are put on or in it."""
+    """Surface or inside of an item that holds objects."""
 
     at: float = Field(default=1.0, gt=0, le=1)
-    """Height of the surface, as a share of the thing's."""
+    """Height of the surface, as a share of the item's height."""
     levels: int = Field(default=0, ge=0, le=8)
-    """Open shelves one over the other; 0: the one surface."""
+    """Number of open shelves, one above the other; 0: a single surface."""
     rim: tuple[Mm, Mm, Mm] = (20, 20, 20)
-    """What stays free (or is back and arms) at the sides, behind and before, in mm."""
+    """Margin (free, or back and arms) at the sides, behind and in front, in mm."""
     room: Mm = 600
-    """How high a thing on it may be, in mm."""
+    """Maximum height of an object on it, in mm."""
 
 
 class Entry(_CataloguePart):
-    """A kind of thing; ``catalogue_assets.yaml`` says what each key means."""
+    """Kind of item in the catalogue; ``catalogue_assets.yaml`` defines each key."""
 
     name: str
     size: tuple[Span, Span, Span]
@@ -137,13 +137,13 @@ class Entry(_CataloguePart):
     group: str = ""
     movable: bool | None = None
     mesh: Path | None = None
-    """A .glb, .gltf or .obj that it is drawn by, stretched to its size; its front is +z there."""
+    """A .glb, .gltf or .obj file to draw it from, scaled to its size; its front is +z there."""
     said_kind: ItemKind | None = Field(default=None, alias="kind")
 
     @model_validator(mode="before")
     @classmethod
     def _short_forms(cls, value: Any) -> Any:
-        """One number for a span of two, one word for a list of one."""
+        """Expand short forms: one number for a span of two, one word for a list of one."""
         if not isinstance(value, dict):
             return value
         value = dict(value)
@@ -183,22 +183,22 @@ class Entry(_CataloguePart):
 
     @cached_property
     def kind(self) -> ItemKind:
-        """Asset, object or structure, as the lexicon knows its name."""
+        """Asset, object or structure, as the lexicon classifies its name."""
         return self.said_kind or classify(self.titles[0]) or "structure"
 
     @cached_property
     def tight(self) -> Entry:
-        """The same where there is little room: less stays free before it, nothing beside it."""
+        """Copy for small rooms: less clearance in front, none at the sides."""
         return self.model_copy(update={"clear": self.clear * 6 // 10, "sides": 0})
 
     @property
     def titles(self) -> tuple[str, ...]:
-        """What people call it; a home keeps to one."""
+        """Names that people use for it; each home uses one of them."""
         return self.called or (self.name,)
 
     @property
     def carried(self) -> bool:
-        """Whether people move it."""
+        """Return whether people move it."""
         return self.movable if self.movable is not None else self.kind == "object"
 
 
@@ -215,14 +215,14 @@ def _share(value: Any) -> Any:
 
 
 class Catalogue:
-    """Every kind of thing, by name, in the files' order.
+    """All catalogue entries by name, in the order of the files.
 
     Args:
         entries: by name.
 
     Raises:
         SceneError: a name that the lexicon does not know as what the file says, an anchor that is
-            no entry, or an entry that has no place anywhere.
+            no entry, or an entry that fits in no room.
     """
 
     def __init__(self, entries: dict[str, Entry]) -> None:
@@ -232,29 +232,29 @@ class Catalogue:
             key: tuple(e for e in by_turn if e.place is not None and key in e.rooms)
             for key in ROOM_KEYS
         }
-        """What has a place of its own in a room of this key, first things first."""
+        """Entries with a placement rule in a room of this key, the most important first."""
         self.by_holder: dict[str, tuple[Entry, ...]] = {
             name: tuple(e for e in by_turn if name in e.upon) for name in entries
         }
-        """What is put on or in a thing of this name."""
+        """Entries that are put on or in an item of this name."""
         self.meshes = {
             title: each.mesh for each in entries.values() if each.mesh for title in each.titles
         }
-        """What is drawn by a mesh file, by all its names."""
+        """Mesh files of entries that have one, by all their titles."""
         self._in_rooms: dict[tuple[RoomKey, ...], tuple[Entry, ...]] = {}
         self._carried: dict[tuple[str, tuple[RoomKey, ...]], tuple[tuple[Entry, float], ...]] = {}
         for entry in by_turn:
             self._check(entry)
 
     def in_room(self, keys: tuple[RoomKey, ...]) -> tuple[Entry, ...]:
-        """What has a place of its own in a room of all of these keys, first things first."""
+        """Return the entries to place in a room of all these keys, the most important first."""
         if keys not in self._in_rooms:
             entries = {entry.name: entry for key in keys for entry in self.by_room[key]}
             self._in_rooms[keys] = tuple(sorted(entries.values(), key=lambda each: each.turn))
         return self._in_rooms[keys]
 
     def carried_by(self, holder: str, keys: tuple[RoomKey, ...]) -> tuple[tuple[Entry, float], ...]:
-        """What is put on or in a thing in a room of these keys, each with how many."""
+        """Return the entries to put on or in a holder in such a room, each with its mean number."""
         if (holder, keys) not in self._carried:
             shares = [
                 (e, max((e.rooms[key].share for key in keys if key in e.rooms), default=0.0))
@@ -284,7 +284,7 @@ class Catalogue:
             )
 
     def _placeable(self, entry: Entry, key: RoomKey, seen: tuple[str, ...]) -> bool:
-        """Whether a room of this key can have it: directly, by what it stands by, or on it."""
+        """Check whether such a room can have an entry: alone, beside its anchor, or on a holder."""
         if key not in entry.rooms or entry.name in seen:
             return False
         seen = (*seen, entry.name)
@@ -308,7 +308,7 @@ class Catalogue:
 
 
 def _holds(holder: Entry, entry: Entry) -> bool:
-    """Whether the largest of one kind has room for the smallest of the other."""
+    """Check whether the largest holder has room for the smallest item of an entry."""
     if holder.top is None:
         return False
     wide, high, deep = (most for _, most in holder.size)
@@ -321,7 +321,7 @@ def _holds(holder: Entry, entry: Entry) -> bool:
 
 
 def room_keys(kind: str) -> tuple[RoomKey, ...]:
-    """What a room of this kind is furnished as; several keys for an open plan, none for unknown.
+    """Return the furnishing keys of a room kind: several for an open plan, none for unknown kinds.
 
     >>> room_keys("kitchen/living room"), room_keys("wc"), room_keys("elevator")
     (('kitchen', 'living'), ('toilet',), ())
@@ -340,10 +340,10 @@ def load_catalogue(paths: tuple[Path, ...]) -> Catalogue:
     """Read and check a catalogue.
 
     Args:
-        paths: YAML files of names and their keys; a name stands once in all of them.
+        paths: YAML files of names and their keys; each name may occur only once in all of them.
 
     Raises:
-        SceneError: one line: the file, the entry, what was wrong, what was expected.
+        SceneError: one line: file, entry, the error and the expected value.
     """
     entries: dict[str, Entry] = {}
     for path in paths:
@@ -366,7 +366,7 @@ def load_catalogue(paths: tuple[Path, ...]) -> Catalogue:
 
 
 def _mesh_of(entry: Entry, path: Path) -> Path | None:
-    """Where the mesh of an entry lies: beside the file that names it, unless the path is whole."""
+    """Return an entry's mesh file; a relative path starts at the folder of the catalogue file."""
     if entry.mesh is None:
         return None
     mesh = path.parent / entry.mesh
@@ -381,10 +381,10 @@ def _mesh_of(entry: Entry, path: Path) -> Path | None:
 
 
 def catalogue() -> Catalogue:
-    """The catalogue of the package and of the files that ``NAVLOOM_CATALOGUE`` names, read once.
+    """Return the cached catalogue of the package and of the files in ``NAVLOOM_CATALOGUE``.
 
     Raises:
-        SceneError: what is wrong in one of those files.
+        SceneError: one of those files is invalid.
     """
     return _catalogue(os.environ.get(OWN, ""))
 
@@ -400,10 +400,10 @@ def _catalogue(own: str) -> Catalogue:
 
 @lru_cache(maxsize=4)
 def hash_of(own: str) -> str:
-    """A hash of all that some files add to the catalogue, meshes too.
+    """Return the hash of everything that a user's files add to the catalogue, meshes included.
 
     Args:
-        own: as ``NAVLOOM_CATALOGUE`` has it; of nothing the hash is empty.
+        own: the value of ``NAVLOOM_CATALOGUE``; the hash of an empty value is empty.
     """
     if not own:
         return ""

@@ -1,7 +1,7 @@
-"""Draws that are the same on every machine and in every version of Python.
+"""Deterministic random streams: the same draws on every machine and in every version of Python.
 
-Only ``random.Random.random`` is used, whose bits are promised to stay; what is made of them is
-arithmetic on integers and on exact fractions, never a transcendental function.
+Only ``random.Random.random`` is used, whose bits are guaranteed to stay the same. Everything else
+is arithmetic on integers and exact fractions, never a transcendental function.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ T = TypeVar("T")
 
 
 class Dice:
-    """A named stream of draws.
+    """Named stream of random draws.
 
     Args:
-        *names: what the draws are for; other names, other draws. The same names always give the
-            same draws, whatever else was drawn.
+        *names: the seed of the stream. The same names always give the same draws, regardless of
+            other streams.
     """
 
     def __init__(self, *names: str | int) -> None:
@@ -29,31 +29,31 @@ class Dice:
         self._random = random.Random(int.from_bytes(digest[:8], "big"))
 
     def split(self, *names: str | int) -> Dice:
-        """A stream of its own: what is drawn from it moves nothing here."""
+        """Return an independent stream; draws from it do not affect this one."""
         return Dice(*self._names, *names)
 
     def unit(self) -> float:
-        """From 0 up to 1, without 1."""
+        """Draw a number from 0 (included) to 1 (excluded)."""
         return self._random.random()
 
     def whole(self, low: int, high: int) -> int:
-        """A whole number from ``low`` to ``high``, both included."""
+        """Draw an integer from ``low`` to ``high``, both included."""
         return low + int(self._random.random() * (high - low + 1))
 
     def between(self, low: float, high: float) -> float:
-        """A number from ``low`` up to ``high``."""
+        """Draw a number from ``low`` (included) to ``high`` (excluded)."""
         return low + (high - low) * self._random.random()
 
     def chance(self, share: float) -> bool:
-        """Whether it happens, in this share of draws."""
+        """Return True with this probability."""
         return self._random.random() < share
 
     def pick(self, choices: Sequence[T]) -> T:
-        """One of them."""
+        """Draw one of the choices, uniformly."""
         return choices[self.whole(0, len(choices) - 1)]
 
     def weighted(self, weights: Mapping[T, float]) -> T:
-        """One of the keys, each as often as its weight says; of weights that are all 0, any."""
+        """Draw a key with probability proportional to its weight; uniformly if all are 0."""
         total = fsum(weights.values())
         if total <= 0:
             return self.pick(list(weights))
@@ -65,7 +65,7 @@ class Dice:
         return [each for each, weight in weights.items() if weight > 0][-1]
 
     def shuffled(self, things: Sequence[T]) -> list[T]:
-        """All of them, in another order."""
+        """Return a random permutation."""
         left = list(things)
         for i in range(len(left) - 1, 0, -1):
             j = self.whole(0, i)

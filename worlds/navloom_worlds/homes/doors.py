@@ -1,4 +1,4 @@
-"""Doorways: where in a wall, how wide, with what door, and what floor its leaf sweeps."""
+"""Placement of doorways: position in the wall, width, door leaf and the floor that it sweeps."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from navloom_worlds.homes.floorplan import Doorway, Outline
 from navloom_worlds.homes.rectilinear import Rect, Stretch, corners, covers, overlap
 
 _JAMB = 150
-"""From a jamb to the next corner's middle line at least: half a wall, and a frame."""
+"""Minimum distance of a jamb from the next corner's centre line: half a wall, and a frame."""
 _STAIRS_HEAD = 2150
-"""Who is 1.75 m tall and has one foot on the second step still passes below it."""
+"""A person of 1.75 m with one foot on the second step still passes below it."""
 _FREE = 450
-"""So far before a doorway no other leaf sweeps."""
+"""Distance in front of a doorway within which no other leaf may sweep."""
 NARROWEST = 680
-"""The least clear width of a doorway: HUMAN passes between the strips of its frame."""
+"""Minimum clear width of a doorway: HUMAN passes between the strips of its frame."""
 _SERVICE = ("closet", "storage", "pantry", "toilet")
 _OPEN = ("living room", "dining room", "kitchen", "family room", "hallway", "entryway", "library")
 _OUTDOORS = {"balcony", "patio"}
@@ -36,14 +36,14 @@ _WET_SILLS = {0: 0.4, 10: 0.12, 15: 0.14, 18: 0.1, 20: 0.1, 30: 0.09, 50: 0.05}
 
 @dataclass
 class Doors:
-    """The doorways of a storey as they are put in, one after the other.
+    """Placer of a storey's doorways; it adds them one after the other.
 
     Attributes:
-        walls: the storey's.
-        inner: the rooms' outlines by cell.
-        kinds: of cells.
+        walls: of the storey.
+        inner: room outlines by cell.
+        kinds: room kinds by cell.
         outer: thickness of outer walls.
-        easy: whether all ways are wide and without sills, as for a wheelchair.
+        easy: whether all doorways are wide and without sills, as for a wheelchair.
     """
 
     walls: Sequence[Stretch]
@@ -54,10 +54,10 @@ class Doors:
     built: list[Doorway] = field(default_factory=list)
     swings: list[Rect] = field(default_factory=list)
     before: list[Rect] = field(default_factory=list)
-    """The floor before and in each doorway."""
+    """Floor in front of and in each doorway."""
 
     def between(self, dice: Dice, a: int, b: int, wish: str | None = None) -> bool:
-        """Put a way in between two cells; False where none fits."""
+        """Add a doorway between two cells; return False if none fits."""
         walls = [w for w in self.walls if {w.minus, w.plus} == {a, b}]
         walls = sorted(walls, key=lambda w: -w.length)[:2]
         kinds = (self.kinds[a], self.kinds[b])
@@ -66,26 +66,26 @@ class Doors:
             return any(self._opening(dice, wall, a, b) for wall in walls) or self.between(
                 dice, a, b, "wide"
             )
-        # A wider leaf would leave a small room no wall for what it is for.
+        # A wider leaf would leave a small room no wall for its main furniture.
         easy = "easy" if how == "small" else "wide"
         widths = _WIDTHS[easy if self.easy else how]
         return any(self._door(dice, wall, a, b, widths) for wall in walls)
 
     def _joined(self, a: int, b: int) -> bool:
-        """Whether an open plan has a kitchen and where one eats or sits as one space."""
+        """Check whether an open plan joins the kitchen with a dining or living area."""
         kinds = {self.kinds[a], self.kinds[b]}
         if "hallway" in self.kinds.values() or "kitchen" not in kinds:
             return False
         return bool(kinds & {*_OPEN[:4]} - {"kitchen"})
 
     def out(self, dice: Dice, cell: int, widths: tuple[int, ...] = _WIDTHS["front"]) -> bool:
-        """Put a front door in; False where none fits."""
+        """Add a front door; return False if none fits."""
         walls = [w for w in self.walls if {w.minus, w.plus} == {cell, None}]
         order = dice.shuffled(walls)
         return any(self._door(dice, wall, cell, None, widths) for wall in order)
 
     def fixed(self, wall: Stretch, lo: int, hi: int, a: int, b: int) -> None:
-        """An opening just here, as stairs need one."""
+        """Add an opening at a given position, as stairs need it."""
         ends = (wall.spot(lo), wall.spot(hi))
         self._keep(Doorway(a, b, None, ends, 100, _STAIRS_HEAD), wall, lo, hi)
 
@@ -152,7 +152,7 @@ class Doors:
         return False
 
     def _outer_jambs(self, wall: Stretch, cell: int) -> tuple[int, int]:
-        """From either end of an outer wall to a jamb: more where the house goes on outwards."""
+        """Return the minimum jamb distance at both ends of an outer wall: more at inner corners."""
         out = -wall.inward(cell)
         found = []
         for end in (wall.lo, wall.hi):
@@ -175,11 +175,11 @@ class Doors:
         return "sliding" if b is not None and dice.chance(0.08) else "hinged"
 
     def _hinged(self, dice: Dice, wall: Stretch, lo: int, hi: int, a: int, b: int | None) -> bool:
-        """A door on hinges, into the room where its leaf is least in the way."""
+        """Add a hinged door that opens into the room where its leaf obstructs least."""
         thick = 100 if b is not None else self.outer
         choices = [a] if b is None else [b, a]
         if b is not None and self.kinds[b] in _SERVICE and self.kinds[a] not in _SERVICE:
-            # A leaf that opens into a toilet leaves no place for what it is for.
+            # A leaf that opens into a toilet leaves no room for the fixtures.
             out = self.kinds[b] == "toilet" or dice.chance(0.4)
             choices = [a, b] if out else [b, a]
         choices = [
@@ -201,7 +201,7 @@ class Doors:
         return False
 
     def _hinge(self, dice: Dice, wall: Stretch, lo: int, hi: int) -> Literal[0, 1]:
-        """A leaf opens against the nearer corner."""
+        """Return the jamb of the hinge: a leaf opens against the nearer corner."""
         if abs((lo - wall.lo) - (wall.hi - hi)) < 300:
             return 1 if dice.whole(0, 1) else 0
         return 0 if lo - wall.lo < wall.hi - hi else 1
@@ -238,7 +238,7 @@ class Doors:
 
 
 def _how(dice: Dice, kinds: tuple[str, str]) -> str:
-    """Which doors two kinds of room have between them."""
+    """Draw the type of doorway between two kinds of room: an opening or a class of widths."""
     if all(kind in _OPEN for kind in kinds):
         share = 0.75 if "hallway" not in kinds else 0.45
         if kinds == ("hallway", "hallway") or "entryway" in kinds:

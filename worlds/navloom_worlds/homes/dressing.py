@@ -1,7 +1,7 @@
-"""What a home looks like: a style, and from it materials and colours that agree with each other.
+"""Interior styles: the materials and colours of a home, chosen so that they match.
 
-The styles are data, in ``catalogue_styles.yaml``. A home draws, for each class of material (wood,
-fabric, metal ...), one or two looks, and everything in it is made of these.
+The styles are data, in ``catalogue_styles.yaml``. For each class of material (wood, fabric,
+metal ...) a home draws one or two combinations, and all its items are made of these.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ _MOST_BYTES = 200_000
 
 
 class Look(BaseModel):
-    """What a class of material is, in one style: any material goes with any colour."""
+    """Materials and colours of a material class in one style; they combine freely."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     materials: tuple[str, ...] = Field(min_length=1)
     colours: tuple[str, ...] = Field(min_length=1)
     at_once: int = Field(default=2, ge=1, le=20)
-    """How many looks of it one home has at most."""
+    """Maximum number of combinations in one home."""
 
 
 class Style(BaseModel):
-    """A style: its looks where they are not the common ones, and what it has more or less of."""
+    """Interior style: its own looks in place of the common ones, and item frequencies."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     looks: dict[str, Look]
     likes: dict[str, float] = Field(default_factory=dict)
-    """Name of an entry -> factor on how often a home of this style has it."""
+    """Entry name -> factor on its frequency in homes of this style."""
     full: float = Field(default=1.0, gt=0, le=3)
     """Factor on the number of objects."""
 
 
 class Styles(BaseModel):
-    """The content of ``catalogue_styles.yaml``."""
+    """Content of ``catalogue_styles.yaml``."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -79,16 +79,16 @@ def _styles() -> Styles:
 
 
 def style_names() -> tuple[str, ...]:
-    """The names of the styles, in the file's order."""
+    """Return the names of the styles, in the order of the file."""
     return tuple(_styles().styles)
 
 
 class Dressing:
-    """The look of one home.
+    """Style of one home, with the materials, colours and item names drawn for it.
 
     Args:
-        style: a style's name; None: one is drawn.
-        dice: draws of its own.
+        style: name of a style; None: one is drawn.
+        dice: its own random stream.
 
     Raises:
         SceneError: there is no such style.
@@ -114,11 +114,11 @@ class Dressing:
             self._looks[word] = dice.shuffled(pairs)[: look.at_once]
 
     def likes(self, name: str) -> float:
-        """The factor on how often a home of this style has things of this name."""
+        """Return the style's factor on the frequency of an entry."""
         return self._style.likes.get(name, 1.0)
 
     def title(self, entry: Entry) -> str:
-        """What this home calls things of a kind."""
+        """Return the home's name for an entry, drawn once."""
         if len(entry.titles) == 1:
             return entry.titles[0]
         if entry.name not in self._titles:
@@ -126,11 +126,11 @@ class Dressing:
         return self._titles[entry.name]
 
     def of(self, entry: Entry, group: str) -> tuple[str, str]:
-        """Material and colour of a thing.
+        """Return the material and colour of an item.
 
         Args:
-            entry: its kind.
-            group: things of one kind and group (a room) look the same, if they are furniture.
+            entry: its catalogue entry.
+            group: furniture of one entry and group (a room) looks the same.
         """
         if entry.kind == "object" and entry.place is None:
             return self._draw(entry)

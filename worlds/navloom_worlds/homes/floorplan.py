@@ -1,9 +1,10 @@
-"""A floor plan: what the planner draws up and the furnisher, the walls and the scene are made from.
+"""Data model of a floor plan: rooms, doorways, windows, stairs and walls.
 
-Everything is in whole millimetres, so that geometry is exact and the same on every machine: ``x``
-to the right, ``z`` towards the reader, as in the scene's frame; heights above the lowest floor. All
-walls run along x or z. A room's outline is the inner face of its walls; between two rooms lies the
-thickness of a wall.
+The planner produces it; the furnisher and the scene builder read it. Everything is in whole
+millimetres, so that geometry is exact and the same on every machine: ``x`` to the right, ``z``
+towards the reader, as in the scene's frame; heights above the lowest floor. All walls run along x
+or z. A room's outline is the inner face of its walls; between two rooms lies the thickness of a
+wall.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ Zone = Literal["public", "private", "service", "circulation", "outdoor"]
 
 @dataclass(frozen=True)
 class Room:
-    """A room.
+    """Room of a floor plan.
 
     Attributes:
         number: unique in the home, from 1.
-        kind: what it is for, in plain words: ``bedroom``, ``living room``.
-        zone: who goes there.
+        kind: its use, in plain words: ``bedroom``, ``living room``.
+        zone: its privacy class.
         floor: its storey, from 1.
         outline: the inner faces of its walls.
-        level: its floor's height in mm, a single step above or below its storey where it differs.
+        level: its floor height in mm; it may differ from its storey's by a single step.
     """
 
     number: int
@@ -42,7 +43,7 @@ class Room:
 
     @property
     def id(self) -> str:
-        """``RegionType_ID``, as models read it."""
+        """Region id ``RegionType_ID``, as models read it."""
         from navloom.scenes.scene import region_id
 
         return region_id(self.kind, self.number)
@@ -50,20 +51,20 @@ class Room:
 
 @dataclass(frozen=True)
 class Doorway:
-    """A way through a wall between two rooms of one storey, or out of the home.
+    """Opening in a wall between two rooms of one storey, or to the outside.
 
     Attributes:
-        a: a room's number.
-        b: the other's; None where it leads out.
-        leaf: how its door moves; None for an opening without a door.
-        jambs: both ends on the middle line of the wall; their distance is the clear width.
+        a: number of a room.
+        b: number of the other room; None if it leads outside.
+        leaf: type of its door; None for an opening without a door.
+        jambs: both ends on the wall's centre line; their distance is the clear width.
         thickness: of the wall, in mm.
         height: clear height in mm.
         threshold: the sill's height in mm.
         state: the door's state; None for an opening.
-        hinge: which jamb a hinged leaf turns on; None for others.
-        swings_into: the number of the room in which a hinged leaf sweeps.
-        swing: the square of floor which that leaf sweeps; nothing stands there.
+        hinge: index of the jamb on which a hinged leaf turns; None for others.
+        swings_into: number of the room in which a hinged leaf sweeps.
+        swing: square of floor that the leaf sweeps; it stays free of items.
     """
 
     a: int
@@ -87,11 +88,11 @@ class Doorway:
 
 @dataclass(frozen=True)
 class Window:
-    """A window in an outer wall.
+    """Window in an outer wall.
 
     Attributes:
-        room: the number of the room that it lights.
-        jambs: its ends on the wall's middle line.
+        room: number of the room that it lights.
+        jambs: its ends on the wall's centre line.
         thickness: of the wall, in mm.
         sill: in mm above the room's floor.
         head: the same.
@@ -106,15 +107,15 @@ class Window:
 
 @dataclass(frozen=True)
 class Flight:
-    """Stairs, a ramp or an elevator between two rooms of two storeys (a ramp: of one).
+    """Stairs or elevator between two rooms of two storeys, or ramp between two rooms of one.
 
     Attributes:
-        kind: how one goes up.
+        kind: stairs, ramp or elevator.
         lower: number of the room at the foot; a stairwell is a room of the lower storey.
         upper: number of the room at the head.
         treads: from the lowest up, each (x0, z0, x1, z1, height of its top), mm.
-        landings: the same; flat places on the way.
-        line: the middle of the way up, each (x, height, z), mm, from floor to floor.
+        landings: flat areas, in the same form.
+        line: centre line of the ascent, each (x, height, z), mm, from floor to floor.
         width: clear width in mm.
     """
 
@@ -129,9 +130,9 @@ class Flight:
 
 @dataclass(frozen=True)
 class PlannedWall:
-    """A straight piece of wall: ends on its middle line, and heights in mm above the lowest floor.
+    """Straight piece of wall: ends on its centre line, heights in mm above the lowest floor.
 
-    Over a doorway it begins at the door's head; under and over a window there is a piece each.
+    A piece above a doorway begins at the door's head; a window has a piece below and one above.
     """
 
     a: Spot
@@ -143,7 +144,7 @@ class PlannedWall:
 
 @dataclass(frozen=True)
 class Storey:
-    """A storey: its floor's height, its rooms' clear height, and the outer face of its walls."""
+    """Storey: floor height, clear room height, and the outline of its outer wall faces."""
 
     floor: int
     height: int
@@ -153,9 +154,9 @@ class Storey:
 
 @dataclass(frozen=True)
 class Floorplan:
-    """All that is built; nothing of it moves but doors.
+    """Complete floor plan; only its doors can move.
 
-    ``retries`` is how many plans were thrown away before it, since they failed their checks.
+    ``retries`` counts the plans that were rejected before it because they failed their checks.
     """
 
     storeys: tuple[Storey, ...]

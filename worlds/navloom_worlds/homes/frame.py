@@ -1,9 +1,9 @@
-"""A storey before it has rooms: a spine that all rooms lie along, and bays on its sides.
+"""Footprint of a storey before it has rooms: a circulation spine, and bays along its sides.
 
-A spine is a hall (or, in open plans, part of the living room); a bay is a rectangle with one side
-on the spine, to be cut across into rooms that all open onto it, as in the corridor placement of
-Marson and Musse (2010, section 4). The hall is straight, bent, U-shaped or a central hall. What is
-cut off or left out gives the footprint its shape.
+A spine is a hall (or, in open plans, part of the living room). A bay is a rectangle with one side
+on the spine, to be divided into rooms that all open onto it, as in the corridor placement of
+Marson and Musse (2010, section 4). The hall is straight, bent, U-shaped or a central hall. Bays
+that are shortened or left out give the footprint its shape.
 """
 
 from __future__ import annotations
@@ -18,29 +18,29 @@ from navloom_worlds.homes.rectilinear import Rect
 
 Side = Literal["N", "S", "E", "W"]
 HallShape = Literal["straight", "bent", "U", "central", "open"]
-"""How one gets about on the lowest storey; ``open``: its doors open onto the living room."""
+"""Circulation of the lowest storey; ``open``: its doors open onto the living room."""
 SNAP = 50
 SLIMMEST = 2700
-"""A bay that is less deep or less long holds nothing."""
+"""Minimum depth and length of a bay, mm."""
 
 
 def snap(value: float) -> int:
-    """The nearest place a wall may stand."""
+    """Round a coordinate to the wall grid."""
     return SNAP * int(value / SNAP + 0.5)
 
 
 @dataclass(frozen=True)
 class Bay:
-    """A rectangle beside the spine.
+    """Rectangle beside the spine, to be divided into rooms.
 
     Attributes:
         key: the same on every storey.
-        side: where it lies, seen from the spine.
-        base: the line where it meets the spine.
-        lo: where it begins, along the spine.
-        hi: where it ends.
-        depth: away from the spine.
-        touch: from where to where the spine lies along it.
+        side: its direction from the spine.
+        base: coordinate of the line where it meets the spine.
+        lo: its start along the spine.
+        hi: its end along the spine.
+        depth: its extent away from the spine.
+        touch: interval of the bay along which the spine lies.
     """
 
     key: int
@@ -52,7 +52,7 @@ class Bay:
     touch: tuple[int, int]
 
     def rect(self, lo: int, near: int, hi: int, far: int) -> Rect:
-        """From ``lo`` to ``hi`` along the spine, ``near`` to ``far`` away from it, in the plan."""
+        """Return the rectangle ``lo`` to ``hi`` along the spine and ``near`` to ``far`` off it."""
         if self.side == "N":
             return lo, self.base - far, hi, self.base - near
         if self.side == "S":
@@ -63,20 +63,20 @@ class Bay:
 
     @property
     def whole(self) -> Rect:
-        """All of it."""
+        """Rectangle of the whole bay."""
         return self.rect(self.lo, 0, self.hi, self.depth)
 
 
 @dataclass(frozen=True)
 class SpineFrame:
-    """The spine's rectangles, in order, and its bays."""
+    """Footprint of a storey: the rectangles of the spine, in order, and the bays."""
 
     spine: tuple[Rect, ...]
     bays: tuple[Bay, ...]
 
     @property
     def area(self) -> float:
-        """Square metres, walls counted half."""
+        """Area in square metres, including half of the walls."""
         rects = [*self.spine, *(bay.whole for bay in self.bays)]
         return sum((r[2] - r[0]) * (r[3] - r[1]) for r in rects) / 1e6
 
@@ -85,9 +85,9 @@ def draw_shape(dice: Dice, area: float, rooms: int) -> HallShape:
     """Draw the shape of the hall on a lowest storey.
 
     Args:
-        dice: its own.
+        dice: its own random stream.
         area: square metres of the storey.
-        rooms: how many regions the home has in all.
+        rooms: total number of regions of the home.
     """
     if rooms <= 5:
         return "open"
@@ -102,24 +102,24 @@ _SHAPES: Mapping[HallShape, tuple[float, float, float, float]] = {
     "central": (0.15, 0.2, 0.25, 0.0),
     "open": (0.4, 0.25, 0.15, 0.0),
 }
-"""How often halls have a shape on small, middling, large and very large storeys."""
+"""Weight of each hall shape on small, medium, large and very large storeys."""
 
 
 def draw_frame(
     dice: Dice, shape: HallShape, area: float, living: float | None, parts: int, largest: float
 ) -> SpineFrame | None:
-    """Draw a lowest storey's frame.
+    """Draw the footprint of a lowest storey.
 
     Args:
         dice: its own.
         shape: of the hall.
-        area: square metres that it is to hold.
-        living: where the living room is the spine, its square metres.
-        parts: how many things are to stand in its bays.
+        area: required square metres.
+        living: square metres of the living room if it is the spine.
+        parts: number of room groups to place in its bays.
         largest: square millimetres of the largest of them.
 
     Returns:
-        None where the draws do not make a house.
+        None if the draws give no valid footprint.
     """
     if living is not None:
         return _hub(dice, area, living)
@@ -138,7 +138,7 @@ def _depth(dice: Dice, area: float) -> int:
 
 
 def _deep_enough(dice: Dice, depth: int, largest: float) -> int:
-    """So deep that the largest room is no passage."""
+    """Return a depth at which the largest room does not become a passage."""
     return max(depth, min(snap(sqrt(largest / dice.between(1.3, 2.1))), 6500))
 
 
@@ -210,7 +210,7 @@ def _straight(dice: Dice, area: float, parts: int, largest: float) -> SpineFrame
 
 
 def _end_range(dice: Dice, north: int, hall: int, high: int, longest: int) -> tuple[int, int]:
-    """From where to where a bay at the end of a spine lies, across the house."""
+    """Draw the interval of a bay at the end of a spine, across the house."""
     extra = snap(dice.between(900, 2400)) if dice.chance(0.3) else 0
     long = min(longest, high + extra)
     if high - long < 900:
@@ -250,7 +250,7 @@ def _bent(dice: Dice, area: float, parts: int, largest: float) -> SpineFrame | N
 
 
 def _central(dice: Dice, area: float, parts: int) -> SpineFrame | None:
-    """A squarish hall with bays on three or four sides, each past one corner of the next."""
+    """Draw a squarish hall with bays on three or four sides, each past one corner of the next."""
     if parts < 3:
         return None
     four = parts > 3 and area > 80
@@ -279,7 +279,7 @@ def _central(dice: Dice, area: float, parts: int) -> SpineFrame | None:
 
 
 def _u_shaped(dice: Dice, area: float, parts: int) -> SpineFrame | None:
-    """A hall around three sides of a block of rooms, with bays on its outer sides."""
+    """Draw a hall around three sides of a block of rooms, with bays on its outer sides."""
     if parts < 4:
         return None
     hall = dice.whole(11, 14) * 100
@@ -309,7 +309,7 @@ def _u_shaped(dice: Dice, area: float, parts: int) -> SpineFrame | None:
 
 
 def search(measure: Callable[[int], float], wanted: float, low: int, high: int) -> int | None:
-    """Where a growing measure comes to what is wanted, to a step; None where it does not."""
+    """Find by bisection where a growing measure reaches a value; None if it is out of range."""
     if not measure(low) <= wanted <= measure(high):
         return None
     while high - low > SNAP:

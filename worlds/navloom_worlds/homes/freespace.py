@@ -1,15 +1,15 @@
-"""Where a person can stand and walk: viewpoints and edges of a place, from its true geometry.
+"""Placement of viewpoints and edges on the free floor, from the scene's true geometry.
 
-The free floor of a region is its outline less a body's radius, with every doorway added and what
-stands in the way (furniture, the treads of stairs) taken out by the same radius. A viewpoint is on
-either side of every doorway, at both ends and on every turn of stairs, and about every two metres
-on what is left. An edge is a straight way over free floor, through doorways too, or along stairs.
-Where furniture hides two parts of a room from each other, viewpoints are added at the corners that
-the shortest way between them goes round. So a person who stands at one viewpoint of a region can
-walk to all others of it; a region in which that cannot be is refused.
+The free floor of a region is its outline inset by a body's radius, with every doorway added and
+obstacles (furniture, the treads of stairs) removed, grown by the same radius. A viewpoint is placed
+on either side of every doorway, at both ends and on every turn of stairs, and about every two
+metres on the remaining floor. An edge is a straight path over free floor, through doorways too, or
+along stairs. Where furniture hides two parts of a room from each other, viewpoints are added at the
+corners of the shortest path between them. So every viewpoint of a region can be reached from every
+other. A region in which that is impossible is refused.
 
-Where boxes are all that is known of rooms, there is :mod:`navloom.scenes.box_graph`;
-the maker of all of them is :mod:`navloom.scenes.floor_graph`.
+For scenes that know rooms only as boxes, see :mod:`navloom.scenes.box_graph`;
+the common code is in :mod:`navloom.scenes.floor_graph`.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ from navloom.scenes.floor_graph import BODY, BlockedError, FreeFloor, fill, flat
 from navloom.scenes.scene import Box, Edge, Item, Link, Point2, Point3, Region, Stairs, Viewpoint
 
 PERSON = 0.33
-"""Radius in metres of whom generated homes are for: CapNav's HUMAN and what stands out of walls."""
+"""Body radius in metres for generated homes: CapNav's HUMAN plus parts that protrude from walls."""
 HEAD = 1.8
-"""Metres: what hangs higher above the floor is walked under."""
+"""Metres: items that hang higher above the floor are passed underneath."""
 FLAT = 0.05
-"""Metres: what is no higher (a rug) is walked over."""
+"""Metres: items no higher than this (a rug) are walked over."""
 _BEFORE = (0.45, 0.35, 0.25, 0.6, 0.8, 0.15, 0.0)
-"""How far into a region its viewpoint before a doorway stands, in metres: the first free place."""
+"""Distances from a doorway to try for its viewpoint, in metres: the first free one is used."""
 
 
 @dataclass(frozen=True)
 class _Gate:
-    """A way into a region: its middle, the direction that leads in, half of its free width."""
+    """Entrance of a region: its midpoint, inward direction, and half of its free width."""
 
     at: Point2
     into: Point2
     half: float
     off: float
-    """How far the region's outline is from the middle: half a wall."""
+    """Distance of the region's outline from the midpoint: half a wall."""
     body: float
-    """Radius of the body that comes in."""
+    """Radius of the body that enters."""
     reach: float
-    """From the outline to the region's own free floor."""
+    """Distance from the outline to the region's own free floor."""
 
     def place(self, far: float) -> Point2:
         return (
@@ -59,7 +59,7 @@ class _Gate:
 
     @property
     def strip(self) -> Polygon:
-        """The floor from just behind the middle to where the region's own free floor begins."""
+        """Floor from just behind the midpoint to the start of the region's own free floor."""
         (x, z), (u, w) = self.at, self.into
         near, far, half = -0.01, self.off + self.reach, max(self.half - self.body, 0.01)
         return Polygon(
@@ -72,7 +72,7 @@ class _Gate:
 
 @dataclass
 class _Room(FreeFloor):
-    """The floor of a region, with the ways into it."""
+    """Free floor of a region, with its entrances."""
 
     gates: list[_Gate] = field(default_factory=list)
 
@@ -84,23 +84,23 @@ def place_viewpoints(
     stairs: Sequence[Stairs] = (),
     body: float = BODY,
 ) -> tuple[tuple[Viewpoint, ...], tuple[Edge, ...]]:
-    """Place viewpoints on the free floor and join them.
+    """Place viewpoints on the free floor and connect them.
 
     Args:
         regions: with an outline each, in metres, y up, at the height of their floor.
-        links: those with ``jambs`` are doorways; a closed door is walked through like an open one,
-            since the link says that it is closed. Others say nothing of where one walks.
-        items: what stands in the regions.
-        stairs: ways up; ``line`` is walked.
+        links: those with ``jambs`` are doorways. A closed door is passed like an open one, since
+            the link records that it is closed. Other links have no position.
+        items: obstacles in the regions.
+        stairs: stairs and ramps; paths follow their ``line``.
         body: radius in metres of the body that stands and walks there.
 
     Returns:
-        Viewpoints named ``<region number>_<index>``, at least one a region, and edges. Positions
+        Viewpoints named ``<region number>_<index>``, at least one per region, and edges. Positions
         are whole millimetres; the same input gives the same ids, positions and edges.
 
     Raises:
-        BlockedError: a region without free floor, with a doorway that cannot be walked through, or
-            in which one cannot walk from each doorway to each other.
+        BlockedError: a region has no free floor, a blocked doorway, or doorways that are not all
+            connected.
     """
     rooms, doors, ends = _cleared(regions, links, items, stairs, body)
     edges = [Edge(a=_stand_before(*a).id, b=_stand_before(*b).id) for a, b in doors]
@@ -123,7 +123,7 @@ def _cleared(
     stairs: Sequence[Stairs],
     body: float = BODY,
 ) -> tuple[dict[str, _Room], _Sides, _Sides]:
-    """The rooms with their free floor, and both sides of every doorway and of all stairs."""
+    """Return the regions with their free floor, and both sides of all doorways and stairs."""
     rooms = {
         r.id: _Room(
             name=r.id,
@@ -135,16 +135,16 @@ def _cleared(
         )
         for r in regions
     }
-    # One comes through a doorway with a ramp by its line, as up stairs.
+    # A doorway with a ramp is entered along the ramp's line, as stairs are.
     holes = ((link, link.jambs) for link in links if link.kind != "ramp")
     doors = [_door(link, jambs, rooms) for link, jambs in holes if jambs is not None]
     ends = [_ends(flight, rooms) for flight in stairs]
     treads = [(flight.a, box) for flight in stairs for box in flight.treads]
     found = {item.id: (item, box) for item in items if (box := _in_way(item, rooms)) is not None}
-    # What stands on a thing that is in the way takes no floor of its own.
+    # An item on top of an obstacle takes no floor of its own.
     in_way = [(str(item.region), box) for item, box in found.values() if item.on not in found]
     inner = shapely.buffer([r.shape for r in rooms.values()], -body, join_style="mitre")
-    # One walks up to the first tread, but keeps from the sides of the others.
+    # The path reaches the first tread, but keeps its distance from the sides of the others.
     steps, beside = _by_room(rooms, treads, 0.0), _by_room(rooms, treads, body)
     ways = [shapely.union_all([gate.strip for gate in r.gates]) for r in rooms.values()]
     floors = shapely.union(shapely.difference(inner, beside), shapely.difference(ways, steps))
@@ -155,7 +155,7 @@ def _cleared(
 
 
 def _door(link: Link, jambs: tuple[Point2, Point2], rooms: dict[str, _Room]) -> tuple[_Side, _Side]:
-    """Both sides of a doorway, each noted in its room."""
+    """Add a doorway's entrance to both of its regions, and return the two sides."""
     (x0, z0), (x1, z1) = jambs
     width = math.hypot(x1 - x0, z1 - z0)
     at = ((x0 + x1) / 2, (z0 + z1) / 2)
@@ -168,7 +168,7 @@ def _door(link: Link, jambs: tuple[Point2, Point2], rooms: dict[str, _Room]) -> 
 
 
 def _ends(flight: Stairs, rooms: dict[str, _Room]) -> tuple[_Side, _Side]:
-    """The foot and the head of stairs, each noted as a gate of its region."""
+    """Add the foot and the head of stairs as entrances of their regions, and return both."""
     sides = []
     way = list(dict.fromkeys(flight.line))
     for name, line in ((flight.a, way), (flight.b, way[::-1])):
@@ -178,7 +178,7 @@ def _ends(flight: Stairs, rooms: dict[str, _Room]) -> tuple[_Side, _Side]:
         away = ((x - u) / long, (z - w) / long) if long > 0 else (0.0, 0.0)
         gate = _gate(room, (x, z), away, room.body + 0.1)
         if gate.into == away:
-            # Of stairs that begin at the wall, inside, one stands at the foot, not on the treads.
+            # Where stairs begin at the wall, the viewpoint is at the foot, not on the treads.
             gate = replace(gate, reach=max(gate.reach, _BEFORE[0]))
         room.gates.append(gate)
         sides.append((room, gate))
@@ -186,7 +186,7 @@ def _ends(flight: Stairs, rooms: dict[str, _Room]) -> tuple[_Side, _Side]:
 
 
 def _gate(room: _Room, at: Point2, way: Point2, half: float) -> _Gate:
-    """The gate of a room at a place, turned so that it leads into the room."""
+    """Return the entrance of a region at a point, oriented into the region."""
     off = round(float(shapely.Point(at).distance(room.shape)), 3)
     x, z = at[0] + way[0] * (off + 0.05), at[1] + way[1] * (off + 0.05)
     if not shapely.intersects_xy(room.shape, x, z):
@@ -205,7 +205,7 @@ def _in_way(item: Item, rooms: dict[str, _Room]) -> Box | None:
 def _by_room(
     rooms: dict[str, _Room], boxes: Sequence[tuple[str, Box]], body: float
 ) -> list[BaseGeometry]:
-    """The floor that boxes take from the middle of a body of this radius, room by room."""
+    """Return the floor that boxes take from the centre of a body of this radius, by region."""
     corners: dict[str, dict[tuple[Point2, ...], None]] = {name: {} for name in rooms}
     for name, box in boxes:
         wide = (box.size[0] + 2 * body, box.size[1], box.size[2] + 2 * body)
@@ -218,7 +218,7 @@ def _by_room(
 
 
 def _stand_before(room: _Room, gate: _Gate) -> Viewpoint:
-    """A viewpoint straight before a gate."""
+    """Return the viewpoint in front of an entrance, created on first use."""
     places = [gate.place(far) for far in _BEFORE]
     behind = gate.at[0] - gate.into[0] * 0.005, gate.at[1] - gate.into[1] * 0.005
     ways = shapely.linestrings(
@@ -239,7 +239,7 @@ def _stand_before(room: _Room, gate: _Gate) -> Viewpoint:
 
 
 def _climb(flight: Stairs, foot: _Side, head: _Side) -> Iterator[Edge]:
-    """Edges along the line of stairs, with a viewpoint at each turn of it."""
+    """Yield the edges along stairs, with a viewpoint at each turn of their line."""
     low, high = (_stand_before(*side) for side in (foot, head))
     turns = [
         foot[0].stand((here[0], here[2]), round(here[1], 3))
@@ -252,12 +252,12 @@ def _climb(flight: Stairs, foot: _Side, head: _Side) -> Iterator[Edge]:
 
 
 def _straight_on(a: Point3, b: Point3, c: Point3) -> bool:
-    """Whether a way seen from above does not turn at ``b``."""
+    """Check whether a path seen from above does not turn at ``b``."""
     return abs((b[0] - a[0]) * (c[2] - b[2]) - (b[2] - a[2]) * (c[0] - b[0])) < 1e-6
 
 
 def _see_through(a: _Room, b: _Room, gate: _Gate) -> list[Edge]:
-    """Edges between all that see each other through a doorway."""
+    """Return the edges between viewpoints that see each other through a doorway."""
     (x, z), (u, w) = gate.at, gate.into
     half = max(gate.half - gate.body, 0.01)
     gap = LineString([(x - w * half, z + u * half), (x + w * half, z - u * half)])

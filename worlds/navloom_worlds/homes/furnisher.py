@@ -1,14 +1,14 @@
-"""A floor plan becomes a home that is lived in: furniture, what stands on it, how things stand.
+"""Furnishing of a floor plan: furniture, the objects on it, and their arrangement.
 
-The catalogue says what there is and how it stands, the styles how it looks; this file goes from
-room to room. Everything is decided in whole millimetres by :class:`Dice` alone.
+The catalogue defines the items and their placement rules, the styles their look; this module
+furnishes room by room. Everything is computed in whole millimetres and drawn from :class:`Dice`.
 
-What stands on and in furniture: lamps on tables, books in shelves, pillows at a bed's head.
+Objects on and in furniture: lamps on tables, books in shelves, pillows at a bed's head.
 
 A kitchen's run of units along its walls: refrigerator, counter, sink, stove, in one line.
 
-What is in it are the catalogue's entries with ``place: run``; those that are wide by need (from a
-small to a large ``size``) fill what is left between the others.
+A run consists of the catalogue's entries with ``place: run``. Those of variable width (from a small
+to a large ``size``) fill the gaps between the others.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from navloom_worlds.homes.room_floor import RoomFloor, Side
 from navloom_worlds.homes.standing import PLACES as STANDING
 
 _BEFORE = 800
-"""mm that stay free before a run."""
+"""mm of floor that stay free in front of a run."""
 _DEEP = 600
 _HIGH = 900
 _LEAST = 300
@@ -46,14 +46,14 @@ Unit = tuple[Entry, Size]
 
 
 def build_run(room: Setting, entries: tuple[Entry, ...]) -> int:
-    """Build a kitchen's run.
+    """Place a kitchen's run of units.
 
     Args:
-        room: the kitchen, which is changed.
-        entries: what a run is made of, first things first.
+        room: the kitchen, modified in place.
+        entries: the units of a run, the most important first.
 
     Returns:
-        How many units found no place.
+        Number of units that found no place.
     """
     fillers = [entry for entry in entries if entry.size[0][1] - entry.size[0][0] >= 600]
     units = [
@@ -71,7 +71,7 @@ def build_run(room: Setting, entries: tuple[Entry, ...]) -> int:
         length = min(high - low, budget)
         chosen, units = _that_fit(units, length)
         wide = sum(size[0] for _, size in chosen)
-        # A third wall is for what found no place on two, and for nothing else.
+        # A third wall only takes units that found no place on the first two.
         spare = max(0, length - wide) if len(taken) < 2 else 0
         row = _row(room, chosen, fillers, spare)
         if low != side.low or (high == side.high and room.dice.chance(0.5)):
@@ -84,7 +84,7 @@ def build_run(room: Setting, entries: tuple[Entry, ...]) -> int:
 
 
 def _near(room: Setting, entry: Entry, size: Size) -> bool:
-    """Put what a run has no room for at an end of it; by itself only what a kitchen must have."""
+    """Place a unit that the run cannot hold beside it, or against a wall if it is essential."""
     names = tuple(dict.fromkeys(t.entry.name for t in room.placed if t.entry.place == "run"))
     at_end = entry.model_copy(update={"to": names, "gap": 2})
     for fitted in dict.fromkeys((size, _cut(room.draw_size(entry, least=True)))):
@@ -98,7 +98,7 @@ def _cut(size: Size) -> Size:
 
 
 def _longest(room: Setting, taken: list[Side]) -> tuple[Side, int, int] | None:
-    """The longest free piece of wall; next to what is built already, if there is one."""
+    """Return the longest free piece of wall, preferably adjacent to walls already used."""
     found = [
         (end - low + 1500 * any(side.along_x != each.along_x for each in taken), i, low, end)
         for i, side in enumerate(room.ground.sides)
@@ -124,7 +124,7 @@ def _that_fit(units: list[Unit], length: int) -> tuple[list[Unit], list[Unit]]:
 
 
 def _row(room: Setting, chosen: list[Unit], fillers: list[Entry], spare: int) -> list[Unit]:
-    """The units with counters between them; what is tall stands at an end."""
+    """Return the units with counters between them; tall units stand at an end."""
     tall = [unit for unit in chosen if unit[1][1] > 1200]
     low = [unit for unit in chosen if unit[1][1] <= 1200]
     gaps = max(1, len(low))
@@ -147,14 +147,14 @@ def _build(room: Setting, side: Side, start: int, row: list[Unit]) -> list[Unit]
     """Put a row of units along a wall.
 
     Returns:
-        Those for which there was no place.
+        The units that found no place.
     """
     missed = []
     for entry, size in row:
         rect = side.rect(start, start + size[0], 0, size[2])
         start += size[0]
         thing = None
-        # No unit closes the corner before another that people stand at.
+        # No unit may block the corner in front of another one that people use.
         if room.ground.fits(rect, 0, size[1]):
             thing = room.put(entry, size, centre_of(rect), 0, side.quarter)
         if thing is None:
@@ -164,20 +164,20 @@ def _build(room: Setting, side: Side, start: int, row: list[Unit]) -> list[Unit]
 
 _ON_TOP_TRIES = 7
 _BOARD = 30
-"""mm: how thick a shelf's boards are."""
+"""mm: thickness of a shelf's boards."""
 _INSIDE = frozenset({"shelf", "cabinet", "basket", "bowl", "box", "rack", "appliance"})
-"""Shapes that things are in, where they stand below its upper side."""
+"""Shapes that contain the objects placed below their upper side."""
 
 
 def fill(room: Setting) -> None:
-    """Put objects on and in everything of a room that has a place for them."""
+    """Put objects on and in all furniture of a room that can hold them."""
     done = 0
     while done < len(room.placed):
         holder = room.placed[done]
         done += 1
         if holder.entry.top is None:
             continue
-        # Some tables are bare, some are full.
+        # Some tables are empty, some are full.
         mood = room.full * room.dice.pick((0.2, 0.5, 0.8, 1.0, 1.2, 1.6))
         for entry, number in catalogue().carried_by(holder.entry.name, room.keys):
             if not all_there(room, entry):
@@ -195,25 +195,25 @@ def _number(room: Setting, rate: float) -> int:
 
 
 def all_there(room: Setting, entry: Entry) -> bool:
-    """Whether what a thing is used with is in the room."""
+    """Check whether the room has one of the items that an entry is used with."""
     return not entry.with_ or any(name in room.by_name for name in entry.with_)
 
 
 def put_on(room: Setting, entry: Entry, holder: Placed) -> Placed | None:
-    """Put one thing of this kind on or in another.
+    """Put one object of an entry on or in a holder.
 
     Args:
-        room: the room, which is changed.
-        entry: the thing's kind.
-        holder: what it is put on; it has a ``top``.
+        room: the room, modified in place.
+        entry: the object's catalogue entry.
+        holder: the item that carries it; it has a ``top``.
 
     Returns:
-        The thing; None where there is no place for it.
+        The object; None if there is no space for it.
     """
     size = room.draw_size(entry)
     top = holder.entry.top
     if entry.shape == "book" and size[1] > size[0] and top is not None and not top.levels:
-        size = size[1], size[0], size[2]  # outside a shelf it lies
+        size = size[1], size[0], size[2]  # outside a shelf a book lies flat
     for height, area, room_above in _surfaces(room, holder):
         if size[1] > room_above:
             continue
@@ -246,7 +246,7 @@ def put_on(room: Setting, entry: Entry, holder: Placed) -> Placed | None:
 
 
 def _surfaces(room: Setting, holder: Placed) -> list[tuple[int, Rect, int]]:
-    """Heights above the holder's underside, where one can put things there, and how high."""
+    """Return the holder's surfaces: height above its underside, area, and clear height above."""
     top = holder.entry.top
     if top is None:
         return []
@@ -263,7 +263,7 @@ def _surfaces(room: Setting, holder: Placed) -> list[tuple[int, Rect, int]]:
 def _spot(
     room: Setting, entry: Entry, holder: Placed, area: Rect, wide: int, deep: int
 ) -> tuple[int, int]:
-    """Its middle in the holder's own frame."""
+    """Draw the object's centre in the holder's own frame."""
     u0, w0 = area[0] + wide // 2, area[1] + deep // 2
     u1, w1 = area[2] - wide // 2, area[3] - deep // 2
     u, w = room.dice.whole(u0, u1), room.dice.whole(w0, w1)
@@ -276,28 +276,28 @@ def _spot(
     elif entry.spot == "side":
         u = room.dice.pick((u0, u1))
     elif entry.spot == "head":
-        # Two side by side where there is room for two, the first at either side.
+        # Two side by side if the holder is wide enough, the first at either side.
         u = room.dice.pick((-1, 1)) * holder.size[0] // 4 if holder.size[0] >= 2 * wide else 0
         u, w = min(max(u, u0), u1), w1
     return u, w
 
 
 _LANE = 700
-"""mm of floor that stay free before every way into a room, as wide as that is."""
+"""mm of floor that stay free in front of every entrance of a room, as wide as the entrance."""
 _WIDE, _WIDE_LANE = 1300, 500
-"""mm: through a way so wide one goes at a side of what stands before it."""
+"""mm: an entrance so wide lets people pass beside an item in front of it."""
 _BESIDE_LANE = 50
 _BEFORE_WINDOW = 250
-"""mm before a window where nothing stands that is higher than its sill."""
+"""mm in front of a window where no item is higher than its sill."""
 _STAIR_LANE = 900
 _TABLE = "kitchen table"
-"""Where a home without a dining room eats."""
+"""Item at which a home without a dining room eats."""
 _TRIES = 10
-"""How often a room is begun anew."""
+"""Maximum attempts to furnish a room."""
 _QUARTER_TURN = 1.570796
 _DEGREE = 0.01745329
 _FULLEST = {0: 40, 1: 50, 2: 60}
-"""Percent of a room's floor under things, by how untidy the home is."""
+"""Maximum percentage of a room's floor under items, by clutter level."""
 _LOOSE = frozenset({"ball", "basket", "box", "shoe", "toy"})
 _STORES: frozenset[RoomKey] = frozenset(
     {"closet", "dressing", "garage", "laundry", "nursery", "pantry"}
@@ -306,18 +306,18 @@ _MESS: dict[Clutter, int] = {"tidy": 0, "lived-in": 1, "cluttered": 2}
 _HOW_UNTIDY: dict[Clutter, float] = {"tidy": 0.25, "lived-in": 0.5, "cluttered": 0.25}
 _FULL = {0: 0.6, 1: 1.0, 2: 1.6}
 _OWNERS = (0.15, 0.3, 0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0)
-"""Factors on the number of objects: some people own much."""
+"""Factors on the number of objects: some households own more."""
 
 
 @dataclass(frozen=True)
 class Furnishing:
-    """What a home is furnished with.
+    """Furnishing of a home: items, relations, style and clutter.
 
     Attributes:
-        items: room by room, what carries before what is carried.
-        relations: how they stand to each other.
-        style: the style's name.
-        clutter: how untidy it is.
+        items: room by room, holders before the objects on them.
+        relations: spatial relations between the items.
+        style: name of the style.
+        clutter: clutter level.
     """
 
     items: tuple[Item, ...]
@@ -332,15 +332,15 @@ def furnish(
     """Furnish a home.
 
     Args:
-        plan: its floor plan, which is taken to be sound.
-        dice: the only source of chance; the same plan and draws give the same furnishing.
+        plan: its floor plan, assumed valid.
+        dice: the only random source; the same plan and stream give the same furnishing.
         style: one of :func:`navloom_worlds.homes.dressing.style_names`; None: one is drawn.
-        clutter: how untidy it is; None: that is drawn, too.
+        clutter: clutter level; None: it is drawn, too.
 
     Returns:
-        Items and relations. Positions and sizes in metres, rounded to millimetres. Things keep to
-        their room and off each other, off doors' swings and the lanes before them; a person of
-        0.33 m radius walks from every way into a room to every other.
+        Items and relations. Positions and sizes in metres, rounded to millimetres. Items stay in
+        their room, do not overlap, and keep door swings and entrances free. A person of 0.33 m
+        radius can walk from every entrance of a room to every other.
 
     Raises:
         SceneError: there is no such style.
@@ -363,7 +363,7 @@ def furnish(
 
 
 def _furnished(plan: Floorplan, dice: Dice, household: Household) -> list[tuple[Room, Setting]]:
-    """Every room that is furnished, in the plan's order; one of them has the table to eat at."""
+    """Furnish every room, in the plan's order; one of them gets the table to eat at."""
     rooms = [(room, keys) for room in plan.rooms if (keys := room_keys(room.kind))]
     eats = not any("dining" in keys for _, keys in rooms)
     made: dict[int, Setting] = {}
@@ -377,7 +377,7 @@ def _furnished(plan: Floorplan, dice: Dice, household: Household) -> list[tuple[
 def _best(
     plan: Floorplan, room: Room, keys: tuple[RoomKey, ...], dice: Dice, household: Household
 ) -> Setting:
-    """The room furnished; again from the start where what it is for (its bed) found no place."""
+    """Furnish a room, with new attempts while an essential item (its bed) finds no place."""
     tried: list[tuple[int, Setting]] = []
     for i in range(_TRIES):
         drawn = dice.split("room", room.number, i)
@@ -422,7 +422,7 @@ def _setting(
 
 
 def _wall_of(setting: Setting, jambs: tuple[Spot, Spot], thickness: int) -> tuple[Side, int, int]:
-    """The wall that a hole is in, as its room sees it, and from where to where along that."""
+    """Return the room-side wall of an opening, and the opening's interval along it."""
     (x0, z0), (x1, z1) = jambs
     along_x = z0 == z1
     middle = z0 if along_x else x0
@@ -463,10 +463,10 @@ def _keep_window(setting: Setting, window: Window) -> None:
 
 
 def _furnish_room(room: Setting) -> int:
-    """Put everything in a room but what stands on things.
+    """Place all items of a room except the objects on furniture.
 
     Returns:
-        How many things that it is for found no place.
+        Number of essential items that found no place.
     """
     ordered = catalogue().in_room(room.keys)
     run = tuple(entry for entry in ordered if entry.place == "run")
@@ -492,10 +492,10 @@ def _furnish_room(room: Setting) -> int:
 
 
 def _stand_one_of(room: Setting, entries: list[Entry]) -> bool:
-    """Put one of what does for one another in a room, as often as all of them together are there.
+    """Place one of several alternative entries, with the probability of all of them together.
 
     Returns:
-        False where none of them found a place.
+        False if none of them found a place.
     """
     weights = {entry.name: room.share(entry) for entry in entries}
     if not room.dice.chance(fsum(weights.values())):
@@ -509,7 +509,7 @@ def _stand_one_of(room: Setting, entries: list[Entry]) -> bool:
 
 
 def _enough_lies_about(room: Setting, entry: Entry) -> bool:
-    """Whether another loose thing on the floor would be one too many, where nothing is stored."""
+    """Check whether the floor of a room that is no store already has enough loose objects."""
     if entry.shape not in _LOOSE or entry.kind != "object" or not _STORES.isdisjoint(room.keys):
         return False
     lying = sum(
@@ -521,7 +521,7 @@ def _enough_lies_about(room: Setting, entry: Entry) -> bool:
 
 
 def _wanted(room: Setting, entry: Entry) -> int:
-    """How many of a kind a room shall have."""
+    """Draw the number of items of an entry for a room."""
     if entry.name == _TABLE and not room.household.eats:
         return 0
     likes = room.dressing.likes(entry.name)
@@ -541,12 +541,12 @@ def _wanted(room: Setting, entry: Entry) -> int:
             wanted = max(wanted, min(share.most, n))
         else:
             wanted = max(wanted, room.dice.whole(1, share.most))
-    # At a table one sits over against another.
+    # Chairs face each other across a table, so their number is even.
     return wanted + wanted % 2 if entry.place == "around" and entry.carried else wanted
 
 
 def _stand(room: Setting, entry: Entry) -> Placed | None:
-    """Put one thing of a kind in a room, as the catalogue says; None where it finds no place."""
+    """Place one item by its catalogue rule; return None if it finds no place."""
     for place in (entry.place, entry.otherwise):
         if place == "upon":
             thing = _stand_on(room, entry)
@@ -578,13 +578,13 @@ def _stand_on(room: Setting, entry: Entry) -> Placed | None:
 
 
 class _Namer:
-    """Gives out ids: the name and how many there were of it in the home."""
+    """Generator of item ids: the name and a running number in the home."""
 
     def __init__(self) -> None:
         self._seen: Counter[str] = Counter()
 
     def items(self, room: Room, things: Sequence[Placed], dressing: Dressing) -> list[Item]:
-        """A room's things as the scene has them."""
+        """Convert a room's placed items to scene items."""
         made: list[Item] = []
         for thing in things:
             title = dressing.title(thing.entry)

@@ -1,6 +1,6 @@
-"""What hangs: pictures, mirrors and cabinets on walls, lamps from ceilings, curtains; and rugs.
+"""Placement of wall and ceiling items: pictures, mirrors, cabinets, lamps, curtains; also rugs.
 
-Like :mod:`navloom_worlds.homes.standing`, one function for each word of the catalogue.
+Like :mod:`navloom_worlds.homes.standing`, it has one function for each placement rule.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from navloom_worlds.homes.rectilinear import centre_of, overlap
 from navloom_worlds.homes.room_floor import Side
 
 FLAT = 60
-"""mm: what is no deeper hangs in nobody's way."""
+"""mm: items no deeper than this do not obstruct anybody."""
 _OVER = 100
-"""mm between a thing and what hangs above it."""
+"""mm between an item and the item that hangs above it."""
 _NOT_ON_RUGS = frozenset(
     {"appliance", "bathtub", "cabinet", "counter", "shelf", "shower", "toilet"}
 )
-"""Shapes that stand beside a rug, never half on it."""
+"""Shapes that stand beside a rug, never partly on it."""
 
 
 def _hung(room: Setting, entry: Entry, size: Size) -> Placed | None:
-    """On a wall: above what it belongs to, else (where ``otherwise`` says so) anywhere."""
+    """Hang an item above its anchor, else anywhere if ``otherwise`` allows it."""
     for anchor in room.all_of(entry.to):
         if not any(thing.anchor is anchor and thing.hung for thing in room.placed):
             wide = anchor.size[0] if entry.match else size[0]
@@ -48,11 +48,11 @@ def _on_wall(room: Setting, entry: Entry, size: Size) -> Placed | None:
         if side.high - side.low >= wide
         and (watched is None or side.quarter == (watched.quarter + 2) % 4)
     ]
-    # A long wall is likelier to be looked at first.
+    # A long wall is more likely to be tried first.
     order = sorted((-room.dice.unit() * (s.high - s.low), i) for i, s in enumerate(sides))
     for _, i in order:
         side = sides[i]
-        # Up to the ceiling: no picture hangs under a hood.
+        # The span is free up to the ceiling: no picture hangs under a hood.
         found = room.ground.spans(side, deep, bottom, room.ground.ceiling, 0, (), deep <= FLAT)
         spans = [(low, end - wide) for low, end in found if end - low >= wide]
         if not spans:
@@ -71,7 +71,7 @@ def _on_wall(room: Setting, entry: Entry, size: Size) -> Placed | None:
 
 
 def _above(room: Setting, entry: Entry, size: Size, anchor: Placed) -> Placed | None:
-    """On the wall behind a thing, over its middle."""
+    """Hang an item on the wall behind an anchor, centred over it."""
     x, z = anchor.place(0, anchor.size[2] // 2)
     for side in room.ground.sides:
         at, across = (x, z) if side.along_x else (z, x)
@@ -108,7 +108,7 @@ def _hang(
 
 
 def _ceiling(room: Setting, entry: Entry, size: Size) -> Placed | None:
-    """From the ceiling: over a table, else over the middle of the floor."""
+    """Hang an item from the ceiling: over a table, else over the middle of the floor."""
     x0, z0, x1, z1 = room.ground.bounds
     bottom = room.ground.ceiling - size[1]
     spots = [(thing.x, thing.z) for thing in room.all_of(entry.to)]
@@ -123,7 +123,7 @@ def _ceiling(room: Setting, entry: Entry, size: Size) -> Placed | None:
 
 
 def _curtain(room: Setting, entry: Entry, size: Size) -> Placed | None:
-    """Before a window that has none, as wide as that and a little more."""
+    """Hang a curtain at a window that has none, slightly wider than the window."""
     taken = {(thing.x, thing.z) for thing in room.by_name.get(entry.name, ())}
     for side, low, high, sill, head in room.windows:
         low, high = max(low - 100, side.low), min(high + 100, side.high)
@@ -143,11 +143,11 @@ def _curtain(room: Setting, entry: Entry, size: Size) -> Placed | None:
 
 
 def _under(room: Setting, entry: Entry, size: Size) -> Placed | None:
-    """A rug under what it belongs to, else (where ``otherwise`` says so) in the middle."""
+    """Lay a rug under its anchor, else in the middle of the room if ``otherwise`` allows it."""
     for anchor in room.all_of(entry.to):
         if any(thing.anchor is anchor and thing.entry.shape == "rug" for thing in room.placed):
             continue
-        # It shows on the side where one sits or steps out of bed.
+        # It shows on the side where people sit or step out of bed.
         thing = _lay(room, entry, size, anchor.place(0, -entry.gap), anchor.quarter, anchor)
         if thing is not None:
             return thing
@@ -159,7 +159,7 @@ def _under(room: Setting, entry: Entry, size: Size) -> Placed | None:
 
 
 def _door(room: Setting, entry: Entry, size: Size) -> Placed | None:
-    """Before a door, inside; first before one that leads out."""
+    """Lay a mat inside a door, first at one that leads outside."""
     for side, low, high, _ in sorted(room.doors, key=lambda door: not door.outside):
         at = (low + high) // 2
         spot = centre_of(side.rect(at, at, 60, 60 + size[2]))

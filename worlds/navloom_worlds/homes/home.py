@@ -1,6 +1,6 @@
-"""Generated homes: ``home:7`` is the same home on every machine, and generated once on each.
+"""Source of generated homes: ``home:7`` is the same home on every machine, generated once on each.
 
-A generated home is kept in the user's cache folder as a file ``{"sum": ..., "scene": ...}``: the
+A generated home is cached in the user's cache folder as a file ``{"sum": ..., "scene": ...}``: the
 scene's own JSON and its SHA-256. The file's name is a hash of the seed, the options, the
 generator's version and code, and the libraries that it computes with.
 """
@@ -26,7 +26,7 @@ from navloom_worlds.homes.home_names import (
 )
 
 MOST_BYTES = 16_000_000
-"""Of one file; the largest homes have 300 kB."""
+"""Maximum size of one file; the largest homes have 300 kB."""
 _SCENES = Path(scenes.__file__).parent
 _CODE = (
     "checked_files.py",
@@ -42,15 +42,15 @@ _HEAD, _MIDDLE, _END = b'{"sum":"', b'","scene":', b"}"
 
 
 def list_ids(folder: Path) -> list[str]:  # noqa: ARG001 - there is no folder
-    """The names of the first homes; there is no end of them."""
+    """Return the names of the first homes; their number is unlimited."""
     return read_names(FIRST)
 
 
 def load(folder: Path, scene_id: str) -> Scene:  # noqa: ARG001
-    """Return the home of a portable name: from the cache, else generated and put there.
+    """Return the home of a canonical name: from the cache, else generated and cached.
 
     Raises:
-        SceneError: it is no name of a home, or no home is as the name wishes.
+        SceneError: the name is invalid, or no home fulfils its options.
     """
     seed, spec = read_name(scene_id)
     name = home_name(seed, spec)
@@ -64,21 +64,21 @@ def load(folder: Path, scene_id: str) -> Scene:  # noqa: ARG001
 
 
 def own_kinds() -> str:
-    """A hash of all that was added to the catalogue, meshes too; empty where nothing was.
+    """Return the hash of a user's catalogue additions, meshes included; empty if there are none.
 
-    Homes and what is made of them differ by it, and are kept apart.
+    It is part of the cache keys of homes and of everything derived from them.
     """
     own = os.environ.get(OWN, "")
     if not own:
         return ""
-    # Imported where there is something to read: who reads a home needs no catalogue.
+    # Imported only if needed: reading a cached home needs no catalogue.
     from navloom_worlds.homes.catalogue import hash_of
 
     return hash_of(own)
 
 
 def _generated(seed: int, spec: HomeSpec) -> Scene:
-    # Imported where a home is generated: who reads one needs none of the generator.
+    # Imported only if needed: reading a cached home needs no generator.
     from navloom_worlds.homes.maker import make_home
 
     return make_home(seed, spec)

@@ -1,10 +1,10 @@
-"""What homes are called: ``7``, ``0-49``, ``7?rooms=12&floors=2``, and one portable name each.
+"""Names of generated homes: ``7``, ``0-49``, ``7?rooms=12&floors=2``, and one canonical name each.
 
-The portable name of a home with wishes is its seed and the wishes in the order of
-:class:`~navloom_worlds.homes.home_names.HomeSpec`: ``7.rooms-12.floors-2``. It names a file, and
-stands in a dataset; the form with a question mark is for people to type.
+The canonical name of a home with options is its seed and the options in the order of
+:class:`~navloom_worlds.homes.home_names.HomeSpec`: ``7.rooms-12.floors-2``. It serves as a file
+name and in datasets; the form with a question mark is for people to type.
 
-What one may ask of a home: ``home:7?rooms=12&floors=2&style=rustic&clutter=tidy``.
+Options of a home: ``home:7?rooms=12&floors=2&style=rustic&clutter=tidy``.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from navloom.errors import SceneError, did_you_mean
 from navloom.scenes.checked_files import short
 
 VERSION = 2
-"""Raised by every change that alters a home: a seed means a home of one version."""
+"""Generator version, incremented by every change that alters a home."""
 
 Clutter = Literal["tidy", "lived-in", "cluttered"]
 FEWEST_ROOMS, MOST_ROOMS = 4, 30
 SMALLEST, LARGEST = 35, 350
-"""Square metres of floor in all."""
+"""Total floor area in square metres."""
 
 
 OWN = "NAVLOOM_CATALOGUE"
-"""The variable that names files of kinds of things of one's own."""
+"""Environment variable with the paths of a user's catalogue files."""
 
 
 class HomeSpec(BaseModel):
-    """Wishes; what is None is drawn by the seed."""
+    """Options of a home; those that are None are drawn from the seed."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     rooms: Annotated[int, Field(ge=FEWEST_ROOMS, le=MOST_ROOMS)] | None = None
-    """Regions in all, hallways and stairwells, too."""
+    """Total number of regions, hallways and stairwells included."""
     floors: Annotated[int, Field(ge=1, le=3)] | None = None
     area: Annotated[int, Field(ge=SMALLEST, le=LARGEST)] | None = None
     """Square metres, over all floors."""
@@ -47,23 +47,23 @@ class HomeSpec(BaseModel):
 
 
 FIRST = "0-9"
-"""The homes that ``home:`` alone means."""
+"""Seeds that ``home:`` alone stands for."""
 MOST_SEED = 999_999_999
 MOST_HOMES = 100_000
-"""In one range: each is listed before the first is made."""
+"""Maximum size of a range: all are listed before the first is generated."""
 
 _FORMS = "expected a seed as in home:7, a range as in home:0-49, or wishes as in home:7?rooms=12"
 _SEEDS = re.compile(r"(\d+)(?:-(\d+))?", re.ASCII)
 
 
 def read_names(words: str) -> list[str]:
-    """The portable names that a spec means, in the order of their seeds.
+    """Expand a spec into canonical names, in the order of their seeds.
 
     Args:
-        words: what follows ``home:``; a seed or a range, then wishes; or a portable name.
+        words: the text after ``home:``: a seed or a range, then options; or a canonical name.
 
     Raises:
-        SceneError: which word is wrong, and what was expected.
+        SceneError: names the invalid word and the expected form.
     """
     if "." in words and "?" not in words:
         return [home_name(*read_name(words))]
@@ -74,10 +74,10 @@ def read_names(words: str) -> list[str]:
 
 
 def read_name(name: str) -> tuple[int, HomeSpec]:
-    """The seed and the wishes of one portable name.
+    """Parse one canonical name into its seed and options.
 
     Raises:
-        SceneError: it is none.
+        SceneError: the name is invalid.
     """
     seed, *wishes = name.split(".")
     first, last = _range(seed, name)
@@ -87,7 +87,7 @@ def read_name(name: str) -> tuple[int, HomeSpec]:
 
 
 def home_name(seed: int, spec: HomeSpec) -> str:
-    """The portable name of a home, an id of a scene: ``7.rooms-12.floors-2``.
+    """Return the canonical name of a home, which is its scene id: ``7.rooms-12.floors-2``.
 
     >>> home_name(7, HomeSpec(rooms=12, clutter="lived-in"))
     '7.rooms-12.clutter-lived-in'

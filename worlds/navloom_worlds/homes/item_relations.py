@@ -1,26 +1,26 @@
-"""How things stand to each other, read from where they are (VLNVerse 3.2's scene graph).
+"""Spatial relations between items, derived from their positions (VLNVerse 3.2's scene graph).
 
-All by footprints as rectangles along the axes (of what stands askew, the one around it) and
-heights. "Stands": on the floor, higher than a rug, not hung. A thing's front is that of its yaw
-without the few degrees it may stand askew. Each only between things of one room:
+All relations use axis-aligned footprints (for a tilted item: its bounding rectangle) and heights.
+"Stands" means: on the floor, higher than a rug, not hung. An item's front is that of its yaw
+without the small tilt. Relations hold only between items of one room:
 
 ``in``
     a stands in b: ``a.on`` is b, and a's underside is below b's upper side, b being open to it (a
     shelf, a basket; a cushion is *on* a sofa).
 ``next_to``
-    a and b stand, their heights overlap, and at most :data:`NEXT` lies between their footprints; or
-    both are on one thing, and at most :data:`NEXT_ON_TOP` does. For each a the nearest two (on a
-    thing: the nearest one); said once for each pair.
+    a and b stand, their heights overlap, and their footprints are at most :data:`NEXT` apart; or
+    both are on one item, and at most :data:`NEXT_ON_TOP` apart. For each a the nearest two (on an
+    item: the nearest one); each pair is listed once.
 ``in_front_of``
-    a stands, and its middle is within :data:`BEFORE` before b's front and no farther to either side
-    than b is wide; b is furniture that has a front. For each b the nearest two.
+    a stands, and its centre is within :data:`BEFORE` of b's front and no farther to either side
+    than b's width; b is furniture that has a front. For each b the nearest two.
 ``facing``
-    a is a seat or a screen, and b is the first thing that its middle half meets within
-    :data:`SIGHT` before its front, what is lower than :data:`LOW` overlooked.
+    a is a seat or a screen, and b is the first item that the middle half of a's front meets within
+    :data:`SIGHT`; items lower than :data:`LOW` are ignored.
 ``above``, ``below``
-    a hangs, and b is the highest thing under it (their footprints overlap, b's upper side is no
+    a hangs, and b is the highest item under it (their footprints overlap, b's upper side is no
     higher than a's underside, b is on no other) whose upper side is at most :data:`OVER` lower.
-    Said both ways.
+    Listed in both directions.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ OVER = 1500
 FRONTED = frozenset(
     {"bed", "sofa", "cabinet", "desk", "screen", "stove", "sink", "appliance", "shelf", "counter"}
 )
-"""Shapes that have a front which people go to."""
+"""Shapes with a front that people use."""
 
 
 def relations_of(things: Sequence[Placed], ids: Sequence[str]) -> list[Relation]:
-    """The relations between the things of a room.
+    """Return the relations between the items of a room.
 
     Args:
-        things: all that is in it.
+        things: all items of the room.
         ids: their ids, in the same order.
     """
     rects = [thing.rect for thing in things]
@@ -72,12 +72,12 @@ def relations_of(things: Sequence[Placed], ids: Sequence[str]) -> list[Relation]
 
 
 def stands(thing: Placed) -> bool:
-    """Whether it stands on the floor and is no rug."""
+    """Check whether an item stands on the floor and is no rug."""
     return thing.on is None and not thing.hung and thing.size[1] > STEP_OVER
 
 
 def _gap(a: Rect, b: Rect) -> int:
-    """Between two rectangles along the axis that parts them most, in mm; 0: they touch."""
+    """Return the distance of two rectangles along their most separated axis, mm; 0: they touch."""
     return max(a[0] - b[2], b[0] - a[2], a[1] - b[3], b[1] - a[3], 0)
 
 

@@ -1,9 +1,7 @@
-"""Rooms laid out along a storey's spine: every bay cut across, as squarely as areas allow.
+"""Division of a storey's bays into rooms, as square as their areas allow.
 
-Which unit goes into which stretch of a bay.
-
-Of many ways to deal them out the best are kept: rooms near the size they should have, neither
-slivers nor halls, public ones towards the front door.
+Room groups are first assigned to the free stretches of the bays. Of many assignments the best are
+tried: rooms near their target size, neither slivers nor halls, public ones towards the front door.
 """
 
 from __future__ import annotations
@@ -21,10 +19,10 @@ from navloom_worlds.homes.units import Unit
 _TRIES, _GOOD, _POOR = 7, 0.7, 60.0
 _NOT = 100.0
 _REACH = 1300
-"""So much of a unit lies along the spine at least, in mm: a door and its jambs."""
+"""Minimum length of a group along the spine, in mm: a door and its jambs."""
 _PUBLIC = ("living room", "dining room", "kitchen", "family room")
 NO_TAKER = ("entryway", "toilet", "closet", "pantry", "bathroom")
-"""Kinds that never take floor behind stairs."""
+"""Room kinds that never take floor behind stairs."""
 _RANKS = {
     "garage": 0.0, "entryway": 0.05, "living room": 0.2, "dining room": 0.3, "kitchen": 0.35,
     "pantry": 0.4, "toilet": 0.3, "laundry": 0.5, "storage": 0.5, "office": 0.5, "library": 0.45,
@@ -35,14 +33,14 @@ _PRIVATE = 0.8
 
 @dataclass
 class Slot:
-    """A stretch of a bay, free of fixed things.
+    """Stretch of a bay between fixed cells.
 
     Attributes:
-        bay: where it is.
-        lo: where it begins along the spine.
-        hi: where it ends.
-        far: how far it lies from where people come in, 0 to about 1.
-        before: floor behind a fixed thing before ``lo``, which a room of the slot takes.
+        bay: its bay.
+        lo: its start along the spine.
+        hi: its end along the spine.
+        far: relative distance from the entrance, 0 to about 1.
+        before: floor behind a fixed cell before ``lo``, which a room of the slot takes.
         beyond: the same, after ``hi``.
     """
 
@@ -59,16 +57,16 @@ class Slot:
         self.area = float(self.length * self.depth)
         self.touch = max(self.lo, self.bay.touch[0]), min(self.hi, self.bay.touch[1])
         self.narrow = self.touch[1] - self.touch[0] < self.length - 1000
-        """Whether the spine lies along a small part of it alone."""
+        """Whether the spine lies along only a small part of it."""
 
     @property
     def whole(self) -> Rect:
-        """All of it."""
+        """Rectangle of the whole slot."""
         return self.bay.rect(self.lo, 0, self.hi, self.depth)
 
 
 def measure_far(frame: SpineFrame, slots: Sequence[Slot], front: float) -> None:
-    """Note of each slot how far it lies from the front, which is an end of the spine, 0 or 1."""
+    """Set each slot's distance from the front, which is an end of the spine, 0 or 1."""
     x0, z0, x1, z1 = rect_of(spot for r in frame.spine for spot in ((r[0], r[1]), (r[2], r[3])))
     for slot in slots:
         a = slot.whole
@@ -79,7 +77,7 @@ def measure_far(frame: SpineFrame, slots: Sequence[Slot], front: float) -> None:
 def deals(
     dice: Dice, slots: Sequence[Slot], units: Sequence[Unit], front: float
 ) -> Iterator[list[list[Unit]]]:
-    """Ways to give the units to the slots, the best first."""
+    """Yield assignments of the groups to the slots, the best first."""
     if len(units) < len(slots):
         return
     found: list[tuple[float, int, list[list[Unit]]]] = []
@@ -96,7 +94,7 @@ def deals(
 def _deal(
     dice: Dice, slots: Sequence[Slot], units: Sequence[Unit], front: float
 ) -> list[list[Unit]]:
-    """One way: large units first, where room is left for them."""
+    """Draw one assignment: large groups first, where space is left for them."""
     noise = dice.between(0.05, 0.6)
     scale = fsum(slot.area for slot in slots) / max(1.0, fsum(unit.area for unit in units))
     left = [slot.area for slot in slots]
@@ -123,7 +121,7 @@ def _deal(
         given.sort(key=lambda u: away * _RANKS.get(u.kind, _PRIVATE) + noise * dice.unit())
     for slot, given in zip(slots, dealt, strict=True):
         if slot.narrow and 1 < len(given) < 4:
-            # Each must reach the spine: which is where counts for more than the way from the front.
+            # Each must reach the spine, which matters more than the order from the front.
             orders = [list(order) for order in itertools.permutations(given)]
             reaching = min(orders, key=lambda order: _cost(slot, order))
             given[:] = reaching
@@ -131,12 +129,12 @@ def _deal(
 
 
 def _public(units: Sequence[Unit]) -> bool:
-    """Whether one may go through one to come to another."""
+    """Check whether people may pass through each of these groups to reach another."""
     return all(unit.kind in _PUBLIC for unit in units)
 
 
 def _fill_empty(slots: Sequence[Slot], dealt: list[list[Unit]], scale: float) -> None:
-    """Give slots without any unit the one that fits best of those that have several."""
+    """Give each empty slot the best-fitting group of a slot that has several."""
     for i, given in enumerate(dealt):
         if given:
             continue
@@ -153,14 +151,14 @@ def _fill_empty(slots: Sequence[Slot], dealt: list[list[Unit]], scale: float) ->
 
 
 def _cost(slot: Slot, units: Sequence[Unit]) -> float:
-    """How ill these units sit in a slot; 100 where they cannot be there at all."""
+    """Return the misfit of these groups in a slot; 100 if they cannot be there at all."""
     depth = slot.depth
     if not units or sum(unit.least(depth) for unit in units) > slot.length:
         return _NOT
     takers = sum(takes_behind(unit) for unit in units)
     if takers < min(len(units), (slot.before is not None) + (slot.beyond is not None)):
         return _NOT
-    # Of public rooms in a narrow slot one may be reached through another.
+    # In a narrow slot a public room may be reached through another one.
     several = slot.narrow and 1 < len(units) < 4 and _public(units)
     wants = fsum(unit.area for unit in units) / depth
     cost = (max(wants / slot.length, slot.length / wants) - 1.0) * 10 * len(units)
@@ -178,12 +176,12 @@ def _cost(slot: Slot, units: Sequence[Unit]) -> float:
 
 
 def takes_behind(unit: Unit) -> bool:
-    """Whether a unit's main room may take floor behind stairs."""
+    """Check whether a group's main room may take floor behind stairs."""
     return unit.host is not None and unit.host.kind not in NO_TAKER
 
 
 def _ill_shaped(unit: Unit, wide: int, depth: int) -> float:
-    """What a stretch of this shape costs a unit: slivers and halls are no rooms."""
+    """Return the cost of this shape for a group: slivers and halls are penalised."""
     if wide * depth > unit.most:
         return _NOT
     if unit.host is None:
@@ -193,7 +191,7 @@ def _ill_shaped(unit: Unit, wide: int, depth: int) -> float:
 
 
 def widths(slot: Slot, units: Sequence[Unit]) -> list[int]:
-    """How long a stretch of the slot each unit takes, in mm; they add up to all of it."""
+    """Return the length of the slot that each group takes, in mm; they sum to the slot's length."""
     depth = slot.depth
     least = [unit.least(depth) for unit in units]
     more = [max(unit.area / depth - low, 0.0) for unit, low in zip(units, least, strict=True)]
@@ -211,14 +209,14 @@ _DEALS, _BUILDS = 3, 4
 
 @dataclass(frozen=True)
 class Fixed:
-    """What stands at a place on a bay before the rooms do: stairs, or the void over them.
+    """Cell with a fixed position in a bay: stairs, a lift, or the void over stairs.
 
     Attributes:
-        kind: the room's; None for a void.
-        bay: the key of its bay.
-        lo: where it begins along the spine.
-        hi: where it ends.
-        depth: away from the spine.
+        kind: room kind; None for a void.
+        bay: key of its bay.
+        lo: its start along the spine.
+        hi: its end along the spine.
+        depth: its extent away from the spine.
         alone: whether nothing of the bay lies behind it.
     """
 
@@ -232,12 +230,12 @@ class Fixed:
 
 @dataclass
 class Cell:
-    """A part of a storey: a room to be, or a void.
+    """Part of a storey that becomes a room or a void.
 
     Attributes:
-        kind: None for a void.
-        rects: up to the middle of walls.
-        own: whether it is its neighbour's alone, as a bath of a bedroom.
+        kind: room kind; None for a void.
+        rects: up to the centre lines of the walls.
+        own: whether it belongs to its neighbour alone, as a bedroom's bath.
     """
 
     kind: str | None
@@ -248,17 +246,17 @@ class Cell:
 def lay_out(
     dice: Dice, frame: SpineFrame, fixed: Sequence[Fixed], units: Sequence[Unit], front: float
 ) -> list[Cell] | None:
-    """Cut a storey's bays into rooms.
+    """Divide a storey's bays into rooms.
 
     Args:
-        dice: its own.
-        frame: what is to be cut.
-        fixed: what stands already.
-        units: what is to be built.
-        front: towards which end of the spine people come in, 0 for its beginning, 1 for its end.
+        dice: its own random stream.
+        frame: the storey's footprint.
+        fixed: cells that are placed already.
+        units: room groups to place.
+        front: end of the spine near the entrance, 0 for its start, 1 for its end.
 
     Returns:
-        The cells of bays, without the spine; None where nothing fits.
+        The cells of the bays, without the spine; None if nothing fits.
     """
     slots = _slots(frame, fixed)
     if slots is None:
@@ -282,7 +280,7 @@ def lay_out(
 
 
 def _slots(frame: SpineFrame, fixed: Sequence[Fixed]) -> list[Slot] | None:
-    """The stretches of bays between fixed things; None where one is too short for a room."""
+    """Return the stretches of bays between fixed cells; None if one is too short for a room."""
     slots = []
     for bay in frame.bays:
         at = bay.lo
@@ -299,7 +297,7 @@ def _slots(frame: SpineFrame, fixed: Sequence[Fixed]) -> list[Slot] | None:
 def _standing(
     frame: SpineFrame, fixed: Sequence[Fixed], slots: Sequence[Slot]
 ) -> list[Cell] | None:
-    """Cells of fixed things; floor behind them goes to the longer slot beside."""
+    """Return the fixed cells; the floor behind each goes to the longer adjacent slot."""
     cells = []
     bays = {bay.key: bay for bay in frame.bays}
     for thing in fixed:
@@ -343,7 +341,7 @@ def _cut(dice: Dice, slot: Slot, units: Sequence[Unit]) -> list[Cell] | None:
 
 
 def _ends_taken(slot: Slot, units: Sequence[Unit]) -> list[Unit]:
-    """The units so that at ends with floor to be taken there is one to take it."""
+    """Reorder the groups so that an end with floor behind stairs has a group that can take it."""
     order = list(units)
     for end, rest in ((0, slot.before), (len(order) - 1, slot.beyond)):
         able = [i for i, unit in enumerate(order) if takes_behind(unit)]
@@ -365,7 +363,7 @@ def _built(dice: Dice, slot: Slot, unit: Unit, at: int, wide: int) -> list[Cell]
 
 
 def _beside(slot: Slot, rest: Rect, rooms: Sequence[Cell]) -> Cell | None:
-    """The room that takes the floor behind a fixed thing: one that touches all of its side."""
+    """Return the room that takes the floor behind a fixed cell: one that touches its whole side."""
     along = 0 if slot.bay.side in "NS" else 1
     for cell in rooms:
         for r in cell.rects:

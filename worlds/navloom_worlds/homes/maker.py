@@ -1,12 +1,10 @@
-"""A home from a seed: ``make_home(7)`` is the same scene on every machine.
+"""Generator of homes: ``make_home(7)`` returns the same scene on every machine.
 
-A plan is drawn until it has no fault, and furnished until a person can walk through all of it; how
-often either was drawn again is said in the scene's notes. A home that failed a check is never
-returned.
+Plans are drawn until one is valid, and furnished until a person can walk through the whole home.
+The scene's notes say how many draws were needed. A home that failed a check is never returned.
 
-A floor plan and what stands in it, as a scene: here millimetres become metres.
-
-What may be wrong with furniture: outside its room, in another thing, in the sweep of a door.
+The scene is built from the floor plan and its furniture; here millimetres become metres. The
+furniture is checked: no item lies outside its room, in another item, or in the sweep of a door.
 """
 
 from __future__ import annotations
@@ -46,7 +44,7 @@ from navloom_worlds.homes.planner import plan_home
 from navloom_worlds.homes.rectilinear import covers, rect_of
 
 _TOUCH = 0.002
-"""Metres that two things may share, since turned corners are rounded."""
+"""Metres by which two items may overlap, since the corners of turned items are rounded."""
 
 
 def furnishing_faults(
@@ -56,20 +54,20 @@ def furnishing_faults(
     ways: Sequence[Link | Opening],
     stairs: Sequence[Stairs] = (),
 ) -> Iterator[tuple[str, str]]:
-    """Find what is wrong with the furniture of a home.
+    """Yield the faults in a home's furniture.
 
-    Two boxes may share space where one thing is in or on the other (a sofa's box holds what lies
-    on its seat); and a rug lies under whatever stands on it.
+    Two boxes may overlap if one item is in or on the other (a sofa's box contains the objects on
+    its seat). A rug may lie under any item.
 
     Args:
         regions: with polygons, in metres.
         items: with sizes, each in a region.
         relations: of the items.
         ways: doors, with the floor that each sweeps.
-        stairs: nothing lies on their treads.
+        stairs: no item may lie on their treads.
 
     Yields:
-        A region, and what is wrong in it.
+        A region, and the fault in it.
     """
     if not items:
         return
@@ -110,7 +108,7 @@ def furnishing_faults(
 
 
 def _corners(item: Item) -> tuple[Point2, ...]:
-    """The footprint, a little smaller than it is."""
+    """Return the footprint's corners, slightly shrunk."""
     width, height, depth = item.size or (0.0, 0.0, 0.0)
     size = (max(width - _TOUCH, 0), height, max(depth - _TOUCH, 0))
     return Box.model_construct(center=item.position, size=size, yaw=item.yaw).corners()
@@ -119,7 +117,7 @@ def _corners(item: Item) -> tuple[Point2, ...]:
 def _pairs(
     tree: STRtree, stands: np.ndarray, low: np.ndarray, high: np.ndarray
 ) -> Iterator[tuple[int, int]]:
-    """Pairs that share floor and height."""
+    """Yield the index pairs of items that overlap in floor and in height."""
     first, second = (stands[each] for each in tree.query(tree.geometries, predicate="intersects"))
     shared = np.minimum(high[first], high[second]) - np.maximum(low[first], low[second])
     kept = (first < second) & (shared > _TOUCH)
@@ -133,7 +131,7 @@ def _sides(way: Link | Opening) -> tuple[str, ...]:
 def assemble(
     plan: Floorplan, items: Sequence[Item], relations: Sequence[Relation], **said: Any
 ) -> Scene:
-    """The scene of a plan and its furniture, with viewpoints on the free floor.
+    """Build the scene of a plan and its furniture, with viewpoints on the free floor.
 
     Args:
         plan: in millimetres.
@@ -142,7 +140,7 @@ def assemble(
         **said: other fields of the scene: ``id``, ``source``, ``notes``.
 
     Raises:
-        BlockedError: furniture stands in somebody's way, or where it cannot be.
+        BlockedError: furniture blocks a path, or has an invalid position.
     """
     rooms = {room.number: room for room in plan.rooms}
     ceilings = {storey.floor: storey.height + storey.ceiling for storey in plan.storeys}
@@ -182,7 +180,7 @@ def assemble(
 
 
 def metres(millimetres: float) -> float:
-    """Millimetres as metres; the middle of two places may be half a millimetre off them."""
+    """Convert millimetres to metres; midpoints may have half millimetres."""
     return round(millimetres / 1000, 4)
 
 
@@ -215,7 +213,7 @@ def _region(room: Room, ceiling: int) -> Region:
 
 
 def _middle(outline: Outline) -> tuple[float, float]:
-    """The middle of a room; of one with corners that look inwards, of its largest rectangle."""
+    """Return the centre of a room's largest inscribed rectangle."""
     xs, zs = (sorted({spot[axis] for spot in outline}) for axis in (0, 1))
     best = (0, 0.0, 0.0)
     for i, left in enumerate(xs):
@@ -247,7 +245,7 @@ def _link(door: Doorway, a: Room, b: Room) -> Link:
 
 
 def _swing(door: Doorway) -> tuple[Point2, ...] | None:
-    """The floor that a leaf sweeps, from the corner at its hinge on."""
+    """Return the floor that a leaf sweeps, starting at the corner of its hinge."""
     if door.swing is None or door.hinge is None:
         return None
     x, z = door.jambs[door.hinge]
@@ -273,7 +271,7 @@ def _place(each: tuple[int, int, int]) -> Point3:
 
 
 def _halfway(line: Sequence[Point3]) -> Point3:
-    """The middle of the middle piece of a line."""
+    """Return the midpoint of a line's middle segment."""
     a, b = line[(len(line) - 1) // 2], line[len(line) // 2]
     x, y, z = ((one + other) / 2 for one, other in zip(a, b, strict=True))
     return round(x, 3), round(y, 3), round(z, 3)
@@ -326,23 +324,23 @@ def _openings(plan: Floorplan, rooms: dict[int, Room]) -> list[Opening]:
 
 
 MOST_PLANS = 20
-"""Plans that are furnished before a home is given up."""
+"""Maximum number of plans that are furnished for one home."""
 _FURNISHINGS = 3
-"""Ways to furnish that are tried on each plan."""
+"""Furnishing attempts for each plan."""
 
 
 def make_home(seed: int, spec: HomeSpec | None = None) -> Scene:
-    """Make a furnished home.
+    """Generate a furnished home.
 
     Args:
-        seed: another seed, another home.
-        spec: what one wishes for; what it leaves open, the seed draws.
+        seed: selects the home.
+        spec: options; those left open are drawn from the seed.
 
     Returns:
         A scene of source ``home``, whose id is :func:`~navloom_worlds.homes.home_names.home_name`.
 
     Raises:
-        SceneError: no home can be as the wishes say, and why.
+        SceneError: no home fulfils the options; the message says why.
     """
     wishes = spec or HomeSpec()
     name = home_name(seed, wishes)

@@ -1,4 +1,4 @@
-"""A thing that has been given its place, and the room it is in while that is being furnished."""
+"""Items placed in a room, and the state of a room while it is being furnished."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from navloom_worlds.homes.rectilinear import Rect, grown, rect_of
 from navloom_worlds.homes.room_floor import RoomFloor, Side, turned
 
 TILTS: dict[int, tuple[int, int]] = {0: (1000, 0), 10: (985, 174), 15: (966, 259), 20: (940, 342)}
-"""Degrees a thing may stand askew -> cosine and sine in thousandths."""
+"""Tilt of an item in degrees -> cosine and sine in thousandths."""
 
 TYPICAL: dict[RoomKey, int] = {
     "bedroom": 15, "bathroom": 6, "toilet": 2, "kitchen": 15, "dining": 15, "living": 26,
@@ -23,14 +23,14 @@ TYPICAL: dict[RoomKey, int] = {
     "balcony": 9, "media": 18, "gym": 15, "library": 14, "lounge": 18, "pantry": 3,
     "dressing": 7, "entry": 6, "stairs": 8,
 }  # fmt: skip
-"""Square metres: a larger room has more in it, as the square root of its area."""
+"""Typical area in square metres; the amount of furniture grows as the square root of the area."""
 _ROOMS = (0.4, 0.6, 0.8, 0.9, 1.0, 1.1, 1.3, 1.7)
-"""Rooms of one home differ in how much is in them."""
+"""Factors by which rooms of one home differ in the amount of furniture."""
 
 _USED = frozenset({"cabinet", "appliance", "stove", "sink", "toilet", "desk", "shelf", "machine"})
-"""Shapes that are used from before."""
+"""Shapes that are used from the front."""
 _REACH = 450
-"""mm from which one reaches a thing."""
+"""mm: distance from which a person reaches an item."""
 
 Size = tuple[int, int, int]
 """Across, up, deep in mm, each even, so that half of it is whole."""
@@ -38,22 +38,22 @@ Size = tuple[int, int, int]
 
 @dataclass(slots=True)
 class Placed:
-    """A thing in its place; heights above the room's floor, all in mm.
+    """Item with a position in a room; heights above the room's floor, all in mm.
 
     Attributes:
         number: unique in the room, from 1.
-        entry: its kind.
+        entry: its catalogue entry.
         size: across, up, deep.
-        x, z: its middle.
+        x, z: its centre.
         bottom: its underside.
         quarter: quarter turns clockwise.
-        tilt: degrees more, clockwise; negative: less.
-        on: what it stands on or in.
-        inside: whether it is in that, not on it.
+        tilt: additional rotation in degrees, clockwise positive.
+        on: its holder.
+        inside: whether it is in its holder, not on it.
         states: such as ``open``.
         hung: whether it hangs on a wall or from the ceiling.
-        anchor: what it was put by: a chair's table.
-        carries: what stands on it, as rectangles in its own frame by the height they stand at.
+        anchor: the item beside which it was placed: a chair's table.
+        carries: rectangles of the objects on it, in its own frame, by their height.
     """
 
     number: int
@@ -73,16 +73,16 @@ class Placed:
 
     @property
     def top(self) -> int:
-        """Its upper side."""
+        """Height of its upper side."""
         return self.bottom + self.size[1]
 
     @property
     def rect(self) -> Rect:
-        """The rectangle along the axes around its footprint."""
+        """Axis-aligned bounding rectangle of its footprint."""
         return footprint(self.x, self.z, self.size[0], self.size[2], self.quarter, self.tilt)
 
     def place(self, u: int, w: int) -> tuple[int, int]:
-        """A place in its own frame, as (x, z)."""
+        """Convert a point of its own frame to (x, z)."""
         if self.tilt:
             cos, sin = TILTS[abs(self.tilt)]
             sin = sin if self.tilt > 0 else -sin
@@ -91,17 +91,17 @@ class Placed:
         return self.x + dx, self.z + dz
 
     def zone(self, u0: int, w0: int, u1: int, w1: int) -> Rect:
-        """A rectangle in its own frame, as one along the axes."""
+        """Convert a rectangle of its own frame to an axis-aligned one."""
         return rect_of((self.place(u0, w0), self.place(u1, w1)))
 
     def before(self, near: int, far: int) -> Rect:
-        """The zone before it, as wide as it is."""
+        """Return the zone in front of it, as wide as the item."""
         half, front = self.size[0] // 2, -(self.size[2] // 2)
         return self.zone(-half, front - far, half, front - near)
 
 
 def footprint(x: int, z: int, wide: int, deep: int, quarter: int, tilt: int = 0) -> Rect:
-    """The rectangle along the axes around a turned footprint, rounded outwards to whole mm."""
+    """Return the bounding rectangle of a turned footprint, rounded outwards to whole mm."""
     if tilt:
         cos, sin = TILTS[abs(tilt)]
         wide, deep = (
@@ -114,7 +114,7 @@ def footprint(x: int, z: int, wide: int, deep: int, quarter: int, tilt: int = 0)
 
 
 class WindowPlace(NamedTuple):
-    """A window as its room sees it: on which wall, from where to where along it, mm."""
+    """Window as seen from its room: its wall, and its interval along it, mm."""
 
     side: Side
     low: int
@@ -124,36 +124,36 @@ class WindowPlace(NamedTuple):
 
 
 class DoorPlace(NamedTuple):
-    """A doorway as its room sees it."""
+    """Doorway as seen from its room."""
 
     side: Side
     low: int
     high: int
     outside: bool
-    """Whether it leads out of the home."""
+    """Whether it leads outside."""
 
 
 class Household(NamedTuple):
-    """Whose home it is."""
+    """Household-wide settings of the furnishing."""
 
     dressing: Dressing
     full: float
     """Factor on the number of objects."""
     mess: int
-    """How untidy they are: 0 tidy, 1 lived-in, 2 cluttered."""
+    """Clutter level: 0 tidy, 1 lived-in, 2 cluttered."""
     eats: bool = False
     """Whether the home still needs a table to eat at."""
 
 
 class Setting:
-    """A room while it is being furnished.
+    """Room while it is being furnished.
 
     Args:
         room: its plan.
-        keys: what it is furnished as.
+        keys: its furnishing keys.
         ground: its floor.
-        dice: its own draws.
-        household: whose home it is.
+        dice: its own random stream.
+        household: settings of the home.
     """
 
     def __init__(
@@ -169,7 +169,7 @@ class Setting:
         self.dressing, self.mess = household.dressing, household.mess
         area = ground.area / 1_000_000 / sum(TYPICAL[key] for key in keys)
         self.rich = math.sqrt(min(max(area, 0.4), 2.5)) * dice.pick(_ROOMS)
-        """Factor on how much stands in it beside what it is for."""
+        """Factor on the number of items that are not essential."""
         self.full = household.full * self.rich
         """Factor on the number of objects."""
         self._shares: dict[str, float] = {}
@@ -181,7 +181,7 @@ class Setting:
         self.by_name: dict[str, list[Placed]] = {}
 
     def share(self, entry: Entry) -> float:
-        """How often a room like this has it, as the catalogue and the style say; at most 1."""
+        """Return an entry's probability in such a room, by catalogue and style; at most 1."""
         name = entry.name
         if name not in self._shares:
             shares = [entry.rooms[key].share for key in self.keys if key in entry.rooms]
@@ -189,17 +189,17 @@ class Setting:
         return self._shares[name]
 
     def draw_size(self, entry: Entry, least: bool = False) -> Size:
-        """A size of a thing of this kind; ``least``: its smallest."""
+        """Draw a size for an entry; ``least``: its smallest size."""
         (w0, w1), (h0, h1), (d0, d1) = entry.size
         if least:
             return w0 - w0 % 2, h0 - h0 % 2, d0 - d0 % 2
-        unit = self.dice.unit()  # one draw, so that what is wide is deep as well
+        unit = self.dice.unit()  # one draw, so that a wide item is deep as well
         sizes = [low + int((high - low) * unit) for low, high in ((w0, w1), (h0, h1), (d0, d1))]
         w, h, d = (each - each % (10 if each >= 300 else 2) for each in sizes)
         return w, h, d
 
     def draw_states(self, entry: Entry) -> tuple[str, ...]:
-        """One of each set of states; an empty name says nothing."""
+        """Draw one state from each set of an entry; an empty name means none."""
         drawn = (self.dice.weighted(each) for each in entry.states)
         return tuple(state for state in drawn if state)
 
@@ -217,10 +217,10 @@ class Setting:
         walked: bool = True,
         zone: Rect | None = None,
     ) -> Placed | None:
-        """Put a thing on the floor or a wall, where that has been found to fit.
+        """Put an item on the floor or a wall, at a position that is known to fit.
 
         Returns:
-            The thing; None, and nothing is changed, where it would part the ways through the room.
+            The item; None, with the room unchanged, if it would block the paths through the room.
         """
         thing = Placed(
             len(self.placed) + 1, entry, size, spot[0], spot[1], bottom, quarter, tilt,
@@ -238,16 +238,16 @@ class Setting:
         return thing
 
     def _front(self, thing: Placed, zone: Rect | None) -> Rect:
-        """Where one must be able to stand: before it, or where it has no front anywhere by it."""
+        """Return where a person must be able to stand: in front of an item, or around it."""
         if thing.entry.clear and zone is None and thing.entry.shape in _USED:
             return thing.before(0, max(thing.entry.clear, _REACH))
         return grown(thing.rect, _REACH)
 
     def add(self, thing: Placed) -> None:
-        """Note a thing that has its place."""
+        """Record an item that is in place."""
         self.placed.append(thing)
         self.by_name.setdefault(thing.entry.name, []).append(thing)
 
     def all_of(self, names: Iterable[str]) -> list[Placed]:
-        """The things of these names, in the order of the names."""
+        """Return the items of these names, in the order of the names."""
         return [thing for name in names for thing in self.by_name.get(name, ())]

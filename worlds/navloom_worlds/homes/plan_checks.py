@@ -1,9 +1,8 @@
-"""What must be true of a floor plan, whoever drew it: found out from the plan alone.
+"""Validity checks of a floor plan, independent of the code that generated it.
 
-Each check looks at what was handed out, not at how it came about, and says in one line what is
-wrong and where. Everything is exact: whole millimetres, rectilinear outlines.
-
-What must be true of stairs: each step like the last, and floors at both ends.
+Each check reads only the finished plan, and states in one line the fault and its place. Everything
+is exact: whole millimetres, rectilinear outlines. Stairs must have equal steps, and floors at both
+ends.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ _LANDING = 800
 
 
 def stairs_climb(plan: Floorplan) -> Iterator[str]:
-    """Risers and treads are what a foot expects, from one floor to the other."""
+    """Yield faults of risers, treads and landings, and of the heights at both ends."""
     rooms = {room.number: room for room in plan.rooms}
     for flight in (f for f in plan.flights if f.kind == "stairs"):
         where = f"the stairs up from {rooms[flight.lower].id}"
@@ -59,7 +58,7 @@ def stairs_climb(plan: Floorplan) -> Iterator[str]:
 
 
 def stairs_line_up(plan: Floorplan) -> Iterator[str]:
-    """Stairs lie in their stairwell, nothing lies over them, and they end at a room's edge."""
+    """Yield faults in the position of stairs: stairwell, space above them, and both ends."""
     rooms = {room.number: room for room in plan.rooms}
     for flight in plan.flights:
         lower, upper = rooms[flight.lower], rooms[flight.upper]
@@ -80,18 +79,18 @@ def stairs_line_up(plan: Floorplan) -> Iterator[str]:
 
 
 def _meets(outline: Outline, flight: Flight, end: int) -> bool:
-    """Whether an end of the way lies in a shape or on its edge."""
+    """Check whether an end of a flight lies inside an outline or on its edge."""
     x, _, z = flight.line[end]
     return Polygon(outline).covers(Point(x, z))
 
 
 def _shared(one: Outline, other: Outline) -> bool:
-    """Whether two shapes share floor."""
+    """Check whether two outlines overlap."""
     return Polygon(one).intersection(Polygon(other)).area > 0
 
 
 _CORNER = 50
-"""A jamb's least distance from a corner of the room, in mm."""
+"""Minimum distance of a jamb from a corner of the room, in mm."""
 _DOORS = (680, 1200)
 """HUMAN, 600 mm wide, passes the narrowest between the strips of its frame."""
 _OPENINGS = (800, 3600)
@@ -99,13 +98,13 @@ _MUST_HAVE = ("living room", "kitchen", "bedroom", "bathroom")
 _LIT = ("living room", "bedroom", "nursery", "kids room")
 _SILL = 50
 _OUT = -1
-"""What stands for outdoors among the numbers of rooms."""
+"""Room number that stands for outdoors."""
 _STEP = 180
 
 
 def faults(plan: Floorplan) -> list[str]:
-    """All that is wrong with a plan, one line each; empty for a plan one can build."""
-    # A plan that does not hold together in itself can be asked nothing else.
+    """Return all faults of a plan, one line each; empty for a valid plan."""
+    # The other checks need a consistent plan.
     return list(_sound(plan)) or [fault for check in CHECKS for fault in check(plan)]
 
 
@@ -154,7 +153,7 @@ def _sizes(plan: Floorplan) -> Iterator[str]:
 
 
 def _holds(outline: Outline, wide: int, deep: int) -> bool:
-    """Whether a rectangle fits into a rectilinear shape somewhere (then it does at a corner)."""
+    """Check whether a rectangle fits into a rectilinear outline (then it fits at a corner)."""
     xs = {x for x, _ in outline} | {x - wide for x, _ in outline}
     zs = {z for _, z in outline} | {z - deep for _, z in outline}
     return any(covers(outline, (x, z, x + wide, z + deep)) for x in xs for z in zs)
@@ -224,7 +223,7 @@ def _said(doorway: Doorway, rooms: dict[int, Room]) -> str:
 
 
 def _face(outline: Outline, jambs: tuple[Spot, Spot], thick: int, corner: int = _CORNER) -> int:
-    """On which side of a wall's middle line (-1, 1) a shape has its face there; 0 for neither."""
+    """Return the side (-1, 1) of a wall's centre line on which an outline's face lies; 0: none."""
     x0, z0, x1, z1 = rect_of(jambs)
     along = 0 if z0 == z1 else 1
     lo, hi = (x0, x1) if along == 0 else (z0, z1)

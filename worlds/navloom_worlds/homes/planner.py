@@ -1,18 +1,17 @@
-"""Floor plans: a programme, a frame for every storey, rooms cut into it, and how one gets about.
+"""Generator of floor plans: room programme, footprint of each storey, rooms, doorways and stairs.
 
-The way of working is that of Marson and Musse (2010): rooms by squarish subdivision, and a corridor
-that all can be reached from; here the corridor comes first, so that nothing must be mended. A plan
-that fails its own checks is never handed out: the next sub-seed is tried.
+The method follows Marson and Musse (2010): rooms by squarish subdivision, and a corridor from which
+all can be reached. Here the corridor comes first, so that no repair is needed. A plan that fails
+its own checks is rejected, and the next sub-seed is tried.
 
-Windows in outer walls, as rooms of each kind have them.
+Windows are placed in outer walls, by room kind.
 
-Balconies and patios: a room outdoors before an outer wall, a door onto it, and a parapet.
+Balconies and patios are an outdoor room in front of an outer wall, a door to it, and a parapet.
 
-Floors a step above or below their storey's, and ramps where one comes down without a step.
+Floors may lie a step above or below their storey's; some of these steps get a ramp.
 
-What an upper storey keeps of the frame below it: all, or all but what it does not need.
-
-What is left out is roof, or a terrace; nothing stands on air.
+An upper storey keeps the footprint below it, or only the part that it needs. The rest is roof or a
+terrace; no storey overhangs.
 """
 
 from __future__ import annotations
@@ -77,17 +76,17 @@ NARROWEST_HALL = 1100
 def set_back(
     dice: Dice, frame: SpineFrame, area: float, keep: tuple[Rect, ...], parts: int
 ) -> SpineFrame | None:
-    """A frame for the storey above: the same, less what it does not need.
+    """Return the footprint of the storey above: the same, less the area that it does not need.
 
     Args:
-        dice: its own.
-        frame: of the storey below.
-        area: square metres that it is to hold.
+        dice: its own random stream.
+        frame: footprint of the storey below.
+        area: required square metres.
         keep: stairs and lifts, which stay.
-        parts: how many things are to stand in its bays.
+        parts: number of room groups to place in its bays.
 
     Returns:
-        None where what would be left is no storey.
+        None if the remaining area is no valid storey.
     """
     for bay in dice.shuffled(frame.bays):
         if frame.area <= area * 1.12 and len(frame.bays) <= parts:
@@ -107,7 +106,7 @@ def set_back(
 
 
 def _cut(frame: SpineFrame, way: str, area: float, keep: tuple[Rect, ...]) -> SpineFrame | None:
-    """All on one side of a line cut away, so that about the area is left."""
+    """Cut away everything on one side of a line, so that about the required area is left."""
     rects = [*frame.spine, *(bay.whole for bay in frame.bays)]
     axis = 0 if way in "WE" else 1
     first, last = min(r[axis] for r in rects), max(r[axis + 2] for r in rects)
@@ -131,7 +130,7 @@ def _cut(frame: SpineFrame, way: str, area: float, keep: tuple[Rect, ...]) -> Sp
 
 
 def _in_one(spine: Sequence[Rect]) -> bool:
-    """Whether a spine of at most three arms holds together: each touches another."""
+    """Check whether a spine of at most three arms is connected: each touches another."""
     return len(spine) == 1 or (
         bool(spine)
         and all(any(_touch(arm, other) for other in spine if other is not arm) for arm in spine)
@@ -139,7 +138,7 @@ def _in_one(spine: Sequence[Rect]) -> bool:
 
 
 def _gaps(bay: Bay, rect: Rect) -> tuple[int, int]:
-    """What is left of a bay on either side of something in it."""
+    """Return the free lengths of a bay on both sides of a rectangle in it."""
     lo, hi = (rect[0], rect[2]) if bay.side in "NS" else (rect[1], rect[3])
     return lo - bay.lo, bay.hi - hi
 
@@ -170,7 +169,7 @@ def _clipped(frame: SpineFrame, window: Rect) -> SpineFrame:
 
 
 def _without_dead_ends(frame: SpineFrame) -> SpineFrame:
-    """A spine that goes no further than there are bays along it."""
+    """Shorten a spine to the extent of the bays along it."""
     arms: list[Rect] = []
     for arm in frame.spine:
         along = 0 if arm[2] - arm[0] > arm[3] - arm[1] else 1
@@ -185,7 +184,7 @@ def _without_dead_ends(frame: SpineFrame) -> SpineFrame:
 
 
 def _met(bay: Bay, arm: Rect, along: int) -> tuple[int, ...]:
-    """From where to where a bay lies along an arm; the end of it that a bay closes."""
+    """Return the interval of an arm that a bay touches, or the end of the arm that it closes."""
     if (bay.side in "NS") == (along == 0):
         beside = bay.base in (arm[1 - along], arm[3 - along])
         return bay.touch if beside else ()
@@ -199,17 +198,17 @@ def _touch(a: Rect, b: Rect) -> bool:
 _SUNKEN: Mapping[str, float] = {
     "living room": 0.1, "family room": 0.12, "garage": 0.6, "laundry": 0.06, "library": 0.05,
 }  # fmt: skip
-"""How often a room on the ground lies lower than the hall."""
+"""Probability that a ground-floor room lies lower than the hall."""
 _RAMPS = 0.45
 _SLOPE = 9
-"""Length of a ramp over its rise."""
+"""Ratio of a ramp's length to its rise."""
 _SLICE = 12
-"""Ramps are built of slices no higher than this, in mm: what rolls gets over each."""
+"""Maximum height in mm of the slices of a ramp: wheels get over each."""
 _WIDEST = 1400
 
 
 def draw_levels(dice: Dice, drawn: DrawnStorey) -> None:
-    """Sink rooms of the lowest storey by a step; some of them get a ramp."""
+    """Lower rooms of the lowest storey by a step; some of them get a ramp."""
     for cell, kind in sorted(drawn.kinds.items()):
         if not dice.chance(_SUNKEN.get(kind, 0.0)):
             continue
@@ -221,7 +220,7 @@ def draw_levels(dice: Dice, drawn: DrawnStorey) -> None:
 
 
 def _ramp(drawn: DrawnStorey, cell: int, low: int) -> Flight | None:
-    """A ramp down from an opening, where the room has floor for it that no door needs."""
+    """Return a ramp down from an opening, where the room has floor that no door needs."""
     rise = drawn.storey.height - low
     swings = [rect_of(d.swing) for d in drawn.doorways if d.swing]
     for doorway in drawn.doorways:
@@ -286,11 +285,11 @@ _LEAST_WALL = 2300
 _LONGEST, _LEAST_DEPTH, _MOST_DEPTH = 6000, 1300, 3600
 _PARAPET = 100
 _LOWER = (0, 0, 20, 50, 120, 150)
-"""How far its floor lies below the storey's, in mm."""
+"""Depth of its floor below the storey's, in mm."""
 
 
 def put_outdoors(dice: Dice, drawn: DrawnStorey, extent: float) -> bool:
-    """A balcony, or a patio on the ground, of about so many square metres; False: no place."""
+    """Add a balcony, or a patio on the ground, of about this area in m2; False if none fits."""
     kind = "patio" if drawn.storey.floor == 1 else "balcony"
     rank = {kind: i for i, kind in enumerate(_ORDER)}
     places = []
@@ -338,14 +337,14 @@ def _built(
 
 
 def _thick(doorway: Doorway, wall: Stretch, sign: int, outer: int) -> Doorway:
-    """The same doorway in an outer wall."""
+    """Return the same doorway in an outer wall."""
     along = 0 if wall.axis == "x" else 1
     ends = [wall.spot(jamb[along], sign * (outer // 2 - HALF)) for jamb in doorway.jambs]
     return replace(doorway, jambs=(ends[0], ends[1]), thickness=outer)
 
 
 def _parapet(drawn: DrawnStorey, wall: Stretch, near: int, far: int) -> list[PlannedWall]:
-    """Low walls on the three free sides, none in another."""
+    """Return low walls on the three free sides, none overlapping."""
     half = _PARAPET // 2
     out = half if far > near else -half
     bottom, top = drawn.storey.height - max(_LOWER), drawn.storey.height + 1000
@@ -355,18 +354,18 @@ def _parapet(drawn: DrawnStorey, wall: Stretch, near: int, far: int) -> list[Pla
 
 
 _CORNER = 250
-"""From a window to the next corner's middle line at least, in mm."""
+"""Minimum distance of a window from the next corner's centre line, in mm."""
 _BETWEEN = 700
-# (least width, most width, sill, head, share of walls that have one)
+# (minimum width, maximum width, sill, head, share of walls that have one)
 _USUAL = (900, 1800, 900, 2100, 0.85)
 _ROOMS = packaged("navloom_worlds.homes", "rooms.yaml")
 _KINDS: Mapping[str, tuple[int, int, int, int, float]] = _ROOMS["windows"]
 LIT = ("living room", "bedroom", "nursery", "kids room", "kitchen", "office", "dining room")
-"""Kinds that people want a window in; the first four have one always."""
+"""Room kinds that should have a window; the first four always have one."""
 
 
 def put_windows(dice: Dice, drawn: DrawnStorey) -> None:
-    """Draw a storey's windows; doors that lead outdoors are kept free."""
+    """Draw a storey's windows; doors that lead outdoors stay free."""
     kinds = {i: k for i, k in drawn.kinds.items() if KINDS[k].zone != "outdoor"}
     outer, doorways = drawn.outer, drawn.doorways
     found: list[Window] = []
@@ -396,7 +395,7 @@ def put_windows(dice: Dice, drawn: DrawnStorey) -> None:
 
 
 def _free(wall: Stretch, doorways: Sequence[Doorway], least: int) -> list[tuple[int, int]]:
-    """Where along an outer wall a window may be, the longest place first."""
+    """Return the intervals of an outer wall that are free for a window, the longest first."""
     places = [(wall.lo + _CORNER, wall.hi - _CORNER)]
     band = wall.rect(wall.lo, wall.hi, -400, 400)
     for doorway in doorways:
@@ -415,31 +414,31 @@ def _free(wall: Stretch, doorways: Sequence[Doorway], least: int) -> list[tuple[
 _MOST_TRIES = 240
 _SAME_EXTENT, _SAME_SHAPE, _SAME_PROGRAMME = 80, 16, 2
 _EASY = 0.2
-"""The share of homes built for a wheelchair, stairs apart."""
+"""Share of homes that are wheelchair-accessible, except for stairs."""
 _STOREY_TRIES = 5
 _SLAB = 300
 _OFF = 0.1
-"""The share by which a home may be larger or smaller than wished."""
+"""Tolerated relative deviation from the requested area."""
 
 
 def plan_home(dice: Dice, spec: HomeSpec) -> Floorplan:
-    """Draw up a home.
+    """Generate a floor plan.
 
     Args:
-        dice: the seed's; what is drawn here moves nothing else.
-        spec: wishes; what it leaves open is drawn.
+        dice: random stream of the seed; draws here affect nothing else.
+        spec: options; those left open are drawn.
 
     Returns:
-        A plan without a fault (:func:`~navloom_worlds.homes.plan_checks.faults`).
+        A plan without faults (:func:`~navloom_worlds.homes.plan_checks.faults`).
 
     Raises:
-        SceneError: the wishes contradict one another, or no plan for them was found.
+        SceneError: the options contradict each other, or no plan was found for them.
     """
     for attempt in range(_MOST_TRIES):
-        # A size is given up last: if it went with each failed try, small homes would crowd in.
+        # The size is redrawn last: otherwise small homes, which rarely fail, would be too common.
         extent = draw_extent(dice.split("extent", attempt // _SAME_EXTENT), spec)
         own = dice.split("programme", attempt // _SAME_PROGRAMME)
-        # So is the hall's shape: straight ones are found most easily.
+        # So is the hall's shape, since straight halls rarely fail.
         shapes = dice.split("shape", attempt // _SAME_SHAPE)
         shape = draw_shape(shapes, extent.area / extent.floors, extent.rooms)
         programme = draw_programme(own, extent, shape)
@@ -464,7 +463,7 @@ def _said(spec: HomeSpec) -> str:
 
 @dataclass
 class _Site:
-    """A home in the making: what all its storeys share, and those that stand."""
+    """State of a home being planned: shared dimensions and the storeys so far."""
 
     programme: Programme
     rise: int
@@ -494,7 +493,7 @@ def _drawn(dice: Dice, programme: Programme) -> Floorplan | None:
 
 
 def _raised(dice: Dice, site: _Site, wishes: StoreyWishes) -> bool:
-    """Put a storey on those that stand; False where the draws make none."""
+    """Plan the next storey; return False if the draws give none."""
     floor, floors = wishes.floor, len(site.programme.storeys)
     height = (floor - 1) * site.rise
     hub = wishes.halls == 0 and floors == 1 and len(wishes.rooms) <= 8 and dice.chance(0.6)
@@ -529,7 +528,7 @@ def _raised(dice: Dice, site: _Site, wishes: StoreyWishes) -> bool:
 
 
 def _opened(wishes: StoreyWishes) -> StoreyWishes:
-    """The same storey with a smaller living room, since the spine becomes part of it."""
+    """Return the storey's rooms with a smaller living room, since the spine becomes part of it."""
     spine = 0.11 * fsum(room.area for room in wishes.rooms)
     least = KINDS["living room"].least
     rooms = tuple(
@@ -556,7 +555,7 @@ def _frame(
 
 
 def _with_corners(base: SpineFrame, shafts: Sequence[Shaft], floor: int) -> SpineFrame | None:
-    """A storey's frame less the corners that stairs stand in."""
+    """Return a storey's footprint without the corners that stairs take."""
     frame: SpineFrame | None = base
     for shaft in shafts:
         if frame is not None and shaft.alone and shaft.at(floor):
@@ -580,7 +579,7 @@ def _storey(
         return None
     halls = halls_of(dice, frame, wishes.halls)
     for cell in [cell for cell in cells if not wishes.halls and cell.kind == "living room"]:
-        # An open plan: the living room and the spine are one room.
+        # In an open plan the living room and the spine are one room.
         cells.remove(cell)
         halls[0].rects += cell.rects
     drawn = draw_storey(storey, halls + cells, site.outer)
@@ -603,7 +602,7 @@ def _storey(
 
 
 def _cell(drawn: DrawnStorey, shaft: Shaft) -> int:
-    """The number of the cell that a shaft is on a storey."""
+    """Return the number of the cell that a shaft occupies on a storey."""
     return next(i for i, cell in enumerate(drawn.cells) if cell.rects == [shaft.rect])
 
 
@@ -641,7 +640,7 @@ def _whole(site: _Site) -> Floorplan:
 
 
 def _flights(site: _Site, number: Mapping[tuple[int, int], int]) -> Iterator[Flight]:
-    """Stairs first, from the lowest up, then lifts and ramps."""
+    """Yield the stairs first, from the lowest up, then lifts and ramps."""
     for shaft in sorted(site.shafts, key=lambda shaft: shaft.stairs is None):
         for floor in range(shaft.lower, shaft.upper):
             below, above = site.storeys[floor - 1], site.storeys[floor]
@@ -660,7 +659,7 @@ def _flights(site: _Site, number: Mapping[tuple[int, int], int]) -> Iterator[Fli
 
 
 def _turned(dice: Dice, plan: Floorplan) -> Floorplan:
-    """The plan mirrored and turned as the dice fall: frames are all drawn one way round."""
+    """Mirror and rotate the plan at random, since footprints are all drawn in one orientation."""
     swap, flip_x, flip_z = (dice.chance(0.5) for _ in range(3))
 
     def to(spot: Spot) -> Spot:
@@ -671,7 +670,7 @@ def _turned(dice: Dice, plan: Floorplan) -> Floorplan:
 
 
 def mapped(plan: Floorplan, to: Callable[[Spot], Spot], mirrored: bool) -> Floorplan:
-    """A plan with every place moved; outlines stay clockwise on the page."""
+    """Apply a coordinate transform to a plan; outlines stay clockwise on the page."""
 
     def outline(spots: tuple[Spot, ...]) -> tuple[Spot, ...]:
         found = tuple(to(spot) for spot in spots)
@@ -695,5 +694,5 @@ def mapped(plan: Floorplan, to: Callable[[Spot], Spot], mirrored: bool) -> Floor
 
 
 def floor_area(plan: Floorplan) -> float:
-    """Square metres of floor indoors."""
+    """Return the indoor floor area in square metres."""
     return sum(area(room.outline) for room in plan.rooms if room.zone != "outdoor") / 1e6

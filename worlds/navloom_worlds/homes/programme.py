@@ -1,7 +1,7 @@
-"""Which rooms a home has, how large, and on which storey: its programme.
+"""Room programme of a home: its rooms, their areas and their storeys.
 
-People's wishes come first, then what the seed draws; each kind of room comes about as often as it
-does in the homes of HM3D, and only where the home is large enough for it.
+Options of the user come first, then random draws. Each kind of room is about as frequent as in the
+homes of HM3D, and occurs only in homes that are large enough.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from navloom_worlds.homes.home_names import LARGEST, MOST_ROOMS, SMALLEST, HomeS
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of room.
+    """Kind of room, with its limits.
 
     Attributes:
-        zone: who goes there.
-        least: smallest area in square metres.
-        usual: what it has in a home of the middle.
-        most: largest area.
-        side: the least clear width in mm, either way.
-        share: how many of a home's rooms are of this kind.
-        limit: at most so many in one home.
-        rooms: only in homes of so many rooms.
+        zone: its privacy class.
+        least: minimum area in square metres.
+        usual: its area in a medium-sized home.
+        most: maximum area.
+        side: minimum clear width in mm, in both directions.
+        share: share of a home's rooms that are of this kind.
+        limit: maximum number in one home.
+        rooms: minimum number of rooms of a home that has it.
     """
 
     zone: Zone
@@ -48,16 +48,16 @@ _ROOMS = packaged("navloom_worlds.homes", "rooms.yaml")
 KINDS: Mapping[str, Kind] = {name: Kind(*kind) for name, kind in _ROOMS["kinds"].items()}
 
 SMALL = ("bathroom", "toilet", "closet", "storage", "dressing room", "laundry", "pantry")
-"""Kinds that may share a strip's depth with another room."""
+"""Room kinds that may share a strip's depth with another room."""
 _DOWN: Mapping[str, float] = _ROOMS["down"]
 _SIZES = {4: 1, 6: 8, 9: 22, 12: 26, 15: 17, 18: 12, 21: 9, 24: 5, 28: 2}
 _LEAST_EACH, _MOST_EACH = 8.6, 18.0
-"""Square metres a room, halls counted: between these plans are found as a rule."""
+"""Square metres per room, halls included: plans are usually found within these limits."""
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """A room that is to be: its kind, and about what area in square metres."""
+    """Room to be planned: its kind and approximate area in square metres."""
 
     kind: str
     area: float
@@ -65,18 +65,18 @@ class Wanted:
 
 @dataclass(frozen=True)
 class StoreyWishes:
-    """What a storey is to hold besides its halls, stairs and lifts."""
+    """Rooms that a storey must hold besides halls, stairs and lifts."""
 
     floor: int
     rooms: tuple[Wanted, ...]
     outdoors: tuple[Wanted, ...]
     halls: int
-    """0: the living room is where all doors open."""
+    """0: all doors open onto the living room."""
 
 
 @dataclass(frozen=True)
 class Extent:
-    """How large a home is: regions in all, floors, and square metres of floor indoors."""
+    """Size of a home: total regions, floors, and indoor floor area in square metres."""
 
     rooms: int
     floors: int
@@ -85,7 +85,7 @@ class Extent:
 
 @dataclass(frozen=True)
 class Programme:
-    """What is to be built, storey by storey."""
+    """Room programme of a home, storey by storey."""
 
     storeys: tuple[StoreyWishes, ...]
     elevator: bool
@@ -93,25 +93,25 @@ class Programme:
 
 
 def fewest_rooms(floors: int) -> int:
-    """How few regions a home of so many floors can have: stairs and halls need some."""
+    """Return the minimum number of regions for this number of floors, stairs and halls included."""
     return {1: 4, 2: 7, 3: 11}[floors]
 
 
 def fewest_metres(rooms: int, floors: int) -> float:
-    """The least floor area in which so many rooms can be built."""
+    """Return the minimum floor area for this number of rooms."""
     return max(SMALLEST, _LEAST_EACH * rooms, 36.0 * floors if floors > 1 else 0.0)
 
 
 def most_metres(rooms: int) -> float:
-    """The largest area that so many rooms can share as rooms of a home."""
+    """Return the maximum floor area that rooms of usual size can fill."""
     return _MOST_EACH * rooms + 10
 
 
 def draw_extent(dice: Dice, spec: HomeSpec) -> Extent:
-    """Draw what the wishes leave open.
+    """Draw the size of a home where the options leave it open.
 
     Raises:
-        SceneError: the wishes contradict one another; the message says how.
+        SceneError: the options contradict each other; the message says how.
     """
     _possible(spec)
     rooms = spec.rooms if spec.rooms is not None else _draw_rooms(dice, spec)
@@ -124,7 +124,7 @@ def draw_extent(dice: Dice, spec: HomeSpec) -> Extent:
 
 
 def draw_programme(dice: Dice, extent: Extent, shape: HallShape) -> Programme:
-    """Draw which rooms a home of this extent and hall has, and on which storey."""
+    """Draw the rooms of a home of this size and hall shape, and their storeys."""
     rooms, floors = extent.rooms, extent.floors
     halls = [int(shape != "open")] + [1] * (floors - 1)
     if halls[0] and shape != "central" and rooms >= 14 and dice.chance(0.3):
@@ -249,7 +249,7 @@ def _emptiest(storeys: list[list[str]]) -> int:
 
 
 def _balance(where: list[list[str]]) -> None:
-    """No storey is larger than the one it stands on; bathrooms are where people sleep."""
+    """Move rooms so that no storey is larger than the one below; bathrooms go to bedrooms."""
     for above in range(len(where) - 1, 0, -1):
         below = above - 1
         while True:
@@ -271,7 +271,7 @@ def _balance(where: list[list[str]]) -> None:
 
 
 def _toilet_below(where: list[list[str]]) -> None:
-    """A toilet where guests are: from upstairs, else in place of the least room that can go."""
+    """Ensure a toilet on the ground floor: from upstairs, else in place of a minor room."""
     for storey in where[1:]:
         if "toilet" in storey:
             storey.remove("toilet")
@@ -291,7 +291,7 @@ def _toilet_below(where: list[list[str]]) -> None:
 
 
 def _sized(dice: Dice, kinds: list[str], area: float) -> list[float]:
-    """Areas of rooms that add up to about so much, each within what its kind allows."""
+    """Draw room areas that sum to about this area, each within the limits of its kind."""
     usual = [KINDS[kind].usual * dice.between(0.8, 1.25) for kind in kinds]
     low, high = 0.3, 4.0
     sizes: list[float] = []

@@ -1,7 +1,7 @@
 """Exact geometry of rectilinear shapes in whole millimetres: outlines, insets, walls between cells.
 
-A cell is a union of rectangles up to the middle lines of the walls; a room's outline is its cell
-drawn in by half a wall.
+A cell is a union of rectangles up to the centre lines of the walls. A room's outline is its cell
+inset by half a wall.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from typing import Literal
 from navloom_worlds.homes.floorplan import Outline, Spot
 
 Rect = tuple[int, int, int, int]
-"""(x0, z0, x1, z1), the lesser corner first."""
+"""(x0, z0, x1, z1), the minimum corner first."""
 Axis = Literal["x", "z"]
 HALF = 50
-"""Half an inner wall: from the cell's edge to the face."""
+"""Half the thickness of an inner wall: from the cell's edge to the wall face."""
 
 
 @dataclass(frozen=True)
 class Stretch:
-    """A straight stretch of wall with one thing on either side.
+    """Straight stretch of wall with the same cell along each side.
 
     Attributes:
-        axis: along which it runs.
-        at: the other coordinate.
-        lo: where it begins.
-        hi: where it ends.
-        minus: the cell on the lesser side; None for outdoors.
-        plus: the cell on the greater side.
+        axis: the axis along which it runs.
+        at: its coordinate on the other axis.
+        lo: its start.
+        hi: its end.
+        minus: the cell on the side of smaller coordinates; None for outdoors.
+        plus: the cell on the other side.
     """
 
     axis: Axis
@@ -43,69 +43,69 @@ class Stretch:
 
     @property
     def length(self) -> int:
-        """From end to end, in mm."""
+        """Length in mm."""
         return self.hi - self.lo
 
     def other(self, cell: int) -> int | None:
-        """What lies across the wall from one of its two cells."""
+        """Return the cell on the other side of the wall."""
         return self.plus if self.minus == cell else self.minus
 
     def inward(self, cell: int) -> int:
-        """The sign of the way from the wall into one of its two cells."""
+        """Return the sign of the direction from the wall into one of its two cells."""
         return 1 if self.plus == cell else -1
 
     def spot(self, along: int, across: int = 0) -> Spot:
-        """A point so far along the axis and so far off the middle line."""
+        """Return the point at a position along the wall and an offset from its centre line."""
         return (along, self.at + across) if self.axis == "x" else (self.at + across, along)
 
     def rect(self, lo: int, hi: int, near: int, far: int) -> Rect:
-        """A rectangle beside the wall, from ``near`` to ``far`` off its middle line."""
+        """Return a rectangle beside the wall, from ``near`` to ``far`` off its centre line."""
         return rect_of((self.spot(lo, near), self.spot(hi, far)))
 
 
 def rect_of(spots: Iterable[Spot]) -> Rect:
-    """The smallest rectangle around some points."""
+    """Return the bounding rectangle of some points."""
     xs, zs = zip(*spots, strict=True)
     return min(xs), min(zs), max(xs), max(zs)
 
 
 def corners(rect: Rect) -> Outline:
-    """A rectangle as an outline."""
+    """Return a rectangle as an outline."""
     x0, z0, x1, z1 = rect
     return (x0, z0), (x1, z0), (x1, z1), (x0, z1)
 
 
 def centre_of(rect: Rect) -> Spot:
-    """The middle of a rectangle, to the millimetre below."""
+    """Return the centre of a rectangle, rounded down to whole mm."""
     return (rect[0] + rect[2]) // 2, (rect[1] + rect[3]) // 2
 
 
 def grown(rect: Rect, by: int) -> Rect:
-    """A rectangle with a margin around it."""
+    """Return a rectangle expanded by a margin."""
     x0, z0, x1, z1 = rect
     return x0 - by, z0 - by, x1 + by, z1 + by
 
 
 def overlap(a: Rect, b: Rect) -> bool:
-    """Whether two rectangles share more than an edge."""
+    """Check whether two rectangles share more than an edge."""
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
 def edges(outline: Outline) -> list[tuple[Spot, Spot]]:
-    """The sides of an outline, the one back to its first corner last."""
+    """Return the edges of an outline, the closing edge last."""
     return list(zip(outline, outline[1:] + outline[:1], strict=True))
 
 
 def area(outline: Outline) -> int:
-    """Square millimetres."""
+    """Return the area of an outline in square millimetres."""
     return abs(sum(x0 * z1 - x1 * z0 for (x0, z0), (x1, z1) in edges(outline))) // 2
 
 
 def union(rects: Sequence[Rect]) -> Outline | None:
-    """The outline of some rectangles together, clockwise on the page.
+    """Return the outline of the union of rectangles, clockwise on the page.
 
     Returns:
-        None where they are no single simple shape: parts apart or touching in a point, a hole.
+        None if they form no simple polygon: separate parts, parts touching in a point, or a hole.
     """
     if len(rects) == 1:
         return corners(rects[0])
@@ -143,7 +143,7 @@ def _loop(after: Mapping[Spot, Spot]) -> Outline | None:
 
 
 def inset(outline: Outline, by: int) -> Outline:
-    """An outline (clockwise on the page) drawn in by so much; out, where ``by`` is below 0."""
+    """Move an outline (clockwise on the page) inwards; outwards if ``by`` is negative."""
     ways = [direction(a, b) for a, b in edges(outline)]
     return tuple(
         (x - by * (before[1] + after[1]), z + by * (before[0] + after[0]))
@@ -152,13 +152,13 @@ def inset(outline: Outline, by: int) -> Outline:
 
 
 def direction(a: Spot, b: Spot) -> Spot:
-    """The way from one corner to the next: -1, 0 or 1 along each axis."""
+    """Return the direction from one corner to the next: -1, 0 or 1 along each axis."""
     dx, dz = b[0] - a[0], b[1] - a[1]
     return (dx > 0) - (dx < 0), (dz > 0) - (dz < 0)
 
 
 def within(outer: Rect, inner: Rect) -> bool:
-    """Whether a rectangle lies in another; it may touch its edge."""
+    """Check whether a rectangle lies in another; it may touch its edge."""
     return (
         outer[0] <= inner[0]
         and outer[1] <= inner[1]
@@ -168,7 +168,7 @@ def within(outer: Rect, inner: Rect) -> bool:
 
 
 def covers(outline: Outline, rect: Rect) -> bool:
-    """Whether a rectangle lies in a rectilinear shape; it may touch its edge."""
+    """Check whether a rectangle lies in a rectilinear outline; it may touch its edge."""
     x0, z0, x1, z1 = rect
     inside = False
     x, z = x0 + x1, z0 + z1
@@ -181,13 +181,13 @@ def covers(outline: Outline, rect: Rect) -> bool:
 
 
 def stretches(outlines: Mapping[int, Outline]) -> list[Stretch]:
-    """All walls of some cells that fill a storey without gaps between them.
+    """Return all walls of cells that fill a storey without gaps.
 
     Args:
-        outlines: of cells by number, clockwise on the page, not overlapping.
+        outlines: cell outlines by number, clockwise on the page, not overlapping.
 
     Returns:
-        In order of axis, place and beginning; each as long as both sides stay the same.
+        Ordered by axis, coordinate and start; each as long as its cells on both sides are the same.
     """
     lines: dict[tuple[Axis, int], list[tuple[int, int, int, bool]]] = defaultdict(list)
     for cell, outline in outlines.items():

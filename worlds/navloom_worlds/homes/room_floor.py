@@ -1,7 +1,7 @@
-"""The floor and the walls of one room while it is being furnished: what is taken, what stays free.
+"""Occupied and reserved floor of one room while it is being furnished.
 
-Whole millimetres, heights above the room's own floor. A footprint is a rectangle along the axes
-(that of a thing which stands askew: the rectangle around it).
+Whole millimetres, heights above the room's own floor. A footprint is an axis-aligned rectangle (for
+a tilted item: its bounding rectangle).
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ Quarter = Literal[0, 1, 2, 3]
 """Quarter turns: 0 faces -z, 1 faces +x, 2 faces +z, 3 faces -x."""
 
 STEP_OVER = 50
-"""mm: what is no higher is walked over."""
+"""mm: items no higher than this are walked over."""
 HEAD = 1900
-"""mm: what hangs higher is walked under."""
+"""mm: items that hang higher are passed underneath."""
 _TALL = 10_000
 
 
 class Solid(NamedTuple):
-    """What takes room: a footprint between two heights."""
+    """Occupied volume: a footprint between two heights."""
 
     x0: int
     z0: int
@@ -36,7 +36,7 @@ class Solid(NamedTuple):
 
 
 class Zone(NamedTuple):
-    """What is kept free: of everything (a door's), or of what stands, but for some (a bed's)."""
+    """Zone to keep free: of everything (a door's), or of items except a few (a bed's)."""
 
     x0: int
     z0: int
@@ -45,22 +45,22 @@ class Zone(NamedTuple):
     bottom: int
     top: int
     owner: int
-    """Number of the thing whose zone it is; 0 for a door's or a window's, which is strict."""
+    """Number of the item that owns the zone; 0 for a door or a window, whose zone is strict."""
 
 
 class Side(NamedTuple):
-    """A straight piece of wall, seen from inside."""
+    """Straight piece of wall, seen from inside."""
 
     along_x: bool
     low: int
     high: int
     at: int
-    """Its z where it runs along x, else its x."""
+    """Its z if it runs along x, else its x."""
     quarter: Quarter
-    """The turn of what stands with its back to it."""
+    """Orientation of items with their back to it."""
 
     def rect(self, low: int, high: int, near: int, far: int) -> Rect:
-        """The rectangle between two places along it and two distances from it."""
+        """Return the rectangle of an interval along the wall and a range of distances from it."""
         if self.along_x:
             if self.quarter == 2:
                 return low, self.at + near, high, self.at + far
@@ -71,12 +71,12 @@ class Side(NamedTuple):
 
 
 def turned(quarter: int, u: int, w: int) -> tuple[int, int]:
-    """A place in a thing's own frame (u across, w towards its back), as (x, z)."""
+    """Convert an offset in an item's frame (u across, w towards its back) to (x, z)."""
     return ((u, w), (-w, u), (-u, -w), (w, -u))[quarter]
 
 
 class RoomFloor:
-    """A room to be furnished.
+    """Occupied and reserved space of a room.
 
     Args:
         room: its plan.
@@ -94,9 +94,9 @@ class RoomFloor:
         ]
         self.zones: list[Zone] = []
         self.swings: list[Rect] = []
-        """What doors' leaves sweep, and stairs: not even a rug lies there."""
+        """Floor that door leaves sweep, and stairs: not even a rug may lie there."""
         self.covered = 0
-        """mm² of floor under things."""
+        """mm² of floor under items."""
         self.walk = WalkGrid(self.bounds, [solid[:4] for solid in self.solids])
 
     # -- what is free -------------------------------------------------------------------------
@@ -104,14 +104,14 @@ class RoomFloor:
     def fits(
         self, rect: Rect, bottom: int, top: int, ignore: Collection[int] = (), flat: bool = False
     ) -> bool:
-        """Whether a thing can be there.
+        """Check whether an item can be placed at a position.
 
         Args:
             rect: its footprint.
             bottom: its underside.
             top: its upper side.
-            ignore: owners of zones that do not mind it.
-            flat: it hangs on a wall or lies on the floor: only doors' and windows' zones count.
+            ignore: owners of zones that may contain it.
+            flat: it hangs on a wall or lies on the floor: only zones of doors and windows count.
         """
         if not within(self.bounds, rect):
             return False
@@ -127,7 +127,7 @@ class RoomFloor:
         return True
 
     def hit(self, rect: Rect, bottom: int, top: int, but: Rect | None = None) -> bool:
-        """Whether something is there (but for one footprint), whatever is to be kept free."""
+        """Check whether a volume is occupied, one footprint excepted; zones are ignored."""
         x0, z0, x1, z1 = rect
         return any(
             x0 < a1 and a0 < x1 and z0 < b1 and b0 < z1 and bottom < high and low < top
@@ -136,7 +136,7 @@ class RoomFloor:
         )
 
     def lies(self, rect: Rect) -> bool:
-        """Whether a rug can lie there: inside the room and in no door's way."""
+        """Check whether a rug fits: inside the room, and clear of door swings and stairs."""
         walls = (solid[:4] for solid in self.solids if solid.top == _TALL)
         return within(self.bounds, rect) and not any(
             overlap(rect, each) for each in (*walls, *self.swings)
@@ -152,7 +152,7 @@ class RoomFloor:
         ignore: Collection[int] = (),
         flat: bool = False,
     ) -> list[tuple[int, int]]:
-        """Where along a wall a thing so deep can have its back to it, with room before it."""
+        """Return the intervals of a wall where an item of this depth and front clearance fits."""
         if not within(self.bounds, side.rect(side.low, side.high, 0, deep + clear)):
             return []
         x0, z0, x1, z1 = side.rect(side.low, side.high, 0, deep)
@@ -188,17 +188,17 @@ class RoomFloor:
     # -- taking it ----------------------------------------------------------------------------
 
     def take(self, rect: Rect, bottom: int, top: int, front: Rect | None = None) -> bool:
-        """Put a thing there if one can still walk from every way in to every other.
+        """Place an item unless it would disconnect the entrances of the room.
 
         Args:
             rect: its footprint.
             bottom: its underside.
             top: its upper side.
-            front: where a person must be able to stand, now and later; None: nowhere.
+            front: area where a person must be able to stand, now and later; None: none.
 
         Returns:
-            False, and nothing is changed, where it would part the ways, or one could no longer
-            come to it or to another thing.
+            False, with nothing changed, if it would disconnect the entrances, or make it or
+            another item unreachable.
         """
         if top <= STEP_OVER:
             if front is not None and not self.walk.keep(front):
@@ -211,16 +211,16 @@ class RoomFloor:
         return True
 
     def block(self, rect: Rect, bottom: int, top: int) -> None:
-        """Note a thing that is in nobody's way, so that nothing else goes there."""
+        """Record an item that obstructs nobody, so that its space is taken."""
         self.solids.append(Solid(*rect, bottom, top))
 
     def keep(self, rect: Rect, owner: int, bottom: int = 0, top: int = HEAD) -> None:
-        """Keep a zone free."""
+        """Reserve a zone."""
         self.zones.append(Zone(*rect, bottom, top, owner))
 
 
 def _sides(outline: Outline) -> Iterator[Side]:
-    """Each edge of an outline, with the turn that faces inwards."""
+    """Yield each edge of an outline, with the orientation that faces inwards."""
     pairs = edges(outline)
     # Positive where the corners run clockwise as seen from above (z grows towards the reader).
     clockwise = sum(x0 * z1 - x1 * z0 for (x0, z0), (x1, z1) in pairs) > 0
@@ -233,7 +233,7 @@ def _sides(outline: Outline) -> Iterator[Side]:
 
 
 def _notches(outline: Outline, bounds: Rect) -> Iterator[Rect]:
-    """Rectangles that fill what lies in an outline's bounds and not in it."""
+    """Yield rectangles that cover the bounds outside the outline."""
     xs = sorted({x for x, _ in outline})
     for x0, x1 in pairwise(xs):
         # The horizontal edges over this strip, from above: inside between each two.

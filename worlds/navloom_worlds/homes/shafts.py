@@ -1,4 +1,4 @@
-"""What goes through storeys at one place: stairs, and sometimes a lift."""
+"""Vertical cores: stairs and lifts, which have the same position on several storeys."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from navloom_worlds.homes.stairs import BuiltStairs, Shape, build_stairs, stair_
 
 _BESIDE = SLIMMEST + 100
 _REACHED = 1100
-"""So much of the spine is left for a door to the room beside."""
+"""Length of the spine to leave for a door to the adjacent room."""
 _INNER, _BEHIND = 1, 5
-"""Keys of the bay in the corner of a bent spine, and of what is left of it behind stairs."""
+"""Keys of the bay in the corner of a bent spine, and of its remainder behind stairs."""
 _ABSORBED = 700
-"""So little floor behind stairs goes into their landing."""
+"""Maximum depth of floor behind stairs that is added to their landing."""
 
 
 @dataclass(frozen=True)
 class Shaft:
-    """Stairs from one storey to the next, or a lift through all, at one place.
+    """Stairs from one storey to the next, or a lift through all, at one position.
 
     Attributes:
-        bay: where it stands.
-        lo: where it begins along the spine.
-        wide: how long its cell is along the spine.
-        deep: how far it reaches away from it.
+        bay: its bay.
+        lo: its start along the spine.
+        wide: length of its cell along the spine.
+        deep: depth of its cell away from the spine.
         lower: its lowest storey.
         upper: its highest one.
         stairs: None for a lift.
-        alone: whether its cell was taken out of its bay, so that nothing of the bay is behind it.
+        alone: whether its cell was removed from its bay, so that no part of the bay is behind it.
     """
 
     bay: Bay
@@ -47,18 +47,18 @@ class Shaft:
 
     @property
     def rect(self) -> Rect:
-        """Its cell."""
+        """Rectangle of its cell."""
         return self.bay.rect(self.lo, 0, self.lo + self.wide, self.deep)
 
     def at(self, floor: int) -> Fixed | None:
-        """What it is of a storey; None where it does not come."""
+        """Return its cell on a storey; None if it does not reach it."""
         if not self.lower <= floor <= self.upper:
             return None
         kind = "elevator" if self.stairs is None else "stairwell" if floor < self.upper else None
         return Fixed(kind, self.bay.key, self.lo, self.lo + self.wide, self.deep, self.alone)
 
     def way(self, floor: int) -> tuple[Axis, int, int, int] | None:
-        """Where its stairs meet the spine: along which axis, on what line, from, to."""
+        """Return the interval where its stairs meet the spine: axis, line, start, end."""
         if self.stairs is None:
             return None
         axis: Axis = "x" if self.bay.side in "NS" else "z"
@@ -66,20 +66,20 @@ class Shaft:
             return axis, self.bay.base, *self.stairs.foot
         if not self.alone:
             return axis, self.bay.base, *self.stairs.head
-        # Out at the bay's upper end, where another arm of the spine is: S bays of bent frames.
+        # The exit is at the bay's upper end, at the other arm of a bent spine (S bays).
         near, far = (self.bay.base + end for end in self.stairs.head)
         return "z", self.lo + self.wide, near, far
 
 
 def lift_flight(shaft: Shaft, level: int, rise: int) -> Flight:
-    """A lift's way from a storey to the next."""
+    """Return a lift's connection from a storey to the next."""
     x, z = centre_of(shaft.rect)
     line = ((x, level, z), (x, level + rise, z))
     return Flight("elevator", 0, 0, (), (), line, shaft.wide - 2 * HALF)
 
 
 def draw_lift(dice: Dice, frame: SpineFrame, floors: int) -> Shaft | None:
-    """A lift beside the spine, through all storeys; None where there is no place."""
+    """Draw a lift beside the spine, through all storeys; None if there is no space."""
     wide, deep = dice.whole(31, 35) * 50, dice.whole(33, 38) * 50
     places = _places(frame, (), wide, deep)
     if not places:
@@ -91,12 +91,12 @@ def draw_lift(dice: Dice, frame: SpineFrame, floors: int) -> Shaft | None:
 def draw_stairs(
     dice: Dice, frame: SpineFrame, standing: Sequence[Shaft], floor: int, level: int, rise: int
 ) -> Shaft | None:
-    """Stairs up from a storey; None where there is no place for them.
+    """Draw stairs up from a storey; None if there is no space.
 
     Args:
-        dice: its own.
-        frame: the storey's.
-        standing: what else goes through storeys.
+        dice: its own random stream.
+        frame: footprint of the storey.
+        standing: the other stairs and lifts.
         floor: the lower storey.
         level: its height in mm.
         rise: to the next storey.
@@ -120,7 +120,7 @@ def draw_stairs(
 def _places(
     frame: SpineFrame, standing: Sequence[Shaft], wide: int, deep: int
 ) -> list[tuple[Bay, int]]:
-    """Where a cell can stand so that rooms fit beside it."""
+    """Return positions for a cell that leave space for rooms beside it."""
     places = []
     for bay in frame.bays:
         lo, hi = bay.touch
@@ -141,7 +141,7 @@ def _places(
 def _in_corner(
     dice: Dice, frame: SpineFrame, standing: Sequence[Shaft], floor: int, level: int, rise: int
 ) -> Shaft | None:
-    """Stairs in the inner corner of a bent spine: on from one arm, off to the other."""
+    """Draw stairs in the inner corner of a bent spine: entered from one arm, left to the other."""
     bay = next((bay for bay in frame.bays if bay.key == _INNER), None)
     arm = frame.spine[1]
     if bay is None or bay.hi != arm[0] or any(shaft.bay.key == _INNER for shaft in standing):
@@ -160,10 +160,10 @@ def _in_corner(
 
 
 def set_aside(frame: SpineFrame, shaft: Shaft) -> SpineFrame | None:
-    """A frame without the corner that stairs stand in; floor behind them lies along the other arm.
+    """Return a footprint without the corner of stairs; floor behind them adjoins the other arm.
 
     Returns:
-        None where no room fits beside them.
+        None if no room fits beside them.
     """
     bay = next((bay for bay in frame.bays if bay.key == _INNER), None)
     if bay is None or len(frame.spine) < 2 or bay.hi != frame.spine[1][0]:

@@ -1,6 +1,6 @@
-"""Stairs with real treads: how they rise, and where one steps on and off.
+"""Geometry of stairs with real treads: steps, landings, and the intervals to enter and leave them.
 
-All are drawn beside a bay's spine, as (along it, away from it), and put into the plan by the bay.
+All are drawn beside a bay's spine, as (along it, away from it); the bay maps them to the plan.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _RISER = 175
 _GAP = 100
 _LANDING = 900
 _BEFORE = 900
-"""Floor before the lowest step of straight stairs."""
+"""Floor in front of the lowest step of straight stairs."""
 Shape = Literal["half-turn", "two-turns", "quarter-turn", "straight"]
 """Half-turn and two-turns end beside their foot; the others at the bay's upper end."""
 _Block = tuple[int, int, int, int, int]
@@ -28,14 +28,14 @@ _Local = tuple[int, int, int, int, int]
 
 @dataclass(frozen=True)
 class StairSize:
-    """What stairs are like, in mm.
+    """Dimensions of stairs, in mm.
 
     Attributes:
-        shape: how they turn.
-        wide: of their cell, along the spine.
-        deep: of their cell, away from it.
-        risers: how many steps, the one onto the upper floor among them.
-        width: of a flight.
+        shape: their shape in plan.
+        wide: length of their cell along the spine.
+        deep: depth of their cell away from it.
+        risers: number of steps, including the one onto the upper floor.
+        width: clear width of a flight.
         going: depth of a tread.
     """
 
@@ -48,7 +48,7 @@ class StairSize:
 
 
 def stair_size(dice: Dice, rise: int, shape: Shape) -> StairSize:
-    """Draw how large stairs of this rise and shape are."""
+    """Draw the dimensions of stairs of this rise and shape."""
     risers = (rise + _RISER // 2) // _RISER
     width = dice.whole(18, 21) * 50
     going = dice.whole(25, 28) * 10
@@ -73,10 +73,10 @@ _TURN_STEPS = 4
 
 @dataclass(frozen=True)
 class BuiltStairs:
-    """A flight, and the ways onto it: from where to where, below and above.
+    """Flight of stairs, and the intervals where it is entered below and left above.
 
-    ``foot`` is along the spine; ``head`` too, but for stairs that end at the bay's upper end, where
-    it is away from the spine.
+    ``foot`` is along the spine. So is ``head``, except for stairs that end at the bay's upper end,
+    where it is away from the spine.
     """
 
     flight: Flight
@@ -87,15 +87,15 @@ class BuiltStairs:
 def build_stairs(
     bay: Bay, lo: int, size: StairSize, level: int, rise: int, turned: bool
 ) -> BuiltStairs:
-    """Stairs up from a bay's spine.
+    """Build stairs up from a bay's spine.
 
     Args:
-        bay: where they stand.
-        lo: where their cell begins along the spine.
-        size: of the cell and the steps.
+        bay: their bay.
+        lo: start of their cell along the spine.
+        size: dimensions of the cell and the steps.
         level: height of the lower floor in mm.
-        rise: from floor to floor.
-        turned: whether one goes up on the far side instead of on the near one, where both will do.
+        rise: height from floor to floor in mm.
+        turned: whether to ascend on the far side instead of the near one, if the shape allows it.
     """
     draw = {
         "half-turn": _half_turn,
@@ -141,7 +141,7 @@ _Drawn = tuple[list[_Local], list[_Local], list[tuple[int, int, int]]]
 
 
 def _half_turn(size: StairSize) -> _Drawn:
-    """Up, round on a landing, and back beside oneself."""
+    """Draw two parallel flights with a landing between them."""
     first, w, g = size.risers // 2, size.width, size.going
     back = size.risers - first - 1
     deep, wide = size.deep - 2 * HALF, size.wide - 2 * HALF
@@ -158,7 +158,7 @@ def _half_turn(size: StairSize) -> _Drawn:
 
 
 def _two_turns(size: StairSize) -> _Drawn:
-    """Up, a few steps across at the far wall, and back, around an open middle."""
+    """Draw a flight up, a few steps across at the far wall, and a flight back, around a well."""
     w, g, n = size.width, size.going, size.risers
     deep, wide = size.deep - 2 * HALF, size.wide - 2 * HALF
     back = (n - _TURN_STEPS + 1) // 2 - 1
@@ -182,7 +182,7 @@ def _two_turns(size: StairSize) -> _Drawn:
 
 
 def _quarter_turn(size: StairSize) -> _Drawn:
-    """Up, a landing in the corner, and on along the far wall."""
+    """Draw a flight up, a corner landing, and a flight along the far wall."""
     w, g, n = size.width, size.going, size.risers
     deep, wide = size.deep - 2 * HALF, size.wide - 2 * HALF
     first = n // 2
@@ -199,7 +199,7 @@ def _quarter_turn(size: StairSize) -> _Drawn:
 
 
 def _straight(size: StairSize) -> _Drawn:
-    """From the floor before it straight up along the spine's wall."""
+    """Draw one straight flight along the spine's wall."""
     g, n = size.going, size.risers
     deep, wide = size.deep - 2 * HALF, size.wide - 2 * HALF
     begin, middle = wide - (n - 1) * g, size.width // 2
@@ -208,7 +208,7 @@ def _straight(size: StairSize) -> _Drawn:
 
 
 def moved(flight: Flight, to: Callable[[Spot], Spot]) -> Flight:
-    """The same flight elsewhere: mirrored, turned, shifted."""
+    """Apply a coordinate transform to a flight: mirror, rotate or shift it."""
 
     def blocks(given: Sequence[_Block]) -> tuple[_Block, ...]:
         return tuple((*rect_of((to((b[0], b[1])), to((b[2], b[3])))), b[4]) for b in given)

@@ -1,7 +1,7 @@
-"""How furniture stands: against a wall, in a corner, beside a bed, around a table.
+"""Placement of furniture on the floor: against a wall, in a corner, beside a bed, around a table.
 
-One function for each word of :data:`navloom_worlds.homes.catalogue.Place`. Each takes the room and
-a kind, and puts one more thing of that kind there; or finds no place, and changes nothing.
+There is one function for each word of :data:`navloom_worlds.homes.catalogue.Place`. Each takes the
+room and an entry, and places one more item of it. If it finds no place, it changes nothing.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from navloom_worlds.homes.rectilinear import centre_of, grown
 from navloom_worlds.homes.room_floor import Side, turned
 
 _TRIES = 3
-"""Spans of wall that are tried for one thing."""
+"""Number of wall intervals tried for one item."""
 _SPOTS = 10
-"""Places in the middle of a room that are tried for one thing."""
+"""Number of positions in the middle of a room tried for one item."""
 _SIGHT = 5000
-"""mm from a sofa's wall to the one that it looks at, beyond which another wall is better."""
+"""mm from a sofa's wall to the one it faces, beyond which another wall is better."""
 _NEAR, _NO_OUTLOOK = 2600, 3.0
 _SCREEN = (1000, 450, 500)
-"""mm: how wide and deep what carries a screen is, and what stays free before it."""
+"""mm: width and depth of a screen's stand, and the clearance in front of it."""
 _ASKANCE = 900
-"""mm: how far aside of what faces it a screen's wall may end."""
+"""mm: maximum lateral offset between a screen's wall and the seat that faces it."""
 _NOT_AT_WINDOWS = frozenset({"bed", "cabinet", "shelf"})
 _OVER_SILLS = 1500
-"""mm: no window's sill is as high, but for a bathroom's."""
+"""mm: above all window sills except those of bathrooms."""
 _ASIDE = 2000
 _ASKEW = [tilt for tilt in TILTS if tilt]
 
@@ -51,7 +51,7 @@ def _corner(room: Setting, entry: Entry, size: Size) -> Placed | None:
 
 
 def _window(room: Setting, entry: Entry, size: Size) -> Placed | None:
-    """Under a window if one is high enough, else against any wall."""
+    """Place an item under a window if one is high enough, else against any wall."""
     lit = [side for side in room.ground.sides if side in room.lit]
     found = _along(room, entry, size, lit, "centre") if lit else None
     return found or _wall(room, entry, size)
@@ -68,13 +68,14 @@ def _along(
     at: int | None = None,
     over: int = 0,
 ) -> Placed | None:
-    """With its back to one of these walls; ``at``: as near as can be to this place along it.
+    """Place an item with its back to one of these walls.
 
-    ``over``: mm of wall above the floor that are free of windows as well.
+    ``at``: preferred position along the wall. ``over``: mm of wall above the floor that must be
+    free of windows as well.
     """
     wide, high, deep = size
     ground = room.ground
-    # A bed wants both its sides free, then one; other things have none to be kept.
+    # A bed needs both sides free, or at least one; other items need none.
     for margins in (2, 1, 0) if entry.sides else (0,):
         need = wide + margins * entry.sides
         spans = [
@@ -109,7 +110,7 @@ def _along(
 
 
 def _rank(room: Setting, prefer: str, span: tuple[Side, int, int], need: int) -> float:
-    """Lower is tried first: long spans for what wants a wall's middle, tight ones for the rest."""
+    """Rank a span; lower is tried first: long ones for centred items, tight ones for the rest."""
     side, low, high = span
     slack = min((high - low - need) / 4000, 1.0)
     noise = room.dice.unit()
@@ -120,10 +121,10 @@ def _rank(room: Setting, prefer: str, span: tuple[Side, int, int], need: int) ->
 
 
 def _outlook(room: Setting, span: tuple[Side, int, int], wide: int) -> tuple[float, int | None]:
-    """What a sofa looks at: 0 a wall in sight with room for a screen, more what is worse.
+    """Rate a sofa's view: 0 for a wall in sight with space for a screen, more if it is worse.
 
     Returns:
-        That, and where along its wall the sofa best stands to look there.
+        The rating, and the best position of the sofa along its wall.
     """
     side, low, high = span
     least, most = low + wide // 2, high - wide // 2
@@ -182,7 +183,7 @@ def _keep_beside(room: Setting, thing: Placed, u: int) -> None:
 
 
 def _middle(room: Setting, entry: Entry, size: Size) -> Placed | None:
-    """Away from walls, as near to the middle of the floor as the rest lets it."""
+    """Place an item away from walls, as near to the middle of the floor as possible."""
     wide, high, deep = size
     x0, z0, x1, z1 = room.ground.bounds
     centre = centre_of(room.ground.bounds)
@@ -195,7 +196,7 @@ def _middle(room: Setting, entry: Entry, size: Size) -> Placed | None:
             rect = footprint(*spot, wide, deep, quarter)
             for clear in (entry.clear, entry.clear // 2):
                 around = grown(rect, clear)
-                # What stays free before other things may be free before this as well.
+                # Clearance zones of different items may overlap.
                 if room.ground.fits(rect, 0, high) and room.ground.fits(around, 0, high, flat=True):
                     thing = room.put(entry, size, spot, 0, quarter, zone=around)
                     if thing is not None:
@@ -204,7 +205,7 @@ def _middle(room: Setting, entry: Entry, size: Size) -> Placed | None:
 
 
 def _floor(room: Setting, entry: Entry, size: Size) -> Placed | None:
-    """Anywhere on the floor, mostly by a wall, as things are left lying about."""
+    """Place an item anywhere on the floor, mostly near a wall, as if left lying about."""
     if room.dice.chance(0.6):
         return _wall(room, entry, size)
     x0, z0, x1, z1 = room.ground.bounds
@@ -222,7 +223,7 @@ def _floor(room: Setting, entry: Entry, size: Size) -> Placed | None:
 
 
 def _beside(room: Setting, entry: Entry, size: Size) -> Placed | None:
-    """At the left or the right of it, backs in line."""
+    """Place an item to the left or right of its anchor, backs in line."""
     for anchor in room.all_of(entry.to):
         for u in room.dice.shuffled((-1, 1)):
             gap = entry.gap or 20
@@ -235,7 +236,7 @@ def _beside(room: Setting, entry: Entry, size: Size) -> Placed | None:
 
 
 def _front(room: Setting, entry: Entry, size: Size) -> Placed | None:
-    """Before it, at the gap that the catalogue says, turned as it is."""
+    """Place an item in front of its anchor, at the catalogue's gap, with the same orientation."""
     for anchor in room.all_of(entry.to):
         if any(thing.entry.name == entry.name and thing.anchor is anchor for thing in room.placed):
             continue
@@ -247,7 +248,7 @@ def _front(room: Setting, entry: Entry, size: Size) -> Placed | None:
 
 
 def _facing(room: Setting, entry: Entry, size: Size) -> Placed | None:
-    """Against the wall that it looks at, before its middle."""
+    """Place an item against the wall that its anchor faces."""
     for anchor in room.all_of(entry.to):
         x, z = anchor.place(0, -anchor.size[2] // 2)
         opposite = []
@@ -265,7 +266,7 @@ def _facing(room: Setting, entry: Entry, size: Size) -> Placed | None:
 
 
 def _askance(room: Setting, entry: Entry, size: Size) -> Placed | None:
-    """Against a wall at the side of what would face it, a little before that; never beside it."""
+    """Place an item against a wall to the side of its anchor, slightly in front of it."""
     for anchor in room.all_of(entry.to):
         x, z = anchor.place(0, -_ASIDE)
         beside = [
@@ -281,7 +282,7 @@ def _askance(room: Setting, entry: Entry, size: Size) -> Placed | None:
 
 
 def _at(room: Setting, entry: Entry, size: Size) -> Placed | None:
-    """Before a desk and turned to it, pulled out a little."""
+    """Place a seat in front of a desk, facing it, pulled out slightly."""
     for anchor in room.all_of(entry.to):
         if not any(thing.anchor is anchor and thing.entry.seat for thing in room.placed):
             thing = _drawn_up(room, entry, size, anchor, 0, 0)
@@ -291,13 +292,13 @@ def _at(room: Setting, entry: Entry, size: Size) -> Placed | None:
 
 
 def _around(room: Setting, entry: Entry, size: Size) -> Placed | None:
-    """At one more of the places around a table, turned to it: first at its long sides."""
+    """Place a seat at the next free position around a table, long sides first."""
     for anchor in room.all_of(entry.to):
         if anchor.entry.seat:
-            continue  # one sits beside a sofa, not around it
+            continue  # seats go beside a sofa, not around it
         wide, deep = anchor.size[0], anchor.size[2]
         pitch = size[0] + 60
-        # At a sofa's table one sits at the ends, not between the sofa and what it looks at.
+        # At a sofa's table seats go to the ends, not between the sofa and the screen it faces.
         ends = ((1, 3), deep, 1)
         for edges, length, most in (ends,) if anchor.anchor else (((0, 2), wide, 9), ends):
             n = max(min(length // pitch, most), anchor.anchor is not None)
@@ -316,7 +317,7 @@ def _around(room: Setting, entry: Entry, size: Size) -> Placed | None:
 def _drawn_up(
     room: Setting, entry: Entry, size: Size, anchor: Placed, edge: int, along: int
 ) -> Placed | None:
-    """A seat so far along an edge of a table (quarter turns from its front), turned to it."""
+    """Place a seat at a position along a table edge (quarter turns from its front), facing it."""
     tilt, gap = 0, entry.gap + 20
     if room.mess and room.dice.chance(0.3 * room.mess):
         gap += room.dice.whole(0, 120 * room.mess)
@@ -341,7 +342,7 @@ def _by(
     anchor: Placed,
     tilt: int = 0,
 ) -> Placed | None:
-    """At a place by another thing, whose own zone does not mind it."""
+    """Place an item at a position near its anchor, whose own zone may contain it."""
     near = {anchor.number, anchor.anchor.number if anchor.anchor else anchor.number}
     if not room.ground.fits(footprint(*spot, size[0], size[2], quarter, tilt), 0, size[1], near):
         return None

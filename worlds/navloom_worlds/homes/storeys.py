@@ -1,11 +1,9 @@
-"""One storey drawn up: cells, doors, windows and walls, within its frame.
+"""Plan of one storey within its footprint: cells, doorways, windows and walls.
 
-The walls of a storey as solid pieces: whole lengths, less doorways and windows.
+Walls are solid pieces: whole lengths, less doorways and windows.
 
-Which rooms of a storey open onto which: as people live, then here and there a round way.
-
-The ways grow as a cheapest tree from where one comes in; what a way costs says how people feel
-about walking through a room of one kind to get to another.
+The doorways form a cheapest spanning tree from the entrance. The cost of a doorway says how
+acceptable it is to walk through a room of one kind to reach another. A few more close loops.
 """
 
 from __future__ import annotations
@@ -54,19 +52,19 @@ _LOOPS: Mapping[frozenset[str], float] = {frozenset(two): often for *two, often 
 
 @dataclass(frozen=True)
 class CellOpening:
-    """Two cells that open onto each other; in a tree the first is nearer to where one comes in."""
+    """Connection of two cells; in a tree the first is nearer to the entrance."""
 
     a: int
     b: int
 
 
 def cost(through: str, to: str, own: bool) -> float:
-    """What it costs people to come to a room through another, by their kinds.
+    """Return the cost of reaching a room through another, by their kinds.
 
     Args:
-        through: the room that is walked through.
-        to: the room that is come to.
-        own: whether that one is a bedroom's or a kitchen's alone.
+        through: kind of the room to pass.
+        to: kind of the room to reach.
+        own: whether the latter belongs to a bedroom or a kitchen alone.
     """
     if to in ("bathroom", "closet", "dressing room") and own:
         if through in _BEDS:
@@ -87,10 +85,10 @@ def tree(
     beside: Mapping[int, Sequence[int]],
     root: int,
 ) -> list[CellOpening] | None:
-    """The cheapest ways that reach every cell from one of them (Prim's tree, costs one-way).
+    """Return the cheapest doorways that reach every cell from a root (Prim's tree, directed costs).
 
     Returns:
-        None where somebody would have to walk through what one does not walk through.
+        None if a cell can only be reached through a room that nobody should pass.
     """
     reached = {root}
     ways: list[CellOpening] = []
@@ -118,7 +116,7 @@ def rounds(
     beside: Mapping[int, Sequence[int]],
     ways: Sequence[CellOpening],
 ) -> list[CellOpening]:
-    """Further ways that close loops, each as often as homes have it."""
+    """Draw further doorways that close loops, each with its frequency in real homes."""
     have = {frozenset((way.a, way.b)) for way in ways}
     found = []
     for a in sorted(beside):
@@ -131,7 +129,7 @@ def rounds(
 
 
 def neighbours(walls: Sequence[Stretch], cells: Sequence[int], least: int) -> dict[int, list[int]]:
-    """Which cells share a wall that is long enough for a way through it."""
+    """Return the cells that share a wall long enough for a doorway."""
     beside: dict[int, list[int]] = {cell: [] for cell in cells}
     for wall in walls:
         a, b = wall.minus, wall.plus
@@ -144,7 +142,7 @@ def neighbours(walls: Sequence[Stretch], cells: Sequence[int], least: int) -> di
 
 
 Hole = tuple[Spot, Spot, int, int]
-"""Both ends on the wall's middle line, where it begins above the storey's floor, where it ends."""
+"""Both ends on the wall's centre line, then its bottom and top above the storey's floor."""
 
 
 def build_walls(
@@ -155,13 +153,13 @@ def build_walls(
     holes: Sequence[Hole],
     outer: int,
 ) -> Iterator[PlannedWall]:
-    """All wall of a storey, no piece in another.
+    """Yield all walls of a storey, without overlaps.
 
     Args:
-        storey: its heights.
+        storey: floor and ceiling heights.
         edge: the outline of all cells, clockwise on the page.
         walls: between and around cells.
-        levels: floors' heights by cell.
+        levels: floor heights by cell.
         holes: doorways and windows.
         outer: thickness of outer walls in mm.
     """
@@ -180,7 +178,7 @@ def build_walls(
 
 
 def _outer(edge: Outline, thick: int) -> Iterator[tuple[Axis, int, int, int]]:
-    """Outer walls; those along x have the corners."""
+    """Yield the outer walls; those along x include the corners."""
     n = len(edge)
     for i in range(n):
         p, a, b, q = edge[i - 1], edge[i], edge[(i + 1) % n], edge[(i + 2) % n]
@@ -205,7 +203,7 @@ def _outer(edge: Outline, thick: int) -> Iterator[tuple[Axis, int, int, int]]:
 
 
 def _inner(edge: Outline, walls: Sequence[Stretch]) -> list[tuple[Axis, int, int, int]]:
-    """Inner walls; where two meet, the one along x has the corner."""
+    """Return the inner walls; where two meet, the one along x includes the corner."""
     runs: list[tuple[Axis, int, int, int]] = []
     for wall in walls:
         if wall.minus is None or wall.plus is None:
@@ -274,13 +272,13 @@ def _in_line(
 
 
 _LEAST_WAY = NARROWEST + 300
-"""Walls between cells that are shorter hold no doorway with its jambs."""
+"""Minimum length of a wall between cells for a doorway with its jambs."""
 _FRONTS = ("entryway", "hallway", "living room", "family room", "dining room", "kitchen")
 
 
 @dataclass(frozen=True)
 class Gap:
-    """Where stairs meet the spine: in a wall of a cell, from ``lo`` to ``hi`` along it."""
+    """Interval ``lo`` to ``hi`` of a cell's wall where stairs meet the spine."""
 
     cell: int
     axis: Axis
@@ -292,14 +290,14 @@ class Gap:
 
 @dataclass
 class DrawnStorey:
-    """A storey in the making; cells are numbered from 0.
+    """Storey being planned; cells are numbered from 0.
 
     Attributes:
-        storey: its heights and footprint.
+        storey: heights and footprint.
         cells: rooms and voids.
-        inner: the outlines of rooms, by cell.
-        levels: heights of floors, by cell.
-        landing: the cell that stairs from below lead to.
+        inner: room outlines by cell.
+        levels: floor heights by cell.
+        landing: cell to which stairs from below lead.
     """
 
     storey: Storey
@@ -318,12 +316,12 @@ class DrawnStorey:
 
     @property
     def kinds(self) -> dict[int, str]:
-        """Of rooms alone."""
+        """Room kinds by cell, without voids."""
         return {i: c.kind for i, c in enumerate(self.cells) if c.kind is not None}
 
 
 def halls_of(dice: Dice, frame: SpineFrame, halls: int) -> list[Cell]:
-    """The spine as rooms: the living room, one hall or two."""
+    """Return the cells of the spine: the living room, one hall or two."""
     spine = list(frame.spine)
     if halls == 0:
         return [Cell("living room", spine)]
@@ -340,7 +338,7 @@ def halls_of(dice: Dice, frame: SpineFrame, halls: int) -> list[Cell]:
 
 
 def draw_storey(storey: Storey, cells: list[Cell], outer: int) -> DrawnStorey | None:
-    """Cells as rooms with outlines and walls; None where they make no house."""
+    """Convert cells to rooms with outlines and walls; None if they form no simple polygon."""
     edge = union([rect for cell in cells for rect in cell.rects])
     if edge is None:
         return None
@@ -357,14 +355,14 @@ def draw_storey(storey: Storey, cells: list[Cell], outer: int) -> DrawnStorey | 
 
 
 def put_ways(dice: Dice, drawn: DrawnStorey, gaps: Sequence[Gap], ground: bool, easy: bool) -> bool:
-    """Put in doorways; False where people could not live with them.
+    """Add the doorways of a storey; return False if no acceptable set was found.
 
     Args:
-        dice: its own.
-        drawn: what they are put into.
-        gaps: where stairs meet the spine.
-        ground: whether one comes in from outdoors.
-        easy: whether all ways are wide and without sills, as for a wheelchair.
+        dice: its own random stream.
+        drawn: the storey, modified in place.
+        gaps: intervals where stairs meet the spine.
+        ground: whether the entrance is from outdoors.
+        easy: whether all doorways are wide and without sills, as for a wheelchair.
     """
     kinds = drawn.kinds
     doors = Doors(drawn.walls, drawn.inner, kinds, drawn.outer, easy)
@@ -396,12 +394,12 @@ def put_ways(dice: Dice, drawn: DrawnStorey, gaps: Sequence[Gap], ground: bool, 
 
 
 def _room(drawn: DrawnStorey, way: CellOpening) -> int:
-    """Ways through short walls first: they have least choice."""
+    """Return the length of the longest shared wall; short walls come first, having least choice."""
     return max(w.length for w in drawn.walls if {w.minus, w.plus} == {way.a, way.b})
 
 
 def _gap(drawn: DrawnStorey, doors: Doors, gap: Gap) -> bool:
-    """An opening at the foot of stairs, or none but the hole at their head."""
+    """Add an opening at the foot of stairs, or a hole in the wall at their head."""
     for wall in drawn.walls:
         if gap.cell not in (wall.minus, wall.plus) or (wall.axis, wall.at) != (gap.axis, gap.at):
             continue
@@ -422,7 +420,7 @@ def _gap(drawn: DrawnStorey, doors: Doors, gap: Gap) -> bool:
 
 
 def _root(dice: Dice, drawn: DrawnStorey, ground: bool) -> int | None:
-    """Where one comes in: by the front door, or up the stairs."""
+    """Return the cell of the entrance: at the front door, or at the head of the stairs."""
     if not ground:
         return drawn.landing
     outside = {
@@ -439,13 +437,13 @@ def _root(dice: Dice, drawn: DrawnStorey, ground: bool) -> int | None:
 
 
 def _washed(kinds: Mapping[int, str], ways: Sequence[CellOpening]) -> bool:
-    """Whether a storey with bathrooms has one that is not reached through a bedroom."""
+    """Check whether a storey with bathrooms has one that is not reached through a bedroom."""
     baths = [w for w in ways if kinds[w.b] == "bathroom"]
     return not baths or any(kinds[w.a] not in ("bedroom", "dressing room") for w in baths)
 
 
 def solid(drawn: DrawnStorey) -> list[PlannedWall]:
-    """The storey's walls, less all holes."""
+    """Return the storey's walls with all openings cut out."""
     holes = list(drawn.holes)
     base = drawn.storey.height
     for doorway in drawn.doorways:
@@ -462,7 +460,7 @@ def solid(drawn: DrawnStorey) -> list[PlannedWall]:
 
 
 def rooms_of(drawn: DrawnStorey, first: int) -> list[Room]:
-    """Its rooms, numbered from ``first`` in the order of cells."""
+    """Return the storey's rooms, numbered from ``first`` in the order of cells."""
     return [
         Room(first + n, kind, KINDS[kind].zone, drawn.storey.floor, drawn.inner[i], drawn.levels[i])
         for n, (i, kind) in enumerate(sorted(drawn.kinds.items()))

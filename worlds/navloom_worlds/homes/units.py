@@ -1,6 +1,6 @@
-"""Rooms that are built together: a bedroom with its own bath and closet, or a room alone.
+"""Groups of rooms built together: a bedroom with its own bath and closet, or a single room.
 
-A unit takes a stretch of a bay; where the small rooms lie in it makes rooms of many shapes.
+A group takes a stretch of a bay. The position of its small rooms gives rooms of many shapes.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from navloom_worlds.homes.programme import KINDS, SMALL, Wanted
 from navloom_worlds.homes.rectilinear import Rect
 
 WALL = 100
-"""Thickness of inner walls; cells reach to the middle of walls, so they are so much larger."""
+"""Thickness of inner walls; cells reach to the centre lines, so they are larger by this."""
 PASSAGE = 1100
-"""What is left of a room beside a small room cut from its corner, in mm."""
+"""Width left of a room beside a small room cut from its corner, in mm."""
 Piece = tuple[Wanted, Rect]
 """A room and a rectangle of it, as (along the bay, away from the spine) both ways."""
 
 
 @dataclass
 class Unit:
-    """What is built together.
+    """Group of rooms that are built together.
 
     Attributes:
-        host: the main room; None for a small room alone.
+        host: the main room; None if a small room is alone.
         front: a small room that opens onto the spine.
         back: a small room of the host's own.
     """
@@ -37,7 +37,7 @@ class Unit:
     front: Wanted | None = None
     back: Wanted | None = None
 
-    # What is asked of a unit again and again is found once, when its rooms are all known.
+    # These are read often, and computed once, when all rooms are known.
     @cached_property
     def rooms(self) -> tuple[Wanted, ...]:
         """All its rooms."""
@@ -45,27 +45,27 @@ class Unit:
 
     @cached_property
     def kind(self) -> str:
-        """What its main room is for."""
+        """Kind of its main room."""
         return self.rooms[0].kind
 
     @cached_property
     def area(self) -> float:
-        """Square millimetres of cells."""
+        """Cell area in square millimetres."""
         return fsum(gross(room) for room in self.rooms)
 
     @cached_property
     def most(self) -> float:
-        """Square millimetres beyond which its rooms would be halls."""
+        """Maximum area in square millimetres before its rooms become halls."""
         return fsum(KINDS[room.kind].most for room in self.rooms) * 1.2e6
 
     @cached_property
     def _sides(self) -> tuple[int, int]:
-        """The least sides of its host and of the larger of its small rooms."""
+        """Minimum sides of its host and of the larger of its small rooms."""
         small = max((side(room) for room in (self.front, self.back) if room), default=0)
         return (side(self.host) if self.host else 0), small
 
     def least(self, depth: int) -> int:
-        """About the least stretch that it can take in a bay of this depth."""
+        """Return the approximate minimum length that it takes in a bay of this depth."""
         host, small = self._sides
         if not host or not small:
             return host or small
@@ -74,7 +74,7 @@ class Unit:
         return max(host, small + PASSAGE)
 
     def built(self, dice: Dice, wide: int, deep: int) -> list[Piece] | None:
-        """Its rooms on a stretch ``wide`` and ``deep``; None where they do not fit."""
+        """Divide a stretch ``wide`` by ``deep`` into its rooms; None if they do not fit."""
         host, small = self.host, self.front or self.back
         pieces: list[Piece] | None
         if host is None or small is None:
@@ -93,7 +93,7 @@ class Unit:
 
 
 def _column(host: Wanted, front: Wanted, back: Wanted, wide: int, deep: int) -> list[Piece] | None:
-    """Both small rooms one behind the other, beside the host."""
+    """Place both small rooms one behind the other, beside the host."""
     a, b = gross(front), gross(back)
     narrowest = max(side(front), side(back))
     column = max(min(snap((a + b) / deep), wide - side(host)), narrowest)
@@ -110,7 +110,7 @@ def _column(host: Wanted, front: Wanted, back: Wanted, wide: int, deep: int) -> 
 def _cut(
     dice: Dice, host: Wanted, small: Wanted, wide: int, deep: int, near: bool
 ) -> list[Piece] | None:
-    """The small room in a corner of the host, ``near`` the spine or away from it."""
+    """Place the small room in a corner of the host, ``near`` the spine or away from it."""
     least, longest, widest = side(small), deep - side(host), wide - PASSAGE
     if wide - least >= side(host):
         longest, widest = max(longest, deep - PASSAGE), wide - side(host)
@@ -126,7 +126,7 @@ def _cut(
 
 
 def _beside(host: Wanted, small: Wanted, wide: int, deep: int) -> list[Piece] | None:
-    """The small room as deep as the host."""
+    """Place the small room beside the host, with the same depth."""
     across = max(snap(gross(small) / deep), side(small))
     if wide - across < side(host) or across * deep > 2.1 * gross(small) or deep > 2.8 * across:
         return None
@@ -134,17 +134,17 @@ def _beside(host: Wanted, small: Wanted, wide: int, deep: int) -> list[Piece] | 
 
 
 def side(room: Wanted) -> int:
-    """The least side of a room's cell."""
+    """Return the minimum side of a room's cell."""
     return KINDS[room.kind].side + WALL
 
 
 def gross(room: Wanted) -> float:
-    """Square millimetres of a room's cell, half of its walls counted."""
+    """Return the area of a room's cell in square millimetres, half of its walls included."""
     return room.area * 1.06e6
 
 
 def draw_units(dice: Dice, rooms: Sequence[Wanted], hub: bool) -> list[Unit]:
-    """Group a storey's rooms; the living room is left out where it is the spine."""
+    """Group a storey's rooms; the living room is left out if it is the spine."""
     hosts = [r for r in rooms if r.kind not in SMALL and not (hub and r.kind == "living room")]
     units = [Unit(host) for host in hosts]
     beds = sorted((u for u in units if _sleeps(u)), key=lambda u: -_host_area(u))
@@ -172,7 +172,7 @@ def _host_area(unit: Unit) -> float:
 
 
 def _takes(unit: Unit, small: Wanted) -> bool:
-    """Whether a small room off the hall may be cut from this unit's host."""
+    """Check whether a small room off the hall may be cut from this group's host."""
     host = unit.host
     if host is None or host.kind in ("entryway", "toilet"):
         return False
@@ -182,7 +182,7 @@ def _takes(unit: Unit, small: Wanted) -> bool:
 def _give_own(
     dice: Dice, rooms: Sequence[Wanted], units: list[Unit], beds: list[Unit]
 ) -> list[Wanted]:
-    """Give bedrooms baths and closets of their own, the kitchen its pantry; the rest is left."""
+    """Give bedrooms their own baths and closets, the kitchen its pantry; return the rest."""
     left = []
     baths = 0
     for small in (r for r in rooms if r.kind in SMALL):

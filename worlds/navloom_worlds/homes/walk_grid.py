@@ -1,8 +1,9 @@
-"""The floor of a room as cells that a person can walk on, while furniture is put there.
+"""Occupancy grid of the floor on which a person can walk, while a room is being furnished.
 
-A cell is open where its middle keeps more than :data:`BODY` from walls and things, so that a person
-of that radius walks from an open cell to an open neighbour. The whole grid is one integer, a bit a
-cell, row by row, a closed cell at both ends of a row, so that a shift never leaps to another row.
+A cell is open if its centre is more than :data:`BODY` from walls and items, so that a person of
+that radius can walk from an open cell to an open neighbour. The whole grid is one integer: a bit
+per cell, row by row, with a closed cell at both ends of a row, so that a shift never wraps into
+another row.
 """
 
 from __future__ import annotations
@@ -14,19 +15,19 @@ from itertools import pairwise
 from navloom_worlds.homes.rectilinear import Rect, grown
 
 BODY = 330
-"""Radius in mm: as viewpoints are placed for (:data:`~navloom_worlds.homes.freespace.PERSON`)."""
+"""Radius in mm, as for viewpoints (:data:`~navloom_worlds.homes.freespace.PERSON`)."""
 CELL = 100
 """mm."""
 _NEAR = 4
-"""Cells around a way in where a person may stand who comes in."""
+"""Cells around an entrance in which a person may stand after entering."""
 
 
 class WalkGrid:
-    """Where one can walk in a room.
+    """Occupancy grid of a room's walkable floor.
 
     Args:
-        bounds: of the room.
-        walled: what lies in the bounds and not in the room.
+        bounds: bounding rectangle of the room.
+        walled: rectangles inside the bounds but outside the room.
     """
 
     def __init__(self, bounds: Rect, walled: Sequence[Rect]) -> None:
@@ -36,15 +37,15 @@ class WalkGrid:
         for rect in walled:
             inner &= ~self._mask(grown(rect, BODY), edge=True)
         self.open = inner
-        """The cells where one comes to; before there is a way in, all."""
+        """Reachable cells; all cells while there is no entrance."""
         self._ways = 0
         self._fronts: list[int] = []
 
     def come_in(self, x: int, z: int) -> bool:
-        """Note that one comes in about there.
+        """Add an entrance near a point.
 
         Returns:
-            False where one finds no floor to stand on, or none that other ways in lead to.
+            False if there is no free floor near it, or none connected to the other entrances.
         """
         x0, z0, *_ = self._bounds
         column, row = (x - x0) // CELL + 1, (z - z0) // CELL + 1
@@ -61,15 +62,15 @@ class WalkGrid:
         return bool(way)
 
     def close(self, rect: Rect, front: Rect | None = None) -> bool:
-        """Close the floor around a thing.
+        """Close the cells around an item.
 
         Args:
             rect: its footprint.
-            front: where one must be able to stand, now and whatever else comes; None: nowhere.
+            front: area where a person must be able to stand, now and later; None: none.
 
         Returns:
-            False, and nothing is changed, where that would part the ways in, or leave no way to
-            ``front`` or to that of another thing.
+            False, with nothing changed, if that would disconnect the entrances, or make ``front``
+            or that of another item unreachable.
         """
         around = grown(rect, BODY)
         columns, rows = self._cells(around, edge=True)
@@ -93,16 +94,16 @@ class WalkGrid:
         return True
 
     def keep(self, front: Rect) -> bool:
-        """Note where one must be able to stand whatever comes; False where one cannot now."""
+        """Reserve an area to stand in; return False if it has no reachable cell."""
         foot = self._mask(front) & self.open
         if foot:
             self._fronts.append(foot)
         return bool(foot)
 
     def _one_arc(self, columns: range, rows: range) -> bool:
-        """Whether the open cells around a rectangle of cells hang together along its edge.
+        """Check whether the open cells around a rectangle of cells are connected along its edge.
 
-        Then whoever walked through it can walk around it, and nothing is parted.
+        Then a path through the rectangle can go around it, and nothing is disconnected.
         """
         first, last = columns.start - 1, columns.stop
         ring = [(rows.start - 1, i) for i in range(first, last + 1)]
@@ -115,7 +116,7 @@ class WalkGrid:
         return sum(begins) < 2
 
     def _spread(self, seen: int, floor: int) -> int:
-        """The cells of a floor that one comes to from some of them."""
+        """Return the cells of a floor that are connected to some of them."""
         width = self.width
         while True:
             more = (seen | seen << 1 | seen >> 1 | seen << width | seen >> width) & floor
@@ -124,7 +125,7 @@ class WalkGrid:
             seen = more
 
     def _cells(self, rect: Rect, *, edge: bool) -> tuple[range, range]:
-        """The columns and rows whose middles lie in a rectangle (``edge``: or on its edge)."""
+        """Return the columns and rows with centres in a rectangle (``edge``: or on its edge)."""
         lean = 0 if edge else 1
         x0, z0, *_ = self._bounds
         half = CELL // 2
@@ -136,7 +137,7 @@ class WalkGrid:
         return range(i0, i1 + 1), range(j0, j1 + 1)
 
     def _mask(self, rect: Rect, *, edge: bool = False) -> int:
-        """The same cells as bits."""
+        """Return the same cells as a bit mask."""
         columns, rows = self._cells(rect, edge=edge)
         if not columns or not rows:
             return 0
@@ -146,5 +147,5 @@ class WalkGrid:
 
 @cache
 def _comb(width: int, rows: int) -> int:
-    """One bit at the start of each of so many rows."""
+    """Return a mask with one bit at the start of each of so many rows."""
     return sum(1 << (width * i) for i in range(rows))
