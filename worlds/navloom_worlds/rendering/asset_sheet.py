@@ -1,4 +1,4 @@
-"""A contact sheet of kinds of things, each alone on a plain floor, as homes have them."""
+"""Contact sheets of catalogue items, each rendered alone on a plain floor."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ _LABEL = 18
 """Pixels below a tile for its name."""
 _FOV = math.radians(28)
 _TURN = math.radians(32)
-"""How far to its right of a thing's front one stands."""
+"""Angle of the camera to the right of an item's front."""
 _ABOVE = math.radians(22)
 _SUN = (0.55, 1.0, -0.75)
 _RAYS = 4
-"""From each of the four pixels that one of the picture is made of, of each kind of light."""
+"""Rays of each kind of light from each of the four samples of a pixel."""
 _BLUR = 6
-"""Pixels to each side over which light is smoothed."""
+"""Radius in pixels over which light is smoothed."""
 
 
 def kinds(kind: ItemKind) -> list[Item]:
-    """One thing of each kind that the catalogue has, of its middle size, in its usual state.
+    """Return one item of each catalogue entry, of medium size, in its most frequent state.
 
     Args:
-        kind: ``asset`` (and what belongs to the building) or ``object``.
+        kind: ``asset`` (parts of the building included) or ``object``.
 
     Returns:
-        Items at the origin, in the catalogue's order; less those that another kind looks like.
+        Items at the origin, in the catalogue's order, without entries that look like another one.
     """
     entries = catalogue().entries
     found: dict[str, Item] = {}
@@ -70,15 +70,15 @@ def _example(entry: Entry) -> Item:
 
 
 def tile(item: Item, pixels: int = 220, *, turn: float = _TURN) -> NDArray[np.uint8]:
-    """One thing alone, seen from before it, a little from the side and from above.
+    """Render one item alone, from the front, slightly from the side and from above.
 
     Args:
-        item: a thing with a size.
-        pixels: width and height of the picture.
-        turn: radians that one stands to its right; pi looks at its back.
+        item: an item with a size.
+        pixels: width and height of the image.
+        turn: angle of the camera to its right in radians; pi shows its back.
 
     Raises:
-        ValueError: its size is not known.
+        ValueError: its size is unknown.
         SimulatorError: embreex is not installed.
     """
     if item.size is None:
@@ -87,7 +87,7 @@ def tile(item: Item, pixels: int = 220, *, turn: float = _TURN) -> NDArray[np.ui
     hung = d < 0.15 * max(w, h)
     mesh = _alone(item_parts(item), item.size, hung=hung)
     reach = max(math.sqrt(w * w + h * h + d * d) / 2, 0.02)
-    # What lies flat is looked at from higher up, what hangs on a wall straighter.
+    # Flat items are seen from higher up, wall items more from the front.
     above = math.radians(12) if hung else _ABOVE + (0.45 if h < 0.15 * max(w, d) else 0.0)
     away = reach / math.sin(_FOV / 2) * (0.95 if hung else 1.0)
     level = away * math.cos(above)
@@ -101,7 +101,7 @@ def tile(item: Item, pixels: int = 220, *, turn: float = _TURN) -> NDArray[np.ui
 
 
 def _alone(parts: Iterable[Part], size: Extents, *, hung: bool) -> SceneMesh:
-    """The thing on a floor; what is as flat as a picture, before a wall too."""
+    """Build the mesh of an item on a floor, and in front of a wall if it is flat."""
     far = 40 * max(size)
     ground = [quad([(-far, 0, far), (far, 0, far), (far, 0, -far), (-far, 0, -far)], _FLOOR)]
     if hung:
@@ -112,7 +112,7 @@ def _alone(parts: Iterable[Part], size: Extents, *, hung: bool) -> SceneMesh:
 
 
 def _light(mesh: SceneMesh, hits: Hits, camera: Camera, reach: float) -> Floats:
-    """How much soft light from all around and from one side comes to each pixel, 0 to 1."""
+    """Return the light of each pixel, 0 to 1: soft light from all around and from one side."""
     start, along = camera.rays()
     seen = np.flatnonzero(hits.face >= 0)
     points = start + along[seen] * hits.distance[seen, None]
@@ -146,10 +146,10 @@ def _light(mesh: SceneMesh, hits: Hits, camera: Camera, reach: float) -> Floats:
 
 
 def _smoothed(tone: Floats) -> Floats:
-    """Light without its grain: the mean of near pixels of the same side of a thing.
+    """Denoise the light: the mean of nearby pixels on the same side of an item.
 
     Args:
-        tone: (height, width, 5) light, normal, and distance in units that part two things.
+        tone: (height, width, 5) light, normal, and distance in units that separate two items.
     """
     total, count = np.zeros(tone.shape[:2]), np.zeros(tone.shape[:2])
     for down in range(-_BLUR, _BLUR + 1, 2):
@@ -163,7 +163,7 @@ def _smoothed(tone: Floats) -> Floats:
 
 
 def draw_kinds(*, assets: bool, objects: bool, labels: bool) -> tuple[Image.Image, int]:
-    """A sheet of the catalogue's kinds of assets, of objects or of both, and how many there are."""
+    """Draw a contact sheet of the catalogue's assets, objects or both; return it and the count."""
     items = (kinds("asset") if assets else []) + (kinds("object") if objects else [])
     return asset_sheet(items, labels=labels), len(items)
 
@@ -171,16 +171,16 @@ def draw_kinds(*, assets: bool, objects: bool, labels: bool) -> tuple[Image.Imag
 def asset_sheet(
     items: Sequence[Item], *, labels: bool = True, pixels: int = 220, across: int = 10
 ) -> Image.Image:
-    """Things in rows, each alone, their names or their numbers below them.
+    """Draw items in rows, each alone, with their names or numbers below.
 
     Args:
-        items: things with sizes, in reading order; at least one.
-        labels: say the names; else number them from 1.
+        items: items with sizes, in reading order; at least one.
+        labels: write the names; otherwise numbers from 1.
         pixels: width of a tile.
         across: tiles in a row.
 
     Raises:
-        ValueError: there is nothing to draw.
+        ValueError: there are no items.
         SimulatorError: embreex is not installed.
     """
     if not items:

@@ -1,14 +1,13 @@
-"""The light on every face as one picture, without steps where one texel meets the next.
+"""Baked lighting: the light on every face of a mesh as one texture, blended between texels.
 
-Light worked out beforehand with rays: of sky, sun, ceilings and lamps, and its bounces.
+It is computed in advance with rays: light of the sky, the sun, ceilings and lamps, and its bounces.
+Light is relative: 1 on white paper is the white paper of a bright photograph. Each spot of the
+layout gathers light from the hemisphere in front of it, and the light it reflects is gathered by
+others. The same mesh has the same light to the bit: nothing is random, nothing runs in parallel.
 
-Light is relative: 1 on white paper is a bright photograph's white paper. Each spot of the layout
-gathers what comes from the half of the world before it; what it gives back is gathered by others.
-The same mesh has the same light to the bit: nothing is random, nothing runs at once.
+Lamps are glowing items, treated as balls that cast soft shadows.
 
-The light of lamps: what glows, as balls that throw soft shadows.
-
-What is seen outside, and what shines into a home: the sky and the sun.
+The sky and the sun are seen outside and shine into a home.
 """
 
 from __future__ import annotations
@@ -26,22 +25,22 @@ from navloom_worlds.rendering.charts import Layout, layout_of
 from navloom_worlds.rendering.facets import Facets
 
 SUN = np.array([0.52, 0.62, 0.59], dtype=np.float32)
-"""The way to the sun, of length 1: it stands in the south-east, 38 degrees high."""
+"""Unit vector to the sun: in the south-east, at an elevation of 38 degrees."""
 SUN /= np.float32(np.linalg.norm(SUN))
 SUNLIGHT = np.array([2.4, 2.15, 1.75], dtype=np.float32)
-"""What the sun gives a plane that faces it; a white plane in a lit room has about 1."""
+"""Light of the sun on a plane that faces it; a white plane in a lit room has about 1."""
 SKYLIGHT = np.float32(3.2)
-"""How much brighter the sky shines into rooms than it is drawn: as in photographs of rooms."""
+"""Ratio of the sky's light in rooms to its drawn brightness, as in photographs of rooms."""
 ZENITH = np.array([0.30, 0.52, 0.86], dtype=np.float32)
 HORIZON = np.array([0.80, 0.88, 0.95], dtype=np.float32)
 EARTH = np.array([0.42, 0.44, 0.38], dtype=np.float32)
 
 
 def sky(rise: NDArray[np.float32]) -> Floats:
-    """The sky as it is seen, (n, 3) linear: paler towards the horizon, haze below it.
+    """Return the visible sky colour, (n, 3) linear: paler towards the horizon, haze below it.
 
     Args:
-        rise: (n,) the sine of how high one looks.
+        rise: (n,) the sine of the elevation.
     """
     up = np.clip(rise, 0, 1)[:, None]
     down = np.clip(-rise * 6, 0, 1)[:, None]
@@ -51,23 +50,23 @@ def sky(rise: NDArray[np.float32]) -> Floats:
 
 _REACH_M = 7.0
 _POWER = np.float32(1.7)
-"""The light that a lamp gives a plane a metre away that faces it."""
+"""Light of a lamp on a plane that faces it at 1 m."""
 _COLOUR = np.array([1.0, 0.93, 0.82], dtype=np.float32)
 _LEAST_GLOW = 0.3
 _LEAST_M2 = 0.005
-"""What is smaller is a pilot light."""
+"""Minimum glowing area of a lamp in m2; smaller ones are pilot lights."""
 _PATTERNS = 16
 
 
 @dataclass(frozen=True, eq=False)
 class Lamp:
-    """What glows of one owner.
+    """Lamp: the glowing faces of one owner.
 
     Attributes:
-        owner: whose it is.
-        where: (3,) its middle.
+        owner: its owner id.
+        where: (3,) its centre.
         radius: metres.
-        power: in parts of a lamp's.
+        power: relative to a full lamp.
     """
 
     owner: int
@@ -77,7 +76,7 @@ class Lamp:
 
 
 def lamps_of(facets: Facets) -> list[Lamp]:
-    """The lamps of a mesh, one an owner, in the owners' order."""
+    """Return the lamps of a mesh, one per owner, in the owners' order."""
     mesh = facets.mesh
     glowing = np.flatnonzero(facets.glow >= _LEAST_GLOW)
     found = []
@@ -98,13 +97,13 @@ def lamps_of(facets: Facets) -> list[Lamp]:
 
 
 def lamplight(facets: Facets, layout: Layout, normal: Floats, pattern: Ints) -> Floats:
-    """The light of all lamps on each spot, (spots, 3).
+    """Return the light of all lamps on each spot, (spots, 3).
 
     Args:
         facets: of the mesh.
-        layout: its spots.
-        normal: (spots, 3) the way each spot is open.
-        pattern: (spots,) 0 to 15, differing between neighbours: which part of a lamp each sees.
+        layout: the spots.
+        normal: (spots, 3) the open direction of each spot.
+        pattern: (spots,) 0 to 15, differing between neighbours: the part of a lamp that each sees.
     """
     total = np.zeros(len(normal), dtype=np.float32)
     parts = _ball()
@@ -128,46 +127,46 @@ def lamplight(facets: Facets, layout: Layout, normal: Floats, pattern: Ints) -> 
 
 
 def _ball() -> Floats:
-    """(16, 3) places in a ball of radius 1, spread evenly."""
+    """Return (16, 3) points in a unit ball, spread evenly."""
     index = np.arange(_PATTERNS) + 0.5
     height = 1 - 2 * index / _PATTERNS
     angle = index * np.pi * (3 - np.sqrt(5))
     level = np.sqrt(1 - height**2)
-    # In an order in which neighbours in a square of four by four differ much.
+    # The order makes neighbours in a square of four by four differ much.
     order = np.array([0, 8, 2, 10, 12, 4, 14, 6, 3, 11, 1, 9, 15, 7, 13, 5])
     ball = np.stack([level * np.cos(angle), height, level * np.sin(angle)], axis=1)
     return np.asarray(ball[order] * 0.9, dtype=np.float32)
 
 
 RAYS = 28
-"""Rays from each spot: pictures have a PSNR of about 45 dB against those with 512."""
+"""Rays from each spot: images have a PSNR of about 45 dB against those with 512."""
 BOUNCES = 3
 _ASKED = 12
-"""Spots of a chart, at least, that say which of its sides is open."""
+"""Minimum number of spots that determine the open side of a chart."""
 _OFF_M = 0.004
-"""So far off its face a spot's rays begin."""
+"""Distance from the face at which a spot's rays begin."""
 _CEILING = np.array([0.95, 0.90, 0.82], dtype=np.float32) * np.float32(0.7)
-"""What ceilings shine down with: lamps are on in every room, none is seen."""
+"""Light that ceilings emit: it stands for lamps in every room."""
 _ON_CEILINGS = np.array([0.36, 0.34, 0.31], dtype=np.float32)
-"""What lamps throw up at them."""
+"""Light that those lamps cast on the ceilings."""
 _AMBIENT = np.array([0.06, 0.06, 0.065], dtype=np.float32)
 _BURIED_M = 0.05
-"""Spots with less room before them lie within walls or under things that stand flat."""
+"""Spots with less free space in front lie within walls or under items that touch them."""
 _CEILING_ROOM_M = 0.97
 _OUTSIDE = 0.4
 _PATTERN = 4
-"""Rays' directions differ over so many by so many texels, over which light is then averaged."""
+"""Side of the square of texels whose ray directions differ, over which light is averaged."""
 
 
 @dataclass(frozen=True, eq=False)
 class Gathered:
-    """What the rays of each spot met.
+    """Hits of the rays of each spot.
 
     Attributes:
-        met: (RAYS, spots) int32, the spot that was met, or -1.
+        met: (RAYS, spots) int32, the spot that was hit, or -1.
         direct: (spots, 3) light of the sky and the sun.
-        room: (spots,) metres, the mean way of the rays, each taken as 1 m at most.
-        out: (spots,) the share of the rays that meet nothing.
+        room: (spots,) metres, the mean length of the rays, each capped at 1 m.
+        out: (spots,) the share of the rays that hit nothing.
     """
 
     met: Ints
@@ -179,11 +178,11 @@ class Gathered:
 def spot_light(
     facets: Facets, layout: Layout
 ) -> tuple[Floats, NDArray[np.bool_], NDArray[np.bool_]]:
-    """The light on each spot.
+    """Compute the light on each spot.
 
     Returns:
-        (spots, 3) linear light, (spots,) which are open: not within walls, and (spots,) which are
-        of the floors of rooms, by whose light pictures are exposed.
+        (spots, 3) linear light, (spots,) whether a spot is open: not within walls, and (spots,)
+        whether it is on the floor of a room. The light of these floors sets the exposure.
     """
     caster = facets.mesh.caster
     turned = _turned(caster, layout)
@@ -196,7 +195,7 @@ def spot_light(
     owner = facets.mesh.owners[layout.face]
     ceiling, floor = owner == CEILING, owner == FLOOR
     if not ceiling.any():
-        # A mesh that does not say what is its ceiling has it where there is most room below.
+        # In a mesh without ceiling labels, downward faces with free space below are ceilings.
         ceiling = (gathered.room > _CEILING_ROOM_M) & (layout_normal[:, 1] < -0.8)
     if not floor.any():
         floor = (layout_normal[:, 1] > 0.7) & (gathered.out < _OUTSIDE)
@@ -204,7 +203,7 @@ def spot_light(
     light = gathered.direct
     thrown = ceiling[:, None] * _ON_CEILINGS * gathered.room[:, None]
     for _ in range(BOUNCES):
-        # Nothing shines out of walls; and no light is not a hole, but a corner.
+        # Spots within walls emit nothing. An unlit spot is a corner, not a hole.
         sent = np.where(open_[:, None], shine + albedo * light, 0)
         sent = np.vstack([sent, np.zeros((1, 3), dtype=np.float32)]).astype(np.float32)
         light = np.zeros_like(gathered.direct)
@@ -217,9 +216,9 @@ def spot_light(
 
 
 def _turned(caster: RayCaster, layout: Layout) -> Floats:
-    """1 where a spot's side of its chart is the one it is wound to, -1 where the other."""
+    """Return 1 where the open side of a spot's chart is its winding side, -1 where the other."""
     depth = []
-    # Some spots speak for their chart.
+    # A sample of spots decides for their chart.
     size = np.bincount(layout.group, minlength=1)
     order = np.argsort(layout.group, kind="stable")
     rank = np.empty(len(order), dtype=np.int64)
@@ -237,7 +236,7 @@ def _turned(caster: RayCaster, layout: Layout) -> Floats:
             near += np.minimum(hits.distance, 1)
         whole = np.bincount(group, near, len(size))
         depth.append(whole / np.maximum(np.bincount(group, minlength=len(size)), 1) / 5)
-    # Winding is believed where both sides are open, as of a curtain.
+    # The winding decides where both sides are open, as for a curtain.
     back = depth[1] > 1.5 * depth[0] + 0.02
     return np.where(back, -1, 1).astype(np.float32)[layout.group]
 
@@ -279,14 +278,14 @@ def _spots_met(layout: Layout, face: Ints, u: Floats, v: Floats) -> Ints:
 
 
 def _directions() -> Floats:
-    """(RAYS, 3, patterns): across, down and out; denser the straighter out."""
+    """Return ray directions (RAYS, 3, patterns): across, down, out; denser near the normal."""
     patterns = _PATTERN * _PATTERN
     index = np.arange(RAYS)
     reverse = np.zeros(RAYS)
     for bit in range(12):
         reverse += ((index >> bit) & 1) / 2.0 ** (bit + 1)
     shift = np.arange(patterns)[None]
-    # Each pattern is the same set moved a little on the torus, by the plastic number's fractions.
+    # Each pattern is the same set shifted on the torus by fractions of the plastic number.
     first = ((index[:, None] + 0.5) / RAYS + shift * 0.7548776662466927) % 1
     second = (reverse[:, None] + shift * 0.5698402909980532) % 1
     radius, angle = np.sqrt(first), 2 * np.pi * second
@@ -306,7 +305,7 @@ _KERNEL = (0.5, 1.0, 1.0, 1.0, 0.5)
 
 
 def smoothed(layout: Layout, light: Floats, open_: NDArray[np.bool_]) -> Floats:
-    """Light averaged over neighbours in the same chart, less where it differs as by a shadow."""
+    """Average light over neighbours in the same chart, less across shadow edges."""
     image = np.zeros((layout.high, layout.wide, 3), dtype=np.float32)
     known = layout.spot >= 0
     image[known] = light[: layout.texels]
@@ -332,7 +331,7 @@ def smoothed(layout: Layout, light: Floats, open_: NDArray[np.bool_]) -> Floats:
 
 
 def _moved(shape: tuple[int, int], dy: int, dx: int) -> tuple[tuple[slice, slice], ...]:
-    """Two windows of an image, the second moved by so much against the first."""
+    """Return two windows of an image, the second shifted against the first."""
     high, wide = shape
     here = (slice(max(0, -dy), high - max(0, dy)), slice(max(0, -dx), wide - max(0, dx)))
     there = (slice(max(0, dy), high + min(0, dy)), slice(max(0, dx), wide + min(0, dx)))
@@ -340,24 +339,24 @@ def _moved(shape: tuple[int, int], dy: int, dx: int) -> tuple[tuple[slice, slice
 
 
 FINE = 2
-"""Texels of the picture across one of the layout: 5 cm."""
+"""Texels of the texture across one of the layout: 5 cm."""
 UNIT = 16_384
-"""What stands for a light of 1."""
+"""Integer value of a light of 1."""
 _FEW = 50
-"""Spots of floors that say nothing about how bright a place is."""
+"""Minimum number of floor spots that determine the exposure."""
 _CORNER = 2
-"""Texels along the sides of a small round face: one for each corner."""
+"""Texels along the side of a small round face: one for each corner."""
 
 
 @dataclass(frozen=True, eq=False)
 class Light:
-    """Light as shading reads it.
+    """Light map as shading reads it.
 
     Attributes:
         texels: (rows * wide, 3) uint16, linear; ``UNIT`` is a light of 1.
         wide: texels in a row.
         place: (m, 6) float32: across = p0 + u * p1 + v * p2, down = p3 + u * p4 + v * p5, from the
-            middle of the first texel; what lies between four texels is blended of them.
+            centre of the first texel; light is interpolated between four texels.
     """
 
     texels: NDArray[np.uint16]
@@ -366,37 +365,37 @@ class Light:
 
 
 DARK = Light(np.zeros((16, 3), dtype=np.uint16), 4, np.zeros((1, 6), dtype=np.float32))
-"""No light at all, for what glows as bright as it is seen."""
+"""Light map without light, for meshes that glow at their final brightness."""
 
 
 def baked(facets: Facets) -> Light:
-    """The light of a mesh, worked out; seconds."""
+    """Compute the light map of a mesh; takes seconds."""
     layout = layout_of(facets)
     light, open_, floor = spot_light(facets, layout)
     light = _exposed(light, floor if floor.sum() >= _FEW else open_)
     fine = _finer(_filled(layout, light, open_))
     wide = layout.wide * FINE
     blocks, place = _small(facets, layout, light, len(fine), wide)
-    # The last rows are there to be read beside those above, and never seen.
+    # The last rows only pad the interpolation, and are never visible.
     spare = np.zeros((2, wide, 3), dtype=np.float32)
     texels = np.concatenate([fine, blocks, spare]).reshape(-1, 3)
-    # From here on places are counted from the middles of texels.
+    # From here on coordinates start at the centres of texels.
     place[:, 0::3] -= np.float32(0.5)
     return Light(np.clip(texels * UNIT, 0, 65_535).astype(np.uint16), wide, place)
 
 
 def _exposed(light: Floats, inside: NDArray[np.bool_]) -> Floats:
-    """Light as a photograph would take it: rooms bright, what is far brighter held back."""
+    """Tone-map light like a photograph: bright rooms, with much brighter areas compressed."""
     tone = light @ np.array([0.3, 0.55, 0.15], dtype=np.float32)
     usual = float(np.median(tone[inside])) if inside.any() else 1.0
     scaled = tone * np.float32(0.78 / max(usual, 1e-3))
-    # Eyes and cameras go with the room they are in: what is dim is lifted, what is bright held.
+    # Eyes and cameras adapt to the room: dim areas are lifted, bright ones compressed.
     bent = np.where(scaled > 1, 1 + 0.4 * np.log(np.maximum(scaled, 1)), scaled**0.7)
     return np.asarray(light * (bent / np.maximum(tone, 1e-4))[:, None], dtype=np.float32)
 
 
 def _filled(layout: Layout, light: Floats, open_: NDArray[np.bool_]) -> Floats:
-    """The texels' light as a picture; what lies within walls takes that of its neighbours."""
+    """Return the texels' light as an image; texels within walls take their neighbours' light."""
     image = np.zeros((layout.high, layout.wide, 3), dtype=np.float32)
     known = np.zeros((layout.high, layout.wide), dtype=np.bool_)
     texel = layout.spot >= 0
@@ -417,7 +416,7 @@ def _filled(layout: Layout, light: Floats, open_: NDArray[np.bool_]) -> Floats:
             break
         image[found] = total[found] / count[found][:, None]
         known |= found
-    # Nobody sees much of a plane that lies on another: what light it has will do.
+    # A plane that lies on another is hardly visible: its own light is good enough.
     dark = np.zeros_like(image)
     dark[texel] = light[: layout.texels]
     image[~known] = dark[~known]
@@ -425,7 +424,7 @@ def _filled(layout: Layout, light: Floats, open_: NDArray[np.bool_]) -> Floats:
 
 
 def _finer(image: Floats) -> Floats:
-    """A picture ``FINE`` times as wide and high, without steps: twice averaged over a texel."""
+    """Upsample an image by ``FINE`` without steps: averaged twice over a texel."""
     fine = image
     for axis in (0, 1):
         fine = np.repeat(fine, FINE, axis=axis)
@@ -435,7 +434,7 @@ def _finer(image: Floats) -> Floats:
 
 
 def _averaged(image: Floats, axis: int) -> Floats:
-    """Over three texels along one axis, the middle one counting twice."""
+    """Average over three texels along one axis, the middle one with double weight."""
     total = (np.roll(image, 1, axis) + np.roll(image, -1, axis)) * np.float32(0.25)
     return np.asarray(total + image * np.float32(0.5))
 
@@ -443,10 +442,10 @@ def _averaged(image: Floats, axis: int) -> Floats:
 def _small(
     facets: Facets, layout: Layout, light: Floats, top: int, wide: int
 ) -> tuple[Floats, Floats]:
-    """Small faces' light: a texel for each cluster, blocks of four for round faces.
+    """Lay out the light of small faces: a texel per cluster, blocks of four for round faces.
 
     Returns:
-        Rows to be put below ``top`` rows, and all faces' places.
+        Rows to append below ``top`` rows, and all faces' texture coordinates.
     """
     place = layout.place * np.float32(FINE)
     of_cluster = light[layout.texels :]
@@ -467,7 +466,7 @@ def _small(
     lower = np.zeros((down * _CORNER, wide, 3), dtype=np.float32)
     lower[:, : across * _CORNER] = image.reshape(down * _CORNER, across * _CORNER, 3)
     order = np.arange(len(round_))
-    # The corners lie in the middles of the block's own corners.
+    # A face's corners lie at the centres of the block's texels.
     place[round_, 0] = order % across * _CORNER + np.float32(0.5)
     place[round_, 1] = _CORNER - 1
     place[round_, 3] = top + rows + order // across * _CORNER + np.float32(0.5)
@@ -478,7 +477,7 @@ def _small(
 def _round_blocks(
     facets: Facets, of_cluster: Floats, layout: Layout, faces: NDArray[np.int64]
 ) -> Floats:
-    """(n, 2 down, 2 across, 3): the light at a round face's corners."""
+    """Return the light at the corners of round faces, (n, 2 down, 2 across, 3)."""
     corners = facets.mesh.faces[faces]
     own = of_cluster[layout.cluster[faces]]
     size = facets.area[faces] + 1e-9
@@ -489,6 +488,6 @@ def _round_blocks(
         total = sum(np.bincount(corners[:, k], size * own[:, channel], count) for k in range(3))
         at[:, channel] = total / np.maximum(weight, 1e-12)
     a, b, c = (at[corners[:, k]] for k in range(3))
-    # The fourth is where it makes the light between the other three even.
+    # The fourth value makes the interpolation between the other three linear.
     fourth = np.maximum(b + c - a, 0)
     return np.stack([np.stack([a, b], axis=1), np.stack([c, fourth], axis=1)], axis=1)

@@ -1,6 +1,6 @@
-"""Films of bodies that move: the scene cut open above them, seen aslant from a place that is fixed.
+"""Films of moving bodies: the scene cut open above them, seen obliquely by a fixed camera.
 
-A red pin shows for half a second where somebody bumped into something.
+A red pin marks a collision for half a second.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from navloom_worlds.rendering.embedded import renderer_of
 
 FILM_SIZE = (640, 400)
 CUT_M = 1.1
-"""Above the lowest body's floor: what of a scene is higher is left away."""
+"""Height above the lowest body's floor at which the scene is cut open."""
 _ASLANT = math.radians(-55)
 _FOV = math.radians(45)
 _MARGIN_M = 1.2
 _WIDEST_M = 7.0
-"""A way that covers more is filmed by a camera that follows."""
+"""Extent of the paths above which the camera follows the bodies."""
 _SHOWN_S = 0.5
 _LEAST_M = 0.02
-"""Metres of displacement from which on a contact is shown."""
+"""Minimum displacement in metres of a contact that is shown."""
 
 
 def body_film(
@@ -38,13 +38,13 @@ def body_film(
     *,
     cut: float | None = None,
 ) -> Iterator[NDArray[np.uint8]]:
-    """What bodies do, frame by frame.
+    """Render the motion of bodies, frame by frame.
 
     Args:
         scene: with geometry.
-        instants: a frame each; all are read first where no camera is given.
-        camera: a fixed one; None looks down on all of the way, or follows where that is long.
-        cut: y in metres above which the scene is left away where a camera is given.
+        instants: one per frame; all are read first if no camera is given.
+        camera: a fixed one; None shows the whole paths, or follows them if they are long.
+        cut: y in metres above which the scene is cut away; used with a given camera.
 
     Yields:
         (height, width, 3) uint8.
@@ -77,11 +77,11 @@ def overlook(
     margin: float = _MARGIN_M,
     size: tuple[int, int] = FILM_SIZE,
 ) -> Camera:
-    """A camera aslant above places on a floor that shows all of them.
+    """Return an oblique overhead camera that shows all given floor positions.
 
     Args:
         places: at least one.
-        heading: radians, which way it looks.
+        heading: radians, its direction.
         elevation: radians, below 0.
         margin: metres around them.
         size: pixels wide and high.
@@ -107,12 +107,12 @@ def _point(values: NDArray[np.float64]) -> Point3:
 
 
 def _cameras(instants: Sequence[Instant]) -> list[tuple[Camera, float]]:
-    """For each instant where from it is seen, and at which height the scene is cut."""
+    """Return the camera and the cutting height for each instant."""
     places = [[stand.position for _, stand in each.bodies.values()] for each in instants]
     every = [place for each in places for place in each]
     array = np.array(every)
     spread = np.ptp(array, axis=0)
-    # Along the longer side of the way the picture is wide.
+    # The image is wide along the longer side of the paths.
     heading = 0.0 if spread[0] >= spread[2] else math.pi / 2
     if max(spread[0], spread[2]) <= _WIDEST_M and spread[1] < 1.0:
         camera = overlook(every, heading=heading)

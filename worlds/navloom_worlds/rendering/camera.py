@@ -1,4 +1,4 @@
-"""Cameras: where one is, which way it looks, and the ray of each of its pixels."""
+"""Cameras: position, orientation, projection, and the ray of each pixel."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ Projection = Literal["pinhole", "equirect", "orthographic"]
 
 @dataclass(frozen=True, slots=True)
 class Camera:
-    """One picture's camera. A pixel's ray goes through its middle.
+    """Camera of one image. A pixel's ray passes through its centre.
 
     Attributes:
-        position: the eye, in metres; of an orthographic one the middle of the picture.
+        position: the eye, in metres; for an orthographic camera the centre of the image.
         heading: radians, clockwise from -z seen from above.
         elevation: radians, positive upwards.
         width: pixels.
         height: pixels.
-        fov: horizontal field of view in radians, of a pinhole below pi; an equirect's is 2 pi, its
+        fov: horizontal field of view in radians, below pi for a pinhole; an equirect's is 2 pi, its
             middle column looks along ``heading``.
-        projection: ``orthographic`` looks as ``heading`` and ``elevation`` say, ``span`` wide;
-            straight down (-pi/2) with heading 0, up in the picture is -z.
-        span: metres that an orthographic picture is wide.
-        samples: rays across and down a pixel at edges, of colour alone: 2 has soft edges and
-            textures blended between texels, 1 is fastest. Depth and ids are of the ray through a
-            pixel's middle.
+        projection: ``orthographic`` looks along ``heading`` and ``elevation`` and is ``span`` wide;
+            straight down (-pi/2) with heading 0, up in the image is -z.
+        span: width of an orthographic image in metres.
+        samples: rays across and down a pixel at edges, for colour only: 2 has soft edges and
+            interpolated textures, 1 is fastest. Depth and ids use the ray through a pixel's
+            centre.
     """
 
     position: Point3
@@ -57,14 +57,14 @@ class Camera:
     def rays(
         self, aside: tuple[float, float] = (0.0, 0.0), at: NDArray[np.int64] | None = None
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Origins, (3,) or (n, 3), and directions, (n, 3): of every pixel row by row, or of some.
+        """Return origins, (3,) or (n, 3), and directions, (n, 3), of all pixels in rows or of some.
 
-        A direction's length is such that distances in lengths of it are planar depth in metres for
-        a pinhole and an orthographic camera, and the range for an equirect one.
+        A direction's length is such that distances in units of it are planar depth in metres for a
+        pinhole and an orthographic camera, and the range for an equirect one.
 
         Args:
-            aside: how far beside a pixel's middle its ray goes, right and down, in pixels.
-            at: (n,) row * width + column of the pixels that are meant; None is all.
+            aside: offset of a ray from its pixel's centre, right and down, in pixels.
+            at: (n,) row * width + column of the selected pixels; None for all.
         """
         right, up, ahead = self.axes
         across = (np.arange(self.width) + 0.5 + aside[0]) / self.width * 2 - 1
@@ -85,7 +85,7 @@ class Camera:
         return here.astype(np.float32), _summed(rows + ahead, columns, at)
 
     def pixel(self, distance: float = 1.0) -> float:
-        """How wide the middle pixel is at a distance, in metres."""
+        """Return the width of the middle pixel at a distance, in metres."""
         if self.projection == "orthographic":
             return self.span / self.width
         if self.projection == "equirect":
@@ -96,14 +96,14 @@ class Camera:
 def _summed(
     rows: NDArray[np.float64], columns: NDArray[np.float64], at: NDArray[np.int64] | None
 ) -> NDArray[np.float32]:
-    """Each row's vector and each column's, added: (rows * columns, 3), or of some pixels."""
-    # In single precision one addition a number is all there is to do; nothing is lost by it.
+    """Add each row's vector and each column's: (rows * columns, 3), or for some pixels."""
+    # One addition per number is enough, so single precision loses nothing.
     down, across = rows.astype(np.float32), columns.astype(np.float32)
     if at is not None:
         row, column = np.divmod(at, len(across))
         return np.asarray(down.take(row, axis=0) + across.take(column, axis=0))
     found = np.empty((len(down), len(across), 3), dtype=np.float32)
-    # Axis by axis: numpy is slow where what is innermost has three numbers.
+    # Axis by axis, since numpy is slow if the innermost axis has three numbers.
     for axis in range(3):
         np.add(down[:, axis, None], across[None, :, axis], out=found[..., axis])
     return found.reshape(-1, 3)

@@ -1,8 +1,8 @@
-"""Where the light on each face is kept: large planes in charts of texels, small faces in clusters.
+"""Layout of the light map: charts of texels for large planes, clusters for small faces.
 
-A chart is a rectangle of the atlas for one owner's faces in one plane, its texels about 10 cm wide.
-Small faces that lie together and face the same way share one cluster. What the light is worked out
-at, a texel of a chart or a cluster, is a spot.
+A chart is a rectangle of the atlas for one owner's faces in one plane, with texels of about 10 cm.
+Small faces that are close together and face the same direction share one cluster. A spot is a point
+for which the light is computed: a texel of a chart, or a cluster.
 """
 
 from __future__ import annotations
@@ -20,32 +20,32 @@ from navloom_worlds.geometry.solids import Floats, Ints
 from navloom_worlds.rendering.facets import Facets
 
 TEXEL_M = 0.1
-"""How wide a texel is in metres where a home is not huge."""
+"""Width of a texel in metres, unless the home is huge."""
 _GROUND_M = 0.5
-"""How wide the ground's are."""
+"""Width of the ground's texels in metres."""
 MOST_SPOTS = 120_000
 _CHART_M = 0.3
-"""Planes that are longer have a chart."""
+"""Minimum length of a plane that has a chart."""
 _CLUSTER_M = 0.15
 
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """The atlas.
+    """Atlas of charts and clusters.
 
     Attributes:
         wide: texels across.
         high: texels down, charts only.
-        place: (m, 6) float32, where in the atlas a point of a face of a chart lies, in texels:
+        place: (m, 6) float32, the atlas position of a point of a charted face, in texels:
             across = p0 + u * p1 + v * p2, down = p3 + u * p4 + v * p5; zeros for small faces.
         cluster: (m,) int32, the cluster of a small face, or -1.
-        chart: (high, wide) int32, whose chart a texel is, or -1; a ring around each is its own.
+        chart: (high, wide) int32, the chart of a texel, or -1; each includes a ring around it.
         spot: (high, wide) int32, the spot of a texel, or -1 where no face lies.
-        where: (spots, 3) float32, those of texels first, then the clusters'.
+        where: (spots, 3) float32, positions of the texels first, then of the clusters.
         normal: (spots, 3) float32.
         face: (spots,) int32, the face that a spot lies on.
         group: (spots,) int32, its chart, or one of its own for a cluster.
-        texels: how many of the spots are texels.
+        texels: number of spots that are texels.
     """
 
     wide: int
@@ -62,7 +62,7 @@ class Layout:
 
 
 def layout_of(facets: Facets) -> Layout:
-    """Lay out the charts and clusters of a mesh; the same for the same mesh."""
+    """Lay out the charts and clusters of a mesh, deterministically."""
     planes = _planes(facets)
     charted, place, chart, wide, high = _packed(facets, *planes)
     spot, where, face = _texel_spots(facets, charted, place, wide, high)
@@ -85,7 +85,7 @@ def layout_of(facets: Facets) -> Layout:
 
 
 def _numbered(keys: NDArray[np.int64]) -> tuple[Ints, Ints]:
-    """Rows of integers by number: which of the different rows each is, and the first of each."""
+    """Enumerate distinct rows of integers: the number of each row, and the first row of each."""
     mixed = np.zeros(len(keys), dtype=np.uint64)
     for column in keys.T:
         mixed = (mixed ^ column.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
@@ -95,11 +95,11 @@ def _numbered(keys: NDArray[np.int64]) -> tuple[Ints, Ints]:
 
 
 def _planes(facets: Facets) -> tuple[Ints, Ints, Floats]:
-    """The plane of each face, the first face of each, and each face's corners in its plane."""
+    """Return the plane of each face, the first face of each plane, and corners in plane axes."""
     mesh = facets.mesh
     corners = mesh.vertices[mesh.faces].astype(np.float64)
     normal = facets.normal.astype(np.float64)
-    # A round part of a few sides is small faces; a flat one in many pieces is one plane.
+    # A round part of a few sides gives small faces; a flat one in many pieces is one plane.
     away = np.einsum("ni,ni->n", normal, corners[:, 0])
     keys = np.column_stack(
         [
@@ -124,10 +124,10 @@ def _planes(facets: Facets) -> tuple[Ints, Ints, Floats]:
 
 
 def _pieces(facets: Facets, plane: Ints) -> Ints:
-    """Which piece of its plane each face of a floor or ceiling lies in, from 1; else 0.
+    """Return the connected piece of each floor or ceiling face in its plane, from 1; else 0.
 
-    Rooms side by side have pieces of their own, so that no light goes from one to the other
-    through the wall between.
+    Adjacent rooms have separate pieces, so that no light passes from one to the other through the
+    wall between them.
     """
     mesh = facets.mesh
     found = np.zeros(len(plane), dtype=np.int32)
@@ -151,7 +151,7 @@ def _pieces(facets: Facets, plane: Ints) -> Ints:
 def _packed(
     facets: Facets, plane: Ints, first: Ints, flat: Floats
 ) -> tuple[NDArray[np.bool_], Floats, Ints, int, int]:
-    """Charts laid on shelves: which faces have one, their places, whose each texel is, its size."""
+    """Pack charts on shelves: charted faces, their positions, each texel's chart, and the size."""
     low = np.full((len(first), 2), np.inf, dtype=np.float32)
     great = -low
     np.minimum.at(low, plane, flat.min(axis=1))
@@ -159,7 +159,7 @@ def _packed(
     extent = np.maximum(great - low, 1e-4)
     round_only = np.ones(len(first), dtype=np.bool_)
     np.logical_and.at(round_only, plane, facets.mesh.smooth)
-    # Narrow strips of what is round are lit at their corners, so that no strip stands out.
+    # Narrow strips of round parts are lit at their corners, so that no strip stands out.
     large = extent.max(axis=1) >= np.where(round_only, 2 * _CHART_M, _CHART_M)
     least = np.where(facets.mesh.owners[first] == GROUND, _GROUND_M, TEXEL_M)[:, None]
     total = float((extent / least)[large].astype(np.float64).prod(axis=1).sum())
@@ -167,7 +167,7 @@ def _packed(
     size = np.maximum(1, np.ceil(extent / texel - 0.2)).astype(np.int64)
     charts = np.flatnonzero(large)
     wide = int(max(256, 2 + size[charts, 0].max(initial=1)))
-    # A ring of one texel around each is its own, into which the light at its edge is carried on.
+    # Each chart has a ring of one texel around it, into which the light at its edge is extended.
     left, top, high = _shelves(size[charts] + 2, wide)
     number = np.full(len(first), -1, dtype=np.int32)
     number[charts] = np.arange(len(charts))
@@ -187,7 +187,7 @@ def _packed(
 
 
 def _shelves(size: NDArray[np.int64], wide: int) -> tuple[Ints, Ints, int]:
-    """The corners of rectangles on shelves of an atlas so wide, and how high it gets."""
+    """Place rectangles on shelves of an atlas of this width; return corners and total height."""
     left = np.zeros(len(size), dtype=np.int32)
     top = np.zeros(len(size), dtype=np.int32)
     x, y, shelf = 0, 0, 0
@@ -203,7 +203,7 @@ def _shelves(size: NDArray[np.int64], wide: int) -> tuple[Ints, Ints, int]:
 def _texel_spots(
     facets: Facets, charted: NDArray[np.bool_], place: Floats, wide: int, high: int
 ) -> tuple[Ints, Floats, Ints]:
-    """The spots of texels: their numbers in the atlas, where they are, on which face."""
+    """Return the spots of texels: their numbers in the atlas, positions and faces."""
     faces = np.flatnonzero(charted)
     start = place[faces][:, 0::3].astype(np.float64)
     sides = np.stack([place[faces][:, 1::3], place[faces][:, 2::3]], axis=1).astype(np.float64)
@@ -224,7 +224,7 @@ def _texel_spots(
     best = order[chosen]
     mesh = facets.mesh
     face = faces[of[best]]
-    # A little towards the middle, off the edges that touch other things.
+    # Slightly towards the centre, away from edges that touch other items.
     weight = weight[best] * 0.98 + 0.02 / 3
     where = np.einsum("nk,nki->ni", weight, mesh.vertices[mesh.faces[face]].astype(np.float64))
     spot = np.full(wide * high, -1, dtype=np.int32)
@@ -235,7 +235,7 @@ def _texel_spots(
 def _nearest(
     triangle: NDArray[np.float64], point: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The weights of the nearest point of each triangle, and how far it is; all in a plane."""
+    """Return the weights of the nearest point of each triangle, and its distance, in a plane."""
     a, b, c = triangle[:, 0], triangle[:, 1], triangle[:, 2]
     p, q, r = b - a, c - a, point - a
     area = p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0]
@@ -264,7 +264,7 @@ def _nearest(
 
 
 def _clusters(facets: Facets, small: NDArray[np.bool_]) -> tuple[Ints, Floats, Ints]:
-    """The cluster of each small face, where each is, and the face that stands for it."""
+    """Return the cluster of each small face, and each cluster's position and main face."""
     mesh = facets.mesh
     cluster = np.full(len(small), -1, dtype=np.int32)
     faces = np.flatnonzero(small)
@@ -277,7 +277,7 @@ def _clusters(facets: Facets, small: NDArray[np.bool_]) -> tuple[Ints, Floats, I
             np.rint(facets.normal[faces] * 1.4).astype(np.int64),
         ]
     )
-    # The largest face of a cluster stands for it.
+    # The largest face of a cluster represents it.
     order = np.lexsort((faces, -facets.area[faces]))
     number, first = _numbered(keys[order])
     cluster[faces[order]] = number

@@ -1,8 +1,9 @@
-"""Bodies in the pictures of a scene: what stands there is seen, and the scene is made but once.
+"""Bodies of agents in the images of a scene, without rebuilding the scene's mesh.
 
-Rays are cast at the scene and at the few triangles of the bodies, and what is nearer is drawn, so
-that bodies may stand elsewhere in every picture. They cast a soft shadow on the floor around them;
-mirrors show the scene alone. A scene may be cut open at a height, to look into it from above.
+Rays are cast at the scene and at the few triangles of the bodies, and the nearer hit is drawn, so
+that bodies may have another position in every image. They cast a soft shadow on the floor around
+them; mirrors show the scene without bodies. A scene may be cut open at a height, to look into it
+from above.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from navloom_worlds.rendering.camera import Camera
 from navloom_worlds.rendering.renderer import Frame, Renderer
 
 Bodies = Mapping[int, tuple[Embodiment, Stand]]
-"""Who stands where, by a number of their own: their owner is ``agent_owner(number)``."""
+"""Bodies and their poses by agent number; their owner is ``agent_owner(number)``."""
 COLOURS: tuple[RGB | None, ...] = (
     None,
     (0.75, 0.15, 0.45),
@@ -34,7 +35,7 @@ COLOURS: tuple[RGB | None, ...] = (
     (0.5, 0.25, 0.7),
     (0.1, 0.6, 0.65),
 )
-"""Of the first body of a kind, the second, and so on; None is the kind's own."""
+"""Colours of the first body of a kind, the second, and so on; None is the kind's own colour."""
 _CUT = (52, 56, 66)
 _MARK = Surface((1.0, 0.12, 0.1), glow=1.0)
 _MARK_M, _PIN_M = 0.06, 1.35
@@ -47,13 +48,13 @@ Floats = NDArray[np.float32]
 def with_bodies(
     renderer: Renderer, bodies: Bodies, *, marks: Sequence[Point3] = (), cut: float | None = None
 ) -> Renderer | Company:
-    """The renderer of a scene in which bodies stand.
+    """Return the renderer of a scene with bodies in it.
 
     Args:
         renderer: of the scene.
-        bodies: who stands where; with nobody, no mark and no cut it is the renderer itself.
-        marks: places where a red pin stands: where somebody bumped into something.
-        cut: y in metres above which nothing of the scene is seen from above, bodies are.
+        bodies: bodies and poses; without bodies, marks and cut the renderer itself is returned.
+        marks: positions of red pins, which mark collisions.
+        cut: y in metres above which the scene, but no body, is invisible from above.
     """
     if not bodies and not marks and cut is None:
         return renderer
@@ -61,7 +62,7 @@ def with_bodies(
 
 
 def beside(camera: Camera, bodies: Bodies) -> dict[int, tuple[Embodiment, Stand]]:
-    """The bodies that a camera is not inside of; robots may share a viewpoint."""
+    """Return the bodies that a camera is not inside of; robots may share a viewpoint."""
     return {n: each for n, each in bodies.items() if not _holds(*each, camera.position)}
 
 
@@ -73,7 +74,7 @@ def _holds(body: Embodiment, stand: Stand, point: Point3) -> bool:
 def _off(
     body: Embodiment, stand: Stand, x: Floats | float, z: Floats | float
 ) -> NDArray[np.floating]:
-    """Metres from a body's outline to points beside its middle; 0 or less within."""
+    """Return metres from a body's outline to points relative to its centre; 0 or less inside."""
     shape = shape_of(body)
     if shape.round:
         return np.asarray(np.hypot(x, z) - shape.ahead)
@@ -85,11 +86,11 @@ def _off(
 
 
 class Company:
-    """What cameras see of a scene in which bodies stand; as :class:`Renderer`, for one moment.
+    """Renderer of a scene with bodies in it, like :class:`Renderer`, for one moment.
 
     Args:
         renderer: of the scene.
-        bodies: who stands where.
+        bodies: bodies and their poses.
         marks: see :func:`with_bodies`.
         cut: see :func:`with_bodies`.
     """
@@ -104,30 +105,30 @@ class Company:
 
     @property
     def caster(self) -> Company:
-        """What casts rays: itself."""
+        """Ray caster: itself."""
         return self
 
     @cached_property
     def owners(self) -> Ints:
-        """(m,) whose each face is."""
+        """Owner of each face, (m,)."""
         if self._bodies is None:
             return self._scene.owners
         return np.concatenate([self._scene.owners, self._bodies.owners])
 
     @cached_property
     def edge_codes(self) -> Ints:
-        """(m,) as :attr:`Renderer.edge_codes`."""
+        """Edge codes, (m,), as :attr:`Renderer.edge_codes`."""
         codes = self._scene.edge_codes
         if self._bodies is None:
             return codes
         return np.concatenate([codes, self._bodies.edge_codes + codes.max() + 1])
 
     def frame(self, camera: Camera) -> Frame:
-        """What a camera sees; nothing is rendered before it is read."""
+        """Return the frame of a camera; nothing is rendered before it is read."""
         return Frame(self, camera)
 
     def cast_picture(self, origins: Floats, directions: Floats, wide: int) -> Hits:
-        """What the rays of a picture meet first, in the scene or of a body."""
+        """Return the first hits of an image's rays, in the scene or on a body."""
         starts, gone = self._opened(origins, directions)
         hits = self._scene.caster.cast_picture(starts, directions, wide)
         if gone is not None:
@@ -137,14 +138,14 @@ class Company:
         return self._nearer(hits, self._bodies.caster.cast_picture(origins, directions, wide))
 
     def cast(self, origins: Floats, directions: Floats) -> Hits:
-        """What rays meet first, whatever is cut, in the scene or of a body."""
+        """Return the first hits of rays, in the scene or on a body; the cut is ignored."""
         hits = self._scene.caster.cast(origins, directions)
         if self._bodies is None:
             return hits
         return self._nearer(hits, self._bodies.caster.cast(origins, directions))
 
     def _opened(self, origins: Floats, ways: Floats) -> tuple[Floats, Floats | None]:
-        """Where rays begin that look into the cut scene, and what they have gone by then."""
+        """Return the origins of rays into the cut scene, and the distance covered up to there."""
         if self._cut is None:
             return origins, None
         high = np.broadcast_to(origins, ways.shape)[:, 1] - np.float32(self._cut)
@@ -164,7 +165,7 @@ class Company:
     def shade(
         self, hits: Hits, starts: Floats, ways: Floats, pixel: float, soft: bool = True
     ) -> NDArray[np.uint8]:
-        """The colours of what rays met, as :meth:`Renderer.shade` has them."""
+        """Return the colours of ray hits, as :meth:`Renderer.shade`."""
         is_body = hits.face >= self._first
         rest = replace(hits, face=np.where(is_body, np.int32(-1), hits.face))
         pixels = self._scene.shade(rest, starts, ways, pixel, soft)
@@ -181,11 +182,11 @@ class Company:
         return pixels
 
     def _is_cut(self, hits: Hits, starts: Floats, ways: Floats) -> NDArray[np.bool_]:
-        """Which rays began inside of what is solid, where the scene was cut."""
+        """Return which rays began inside a solid, where the scene was cut."""
         owners = self._scene.owners.take(hits.face, mode="clip")
         owners[hits.face < 0] = NOTHING
         found = self._is_within(hits.face, ways) & (owners < 0)
-        # Walls have no underside: a ray in one may see the ground.
+        # Walls have no underside: a ray inside one may hit the ground.
         at = np.flatnonzero(owners == GROUND)
         begun, _ = self._opened(starts if starts.ndim == 1 else starts[at], ways[at])
         if len(at) and begun.ndim > 1:
@@ -194,12 +195,12 @@ class Company:
         return found
 
     def _is_within(self, face: Ints, ways: Floats) -> NDArray[np.bool_]:
-        """Which rays met a face from behind."""
+        """Return which rays hit a face from behind."""
         normal = self._scene.facets.normal.take(face, axis=0, mode="clip")
         return np.asarray(((normal * ways).sum(axis=1) > 0) & (face >= 0))
 
     def _darken(self, pixels: NDArray[np.uint8], hits: Hits, starts: Floats, ways: Floats) -> None:
-        """A soft shadow on the floor under and around each body."""
+        """Draw a soft shadow on the floor under and around each body."""
         seen = np.flatnonzero(hits.face >= 0)
         begun = starts if starts.ndim == 1 else starts[seen]
         points = begun + ways[seen] * hits.distance[seen][:, None]
@@ -213,7 +214,7 @@ class Company:
 
 
 def _standing(bodies: Bodies, marks: Sequence[Point3]) -> SceneMesh:
-    """The triangles of bodies where they stand."""
+    """Return the mesh of bodies at their poses, and of marks."""
     parts: list[tuple[int, Part]] = []
     kinds: list[str] = []
     for number, (body, stand) in bodies.items():

@@ -1,14 +1,14 @@
-"""The ``embedded`` backend: bodies that move in a scene's mesh and see pictures of it.
+"""The ``embedded`` backend: bodies that move in a scene's mesh and observe rendered images of it.
 
-They move as :mod:`navloom_worlds.motion.bodied` says, by the exact mover of the mesh. Pictures are
-rendered when they are read, so that an agent without eyes pays for none: not even the mesh is made
-before. Agents see one another; in frames of ids the others are ``agent_owner`` of where they stand
-among all agents' names in order. Who stands inside another sees through it.
-Colour, depth and ids of one camera share their rays. What was seen before a change of the scene
-still shows what was.
+Motion is that of :mod:`navloom_worlds.motion.bodied`, with the exact mover of the mesh. Images are
+rendered when they are read, so an agent that reads none costs nothing: not even the mesh is built.
+Agents see one another. In id frames the others are ``agent_owner`` of their index among all agents'
+sorted names. An agent inside another body sees through it.
 
-``look_from`` gives what is seen from a place that a person names: a viewpoint, or a point and a
-heading.
+Colour, depth and ids of one camera share their rays. Observations from before a change of the scene
+still show the old scene.
+
+``look_from`` renders the view from a place given by a user: a viewpoint, or a point and a heading.
 """
 
 from __future__ import annotations
@@ -73,20 +73,20 @@ def make(
     physics: str = "off",
     collision_threshold: float = THRESHOLD_M,
 ) -> EmbeddedSimulator:
-    """The backend as the registry makes it.
+    """Create the backend, as the registry requires.
 
     Args:
         scene: the scene; it must have geometry.
-        captions: a source of captions, or the file of a caption cache; None takes what there is.
-        rig: which pictures are taken: names, a file, or sensors
+        captions: a source of captions, or the file of a caption cache; None for the default source.
+        rig: the sensors: names, a file, or sensor objects
             (:mod:`navloom_worlds.rendering.sensors`).
-        light: ``baked``, worked out with rays once a home, or ``flat``, which needs no time.
-        physics: what a touch comes to (:class:`navloom.sim.protocol.PhysicsRules`).
+        light: ``baked``, computed with rays once per home, or ``flat``, which needs no time.
+        physics: the effect of contacts (:class:`navloom.sim.protocol.PhysicsRules`).
         collision_threshold: metres of displacement that end a run under ``strict``.
 
     Raises:
-        SimulatorError: the scene has no geometry or no viewpoints, there is no such rig, light or
-            physics, the threshold is none, or the cache is broken.
+        SimulatorError: the scene has no geometry or no viewpoints, the rig, light or physics is
+            unknown, the threshold is invalid, or the cache is broken.
     """
     rules = physics_rules(physics, collision_threshold)
     if captions is None or isinstance(captions, (str, Path)):
@@ -95,14 +95,14 @@ def make(
 
 
 class EmbeddedSimulator(BodySimulator):
-    """See the module's docstring.
+    """Simulator backend that renders images of the scene's mesh; see the module's docstring.
 
     Args:
         scene: with geometry and viewpoints.
-        captions: where words come from.
-        rig: which pictures are taken.
-        light: as :func:`make` has it.
-        rules: what a touch comes to.
+        captions: the source of captions.
+        rig: the sensors.
+        light: as in :func:`make`.
+        rules: the effect of contacts.
 
     Raises:
         SimulatorError: the scene has no geometry or no viewpoints.
@@ -158,7 +158,7 @@ class EmbeddedSimulator(BodySimulator):
         for sensor in self._rig:
             camera = camera_of(self.scene, pose, sensor, height)
             if sensor.modality != "rgb":
-                # Samples are of colour alone: what has none shares the rays of a picture from here.
+                # Samples affect colour only: other modalities share the rays of an image from here.
                 alike = (each for each in shots if replace(each, samples=camera.samples) == camera)
                 camera = next(alike, camera)
             shot = shots.setdefault(camera, _Shot(self.scene, camera, self._light, others, stands))
@@ -171,7 +171,7 @@ def _way(scene: Scene, body: Embodiment, start: Point3, goals: Sequence[Point3])
 
 
 def _route(scene: Scene, body: Embodiment, path: Sequence[Stand], goal: Point3) -> Moved | None:
-    """How a body that is no disc gets on where it stopped; a disc's shortest way is all it has."""
+    """Plan around a point where a body that is no disc stopped; a disc has no better path."""
     found = None if shape_of(body).round else route(scene, body, path, goal)
     if found is None or not found.arrived:
         return None
@@ -180,13 +180,13 @@ def _route(scene: Scene, body: Embodiment, path: Sequence[Stand], goal: Point3) 
 
 
 def camera_of(scene: Scene, pose: Pose, sensor: Sensor, height: float) -> Camera:
-    """Where a sensor's camera is and looks.
+    """Return the camera of a sensor at a pose.
 
     Args:
-        scene: where it is.
-        pose: the agent's, on a viewpoint or on the floor.
+        scene: the scene.
+        pose: pose of the agent, at a viewpoint or on the floor.
         sensor: the sensor.
-        height: the body's, in metres; no eye is higher.
+        height: height of the body in metres; no eye is higher.
     """
     viewpoint = scene.viewpoint_by_id.get(pose.viewpoint or "")
     own = viewpoint.eye_height if viewpoint else 0.0
@@ -211,7 +211,7 @@ def camera_of(scene: Scene, pose: Pose, sensor: Sensor, height: float) -> Camera
 
 @dataclass(frozen=True)
 class _Shot:
-    """What one camera sees, rendered when it is first read."""
+    """View of one camera, rendered when it is first read."""
 
     scene: Scene
     camera: Camera
@@ -230,7 +230,7 @@ class _Shot:
 
 
 def _opened(scene: Scene, stands: Sequence[tuple[Embodiment, Point3]]) -> Scene:
-    """A scene with those doors open in whose leaves somebody stands."""
+    """Return the scene with those doors open in whose leaves a body stands."""
     moved = {k for body, at in stands for k in doors_moved(scene, body, [at])}
     shut = [k for k in sorted(moved) if scene.links[k].door in SHUT]
     if not shut:
@@ -263,7 +263,7 @@ def _read(sensor: Sensor, shot: _Shot) -> NDArray[Any]:
 
 
 def _ranges(sensor: Sensor, shot: _Shot) -> NDArray[np.float32]:
-    """Metres of range, (beams, columns): the highest beam first, clockwise from the left edge."""
+    """Return ranges in metres, (beams, columns): highest beam first, clockwise from the left."""
     right, up, ahead = shot.camera.axes
     turn = ((np.arange(sensor.width) + 0.5) / sensor.width - 0.5) * sensor.fov
     tilt = np.linspace(sensor.vertical / 2, -sensor.vertical / 2, sensor.height)
@@ -286,23 +286,22 @@ _PLACE = re.compile(rf"{_NUMBER}(?:,{_NUMBER}){{1,3}}")
 
 
 def look_from(scene: Scene, place: str, *, light: str = "baked") -> bytes:
-    """The panorama from a place: Left, Front, Right and Back in a row.
+    """Render the panorama from a place: Left, Front, Right and Back in a row.
 
     Args:
         scene: with geometry.
-        place: a viewpoint's id, whose ways on are marked by numbers, ``ID,heading``, or
+        place: a viewpoint's id, whose candidates are marked by numbers, ``ID,heading``, or
             ``x,z``, ``x,z,heading`` or ``x,y,z,heading`` in metres and degrees clockwise from -z.
-            Where y is not said, the lowest floor under x and z is meant. A room is seen from the
-            viewpoint in it with the most before it. Where no heading is said, Front of a viewpoint
-            is where there is most to see.
+            Without y, the lowest floor under x and z is used. A room is seen from its viewpoint
+            with the richest view. Without a heading, Front of a viewpoint is the direction with
+            the richest view.
         light: ``baked`` or ``flat``.
 
     Returns:
         A PNG file.
 
     Raises:
-        SimulatorError: the scene has no such viewpoint, nobody can read the place, there is no such
-            light, or there is no geometry.
+        SimulatorError: the viewpoint, place or light is invalid, or the scene has no geometry.
     """
     name, _, turn = place.rpartition(",")
     if place in scene.region_by_id:
@@ -323,20 +322,20 @@ def look_from(scene: Scene, place: str, *, light: str = "baked") -> bytes:
 
 
 _CAP_SR = 0.1
-"""Steradians from which on a thing fills a picture without showing more."""
+"""Cap on the solid angle of one item in the richness of a view, in steradians."""
 
 
 def outlook(scene: Scene, viewpoint: str) -> tuple[float, float]:
-    """How much one sees of the things around a viewpoint, and the quarter with most of it.
+    """Rate the view from a viewpoint, and find the quarter with the richest view.
 
     Args:
         scene: with geometry.
         viewpoint: of the scene.
 
     Returns:
-        The solid angle in steradians of all things in sight, each at most a tenth: many things at
-        some distance are much, a wardrobe before the eyes is little. And a heading in radians: 0,
-        90, 180 or 270 degrees.
+        The solid angle in steradians of all visible items, each capped at a tenth, so that many
+        items at a distance count more than a wardrobe in front of the eyes. And a heading in
+        radians: 0, 90, 180 or 270 degrees.
     """
     seen = [each for each in sight_of(scene, viewpoint).seen if each.owner > 0]
     worth = [0.0] * 4
@@ -364,16 +363,16 @@ def panorama_at(
     at: Sequence[float] | None = None,
     light: str = "baked",
 ) -> bytes:
-    """The panorama from a viewpoint with its ways on numbered.
+    """Render the panorama from a viewpoint, with its candidates numbered.
 
     Args:
         scene: with geometry.
-        viewpoint: where.
-        heading: radians; it is brought to its quarter.
-        options: the viewpoints next to it in the order of their numbers; clockwise from north
-            unless given.
-        size: pixels that a view is wide and high.
-        at: another place to look from, x, y of the floor and z, whence no ways are numbered.
+        viewpoint: id of the viewpoint.
+        heading: radians; it is rounded to its quarter.
+        options: candidate viewpoints in the order of their numbers; clockwise from north by
+            default.
+        size: width and height of a view in pixels.
+        at: another position to look from, x, y of the floor and z; no candidates are numbered.
         light: ``baked`` or ``flat``.
 
     Returns:
@@ -398,10 +397,10 @@ def panorama_at(
 
 
 def looking(scene: Scene, size: int, *, light: str = "baked") -> Simulator:
-    """A simulator whose four level views are squares of so many pixels; to be closed.
+    """Create a simulator whose four level views are squares of this size; close it after use.
 
     Raises:
-        SimulatorError: there is no geometry, or no such light.
+        SimulatorError: the scene has no geometry, or the light is unknown.
     """
     rig = tuple(replace(each, width=size, height=size) for each in rig_of("vln-mme"))
     return get_simulator("embedded", scene, rig=rig, light=light)
@@ -418,7 +417,7 @@ def _from_point(scene: Scene, numbers: list[float], light: str) -> bytes:
             (x, y + EYE_M, z), wrapped(heading + k * math.pi / 2), width=_SIZE, height=_SIZE
         )
         frame = renderer_of(scene, checked_light(light)).frame(camera)
-        # Front is ahead itself, not the quarter that it would be brought to.
+        # Front is the exact heading, not its quarter.
         turned = k * math.pi / 2
         views.append(RenderedView(turned, 0.0, camera.fov, partial(frame.read, "rgb")))
     seen = Observation(Pose((x, y, z)), images={"rgb": tuple(views)})
@@ -426,7 +425,7 @@ def _from_point(scene: Scene, numbers: list[float], light: str) -> bytes:
 
 
 def floor_at(scene: Scene, x: float, z: float) -> float:
-    """The y of the lowest floor under a point; of the lowest there is where none is known."""
+    """Return the y of the lowest floor under a point, or of the lowest floor if none is known."""
     heights = {floor.id: floor.height for floor in scene.floors}
     under = [
         heights[region.floor]
@@ -437,11 +436,11 @@ def floor_at(scene: Scene, x: float, z: float) -> float:
 
 
 def renderer_of(scene: Scene, light: Lighting = "baked") -> Renderer:
-    """The renderer of a scene as it stands, made once per scene and light."""
+    """Return the renderer of a scene, cached per scene and light."""
     name = f"renderer {light}"
     return per_scene(scene, name, lambda: Renderer(scene_mesh(scene), light=light))
 
 
 def can_look(scene: Scene) -> bool:
-    """Whether pictures of a scene can be made here: it has geometry, and embreex is installed."""
+    """Check whether images of a scene can be rendered: it has geometry and embreex is installed."""
     return has_geometry(scene) and find_spec("embreex") is not None

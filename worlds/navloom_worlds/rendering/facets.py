@@ -1,4 +1,4 @@
-"""What shading needs of each face, worked out once: its plane, its texture's place, its colour."""
+"""Per-face shading data, computed once: normal, texture coordinates, colour."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ _LEAST = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Facets:
-    """The faces of a mesh as shading takes them; (m, ...) float32.
+    """Faces of a mesh as shading reads them; (m, ...) float32.
 
     Attributes:
-        mesh: whose they are.
+        mesh: the mesh.
         texels: its textures.
         normal: (m, 3) unit, by the winding; 0 where a face has no area.
         area: (m,) square metres.
-        texture: (m,) int32, which texture.
-        place: (m, 6) where on the texture a point lies, in whole textures:
-            across = p0 + u * p1 + v * p2, down = p3 + u * p4 + v * p5, u and v as hits have them.
-        density: (m,) texels to a metre at the texture's full size.
-        colour: (m, 3) linear, what the texture is multiplied by.
+        texture: (m,) int32, index of the texture.
+        place: (m, 6) texture coordinates of a point, in whole textures:
+            across = p0 + u * p1 + v * p2, down = p3 + u * p4 + v * p5, u and v as in hits.
+        density: (m,) texels per metre at the texture's full size.
+        colour: (m, 3) linear factor on the texture.
         gloss: (m,) 0 to 1.
-        glow: (m,) how bright by itself.
+        glow: (m,) emitted light.
     """
 
     mesh: SceneMesh
@@ -46,12 +46,12 @@ class Facets:
 
     @property
     def albedo(self) -> Floats:
-        """(m, 3) the part of the light that a face gives back, its texture taken as its mean."""
+        """Share of the light that a face reflects, (m, 3), with the mean of its texture."""
         return self.colour * self.texels.mean[self.texture]
 
 
 def facets_of(mesh: SceneMesh) -> Facets:
-    """The faces of a mesh."""
+    """Compute the shading data of a mesh."""
     corners = mesh.vertices[mesh.faces]
     cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     double = np.linalg.norm(cross, axis=1)
@@ -82,14 +82,14 @@ def _each(mesh: SceneMesh, value: Callable[[Surface], Floats | float]) -> Floats
 
 
 def _places(mesh: SceneMesh, corners: Floats, normal: Floats) -> Floats:
-    """Where on its texture each face lies, (m, 6); see :class:`Facets`."""
+    """Return the texture coordinates of each face, (m, 6); see :class:`Facets`."""
     repeat = np.array([max(look.repeat, 1e-6) for look in mesh.surfaces])[mesh.surface]
     uv = mesh.uv[mesh.faces].astype(np.float64)
     bare = np.isnan(uv).any(axis=(1, 2))
     if bare.any():
         uv[bare] = laid_flat(corners[bare], normal[bare])
     uv /= repeat[:, None, None]
-    # Whole repeats are taken off, so that far from the origin no digits are lost.
+    # Whole repeats are subtracted, so that no precision is lost far from the origin.
     uv -= np.floor(uv.min(axis=1, keepdims=True))
     first, second, third = uv[:, 0], uv[:, 1] - uv[:, 0], uv[:, 2] - uv[:, 0]
     return np.stack(

@@ -1,4 +1,4 @@
-"""A tour as frames: what a camera at eye height sees on its way."""
+"""Frames of a tour: the views of a camera at eye height along its path."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ FILM_SIZE = (640, 480)
 
 
 def filmed(tour: Tour, rate: int) -> Iterator[tuple[Moment, NDArray[np.uint8]]]:
-    """The instants of a tour and what is seen.
+    """Yield the moments of a tour and their images.
 
     Args:
         tour: through a scene with geometry.
-        rate: frames a second.
+        rate: frames per second.
 
     Yields:
-        The instant, and (480, 640, 3) uint8.
+        The moment, and (480, 640, 3) uint8.
 
     Raises:
         SimulatorError: the scene has no geometry.

@@ -1,4 +1,4 @@
-"""A floor from straight above with its ceiling off: what a drawn plan's routes are laid upon."""
+"""Orthographic top view of a floor without its ceiling: the background of a plan's routes."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from navloom_worlds.rendering.camera import Camera
 from navloom_worlds.rendering.renderer import Renderer
 
 MOST_PIXELS = 2_000
-"""On the longer side."""
+"""Maximum pixels on the longer side."""
 _A_METRE = 80
 _OVER = 0.02
 _HANGING = 1.9
-"""Metres above a floor from which on things hang: they would hide what stands under them."""
+"""Metres above a floor at which items count as hanging; they would hide items below."""
 _UNDER, _UNDER_SCANNED = 0.03, 0.4
-"""Metres below the lowest floor of a storey where another one begins; scans are uneven."""
+"""Metres below the lowest floor of a storey at which another one begins; scans are uneven."""
 _WALL = (235, 235, 231)
 _MARGIN = 0.4
 
 
 def from_above(scene: Scene, floor: int, *, a_metre: int = _A_METRE) -> FromAbove:
-    """How a floor looks from above.
+    """Render a floor from above.
 
     Args:
         scene: with geometry.
         floor: the floor's id.
-        a_metre: pixels a metre; fewer where the home is large.
+        a_metre: pixels per metre; fewer if the home is large.
 
     Raises:
         SceneError: the scene has no geometry.
@@ -57,7 +57,7 @@ def from_above(scene: Scene, floor: int, *, a_metre: int = _A_METRE) -> FromAbov
         projection="orthographic",
         span=wide,
     )
-    # Daylight from above: light baked with the ceilings off would be no room's own either.
+    # Flat daylight: light baked without ceilings would not be that of the rooms.
     frame = Renderer(opened, light="flat").frame(camera)
     bounds = (low_x, -high_z, high_x, -low_z)
     pixels = frame.rgb
@@ -68,12 +68,12 @@ def from_above(scene: Scene, floor: int, *, a_metre: int = _A_METRE) -> FromAbov
 def floors_from_above(
     scene: Scene, floors: Iterable[int] | None = None, *, a_metre: int = _A_METRE
 ) -> dict[int, FromAbove]:
-    """Floors from above, each made once per scene.
+    """Render floors from above, each cached per scene.
 
     Args:
         scene: with geometry.
-        floors: these; all by default.
-        a_metre: pixels a metre.
+        floors: ids of floors; all by default.
+        a_metre: pixels per metre.
     """
     wanted = [f.id for f in scene.floors] if floors is None else list(floors)
     return {
@@ -87,7 +87,7 @@ def floors_from_above(
 
 
 def _storey(scene: Scene, floor: int) -> tuple[float, float]:
-    """The height of a floor, and of the top of its walls."""
+    """Return the height of a floor, and of the top of its walls."""
     height = next(each.height for each in scene.floors if each.id == floor)
     above = min((f.height for f in scene.floors if f.height > height + 0.5), default=height + 6.0)
     tops = [w.bottom + w.height for w in scene.walls if height + 1.0 < w.bottom + w.height <= above]
@@ -95,7 +95,7 @@ def _storey(scene: Scene, floor: int) -> tuple[float, float]:
 
 
 def _hidden(scene: Scene, mesh: SceneMesh, height: float, top: float) -> NDArray[np.bool_]:
-    """The faces over a floor: its ceiling, what hangs from it, and all storeys above."""
+    """Return which faces are above a floor: ceiling, hanging items, and all storeys above."""
     lowest = mesh.vertices[mesh.faces][:, :, 1].min(axis=1)
     hanging = [
         item_owner(index)
@@ -109,7 +109,7 @@ def _hidden(scene: Scene, mesh: SceneMesh, height: float, top: float) -> NDArray
 def _within_walls(
     scene: Scene, floor: int, bounds: tuple[float, float, float, float], shape: tuple[int, ...]
 ) -> NDArray[np.bool_]:
-    """(height, width) the pixels that lie in walls, of which rays see the hollow."""
+    """Return which pixels lie in walls, (height, width); rays see their hollow inside."""
     low_x, _, high_x, high_y = bounds
     picture = Image.new("1", (shape[1], shape[0]))
     draw, scale = ImageDraw.Draw(picture), shape[1] / (high_x - low_x)
@@ -123,7 +123,7 @@ def _within_walls(
 
 
 def _below(scene: Scene, mesh: SceneMesh, floor: int) -> NDArray[np.bool_]:
-    """The faces of the storeys below, less the stairs that come up from the one next below."""
+    """Return which faces are of storeys below, except the stairs from the next one below."""
     on = {region.id: region.center[1] for region in scene.regions if region.floor == floor}
     if not on:
         return np.zeros(len(mesh.faces), dtype=np.bool_)
@@ -135,7 +135,7 @@ def _below(scene: Scene, mesh: SceneMesh, floor: int) -> NDArray[np.bool_]:
 
 
 def _ground(scene: Scene, floor: int, mesh: SceneMesh) -> tuple[float, float, float, float]:
-    """The least x and z and the greatest x and z of a floor, with a margin."""
+    """Return minimum x, minimum z, maximum x and maximum z of a floor, with a margin."""
     outlines = [r.outline for r in scene.regions if r.floor == floor and r.outline]
     if outlines:
         xs, zs = (

@@ -1,4 +1,4 @@
-"""A picture of one thing of a scene, from where a robot sees it best."""
+"""Image of one item of a scene, from the viewpoint that shows it best."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from navloom_worlds.rendering.camera import Camera
 from navloom_worlds.rendering.embedded import renderer_of
 
 _HALF = math.tan(math.radians(35))
-"""Of the picture's width, a metre before the eye."""
+"""Half the image's width at 1 m from the eye."""
 _FARTHEST = 7.0
 _MOST_TRIED = 16
 _COARSE = (96, 72)
 _WIDE, _HIGH = 360, 270
 _FEWEST_PIXELS, _ENOUGH_PIXELS = 4, 350
-"""Of a coarse picture: what shows less cannot be made out; what shows more is seen from afar."""
+"""Pixels of a coarse image: below the first an item is unrecognisable, the second is enough."""
 _RING = (230, 30, 30)
 
 
 @dataclass(frozen=True, eq=False)
 class Portrait:
-    """A thing as it is seen.
+    """Image of an item, and its viewpoint.
 
     Attributes:
-        pixels: (height, width, 3) uint8, the thing ringed in red.
-        viewpoint: from where.
+        pixels: (height, width, 3) uint8, the item framed in red.
+        viewpoint: id of the viewpoint.
     """
 
     pixels: NDArray[np.uint8]
@@ -41,14 +41,14 @@ class Portrait:
 
 
 def portrait(scene: Scene, item: str) -> Portrait | None:
-    """A thing from the viewpoint near it that shows most of it.
+    """Render an item from the nearby viewpoint that shows most of it.
 
     Args:
         scene: with geometry.
-        item: the thing's id.
+        item: id of the item.
 
     Returns:
-        None where no viewpoint within 7 m shows it: what lies in a drawer.
+        None if no viewpoint within 7 m shows it, such as an item in a drawer.
 
     Raises:
         SceneError: the scene has no geometry.
@@ -65,7 +65,7 @@ def portrait(scene: Scene, item: str) -> Portrait | None:
     if best is None:
         return None
     (pixels, _), viewpoint, camera = best
-    # A thing that is small even so is looked at through a longer lens.
+    # An item that is still small is shown with a narrower field of view.
     closer = min(1.0, max(0.4, math.sqrt(pixels / _ENOUGH_PIXELS)))
     fov = 2 * math.atan(_HALF * closer)
     frame = renderer.frame(replace(camera, width=_WIDE, height=_HIGH, fov=fov))
@@ -73,7 +73,7 @@ def portrait(scene: Scene, item: str) -> Portrait | None:
 
 
 def _cameras(scene: Scene, thing: Item) -> Iterator[tuple[float, str, Camera]]:
-    """Coarse cameras that look at a thing from the viewpoints nearest to it, and how far off."""
+    """Yield coarse cameras that look at an item from the nearest viewpoints, with distances."""
     eyes: list[tuple[float, str, Point3]] = []
     for viewpoint in scene.viewpoints:
         x, y, z = viewpoint.position

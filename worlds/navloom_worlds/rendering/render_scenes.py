@@ -1,13 +1,11 @@
-"""Writing panoramas of many scenes, by one process or several.
+"""Rendering of panoramas of many scenes to disk, by one process or several.
 
-Each process has a scene and its mesh of its own. A process goes on with the scene it has, then
-takes the next one, and at the end helps where most is left.
+Each process holds one scene and its mesh. It finishes its scene, then takes the next one. At the
+end it helps with the scene that has most left.
 
-One scene's panoramas while they are made: what is there, what is left, and how it ends.
-
-A finished viewpoint is a line of ``rendered.jsonl``, written when its pictures are on disk; the
-manifest comes last. Kill the process at any time: what is finished is found again, held against its
-hashes, and kept.
+A finished viewpoint is a line of ``rendered.jsonl``, written when its images are on disk. The
+manifest comes last. The process can be killed at any time: the next run finds the finished images,
+checks their hashes, and keeps them.
 """
 
 from __future__ import annotations
@@ -59,18 +57,18 @@ from navloom.sim.views import hidden_ways
 from navloom_worlds.rendering.sensors import rig_for_views, rig_of
 
 BLOCK = 4
-"""Viewpoints that a process is given at a time."""
+"""Number of viewpoints in a block of work."""
 _MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
 class Todo:
-    """A viewpoint that is to be rendered.
+    """Viewpoint that is still to be rendered.
 
     Attributes:
-        number: of the viewpoint in its scene.
+        number: index of the viewpoint in its scene.
         viewpoint: its id.
-        pictures: the numbers of those that are missing; None for all.
+        pictures: numbers of the missing images; None for all.
     """
 
     number: int
@@ -80,13 +78,13 @@ class Todo:
 
 @dataclass(frozen=True)
 class Rendered:
-    """A viewpoint that was rendered.
+    """Viewpoint that was rendered.
 
     Attributes:
         viewpoint: its id.
         shots: the sensors, all of them.
-        files: of the pictures that were made, by the sensor's number.
-        said: the words there.
+        files: files of the rendered images, by the sensor's number.
+        said: captions and candidates of the viewpoint.
     """
 
     viewpoint: str
@@ -102,17 +100,17 @@ class _Kept:
 
 
 class SceneRendering:
-    """See the module's docstring.
+    """Rendering of one scene's panoramas: finished viewpoints, remaining blocks, and the manifest.
 
     Args:
-        uri: the scene, as it is loaded.
-        root: the cache's folder.
-        asked: what is wanted.
-        note: is told what a person should read.
+        uri: URI of the scene.
+        root: folder of the cache.
+        asked: the requested images.
+        note: receives messages for the user.
 
     Raises:
         SceneError: the scene cannot be loaded.
-        RunError: the folder cannot be written, or holds something else.
+        RunError: the folder cannot be written, or holds other images.
     """
 
     def __init__(
@@ -137,28 +135,28 @@ class SceneRendering:
 
     @property
     def is_done(self) -> bool:
-        """Whether nothing is left to render."""
+        """Return whether nothing is left to render."""
         return self._open_blocks == 0
 
     def put(self, rendered: list[Rendered]) -> None:
-        """Keep a block that was rendered.
+        """Record a rendered block.
 
         Raises:
             RunError: it cannot be written.
-            SimulatorError: this viewpoint was seen by other sensors than those before it.
+            SimulatorError: this viewpoint has other sensors than those before it.
         """
         if self._journal is None:
             self._journal = self._opened_journal()
         for each in rendered:
             self._add(each)
-            # A viewpoint that was mended has a line of before.
+            # A viewpoint that was repaired already has a line.
             line = self._line(each.viewpoint)
             if line["id"] not in self._journal.ids:
                 self._journal.append(line)
         self._open_blocks -= 1
 
     def finish(self) -> None:
-        """Write what names all the others: the cache can be read from now on.
+        """Write the scene, captions and manifest, after which the cache can be read.
 
         Raises:
             RunError: it cannot be written.
@@ -186,7 +184,7 @@ class SceneRendering:
         (self.folder / JOURNAL).unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Let go of the journal."""
+        """Close the journal."""
         if self._journal is not None:
             self._journal.close()
             self._journal = None
@@ -228,7 +226,7 @@ class SceneRendering:
         }
 
     def _recall(self, note: Callable[[str], None]) -> None:
-        """Read what earlier sessions made, if it is what is asked for now."""
+        """Load the results of earlier runs, if they match the request."""
         made: list[tuple[RenderRequest, list[str]]] = []
         lines: list[dict[str, Any]] = []
         manifest = None
@@ -284,7 +282,7 @@ class SceneRendering:
         self._kept[viewpoint] = _Kept(files, said)
 
     def _missing(self, note: Callable[[str], None]) -> list[Todo]:
-        """What is left, of viewpoints that are not there and of those with a broken picture."""
+        """Return the viewpoints that are missing or have a broken image."""
         todo: list[Todo] = []
         broken: list[str] = []
         for number, viewpoint in enumerate(each.id for each in self.scene.viewpoints):
@@ -316,12 +314,12 @@ class SceneRendering:
 
 
 def first_line(error: Exception) -> str:
-    """What an error says, on one line."""
+    """Return an error's message on one line."""
     return " ".join(str(error).split())[:300]
 
 
 def renderer_hash(backend: str) -> str:
-    """A hash of what renders: of our own backend its sources, of another the name and our version.
+    """Hash the renderer: the sources of our own backend, or another's name and our version.
 
     Args:
         backend: its name in the registry.
@@ -329,7 +327,7 @@ def renderer_hash(backend: str) -> str:
     if backend != "embedded":
         return f"{backend} under navloom {version('navloom')}"
     whole = sha256()
-    # Words lie in the cache, too: what makes them counts.
+    # The cache also holds captions, so the code that composes them is part of the hash.
     for package, folders in (
         (Path(__file__).parents[1], ("geometry", "furniture", "rendering")),
         (Path(navloom.__file__).parent, ("sim",)),
@@ -348,7 +346,7 @@ _CAMERA = "camera"
 
 @dataclass(frozen=True)
 class Block:
-    """What a process is asked to render: some viewpoints of one scene."""
+    """Unit of work for a process: some viewpoints of one scene."""
 
     uri: str
     folder: Path
@@ -358,13 +356,13 @@ class Block:
 
 @dataclass
 class Outcome:
-    """What became of a rendering.
+    """Result of a rendering.
 
     Attributes:
-        scenes: how many are whole now.
-        rendered: viewpoints that were rendered.
-        kept: viewpoints that were there already.
-        failed: why a scene could not be rendered, by its URI.
+        scenes: number of complete scenes.
+        rendered: number of rendered viewpoints.
+        kept: number of viewpoints that existed already.
+        failed: error messages of failed scenes, by URI.
     """
 
     scenes: int = 0
@@ -382,18 +380,18 @@ def render_scenes(
     note: Callable[[str], None] = lambda _: None,
     tell: Callable[[Outcome], None] = lambda _: None,
 ) -> Outcome:
-    """Write the panoramas of scenes; what is there already is kept.
+    """Render the panoramas of scenes to disk; finished ones are kept.
 
     Args:
         uris: the scenes.
-        root: the cache's folder; each scene has a folder of its own in it.
-        asked: which pictures.
-        processes: how many render at once; one renders in this process.
-        note: is told what a person should read.
-        tell: is told how far it is, after each block.
+        root: folder of the cache; each scene has its own folder in it.
+        asked: the requested images.
+        processes: number of processes; 1 renders in this process.
+        note: receives messages for the user.
+        tell: receives the progress after each block.
 
     Raises:
-        NavloomError: the only scene there is cannot be rendered; the folder cannot be written.
+        NavloomError: the only scene cannot be rendered, or the folder cannot be written.
     """
     pile = _Pile(uris, root, asked, note, tell)
     try:
@@ -409,7 +407,7 @@ def render_scenes(
 
 
 class _Pile:
-    """Blocks that are left, and who has which scene."""
+    """Queue of remaining blocks, and the current scene of each worker."""
 
     def __init__(
         self,
@@ -430,7 +428,7 @@ class _Pile:
         self.stopped = False
 
     def take(self, worker: int) -> tuple[SceneRendering, Block] | None:
-        """The next block for a worker; None where nothing is left."""
+        """Return the next block for a worker; None if nothing is left."""
         with self._lock:
             scene = self._at.get(worker)
             while not self.stopped and (scene is None or not scene.blocks) and self._uris:
@@ -444,7 +442,7 @@ class _Pile:
             return scene, Block(scene.uri, scene.folder, self._asked, todo)
 
     def done(self, scene: SceneRendering, rendered: list[Rendered]) -> None:
-        """Keep a block, and close its scene where it was the last."""
+        """Record a block, and finish its scene if it was the last."""
         with self._lock:
             scene.put(rendered)
             self.outcome.rendered += len(rendered)
@@ -453,18 +451,18 @@ class _Pile:
             self._tell(self.outcome)
 
     def failed(self, uri: str, error: NavloomError) -> None:
-        """A scene cannot be rendered: the others go on."""
+        """Record that a scene cannot be rendered; the others go on."""
         with self._lock:
             self._fail(uri, error)
 
     def stop(self, error: BaseException) -> None:
-        """Nothing more is given out."""
+        """Stop handing out blocks."""
         with self._lock:
             self.stopped = True
             self.error = self.error or error
 
     def close(self) -> None:
-        """Let go of all journals."""
+        """Close all journals."""
         for scene in self._scenes:
             scene.close()
 
@@ -503,7 +501,7 @@ class _Pile:
 
 
 def _empty(pile: _Pile, worker: int, render: Callable[[Block], list[Rendered]]) -> None:
-    """Take blocks until none is left."""
+    """Render blocks until none is left."""
     while (taken := pile.take(worker)) is not None:
         scene, block = taken
         try:
@@ -552,7 +550,7 @@ def _by_processes(pile: _Pile, processes: int) -> None:
 
 @contextlib.contextmanager
 def _one_thread_each() -> Iterator[None]:
-    """Let processes that are begun now do their arithmetic in one thread."""
+    """Limit numeric libraries of new processes to one thread."""
     before = {name: os.environ.get(name) for name in _THREADS}
     os.environ.update(dict.fromkeys(_THREADS, "1"))
     try:
@@ -570,15 +568,15 @@ def _ignore_interrupts() -> None:
 
 
 _AT_HAND: dict[tuple[str, RenderRequest], Simulator] = {}
-"""The simulator that rendered last: blocks of one scene come one after another."""
+"""The last simulator, reused since blocks of one scene come one after another."""
 
 
 def render_block(block: Block) -> list[Rendered]:
-    """Render some viewpoints of a scene and write their pictures.
+    """Render some viewpoints of a scene and write their images.
 
     Raises:
         NavloomError: the scene or the backend cannot be used.
-        RunError: a picture cannot be written.
+        RunError: an image cannot be written.
     """
     key = (block.uri, block.asked)
     if key not in _AT_HAND:
@@ -601,13 +599,13 @@ def _simulator(uri: str, asked: RenderRequest) -> Simulator:
 
 
 def _options(asked: RenderRequest) -> dict[str, Any]:
-    """Which pictures a backend is to take, where it can be told."""
+    """Return the backend options that select the requested images, if the backend has any."""
     if asked.backend not in ("embedded", "habitat"):
         return {}
     rig = tuple(
         replace(each, width=asked.size, height=round(asked.size * each.height / each.width))
         for each in rig_of(rig_for_views(asked.views))
-        # Depth says which ways are hidden, whether it is kept or not.
+        # Depth determines which candidates are hidden, whether it is kept or not.
         if each.modality in (*asked.modalities, "depth")
     )
     return {"rig": rig, "light": asked.light} if asked.backend == "embedded" else {"rig": rig}

@@ -1,10 +1,9 @@
-"""Pictures of a mesh: what each pixel's ray meets, and how that looks.
+"""Renderer of a mesh: the first hit of each pixel's ray, and its colour.
 
-Colour, depth and ids of one camera share one cast of rays, and each is made when it is first read.
+Colour, depth and ids of one camera share one cast of rays, and each is computed when first read.
+Only pixels at edges get more than one ray.
 
-Where a picture has edges: the only pixels for which more than one ray is worth its time.
-
-Light kept on disk by what it was worked out from: one npz file a mesh.
+Baked light is cached on disk by its inputs: one npz file per mesh.
 """
 
 from __future__ import annotations
@@ -30,22 +29,22 @@ from navloom_worlds.rendering.facets import Facets, facets_of
 from navloom_worlds.rendering.shading import Table, shaded, table_of
 
 FORMAT = 8
-"""Raised when light is worked out in another way."""
+"""Version of the light computation, incremented when it changes."""
 
 
 def light_key(facets: Facets) -> str:
-    """The name of a mesh's light: a hash of all that it depends on."""
+    """Return the cache key of a mesh's light: a hash of all its inputs."""
     mesh = facets.mesh
     parts = (mesh.vertices, mesh.faces, mesh.owners, mesh.smooth, facets.albedo, facets.glow)
     return content_key(f"navloom light {FORMAT}", *parts)
 
 
 def kept(facets: Facets, make: Callable[[], Light]) -> Light:
-    """The light of a mesh from disk, or made and put there.
+    """Return the light of a mesh from the disk cache, or compute and store it.
 
     Args:
         facets: the mesh.
-        make: works the light out.
+        make: computes the light.
     """
     faces = len(facets.area)
     return LIGHT.kept(f"{light_key(facets)}.npz", make, _save, lambda file: _load(file, faces))
@@ -73,11 +72,11 @@ def _save(file: IO[bytes], light: Light) -> None:
 
 
 _STEP = np.float32(1.08)
-"""Neighbours whose distances differ by more have an edge between them."""
+"""Ratio of distances above which neighbouring pixels have an edge between them."""
 
 
 def edge_codes(facets: Facets) -> Ints:
-    """(m,) a number for each owner, look and way of facing; faces of one have no edge between."""
+    """Return a code for each face, (m,): owner, surface and direction; equal codes have no edge."""
     mesh = facets.mesh
     way = np.rint(facets.normal * 3).astype(np.int64) + 3
     code = mesh.owners.astype(np.int64) * 65_537 + mesh.surface
@@ -87,7 +86,7 @@ def edge_codes(facets: Facets) -> Ints:
 
 
 def edges(camera: Camera, hits: Hits, codes: Ints) -> NDArray[np.int64]:
-    """The pixels on either side of an edge, as rows of ``hits``, in order."""
+    """Return the pixels on both sides of edges, as sorted rows of ``hits``."""
     shape = (camera.height, camera.width)
     code = codes.take(hits.face, mode="clip")
     code[hits.face < 0] = -1
@@ -109,18 +108,18 @@ def edges(camera: Camera, hits: Hits, codes: Ints) -> NDArray[np.int64]:
 Lighting = Literal["baked", "flat"]
 LIGHTINGS: tuple[Lighting, ...] = get_args(Lighting)
 _MIRROR = 0.92
-"""What is as glossy shows what is before it."""
+"""Gloss from which a surface is a mirror."""
 _FRAMES = 8
-"""Frames that are remembered, so that pictures of one place share their rays."""
+"""Number of cached frames, so that images of one pose share their rays."""
 _last: list[weakref.ref[Renderer]] = []
-"""Who drew last: only it remembers frames, which are as large as all else of a home."""
+"""The last active renderer: only it caches frames, which take as much memory as a home."""
 
 
 def checked_light(name: str) -> Lighting:
-    """One of ``LIGHTINGS`` by its name.
+    """Return the lighting mode of this name.
 
     Raises:
-        SimulatorError: there is none of that name.
+        SimulatorError: the name is unknown.
     """
     for light in LIGHTINGS:
         if name == light:
@@ -132,15 +131,15 @@ def checked_light(name: str) -> Lighting:
 
 
 class Renderer:
-    """What cameras see of one mesh.
+    """Renderer of one mesh.
 
     Args:
-        mesh: what there is to see.
-        light: ``baked`` is worked out with rays for the first picture and kept on disk;
+        mesh: the mesh.
+        light: ``baked`` is computed with rays for the first image and cached on disk;
             ``flat`` is daylight from all around, and takes no time.
 
     Raises:
-        SimulatorError: embreex is not installed, the mesh is empty, or there is no such light.
+        SimulatorError: embreex is not installed, the mesh is empty, or the light is unknown.
     """
 
     def __init__(self, mesh: SceneMesh, *, light: Lighting = "baked") -> None:
@@ -157,12 +156,12 @@ class Renderer:
 
     @cached_property
     def facets(self) -> Facets:
-        """The faces as shading takes them."""
+        """Shading data of the faces."""
         return facets_of(self.mesh)
 
     @cached_property
     def light(self) -> Light | None:
-        """The light on the mesh, None where it is flat; photographs hold their own."""
+        """Light map of the mesh; None for flat light, dark for photographed textures."""
         if self.mesh.photographed:
             return DARK
         if self.lighting == "flat":
@@ -171,12 +170,12 @@ class Renderer:
 
     @property
     def owners(self) -> Ints:
-        """(m,) whose each face is."""
+        """Owner of each face, (m,)."""
         return self.mesh.owners
 
     @cached_property
     def edge_codes(self) -> Ints:
-        """(m,) which faces a pixel may lie between without an edge."""
+        """Edge code of each face, (m,); see :func:`edge_codes`."""
         return edge_codes(self.facets)
 
     @cached_property
@@ -184,14 +183,14 @@ class Renderer:
         return table_of(self.facets, self.light)
 
     def frame(self, camera: Camera) -> Frame:
-        """What a camera sees; nothing is rendered before it is read."""
+        """Return the frame of a camera; nothing is rendered before it is read."""
         return self.frames([camera])[0]
 
     def frames(self, cameras: Sequence[Camera]) -> list[Frame]:
-        """What several cameras see.
+        """Return the frames of several cameras.
 
         Args:
-            cameras: in any order; one that was asked for a moment ago has its frame again.
+            cameras: in any order; frames of recent cameras are reused.
         """
         for each in _last:
             other = each()
@@ -209,8 +208,8 @@ class Renderer:
         return found
 
     def forget(self) -> None:
-        """Let go of the frames that were asked for a moment ago."""
-        # Another thread may be at the old ones.
+        """Drop the cached frames."""
+        # Another thread may be using the old ones.
         self._recent = OrderedDict()
 
     def shade(
@@ -221,14 +220,14 @@ class Renderer:
         pixel: float,
         soft: bool = True,
     ) -> NDArray[np.uint8]:
-        """The colours of what rays met, (n, 3) sRGB; in mirrors what is before them.
+        """Return the colours of ray hits, (n, 3) sRGB, with reflections in mirrors.
 
         Args:
-            hits: what was met.
-            starts: (n, 3) or (3,) where the rays began.
-            ways: (n, 3) the rays' directions.
-            pixel: how wide a pixel is at a distance of 1.
-            soft: blend textures between texels.
+            hits: the hits.
+            starts: (n, 3) or (3,) origins of the rays.
+            ways: (n, 3) directions of the rays.
+            pixel: width of a pixel at a distance of 1.
+            soft: interpolate textures between texels.
         """
         pixels = shaded(self.facets, self._table, self.light, hits, ways, pixel, soft)
         if self._has_mirrors:
@@ -247,7 +246,7 @@ class Renderer:
         ways: NDArray[np.float32],
         pixel: float,
     ) -> None:
-        """Draw into mirrors what their rays meet next; a mirror in a mirror is grey."""
+        """Draw reflections into mirrors; a mirror in a mirror is grey."""
         at = np.flatnonzero((hits.face >= 0) & (self.facets.gloss[hits.face] >= _MIRROR))
         if not len(at):
             return
@@ -255,7 +254,7 @@ class Renderer:
         normal = self.facets.normal[hits.face[at]]
         turned = way - 2 * (way * normal).sum(axis=1, keepdims=True) * normal
         start = (starts if starts.ndim == 1 else starts[at]) + way * hits.distance[at][:, None]
-        # The texture's size goes by the whole way of the light, to the mirror and on from it.
+        # The mip level depends on the whole length of the path, to the mirror and beyond.
         start = start + turned * np.float32(1e-3)
         second = self.caster.cast_picture(start, turned, len(turned))
         whole = Hits(second.distance + hits.distance[at], second.face, second.u, second.v)
@@ -264,31 +263,31 @@ class Renderer:
 
 
 class Casting(Protocol):
-    """What casts a picture's rays."""
+    """Protocol of an object that casts an image's rays."""
 
     def cast_picture(
         self, origins: NDArray[np.float32], directions: NDArray[np.float32], wide: int
     ) -> Hits:
-        """As :meth:`navloom_worlds.geometry.rays.RayCaster.cast_picture`."""
+        """Cast rays as :meth:`navloom_worlds.geometry.rays.RayCaster.cast_picture` does."""
         ...
 
 
 class Drawn(Protocol):
-    """What frames are taken of: a mesh, or one with bodies in it."""
+    """Protocol of a renderable mesh, with or without bodies in it."""
 
     @property
     def caster(self) -> Casting:
-        """What casts rays at it."""
+        """Ray caster of the mesh."""
         ...
 
     @property
     def owners(self) -> Ints:
-        """(m,) whose each face is."""
+        """Owner of each face, (m,)."""
         ...
 
     @property
     def edge_codes(self) -> Ints:
-        """(m,) which faces a pixel may lie between without an edge."""
+        """Edge code of each face, (m,); see :func:`edge_codes`."""
         ...
 
     def shade(
@@ -299,16 +298,16 @@ class Drawn(Protocol):
         pixel: float,
         soft: bool = True,
     ) -> NDArray[np.uint8]:
-        """As :meth:`Renderer.shade`."""
+        """Return the colours of ray hits, as :meth:`Renderer.shade`."""
         ...
 
 
 class Frame:
-    """What one camera sees, each kind of picture made when it is first read.
+    """Frame of one camera, each kind of image rendered when it is first read.
 
     Args:
-        renderer: of the mesh.
-        camera: where from.
+        renderer: renderer of the mesh.
+        camera: the camera.
     """
 
     def __init__(self, renderer: Drawn, camera: Camera) -> None:
@@ -317,7 +316,7 @@ class Frame:
         self._hits: Hits | None = None
 
     def read(self, sensor: str) -> NDArray[Any]:
-        """One kind of picture.
+        """Return one kind of image.
 
         Args:
             sensor: ``rgb``, ``depth`` or ``ids``.
@@ -328,25 +327,25 @@ class Frame:
 
     @property
     def hits(self) -> Hits:
-        """What each pixel's ray met, row by row."""
+        """Hit of each pixel's ray, row by row."""
         return self._met(*self.camera.rays()) if self._hits is None else self._hits
 
     @cached_property
     def depth(self) -> NDArray[np.float32]:
-        """(height, width) metres along the view's middle; 0 where nothing was hit."""
+        """Planar depth in metres, (height, width); 0 where nothing was hit."""
         metres = np.where(self.hits.face >= 0, self.hits.distance, np.float32(0))
         return metres.reshape(self.camera.height, self.camera.width)
 
     @cached_property
     def ids(self) -> NDArray[np.int32]:
-        """(height, width) whose each pixel is; see :mod:`navloom_worlds.geometry.owners`."""
+        """Owner of each pixel, (height, width); see :mod:`navloom_worlds.geometry.owners`."""
         found = self.renderer.owners.take(self.hits.face, mode="clip")
         found[self.hits.face < 0] = 0
         return found.reshape(self.camera.height, self.camera.width)
 
     @cached_property
     def rgb(self) -> NDArray[np.uint8]:
-        """(height, width, 3) sRGB."""
+        """Colour image, (height, width, 3) sRGB."""
         camera, renderer = self.camera, self.renderer
         starts, ways = camera.rays()
         hits = self._met(starts, ways)
@@ -356,13 +355,13 @@ class Frame:
         return pixels.reshape(camera.height, camera.width, 3)
 
     def _met(self, starts: NDArray[np.float32], ways: NDArray[np.float32]) -> Hits:
-        """What the rays met that are the camera's own; cast once."""
+        """Return the hits of the camera's rays, cast once."""
         if self._hits is None:
             self._hits = self.renderer.caster.cast_picture(starts, ways, self.camera.width)
         return self._hits
 
     def _soften(self, pixels: NDArray[np.uint8]) -> None:
-        """Pixels at edges are drawn anew, each as the mean of several rays."""
+        """Redraw the pixels at edges, each as the mean of several rays."""
         camera, renderer = self.camera, self.renderer
         at = edges(camera, self.hits, renderer.edge_codes)
         if not len(at):
@@ -370,7 +369,7 @@ class Frame:
         total = np.zeros((len(at), 3), dtype=np.uint16)
         count = camera.samples**2
         for ray in range(count):
-            # A grid askew: no two rays in one row or column, so that level edges are soft too.
+            # A rotated grid: no two rays share a row or column, so that level edges are soft too.
             row, column = divmod(ray, camera.samples)
             across = (column + (row + 0.5) / camera.samples) / camera.samples - 0.5
             down = (row + (camera.samples - column - 0.5) / camera.samples) / camera.samples - 0.5

@@ -1,15 +1,14 @@
-"""Words from what is in sight: which things are visible, how large, where and how far.
+"""Captions from visibility: the visible items, their size, direction and distance.
 
-Told is what takes up at least ``NOTICED`` of the sphere around the eye, the largest first: a sofa
-at the other end of a room, no cup there. Things of the next room are told with the way through
-which they are seen; a closed door hides them. Words are a function of the scene alone, whichever
-backend an agent is in.
+A caption lists items that take up at least ``NOTICED`` of the sphere around the eye, the largest
+first: a sofa at the other end of a room, but no cup there. Items of the next room are listed with
+the doorway through which they are seen; a closed door hides them. Captions depend on the scene
+alone, not on the agent's backend.
 
-What is in sight of a viewpoint: one cast of rays all around its eye, and what they meet.
-
-The rays are spread evenly over the sphere, so that the share which meets a thing is the solid angle
-it takes up; what stands before it hides it, as in a frame of ids. No picture is made of them. What
-was found in a scene whose mesh is kept on disk is kept there, too.
+Visibility from a viewpoint is determined by one cast of rays all around its eye. The rays are
+spread evenly over the sphere, so that the share which hits an item is its solid angle. Occlusion is
+as in a frame of ids. No image is rendered. If the scene's mesh is cached on disk, the result is
+cached there, too.
 """
 
 from __future__ import annotations
@@ -41,35 +40,35 @@ from navloom_worlds.geometry.owners import (
 )
 
 RAYS = 40_000
-"""So that one ray stands for 0.0003 steradians: a cup 4 m away."""
+"""One ray covers 0.0003 steradians: a cup 4 m away."""
 _STERADIANS = 4 * math.pi / RAYS
 _FREE_M = 0.25
-"""What a ray meets so little before a point is what stands there: a door's leaf, its frame."""
+"""Distance before a point within which a hit counts as that point: a door's leaf or frame."""
 _SIZELESS_M = 12.0
 _SIZELESS_SIDE_M = 0.4
-"""A thing whose size nobody says is looked for within so many metres, as if it were so large."""
+"""An item of unknown size is searched within this distance, and assumed to have this size."""
 _FRAME_SR = 0.003
 _MOST_BYTES = 4_000_000
 _AT_HAND_M = 1.0
-"""Whoever is so near a way through knows of it."""
+"""Distance within which a doorway counts as visible, m."""
 _HEIGHTS = (0.3, 1.0, 1.7)
 _ACROSS = (-0.35, 0.0, 0.35)
 
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """What is seen of one owner.
+    """Visible part of one owner.
 
     Attributes:
-        owner: whose it is; see :mod:`navloom_worlds.geometry.owners`.
-        steradians: the solid angle of what is not hidden.
-        heading: of the middle of what is seen, radians in [0, 2 pi).
-        left: how far it goes on to the left of that, radians, at least 0.
-        right: how far to the right.
-        elevation: of that middle, radians, positive upwards.
-        nearest: metres from the eye to its nearest point seen.
-        median: half of what is seen of it is nearer than so many metres.
-        middle: the mean of the points seen.
+        owner: owner id; see :mod:`navloom_worlds.geometry.owners`.
+        steradians: solid angle of the visible part.
+        heading: direction of its centre, radians in [0, 2 pi).
+        left: extent to the left of the centre, radians, at least 0.
+        right: extent to the right.
+        elevation: elevation of the centre, radians, positive upwards.
+        nearest: metres from the eye to the nearest visible point.
+        median: median distance of the visible points in metres.
+        middle: mean of the visible points.
     """
 
     owner: int
@@ -85,11 +84,11 @@ class Sighting:
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What is in sight of one viewpoint.
+    """Visibility from one viewpoint.
 
     Attributes:
-        seen: one of each thing, door and window, the largest first.
-        links: places in ``scene.links`` of the ways through, out of its region, that are in sight.
+        seen: one entry for each visible item, door and window, the largest first.
+        links: indices in ``scene.links`` of the visible doorways of its region.
     """
 
     seen: tuple[Sighting, ...]
@@ -97,13 +96,13 @@ class Sight:
 
 
 def eye_of(viewpoint: Viewpoint) -> Point3:
-    """Where the eye of somebody is who stands on a viewpoint, in metres."""
+    """Return the eye position of a person at a viewpoint, in metres."""
     x, y, z = viewpoint.position
     return x, y if viewpoint.eye_height else y + EYE_M, z
 
 
 def sight_of(scene: Scene, viewpoint: str) -> Sight:
-    """What is in sight of a viewpoint; made once per scene and viewpoint.
+    """Return the visibility from a viewpoint, cached per scene and viewpoint.
 
     Raises:
         SceneError: the scene has no geometry, or its mesh file is broken.
@@ -161,7 +160,7 @@ def _look(scene: Scene, viewpoint: str) -> Sight:
     owners = np.where(hits.face >= 0, mesh.owners[hits.face], NOTHING)
     met = (owners[:RAYS] > NOTHING) | (owners[:RAYS] <= door_owner(0))
     seen = _sightings(eye, rays[:RAYS][met], hits.distance[:RAYS][met], owners[:RAYS][met])
-    # A frame or a leaf that is seen is a door that is seen.
+    # A door is visible if its frame or leaf is.
     links = {door_owner(0) - each.owner for each in seen if each.steradians >= _FRAME_SR} & {
         door_owner(0) - owner for owner, _ in aims
     }
@@ -170,7 +169,7 @@ def _look(scene: Scene, viewpoint: str) -> Sight:
         part = slice(first, first + len(points))
         first = part.stop
         far = np.linalg.norm(rays[part], axis=1)
-        # A ray to a point is as long as the way to it: a distance of 1 is there.
+        # A ray to a point has the length of its distance, so a hit distance of 1 is the point.
         free = bool(np.any((1 - hits.distance[part]) * far <= _FREE_M))
         if owner > 0 and free:
             seen.append(_point(owner, eye, points[0]))
@@ -184,7 +183,7 @@ def _look(scene: Scene, viewpoint: str) -> Sight:
 
 @lru_cache(maxsize=1)
 def _directions() -> NDArray[np.float64]:
-    """(RAYS, 3) unit vectors, as evenly spread as a sunflower's seeds, neighbours side by side."""
+    """Return (RAYS, 3) unit vectors, spread evenly in a Fibonacci spiral, neighbours adjacent."""
     number = np.arange(RAYS) + 0.5
     up = 1 - 2 * number / RAYS
     turn = number * math.pi * (3 - math.sqrt(5)) % (2 * math.pi)
@@ -195,7 +194,7 @@ def _directions() -> NDArray[np.float64]:
 
 
 def _through(link: Link) -> NDArray[np.float64]:
-    """Points in a way through, (n, 3): some heights, and some places across it."""
+    """Return points in a doorway, (n, 3): some heights, and some positions across it."""
     if link.point is None:
         return np.zeros((0, 3))
     x, y, z = link.point
@@ -228,7 +227,7 @@ def _sightings(
 
 
 def _point(owner: int, eye: NDArray[np.float64], point: NDArray[np.float64]) -> Sighting:
-    """A thing of which nobody says how large it is, where nothing hides its middle."""
+    """Return the sighting of an item of unknown size whose centre is visible."""
     x, y, z = (point - eye).tolist()
     far = math.hypot(x, y, z)
     return Sighting(
@@ -265,12 +264,12 @@ def _sighting(
 
 
 NOTICED = 0.003
-"""Steradians that a thing must take up to be told in a caption of a sector or of a way: 17 cm
-square at 3 m, 35 cm square at 6 m. What is within 3 m is listed as near however small it is."""
+"""Minimum solid angle in steradians of an item in the caption of a sector or a candidate: 17 cm
+square at 3 m, 35 cm square at 6 m. Items within 3 m are listed as near regardless of size."""
 _MOST_LANDMARKS = 3
 _BY_M = 2.0
 _ASIDE = math.radians(60)
-"""What lies further aside than this from a way does not lie that way."""
+"""Maximum angle between a candidate's direction and an item that lies in that direction."""
 _WIDE_M = 0.4
 _SHUT = ("closed", "locked")
 
@@ -280,9 +279,9 @@ _kept: list[SeenCaptions] = []
 
 
 def seen(scene: Scene) -> SeenCaptions:
-    """The words from what is in sight, made once per scene.
+    """Return the visibility captions of a scene, cached per scene.
 
-    A scene that is loaded again is the same scene: the last few are known by what is in them.
+    A scene that is loaded again is recognised by its content, among the last few.
     """
     return per_scene(scene, "seen_captions", lambda: _again(scene))
 
@@ -300,7 +299,7 @@ def _again(scene: Scene) -> SeenCaptions:
 
 
 class SeenCaptions(Composer):
-    """See the module's docstring.
+    """Caption source that describes the visible items; see the module's docstring.
 
     Args:
         scene: with geometry; see :func:`navloom.sim.viewer.can_look`.
@@ -317,7 +316,7 @@ class SeenCaptions(Composer):
         self._marks: dict[str, dict[str, list[Thing]]] = {}
 
     def towards(self, viewpoint: str, neighbour: str) -> str:
-        """What is seen of a way: where it leads, and what is there; no two ways are told alike."""
+        """Describe a candidate: its destination and the items there; every candidate differs."""
         if (viewpoint, neighbour) not in self._towards:
             ways = sorted({*self._next.get(viewpoint, ()), neighbour})
             said = {each: super(SeenCaptions, self).towards(viewpoint, each) for each in ways}
@@ -368,9 +367,9 @@ class SeenCaptions(Composer):
         return replace(thing, through=through)
 
     def _through(self, here: Viewpoint, sighting: Sighting, region: str) -> Link | None:
-        """The way out of the own region that a thing of another one is seen through.
+        """Return the doorway of the own region through which an item of another region is seen.
 
-        One that leads to its region wins, else the one that is nearest to the line of sight.
+        A doorway to its region wins, else the one nearest to the line of sight.
         """
         best: tuple[bool, float] | None = None
         found = None
@@ -389,7 +388,7 @@ class SeenCaptions(Composer):
         return [each for each in things if each.told]
 
     def _ways_out(self, here: Viewpoint) -> Sequence[Link]:
-        """Doors and openings in sight; stairs and lifts fill the region that they lead out of."""
+        """Return the visible doors and openings; stairs and lifts always count as visible."""
         in_sight = {id(self.scene.links[k]) for k in sight_of(self.scene, here.id).links}
         return [
             link
@@ -404,7 +403,7 @@ class SeenCaptions(Composer):
         return list(dict.fromkeys(each.name for each in marks))[:_MOST_LANDMARKS]
 
     def _way(self, here: Viewpoint, there: Viewpoint) -> str:
-        """The way, and, where nothing is told of it, what it goes by or which way out is ahead."""
+        """Describe a candidate; without landmarks, by a nearby item or the doorway ahead."""
         text = super()._way(here, there)
         if there.region is None or self._landmarks(here, there):
             return text
@@ -419,7 +418,7 @@ class SeenCaptions(Composer):
         return f"{text}, by the {name}" if metres <= _BY_M else text
 
     def _on_to(self, here: Viewpoint, there: Viewpoint) -> str:
-        """``, towards the study``: the way out nearest to the end of a way within a room."""
+        """Return ``, towards the study``: the doorway nearest to a candidate in the same room."""
         ahead = [
             (distance_2d(there.position, link.point), self._beyond(link, here.region))
             for link in self._ways_out(here)
@@ -432,9 +431,9 @@ class SeenCaptions(Composer):
         return f", towards the {min(ahead)[1]}"
 
     def _marked(self, here: Viewpoint) -> dict[str, list[Thing]]:
-        """What is told of each way on: each thing goes with the way that ends nearest to it.
+        """Assign the visible items to candidates: each item to the candidate nearest to it.
 
-        A way that no thing is left for shares those of others that lie its way, nearest first.
+        A candidate without an item shares those of others in its direction, the nearest first.
         """
         places = self.scene.viewpoint_by_id
         ends = [places[each] for each in sorted(set(self._next.get(here.id, ())))]
@@ -457,7 +456,7 @@ class SeenCaptions(Composer):
         }
 
     def _apart(self, viewpoint: str, said: dict[str, str]) -> dict[str, str]:
-        """The words of each way; those in the same words say how far or whereto they go."""
+        """Make the descriptions of candidates distinct, by adding distances or directions."""
         here = self.scene.viewpoint_by_id[viewpoint]
         alike: dict[str, list[str]] = {}
         for each, text in said.items():
@@ -501,7 +500,7 @@ def _off_line(
     seen_at: tuple[float, float, float],
     point: tuple[float, float, float],
 ) -> float:
-    """Metres on the ground plane from a point to the line from an eye to what it sees."""
+    """Return the ground-plane distance of a point from the line of sight, in metres."""
     ax, az = seen_at[0] - eye[0], seen_at[2] - eye[2]
     bx, bz = point[0] - eye[0], point[2] - eye[2]
     square = ax * ax + az * az

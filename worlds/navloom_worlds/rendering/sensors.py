@@ -1,6 +1,6 @@
-"""Sensors and rigs: which pictures an agent takes wherever it stands.
+"""Sensors and rigs: the images that an agent takes at every pose.
 
-A rig is a tuple of sensors. By name (``RIGS``), ``+`` puts several together:
+A rig is a tuple of sensors. It is given by name (``RIGS``), where ``+`` combines several:
 
     vln-mme         four level views by the compass, 90 degrees each (VLN-MME 3.3, C.1): the default
     sweep-12        every 30 degrees, level (:data:`navloom.sim.views.FORMS`)
@@ -9,10 +9,10 @@ A rig is a tuple of sensors. By name (``RIGS``), ``+`` puts several together:
     vlnverse        12 snapshots at 30 degrees, RGB 224, depth 256 to 10 m (VLNVerse A.2, online)
     vlnverse-front  the one ahead (VLNVerse A.2, offline)
     conavbench      RGB and depth ahead, 60 degrees to the left and to the right (CoNavBench 4.1)
-    equirect        the whole sphere in one picture, the heading in its middle
+    equirect        the whole sphere in one image, the heading in its middle
     lidar           16 beams of 360 rays
 
-or the path of a JSON or YAML file, a list of sensors as :class:`SensorInFile` has them.
+or as the path of a JSON or YAML file, which holds a list of :class:`SensorInFile` entries.
 """
 
 from __future__ import annotations
@@ -39,32 +39,32 @@ Follows = Literal["compass", "heading", "head"]
 
 @dataclass(frozen=True, slots=True)
 class Sensor:
-    """One picture that is taken at every step.
+    """Sensor that takes one image at every step.
 
     Attributes:
-        modality: what it measures.
-        name: what it is called, in a rig once; "" names it by what it is.
+        modality: the measured quantity.
+        name: its name, unique in a rig; "" derives it from the modality.
         heading: radians, clockwise, from what it ``follows``.
         elevation: radians, positive upwards.
-        width: pixels; of a lidar, rays a turn.
-        height: pixels; of a lidar, beams.
+        width: pixels; for a lidar, rays per turn.
+        height: pixels; for a lidar, beams.
         fov: radians from the left edge to the right; a whole turn for an equirect.
-        vertical: of a lidar, radians from the lowest beam to the highest; of a picture it follows
+        vertical: for a lidar, radians from the lowest beam to the highest; for an image it follows
             from the others.
         follows: ``compass``: its heading is from -z, however the agent is turned; ``heading``: from
             the agent's, always level; ``head``: it tilts with the agent, too.
-        position: metres to the right, up from the floor, and ahead of the body's middle. None
-            upwards is the viewpoint's own height, 1.5 m where it has none, and nothing is higher
-            than the body.
-        far: metres beyond which depth and range read this; None has no limit.
-        rate: pictures a second where time goes on by itself. On the navigation graph it does not: a
-            step takes one picture of each sensor, whatever its rate.
-        projection: how rays leave it.
-        samples: of colour, rays across and down a pixel at edges: 1 has hard edges and takes half
+        position: metres to the right, up from the floor, and ahead of the body's centre. None
+            upwards is the viewpoint's own height, or 1.5 m if it has none, at most the body's
+            height.
+        far: metres beyond which depth and range read this value; None for no limit.
+        rate: images per second in continuous time. On the navigation graph a step takes one image
+            of each sensor, whatever its rate.
+        projection: the projection of its rays.
+        samples: for colour, rays across and down a pixel at edges: 1 has hard edges and takes half
             as long, 4 is the finest.
 
     Raises:
-        SimulatorError: a value that makes no sense.
+        SimulatorError: a value is out of range.
     """
 
     modality: Modality
@@ -124,7 +124,7 @@ class Sensor:
 
     def _within(self, name: str, least: float, most: float, expected: str) -> None:
         value = getattr(self, name)
-        # Not a number is within no bounds.
+        # NaN fails every comparison.
         if not isinstance(value, (int, float)) or not least <= value <= most:
             raise self._wrong(name, expected)
 
@@ -139,7 +139,7 @@ Rig = tuple[Sensor, ...]
 
 
 class SensorInFile(BaseModel):
-    """A sensor as a file has it: angles in degrees, the rest as :class:`Sensor`."""
+    """Sensor as a file describes it: angles in degrees, the rest as :class:`Sensor`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -159,10 +159,10 @@ class SensorInFile(BaseModel):
     samples: int = 2
 
     def sensor(self) -> Sensor:
-        """The sensor it means.
+        """Return the sensor, with angles in radians.
 
         Raises:
-            SimulatorError: a value that makes no sense.
+            SimulatorError: a value is out of range.
         """
         lidar = self.modality == "lidar"
         projection = self.projection or ("lidar" if lidar else "pinhole")
@@ -184,7 +184,7 @@ _PICTURES: tuple[Modality, ...] = ("rgb", "depth", "ids")
 
 
 def _named(rig: Sequence[Sensor]) -> Rig:
-    """The rig, each sensor with a name of its own: ``rgb``, or ``rgb_0`` to ``rgb_3``."""
+    """Give each sensor of a rig a unique name: ``rgb``, or ``rgb_0`` to ``rgb_3``."""
     many = {each.modality: sum(s.modality == each.modality for s in rig) for each in rig}
     seen: dict[str, int] = {}
     named = []
@@ -243,13 +243,13 @@ _OF_VIEWS = {0: "vln-mme", 4: "vln-mme", 12: "sweep-12", 24: "sweep-24", 36: "sw
 
 
 def rig_for_views(views: int) -> str:
-    """The name of the rig that gives what :func:`navloom.sim.views.strip` needs for so many views.
+    """Return the name of the rig that :func:`navloom.sim.views.strip` needs for so many views.
 
     Args:
         views: one of :data:`navloom.sim.views.FORMS`.
 
     Raises:
-        SimulatorError: there is no such form.
+        SimulatorError: the number of views is not supported.
     """
     if views not in _OF_VIEWS:
         forms = ", ".join(map(str, _OF_VIEWS))
@@ -258,13 +258,13 @@ def rig_for_views(views: int) -> str:
 
 
 def rig_of(rig: str | Path | Rig) -> Rig:
-    """A rig by name or out of a file, or itself.
+    """Return a rig by name, from a file, or the given sensors.
 
     Args:
         rig: names joined by ``+``, the path of a ``.json``, ``.yaml`` or ``.yml`` file, or sensors.
 
     Raises:
-        SimulatorError: there is no such rig, the file is broken, two sensors have one name.
+        SimulatorError: the rig is unknown, the file is broken, or two sensors have one name.
     """
     if isinstance(rig, tuple | list):
         if not rig or not all(isinstance(each, Sensor) for each in rig):

@@ -1,13 +1,8 @@
-"""How what rays met looks: texture, light, gloss and sky, in numpy.
+"""Shading of ray hits: texture, light, gloss and sky.
 
-Colours are three rows, one a channel, as numpy is fastest with them.
-Every step is one of float32 in a fixed order, so that :mod:`navloom_worlds.rendering.shading`
-comes to the same picture.
-
-Shading in compiled code, where numba is installed (extra ``fast``); the same steps as in numpy.
-
-Every number is of single precision and every sum in the same order as in
-:mod:`navloom_worlds.rendering.shading`, so that pictures are equal.
+The steps are written twice: in numpy, with colours as three rows, one per channel, as numpy is
+fastest with them; and as a kernel that numba compiles, where it is installed (extra ``fast``).
+Every number is float32 and every sum has the same order in both, so that images are equal.
 """
 
 from __future__ import annotations
@@ -37,7 +32,7 @@ _FROM_ALL = np.float32(0.9)
 
 @lru_cache(maxsize=1)
 def compiled_kernel() -> Callable[..., None] | None:
-    """The kernel, compiled once and kept on disk by numba; None without numba."""
+    """Return the kernel, compiled once and cached on disk by numba; None without numba."""
     if find_spec("numba") is None:
         return None
     from numba import njit
@@ -142,11 +137,11 @@ def _kernel(
 
 _STEPS = 8_192
 _BRIGHTEST = 4.0
-"""Light above is as white as paper can be drawn."""
+"""Light above this is drawn white."""
 
 
 def _curve() -> NDArray[np.uint8]:
-    """Light to sRGB: straight up to a shoulder, which bends so that windows are not burnt out."""
+    """Compute the tone curve: linear up to a shoulder, so that windows are not overexposed."""
     light = np.linspace(0, 1, _STEPS) ** 2 * _BRIGHTEST
     start = 0.62
     over = np.maximum(light - start, 0) / (1 - start)
@@ -155,18 +150,18 @@ def _curve() -> NDArray[np.uint8]:
 
 
 CURVE = _curve()
-"""(steps,) uint8: what the root of light, in steps up to the root of the brightest, is drawn as."""
+"""(steps,) uint8: sRGB value by the square root of light, in steps up to the brightest."""
 TO_STEPS = np.float32((_STEPS - 1) / np.sqrt(_BRIGHTEST))
 _NO_LIGHT = np.zeros((1, 3), dtype=np.uint16)
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """All that one face adds to a pixel, in one row of ``rows``.
+    """Shading data of each face, packed into one row of ``rows``.
 
     Attributes:
-        rows: (m, 20) float32: six of the place in the light, six of that on the texture, the colour
-            (3), the density, the normal (3), and the glow.
+        rows: (m, 20) float32: light map coordinates (6), texture coordinates (6), colour (3),
+            density, normal (3), and glow.
         texture: (m,) int32.
         gloss: (m,) float32.
     """
@@ -177,7 +172,7 @@ class Table:
 
 
 def table_of(facets: Facets, light: Light | None) -> Table:
-    """Put together what shading reads of each face."""
+    """Pack the shading data of each face."""
     place = np.zeros_like(facets.place)
     place += 0 if light is None else light.place
     rows = np.column_stack(
@@ -196,16 +191,16 @@ def shaded(
     pixel: float,
     soft: bool = True,
 ) -> NDArray[np.uint8]:
-    """The colours of what rays met.
+    """Return the colours of ray hits.
 
     Args:
         facets: the faces.
         table: their rows.
-        light: on them; None is the light of a bright day from all around.
-        hits: what was met.
-        ways: (n, 3) the rays' directions.
-        pixel: how wide a pixel is at a distance of 1.
-        soft: blend textures between texels, which takes a little longer.
+        light: their light map; None for daylight from all around.
+        hits: the hits.
+        ways: (n, 3) directions of the rays.
+        pixel: width of a pixel at a distance of 1.
+        soft: interpolate textures between texels, which takes slightly longer.
 
     Returns:
         (n, 3) uint8 sRGB.
@@ -240,7 +235,7 @@ def _by(
     pixel: float,
     soft: bool,
 ) -> NDArray[np.uint8]:
-    """The same in compiled code."""
+    """Shade with the compiled kernel."""
     texels, out = facets.texels, np.empty((len(ways), 3), dtype=np.uint8)
     kernel(
         (hits.face, hits.u, hits.v, hits.distance, np.ascontiguousarray(ways)),
@@ -256,7 +251,7 @@ def _by(
 
 
 def drawn(colour: Floats) -> NDArray[np.uint8]:
-    """Light as sRGB bytes, by the curve."""
+    """Convert light to sRGB bytes by the tone curve."""
     steps = np.sqrt(np.maximum(colour, 0)) * TO_STEPS
     found: NDArray[np.uint8] = CURVE.take(np.minimum(steps, _STEPS - 1).astype(np.int32))
     return found
@@ -280,7 +275,7 @@ def _albedo(
     down = rows[:, 9] + u * rows[:, 10] + v * rows[:, 11]
     far = np.where(hits.face >= 0, hits.distance, np.float32(0))
     facing = np.abs(_dot(rows[:, 16:19], ways))
-    # Seen aslant a texture is pressed together one way only: half way between the two.
+    # An oblique view compresses a texture in one direction only: the mean of both is used.
     wide = far * rows[:, 15] * np.float32(pixel) / np.sqrt(np.maximum(facing, np.float32(0.05)))
     level = (np.maximum(wide * np.float32(1.4142), 1).view(np.int32) >> 23) - 127
     size = table.texture.take(face) * LEVELS + np.minimum(level, LEVELS - 1)
@@ -290,7 +285,7 @@ def _albedo(
 def _texture(
     texels: Texels, size: NDArray[np.int32], across: Floats, down: Floats, soft: bool
 ) -> Floats:
-    """(3, n) linear colours of textures at a size; across and down in whole textures."""
+    """Return (3, n) linear colours of textures at a mip level; coordinates in whole textures."""
     wide, high = texels.wide.take(size), texels.high.take(size)
     across, down = across * wide.astype(np.float32), down * high.astype(np.float32)
     if soft:
@@ -324,7 +319,7 @@ def _baked(light: Light, rows: Floats, hits: Hits) -> Floats:
 def _blended(
     texels: NDArray[np.uint16], index: NDArray[np.int32], wide: int, x: Floats, y: Floats
 ) -> Floats:
-    """(3, n) what lies between four texels, the first of which is given."""
+    """Interpolate (3, n) between four texels, the first of which is given."""
     one = np.float32(1)
     a, b, c, d = (
         texels.take(index + np.int32(step), axis=0, mode="clip").T.astype(np.float32, order="C")
@@ -337,11 +332,11 @@ def _blended(
 
 SIDES = np.array([0.11, 0.17, -0.07], dtype=np.float32)
 FROM_ALL = np.float32(0.9)
-"""Unbaked light: what comes from everywhere, and what more from either side."""
+"""Flat light: the part from everywhere, and the additional part from the sides."""
 
 
 def _soft(rows: Floats, ways: Floats) -> Floats:
-    """Light without rays: more from above, a little from one side; faces turned to the viewer."""
+    """Return flat light: more from above, a little from one side; faces turn to the viewer."""
     normal = rows[:, 16:19]
     toward = np.where(_dot(normal, ways) > 0, np.float32(-1), np.float32(1))
     tone = FROM_ALL + toward * _dot(normal, SIDES[None])
@@ -349,7 +344,7 @@ def _soft(rows: Floats, ways: Floats) -> Floats:
 
 
 def _glossy(colour: Floats, tone: Floats, normal: Floats, ways: Floats, gloss: Floats) -> Floats:
-    """What shines back of a room that is bright above and dim below."""
+    """Add the reflection of a room that is bright above and dim below."""
     one, half = np.float32(1), np.float32(0.5)
     length = np.sqrt(_dot(ways, ways))
     facing = _dot(normal, ways) / length
@@ -364,5 +359,5 @@ def _glossy(colour: Floats, tone: Floats, normal: Floats, ways: Floats, gloss: F
 
 
 def _dot(one: Floats, other: Floats) -> Floats:
-    """Products of rows, added from left to right, so that no library's order shows."""
+    """Return the dot products of rows, added from left to right, so that the order is fixed."""
     return np.asarray(one[:, 0] * other[:, 0] + one[:, 1] * other[:, 1] + one[:, 2] * other[:, 2])

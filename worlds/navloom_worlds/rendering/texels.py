@@ -1,4 +1,4 @@
-"""Textures and pictures as texels in one array, each at every size that distance asks for."""
+"""Mipmaps: textures and images as texels in one array, each at all mip levels."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from navloom_worlds.geometry.solids import Floats, Ints, Picture, Surface, float
 from navloom_worlds.geometry.textures import texture
 
 LEVELS = 10
-"""Sizes that a texture has at most: each half as wide and as high as the one before."""
+"""Maximum number of mip levels of a texture: each has half the width and height of the last."""
 _MOST = 1 << (LEVELS - 1)
 
 LINEAR = floats(linear(np.arange(256) / 255))
-"""How much light each of the 256 values of sRGB stands for, 0 to 1."""
+"""Linear light of each of the 256 sRGB values, 0 to 1."""
 
 
 def encoded(light: NDArray[np.floating]) -> NDArray[np.uint8]:
-    """Linear light, clipped to 0 to 1, as sRGB bytes."""
+    """Convert linear light, clipped to 0 to 1, to sRGB bytes."""
     return np.asarray(srgb_of(light) * 255 + 0.5, dtype=np.uint8)
 
 
 @dataclass(frozen=True, eq=False)
 class Texels:
-    """All textures of a mesh.
+    """Mipmaps of all textures of a mesh.
 
     Attributes:
-        pixels: (n, 3) uint8 sRGB: of each texture, of each of its sizes, row by row.
-        first: (textures * LEVELS,) int32, the first row of ``pixels`` of each size of a texture;
-            sizes smaller than one texel repeat the last.
+        pixels: (n, 3) uint8 sRGB: each texture, each of its levels, row by row.
+        first: (textures * LEVELS,) int32, the first row of ``pixels`` of each level of a texture;
+            levels smaller than one texel repeat the last.
         wide: (textures * LEVELS,) int32, texels across, a power of two.
         high: (textures * LEVELS,) int32, texels down, a power of two.
         mean: (textures, 3) float32, the mean linear light of each.
-        of_surface: (surfaces,) int32, which texture a surface has.
+        of_surface: (surfaces,) int32, the texture of each surface.
     """
 
     pixels: NDArray[np.uint8]
@@ -49,7 +49,7 @@ class Texels:
 
 
 def texels_of(surfaces: Sequence[Surface]) -> Texels:
-    """The textures that surfaces name, and the pictures on them."""
+    """Build the mipmaps of the textures and images of some surfaces."""
     known: dict[str | Picture, int] = {"": 0}
     of_surface = np.array(
         [known.setdefault(each.texture, len(known)) for each in surfaces], dtype=np.int32
@@ -86,7 +86,7 @@ def _named(name: str) -> tuple[NDArray[np.uint8], ...]:
 
 
 def _sizes(pixels: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], ...]:
-    """A picture and its halves down to one texel; averaged as light, so that none goes dark."""
+    """Return the mip levels of an image, averaged as linear light to keep the brightness."""
     high, wide = (_power(side) for side in pixels.shape[:2])
     if pixels.shape[:2] != (high, wide):
         image = Image.fromarray(np.ascontiguousarray(pixels[..., :3]))

@@ -1,7 +1,7 @@
-"""A tour through a home: a camera that walks to every region and looks about in each.
+"""Tour through a home: a camera that walks to every region and looks around in each.
 
-The way is timed: it walks, turns and looks about at speeds that people can follow. Frames are taken
-from it at any rate: one a second is what models are shown, 10 a second is a film for people.
+The tour is timed: it walks, turns and looks around at speeds that people can follow. Frames can be
+taken at any rate: models are shown one per second, a film for people has 10.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ from navloom_worlds.rendering.embedded import can_look
 from navloom_worlds.rendering.seen import eye_of
 
 WALK = 1.0
-"""Metres a second."""
+"""Metres per second."""
 TURN = math.radians(90)
-"""Radians a second while it walks on."""
+"""Radians per second while walking."""
 LOOK = math.radians(60)
-"""Radians a second while it looks about: a full turn takes 6 s."""
+"""Radians per second while looking around: a full turn takes 6 s."""
 
 
 _OPEN_M = 1.0
-"""Metres that one sees all round where one looks about."""
+"""Clear distance all around that a place to look around should have, in metres."""
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """One instant of a tour.
+    """Moment of a tour.
 
     Attributes:
-        second: since its beginning.
-        pose: where the body is and where it looks; ``viewpoint`` is the one reached last.
-        region: the region of that viewpoint, where it has one.
+        second: seconds since its start.
+        pose: pose of the body; ``viewpoint`` is the one reached last.
+        region: region of that viewpoint, if it has one.
     """
 
     second: float
@@ -55,16 +55,16 @@ class _TourLeg:
     before: Pose
     after: Pose
     turn: float
-    """From the one heading to the other, radians, clockwise positive; a full turn is 2 pi."""
+    """Rotation between the headings, radians, clockwise positive; a full turn is 2 pi."""
 
 
 @dataclass(frozen=True)
 class Tour:
-    """A timed way through a scene.
+    """Timed path through a scene.
 
     Attributes:
-        scene: where it leads.
-        left_out: regions that no way leads to from its start.
+        scene: the scene.
+        left_out: regions that are unreachable from its start.
     """
 
     scene: Scene
@@ -73,14 +73,14 @@ class Tour:
 
     @property
     def seconds(self) -> float:
-        """How long it takes."""
+        """Duration in seconds."""
         return sum(leg.seconds for leg in self._legs)
 
     def moments(self, rate: float) -> Iterator[Moment]:
-        """Its instants at a rate, the first at 0 s.
+        """Yield its moments at a rate, the first at 0 s.
 
         Args:
-            rate: a second, more than 0.
+            rate: moments per second, above 0.
         """
         begin, count = 0.0, 0
         for leg in self._legs:
@@ -98,10 +98,10 @@ class Tour:
 
 
 def plan_tour(scene: Scene) -> Tour:
-    """A tour of every region that can be reached from the largest part of the graph.
+    """Plan a tour of every region that is reachable in the largest part of the graph.
 
-    The regions are visited in the order of a short round through one viewpoint of each; on the way
-    it passes along the graph's edges, and in each it turns about once.
+    The regions are visited in the order of a short path through one viewpoint of each. The tour
+    follows the graph's edges, and turns around once in each region.
 
     Raises:
         SimulatorError: the scene has no navigation graph.
@@ -118,10 +118,10 @@ def plan_tour(scene: Scene) -> Tour:
 
 
 def _stops(scene: Scene, part: set[str]) -> list[str]:
-    """A viewpoint of each region; all where none has one.
+    """Choose a viewpoint of each region; all viewpoints if none has a region.
 
-    The one that is nearest to all others of it, of those from which one sees a room all round, not
-    a wall close by.
+    The choice has the smallest total distance to the region's others, among those with a view of
+    the room rather than of a nearby wall.
     """
     groups: dict[str, list[str]] = {}
     for each in scene.viewpoints:
@@ -132,7 +132,7 @@ def _stops(scene: Scene, part: set[str]) -> list[str]:
     table, looks = metre_table(scene, "3d"), can_look(scene)
 
     def close(one: str) -> float:
-        """Metres that one sees too little; to a decimetre, of which more is nothing."""
+        """Return the clear distance that is missing, in metres, rounded to a decimetre."""
         near = _clear(scene, scene.viewpoint_by_id[one]) if looks else _OPEN_M
         return round(max(0.0, _OPEN_M - near), 1)
 
@@ -143,7 +143,7 @@ def _stops(scene: Scene, part: set[str]) -> list[str]:
 
 
 def _clear(scene: Scene, viewpoint: Viewpoint) -> float:
-    """Metres at eye height that are free in four of five directions."""
+    """Return the distance at eye height that is free in four of five directions, in metres."""
     turn = np.linspace(0, 2 * math.pi, 60, endpoint=False)
     ways = np.stack([np.sin(turn), np.zeros_like(turn), -np.cos(turn)], axis=1)
     eye = np.asarray(eye_of(viewpoint), dtype=np.float32)
@@ -152,7 +152,7 @@ def _clear(scene: Scene, viewpoint: Viewpoint) -> float:
 
 
 def _order(scene: Scene, stops: Sequence[str]) -> list[str]:
-    """The stops in the order of a short way; always the nearest next, then uncrossed (2-opt)."""
+    """Order the stops into a short path: nearest neighbour first, then 2-opt."""
     table = metre_table(scene, "3d")
     left, order = list(stops[1:]), [stops[0]]
     while left:
