@@ -1,1 +1,1 @@
-"""Changed copies of homes: single edits, and the cheapest ones that let a body pass."""
+"""Modified copies of homes: single edits, and the cheapest edits that let a body pass."""

@@ -1,7 +1,7 @@
-"""Which things to take away so that a body gets through a home, at the least price.
+"""Items to remove so that a body can pass through a home, at the lowest cost.
 
-On the field of the home without any thing, to come to a place where a thing would stand costs what
-taking it away costs: the cheapest way names the things.
+A shortest path is searched on the body's field in the home without items. Entering the place of an
+item costs as much as its removal, so the cheapest path determines the items.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from navloom_worlds.mend.route_drive import legs_of, spot
 from navloom_worlds.motion.body_field import BodyField, body_field
 
 _METRE = 0.5
-"""What a metre costs: a longer way is gone before a thing is carried."""
+"""Cost per metre: a detour is preferred to the removal of an item."""
 _BESIDE = 0.05
-"""Metres that a thing keeps free besides, for cells are 5 cm wide."""
+"""Additional clearance around an item in metres, since cells are 5 cm wide."""
 _LOW = 0.05
 
 
 def cut_off(bare: Scene, body: Embodiment, path: Sequence[str]) -> list[tuple[str, str]] | None:
-    """The steps of a path over regions that a body cannot take though no thing is there.
+    """Return the steps of a path of regions that stay impassable for a body without any items.
 
     Args:
-        bare: a home without things.
-        body: whose.
+        bare: a home without items.
+        body: the embodiment.
         path: ids of regions.
 
     Returns:
-        None where it fits nowhere in a region.
+        None if the body fits nowhere in one of the regions.
     """
     field = body_field(bare, body)
     found = []
@@ -63,18 +63,18 @@ def blockers(
     costs: Costs,
     tried: int,
 ) -> tuple[str, ...]:
-    """The things on the way for which least is paid.
+    """Return the items on the path whose removal costs least.
 
     Args:
         scene: a home through which the body does not get.
-        bare: the same without things.
-        body: whose.
-        ends: where it goes from and to.
-        costs: prices of things.
-        tried: how often it was driven in vain: more room is left beside it each time.
+        bare: the same without items.
+        body: the embodiment.
+        ends: start and goal positions.
+        costs: costs of changes.
+        tried: number of failed drives; each one increases the clearance.
 
     Returns:
-        Ids; () where nothing is in the way, or taking things away does not help.
+        Ids; () if no item blocks the path, or removing items does not help.
     """
     field = body_field(bare, body)
     spots = [end and field.nearest(end) for end in ends]
@@ -101,7 +101,7 @@ def blockers(
 
 
 def _in_way(scene: Scene, item: Item, body: Embodiment) -> bool:
-    """Whether a thing stands on the floor, or hangs, at the height of a body."""
+    """Check whether an item is at a body's height and stands or hangs by itself."""
     if item.size is None or item.on is not None or item.region is None:
         return False
     floor = scene.region_by_id[item.region].center[1]
@@ -112,11 +112,11 @@ def _in_way(scene: Scene, item: Item, body: Embodiment) -> bool:
 def _inside(
     field: BodyField, things: Sequence[Item], reach: float, body: Embodiment
 ) -> NDArray[np.bool_]:
-    """(places, things): whether a body at a place would meet a thing."""
+    """Return whether a body at a position would collide with an item, (positions, items)."""
     x, z, height = field.found.x, field.found.z, field.found.height
     found = np.zeros((len(field), len(things)), dtype=bool)
     for k, item in enumerate(things):
-        assert item.size is not None  # noqa: S101 - what has no size is no thing in the way
+        assert item.size is not None  # noqa: S101 - an item without a size is no obstacle
         box = Box(center=item.position, size=item.size, yaw=item.yaw)
         area = Polygon(box.corners()).buffer(reach)
         left, near, right, far = area.bounds
@@ -133,7 +133,7 @@ def _inside(
 
 
 def _graph(field: BodyField, inside: NDArray[np.bool_], prices: NDArray[np.float64]) -> csr_array:
-    """Places and what it costs to come to each from those beside it."""
+    """Return the positions as a graph, weighted by the cost of entering each from a neighbour."""
     beside = field.places.beside
     rows, sides = np.nonzero(beside >= 0)
     columns = beside[rows, sides]

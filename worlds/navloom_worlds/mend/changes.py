@@ -1,9 +1,8 @@
-"""Changes of a home, each with its price and words, and homes to which they were made.
+"""Changes of a home, each with its cost and description, and their application to a scene.
 
-What changes of a home cost: a table of prices, yours or ours.
-
-Ours are rough prices of a craftsman in euros, to be told apart by their order of magnitude: to open
-a door is next to nothing, a lift is a car. Whoever knows better gives a JSON file.
+The costs are a table, the user's or the default one. The default costs are rough craftsman prices
+in euros; only their order of magnitude matters: opening a door costs almost nothing, a lift as much
+as a car. A JSON file replaces them.
 """
 
 from __future__ import annotations
@@ -37,30 +36,30 @@ _Price = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
 
 
 class Costs(BaseModel):
-    """A price of each kind of change; a key that is left out keeps ours."""
+    """Cost of each kind of change; a key that is left out keeps its default."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     open: _Price = 5.0
     """Leave a closed door open, or unlock one."""
     remove: _Price = 15.0
-    """Take a thing away, with what stands on it."""
+    """Remove an item, with everything on it."""
     remove_kilogram: _Price = 0.5
-    """And for each kilogram of it."""
+    """Additional cost per kilogram of the item."""
     remove_fixed: _Price = 600.0
-    """And where it is fitted: sinks, kitchens, toilets, stoves."""
+    """Additional cost of a fitted item: sinks, kitchens, toilets, stoves."""
     slide: _Price = 400.0
-    """Hang a sliding door in place of one that swings."""
+    """Replace a swinging door by a sliding one."""
     level: _Price = 80.0
-    """Take a sill away."""
+    """Remove a sill."""
     ramp: _Price = 200.0
     """Lay a ramp over a step."""
     ramp_metre: _Price = 2_000.0
-    """And for each metre that it rises."""
+    """Additional cost per metre of rise."""
     widen: _Price = 900.0
     """Widen a doorway, with a new door."""
     widen_metre: _Price = 2_000.0
-    """And for each metre that it grows."""
+    """Additional cost per metre of added width."""
     lift: _Price = 15_000.0
     """Build a platform lift through a floor."""
 
@@ -69,10 +68,10 @@ _FILE = TypeAdapter(Costs)
 
 
 def load_costs(path: Path | None) -> Costs:
-    """The prices of a JSON file, such as ``{"widen": 700}``; ours where there is none.
+    """Load the costs from a JSON file, such as ``{"widen": 700}``; the defaults without a file.
 
     Raises:
-        SceneError: the file is missing or broken, or has a key that is no price.
+        SceneError: the file is missing or broken, or has an unknown key.
     """
     if path is None:
         return Costs()
@@ -82,7 +81,7 @@ def load_costs(path: Path | None) -> Costs:
 
 ChangeKind = Literal["open", "remove", "slide", "level", "ramp", "widen", "lift"]
 KINDS: tuple[ChangeKind, ...] = ("open", "remove", "slide", "level", "widen", "ramp", "lift")
-"""Every kind, in the order in which changes are made."""
+"""Every kind, in the order in which changes are applied."""
 _FIXED = re.compile(
     r"\b(?:toilet|bidet|sink|basin|washbasin|bathtub|shower|shower cabin|wash cabinet|counter"
     r"|countertop|kitchen (?:cabinet|island)|lower cabinet|oven|stove|stovetop|dishwasher|boiler"
@@ -92,17 +91,17 @@ _FIXED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One change.
+    """One change of a home.
 
     Attributes:
-        kind: of change.
-        cost: its price.
-        words: what is done, for people.
-        link: the number of the link that it is made to; None of things and lifts.
-        item: the id of the thing that is taken away.
-        width: clear metres that a doorway gets.
-        ends: the regions of a lift, the lower first.
-        at: where a lift is, (x, z).
+        kind: kind of change.
+        cost: its cost.
+        words: description for people.
+        link: index of the changed link; None for items and lifts.
+        item: id of the removed item.
+        width: new clear width of a doorway in metres.
+        ends: regions of a lift, the lower first.
+        at: position of a lift, (x, z).
     """
 
     kind: ChangeKind
@@ -116,24 +115,24 @@ class Change:
 
     @property
     def what(self) -> tuple[object, ...]:
-        """What it is done to: two changes of one kind to the same are one."""
+        """Identity: kind and target; two changes of one kind to the same target are equal."""
         return (self.kind, self.link, self.item, self.ends)
 
     def record(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return the change as JSON."""
         said = {"kind": self.kind, "cost": round(self.cost, 2), "what": self.words}
         more = {"item": self.item, "width": self.width, "at": self.at}
         return said | {key: value for key, value in more.items() if value is not None}
 
 
 def opening(scene: Scene, link: int, costs: Costs) -> Change:
-    """Leave a door open."""
+    """Create the change that leaves a door open."""
     verb = "unlock the door" if scene.links[link].door == "locked" else "leave the door open"
     return Change("open", costs.open, f"{verb} {_between(scene, link)}", link)
 
 
 def removing(scene: Scene, item: str, costs: Costs) -> Change:
-    """Take a thing away."""
+    """Create the change that removes an item."""
     thing = scene.item_by_id[item]
     price = costs.remove + costs.remove_kilogram * (thing.mass or 0.0)
     if _FIXED.search(thing.name.casefold()) is not None:
@@ -144,22 +143,22 @@ def removing(scene: Scene, item: str, costs: Costs) -> Change:
 
 
 def sliding(scene: Scene, link: int, costs: Costs) -> Change:
-    """Hang a sliding door."""
+    """Create the change that replaces a door by a sliding door."""
     return Change("slide", costs.slide, f"hang a sliding door {_between(scene, link)}", link)
 
 
 def levelling(scene: Scene, link: int, costs: Costs) -> Change:
-    """Take a sill away."""
+    """Create the change that removes a sill."""
     high = scene.links[link].threshold or 0.0
     words = f"take away the sill of {high * 100:.1f} cm {_between(scene, link)}"
     return Change("level", costs.level, words, link)
 
 
 def ramping(scene: Scene, link: int, costs: Costs) -> Change:
-    """Lay a ramp over a step.
+    """Create the change that lays a ramp over a step.
 
     Raises:
-        SceneError: there is no room.
+        SceneError: there is no space.
     """
     ramp = ramp_over(scene, scene.links[link])
     words = f"lay a ramp of 1:{ramp.slope} over the step of {ramp.rise * 100:.0f} cm"
@@ -168,7 +167,7 @@ def ramping(scene: Scene, link: int, costs: Costs) -> Change:
 
 
 def widening(scene: Scene, link: int, width: float, costs: Costs) -> Change:
-    """Make a doorway wider."""
+    """Create the change that widens a doorway."""
     now = scene.links[link].width or 0.0
     words = f"widen the way {_between(scene, link)} from {now:.2f} to {width:.2f} m"
     price = costs.widen + costs.widen_metre * max(0.0, width - now)
@@ -176,7 +175,7 @@ def widening(scene: Scene, link: int, width: float, costs: Costs) -> Change:
 
 
 def lifting(ends: tuple[str, str], at: Point2, costs: Costs) -> Change:
-    """Build a lift."""
+    """Create the change that builds a lift."""
     words = f"build a lift of {LIFT[0]:.1f} by {LIFT[1]:.1f} m from {ends[0]} up to {ends[1]}"
     return Change("lift", costs.lift, words, ends=ends, at=at)
 
@@ -191,7 +190,7 @@ def _between(scene: Scene, link: int) -> str:
 
 
 def merged(changes: Sequence[Change]) -> tuple[Change, ...]:
-    """Changes each once, in the order in which they are made; of widenings the widest."""
+    """Return each change once, in the order of application; of several widenings the widest."""
     best: dict[tuple[object, ...], Change] = {}
     for each in changes:
         known = best.get(each.what)
@@ -202,22 +201,22 @@ def merged(changes: Sequence[Change]) -> tuple[Change, ...]:
 
 
 def price(changes: Sequence[Change]) -> float:
-    """What changes cost together."""
+    """Return the total cost of changes."""
     return math.fsum(each.cost for each in changes)
 
 
 def rebuilt(scene: Scene, changes: Sequence[Change]) -> Scene:
-    """A scene with changes made, without viewpoints anew: what bodies drive through.
+    """Apply changes to a scene without recomputing viewpoints; for driving bodies.
 
     Raises:
-        SceneError: one cannot be made.
+        SceneError: a change cannot be applied.
     """
     return reduce(_made, merged(changes), scene)
 
 
 def _made(scene: Scene, change: Change) -> Scene:
     if change.item is not None:
-        # What stood on another thing may be gone with it.
+        # The item may have been removed with its holder.
         there = change.item in scene.item_by_id
         return without_thing(scene, scene.item_by_id[change.item]) if there else scene
     if change.ends is not None and change.at is not None:
@@ -237,10 +236,10 @@ def _made(scene: Scene, change: Change) -> Scene:
 
 
 def mended_copy(scene: Scene, changes: Sequence[Change], name: str) -> Scene:
-    """A changed copy with its viewpoints and edges, under a name of its own.
+    """Apply changes and recompute viewpoints and edges, as a copy with its own id.
 
     Raises:
-        SceneError: a change cannot be made, or a person could not walk through all of it.
+        SceneError: a change cannot be applied, or parts of the home become unreachable.
     """
     made = with_ways(scene, rebuilt(scene, changes))
     told = "; ".join(each.words for each in merged(changes))

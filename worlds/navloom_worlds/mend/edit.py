@@ -1,8 +1,8 @@
-"""Changed copies of scenes: a door closed or widened, a sill gone, a thing moved or taken away.
+"""Edited copies of scenes: doors closed or widened, sills removed, items moved or removed.
 
-What is written is still true: what stands on a moved thing goes with it, a relation of which one
-end moved is dropped, and where a person can no longer walk straight there is no edge. A closed door
-stays walkable, for whoever can open doors: the link says that it is closed.
+The copy stays consistent: objects on a moved item move with it, a relation of which one end moved
+is dropped, and edges that are blocked are removed. A closed door stays walkable, for bodies that
+can open doors: the link records that it is closed.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from navloom_worlds.homes.freespace import FLAT, HEAD, PERSON, place_viewpoints
 from navloom_worlds.mend.rebuild import ramped, widened, without_sill
 
 _STEP = 0.05
-"""Metres between the places that are tried."""
+"""Spacing in metres of the positions that are tried."""
 _DOORSTEP = 0.9
-"""Metres before a doorway that are left free."""
+"""Metres in front of a doorway that stay free."""
 _MOST_TRIED = 20
 _MOST_NAMED = 8
 _WIDEST = 20.0
@@ -44,23 +44,23 @@ def edit(
     ramp: Sequence[str] = (),
     move: Sequence[str] = (),
 ) -> Scene:
-    """A changed copy; doors first, then what is removed, built and moved, each in turn.
+    """Make an edited copy: doors first, then removals, building work and moves, each in turn.
 
     Args:
         scene: any scene.
-        name: the copy's id; its source is ``scene``, since it is no longer what its source has.
+        name: the copy's id; its source is ``scene``, since it differs from the original.
         close: doors, as ``A<->B`` with two regions, or as the number of a door (:func:`doors`).
         open_: the same.
-        ajar: the same; to be left a hand's breadth open.
-        remove: things, by id or by a name that one thing alone has, and all that stands on them.
-        widen: ``A<->B@METRES``, ways through walls and how wide they are to be.
-        level: ways whose sill is taken away.
-        ramp: ways over whose step a ramp is laid.
-        move: ``THING@PLACE``, a place being a region's floor, or another thing to stand on.
+        ajar: the same; the door is left a hand's breadth open.
+        remove: items, by id or by a unique name, with everything on them.
+        widen: ``A<->B@METRES``, doorways and their new widths.
+        level: doorways whose sill is removed.
+        ramp: doorways that get a ramp over their step.
+        move: ``THING@PLACE``, where a place is a region's floor, or another item to stand on.
 
     Raises:
-        SceneError: what is not there, what has no door, what does not fit, and what would leave a
-            person no way.
+        SceneError: a name is unknown, there is no door, something does not fit, or a person could
+            no longer reach all of the home.
     """
     changed, told = scene, []
     for words, state, verb in [
@@ -93,7 +93,7 @@ def edit(
 
 
 def copied(scene: Scene, changed: Scene, name: str, words: str, told: str) -> Scene:
-    """A changed scene as a copy under a name of its own, whose last note says what was done."""
+    """Give an edited scene its own id, and a last note that lists the edits."""
     fields = {f: getattr(changed, f) for f in Scene.model_fields}
     notes = (*scene.notes, f"{words}: {told or 'nothing changed'}.")
     return Scene(**{**fields, "id": name, "source": "scene", "notes": notes})
@@ -118,7 +118,7 @@ def _level(scene: Scene, words: str) -> Scene:
 
 
 def doors(scene: Scene) -> list[str]:
-    """The doors of a scene as one may name them: ``"1: Hall_1<->Kitchen_2, open"``."""
+    """Return the doors of a scene as a user may name them: ``"1: Hall_1<->Kitchen_2, open"``."""
     return [
         f"{number}: {link.a}<->{link.b}, {link.door or 'state not known'}"
         for number, link in enumerate(_doors(scene), start=1)
@@ -153,7 +153,7 @@ def _door(scene: Scene, words: str) -> Link:
 
 
 def _way(scene: Scene, words: str) -> Link:
-    """A door, or an opening without one."""
+    """Return a door, or an opening without one."""
     a, arrow, b = (part.strip() for part in words.partition("<->"))
     if arrow and a in scene.region_by_id and b in scene.region_by_id:
         found = [each for each in scene.links if {each.a, each.b} == {a, b}]
@@ -189,7 +189,7 @@ def _item(scene: Scene, words: str) -> Item:
 
 
 def _with_all_on(scene: Scene, item: Item) -> set[str]:
-    """The ids of a thing, of what stands on it or is in it, and so on."""
+    """Return the ids of an item and of everything on or in it, recursively."""
     held: nx.DiGraph[str] = nx.DiGraph((i.on, i.id) for i in scene.items if i.on is not None)
     held.add_edges_from((r.b, r.a) for r in scene.relations if r.kind == "in")
     held.add_node(item.id)
@@ -197,7 +197,7 @@ def _with_all_on(scene: Scene, item: Item) -> set[str]:
 
 
 def without_thing(scene: Scene, item: Item) -> Scene:
-    """A scene without a thing and what stands on it; its ways are as they were."""
+    """Remove an item and everything on it, without recomputing the graph."""
     gone = _with_all_on(scene, item)
     return scene.replace(
         items=tuple(each for each in scene.items if each.id not in gone),
@@ -227,7 +227,7 @@ def _moved(scene: Scene, words: str) -> Scene:
 
 
 def _put(scene: Scene, item: Item, group: set[str], region: Region, support: Item | None) -> Scene:
-    """The scene with a thing, and what it carries, on a region's floor or on another thing."""
+    """Place an item, with everything on it, on a region's floor or on another item."""
     others = [each for each in scene.items if each.id not in group]
     where = f"{item.name} {item.id}: there is no place for it "
     where += f"on {support.name} {support.id}" if support else f"on the floor of {region.id}"
@@ -261,7 +261,7 @@ def _put(scene: Scene, item: Item, group: set[str], region: Region, support: Ite
 def _places(
     scene: Scene, item: Item, others: Sequence[Item], region: Region, support: Item | None
 ) -> Iterator[tuple[float, float, float]]:
-    """Where the middle of a thing may be, the best first: clear of ways, then near the middle."""
+    """Yield positions for an item, the best first: clear of paths, then near the centre."""
     middle = region.center if support is None else support.position
     ground = region.center[1] if support is None else _surface(support, others)
     box = None if support is None else _box(support)
@@ -294,25 +294,25 @@ def _places(
     ways = shapely.STRtree(_ways(scene, region) if support is None else [])
     met = ways.query(np.atleast_1d(feet[fine]), predicate="intersects")[0]
     order = np.lexsort((fine, far_off, np.bincount(met, minlength=len(fine))))
-    # Neighbours stand in the same ways, so not each of them is tried.
+    # Neighbouring positions block the same paths, so only every third is tried.
     for best in order[: 3 * _MOST_TRIED : 3]:
         x, z = spots[fine[best]]
         yield round(float(x), 3), round(ground + item.size[1] / 2, 4), round(float(z), 3)
 
 
 def _lattice(low: float, high: float, middle: float) -> list[float]:
-    """Places along one axis, one of them the middle."""
+    """Return positions along one axis, one of them the centre."""
     first = int((low - middle) / _STEP)
     return [round(middle + i * _STEP, 3) for i in range(first, int((high - middle) / _STEP) + 1)]
 
 
 def _surface(support: Item, others: Sequence[Item]) -> float:
-    """How high a thing's surface is: what stands on it shows it, else its kind, else its top."""
+    """Return the height of an item's surface: by the objects on it, else its kind, else its top."""
     shown = [box.bottom for each in others if each.on == support.id and (box := _box(each))]
     box = _box(support)
     if box is None:
         return support.position[1]
-    # What has a shape was made here, and its kind is in the catalogue: a sofa's seat is no top.
+    # An item with a shape is generated, so the catalogue has its kind: a sofa's seat is no top.
     kind = catalogue().entries.get(support.name) if support.shape else None
     share = kind.top.at if kind is not None and kind.top is not None else 1.0
     return min(shown, default=round(box.bottom + share * box.size[1], 3))
@@ -323,7 +323,7 @@ def _box(item: Item) -> Box | None:
 
 
 def _kept_free(scene: Scene, region: Region) -> Iterator[Polygon]:
-    """The floor that nothing may stand on: before doorways, under swings, on stairs."""
+    """Yield the floor that must stay free: in front of doorways, under door swings, on stairs."""
     for link in scene.links:
         if region.id in (link.a, link.b) and link.jambs is not None:
             yield LineString(link.jambs).buffer(_DOORSTEP, cap_style="flat")
@@ -335,14 +335,14 @@ def _kept_free(scene: Scene, region: Region) -> Iterator[Polygon]:
 
 
 def _ways(scene: Scene, region: Region) -> list[Polygon]:
-    """What people walk over in a region: its viewpoints and edges, a body wide."""
+    """Return the floor that people walk on in a region: viewpoints and edges, a body wide."""
     at = {v.id: (v.position[0], v.position[2]) for v in scene.viewpoints if v.region == region.id}
     lines = [LineString([at[e.a], at[e.b]]) for e in scene.edges if e.a in at and e.b in at]
     return [shape.buffer(BODY) for shape in (*lines, *map(Point, at.values()))]
 
 
 def with_ways(before: Scene, changed: Scene) -> Scene:
-    """A changed scene with its ways: made anew where geometry is known, else looked through."""
+    """Recompute the graph of an edited scene; without exact geometry, remove what is blocked."""
     if _standing(before) == _standing(changed) and (before.walls, before.stairs) == (
         changed.walls,
         changed.stairs,
@@ -366,10 +366,10 @@ def _standing(scene: Scene) -> list[tuple[str, Box]]:
 
 
 def _without_blocked(scene: Scene, new: Set[tuple[str, Box]]) -> Scene:
-    """The scene without viewpoints and edges that a new thing stands in the way of.
+    """Return the scene without viewpoints and edges that a new item blocks.
 
     Raises:
-        SceneError: a region would fall apart.
+        SceneError: the graph would be disconnected.
     """
     blocks: dict[str | None, list[Polygon]] = {}
     for region, box in new:

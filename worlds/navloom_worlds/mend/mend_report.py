@@ -1,6 +1,6 @@
-"""Mends of a home as a report: what was changed, what it costs, before and after on the plan.
+"""Report of a home's mends: the changes, their cost, and plans before and after.
 
-A mend on the plan: the home before and after, side by side, and each changed place close up.
+A plan shows the home before and after, side by side, and a close-up of each changed place.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ from navloom_worlds.mend.route_drive import Drive
 from navloom_worlds.mend.search import Mend
 
 _WIDE, _HIGH, _BETWEEN = 504.0, 475.0, 14.0
-"""Points of one plan, and between two."""
+"""Size of one plan and gap between two, in points."""
 _MOST = 4
-"""Places that are shown; a mend of more has its dearest shown."""
+"""Maximum number of close-ups; the most expensive changes are shown."""
 _HALF = 1.25
 """Metres to each side of a place."""
 _BESIDE = 0.4
 _INK, _WAY = "#d6303a", "#1f5fbf"
 _SIDE, _GAP, _SAID, _LINE = 112.0, 9.0, 25.0, 8.5
-"""Points: of a picture, beside it, of the words over it, and of a line of these."""
+"""Points: side of a close-up, gap beside it, height of its caption, and of a line of it."""
 
 
 @dataclass(frozen=True)
 class MendSite:
-    """Where something is changed.
+    """Place of one or more changes.
 
     Attributes:
-        numbers: of the changes, from 1 on.
-        changes: what is done there.
-        floor: its floor's id.
-        x: its middle; z likewise.
-        z: see x.
-        half: metres to each side that are worth a look.
+        numbers: numbers of the changes, from 1.
+        changes: the changes made there.
+        floor: id of its floor.
+        x: x of its centre.
+        z: z of its centre.
+        half: half the side of its close-up, in metres.
     """
 
     numbers: tuple[int, ...]
@@ -61,19 +61,19 @@ class MendSite:
 
     @property
     def label(self) -> str:
-        """Its numbers as they are written."""
+        """Its numbers as text."""
         return ", ".join(map(str, self.numbers))
 
 
 def draw_mend(scene: Scene, found: Mend) -> Sheet:
-    """Draw a home before and after a mend, with how the body drove in each, and what is changed.
+    """Draw a home before and after a mend, with the body's drives and the changes.
 
     Args:
-        scene: the home as it is.
+        scene: the original home.
         found: a mend of it.
 
     Raises:
-        SceneError: a change cannot be made.
+        SceneError: a change cannot be applied.
     """
     after = rebuilt(scene, found.changes)
     floors = sorted({scene.region_by_id[each].floor for each in (*found.path, found.start)})
@@ -141,7 +141,7 @@ def _ends(scene: Scene, found: Mend, drive: Drive | None) -> Iterator[Mark]:
 
 
 def places_of(scene: Scene, changes: Sequence[Change]) -> list[MendSite]:
-    """The places of changes, those that are made to one link as one; a lift has two."""
+    """Return the places of changes, one for all changes of a link; a lift has two."""
     found: dict[tuple[int, float, float], MendSite] = {}
     for number, change in enumerate(changes, start=1):
         for floor, x, z, half in _where(scene, change):
@@ -171,7 +171,7 @@ def _where(scene: Scene, change: Change) -> Iterator[tuple[int, float, float, fl
 def _close_up(
     sheet: Sheet, rect: Rect, first: Scene, home: Scene, place: MendSite, drive: Drive | None
 ) -> None:
-    """A place of a home, the changed things and doorways in red; ``first`` is as it was before."""
+    """Draw a close-up, changed items and doorways in red; ``first`` is the original home."""
     pen = Pen(2 * place.half / rect[2])
     (data,) = plan_data(home, floors=[place.floor]).floors
     nodes = list(building(data, pen))
@@ -196,19 +196,19 @@ def _close_up(
 
 
 def _measured(link: Link, pen: Pen) -> Iterator[Node]:
-    """A line from jamb to jamb with its length."""
+    """Draw a line from jamb to jamb with its length."""
     if link.jambs is None or link.width is None:
         return
     a, b = ((x, -z) for x, z in link.jambs)
     heads = arrow_head((a, b), pen), arrow_head((b, a), pen)
     yield pen.draw([(a, b), *heads], Ink(_INK, 1.0))
-    # Beside the line, on the side that is farther from a doorway's horizontal.
+    # The text is beside the line, to the right and above its midpoint.
     at = (a[0] + b[0]) / 2 + 20 * pen.point, (a[1] + b[1]) / 2 + 11 * pen.point
     yield pen.words(Setting(f"{link.width * 100:.0f} cm", 7.5, False), at, _INK)
 
 
 def _said(scene: Scene, change: Change) -> tuple[str, str]:
-    """A change in a word before and a word after."""
+    """Describe a change by a phrase for before and one for after."""
     if change.item is not None:
         return change.item, "taken away"
     if change.ends is not None:
@@ -231,15 +231,15 @@ _MOST_DRAWN = 40
 
 
 def write_mends(scene: Scene, found: Sequence[Mend], folder: Path) -> list[str]:
-    """Write ``report.md``, ``report.json``, ``mends.json``, and of each mend a plan and a copy.
+    """Write ``report.md``, ``report.json``, ``mends.json``, and for each mend a plan and a copy.
 
     Args:
-        scene: the home as it is.
+        scene: the original home.
         found: mends of it.
-        folder: is made where there is none.
+        folder: the output folder, created if missing.
 
     Returns:
-        Lines that a person should read.
+        Messages for the user.
 
     Raises:
         RunError: a file cannot be written.
@@ -283,7 +283,7 @@ def _proven(found: Sequence[Mend]) -> list[Mend]:
 
 
 def mends_table(found: Sequence[Mend]) -> Table:
-    """A line a pair: what is done, what it costs."""
+    """Return a table with a row per pair of rooms: the changes and their cost."""
     rows = []
     for each in found:
         if each.before.arrived:

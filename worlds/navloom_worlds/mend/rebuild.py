@@ -1,8 +1,8 @@
-"""Changed copies of scenes whose building is another: doorways widened, sills gone, ramps, lifts.
+"""Structural edits of scenes: wider doorways, removed sills, ramps and lifts.
 
-Walls are cut and lintels grow with a doorway, its leaf is as wide; a ramp is built as homes' own
-are, on the lower side of a step; a lift is a platform that goes through a floor. Viewpoints and
-edges are not made anew here (:func:`navloom_worlds.mend.edit.with_ways` does).
+With a doorway its walls, lintel and leaf are changed. A ramp is built like those of generated
+homes, on the lower side of a step. A lift is a platform through a floor. Viewpoints and edges are
+not recomputed here (:func:`navloom_worlds.mend.edit.with_ways` does that).
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from navloom.scenes.scene import Box, Item, Link, Point2, Scene, Stairs, Wall
 from navloom_worlds.geometry.wall_holes import footprint
 
 SLOPES = (12, 10, 8)
-"""Metres of ramp a metre of rise, the gentlest that fits; 12 is what public buildings have."""
+"""Metres of ramp per metre of rise, the gentlest first; 12 is usual in public buildings."""
 LIFT = (1.1, 1.4)
-"""Metres: a platform for a wheelchair (ISO 9386-1 has at least 0.9 by 1.25)."""
+"""Metres: a platform for a wheelchair (ISO 9386-1 requires at least 0.9 by 1.25)."""
 _ON_LINE = 0.03
 _STUB = 0.03
-"""Metres of wall that are left at least between a doorway and a corner."""
+"""Minimum length of wall between a doorway and a corner in metres."""
 _WIDEST_HINGED = 1.25
 _SLICE = 0.012
-"""Ramps are told in slices no higher than this: what rolls gets over each."""
+"""Maximum height of a ramp's slices in metres: wheels get over each."""
 _WIDEST_RAMP = 1.4
 _STOREY = 1.9
 
 
 @dataclass(frozen=True)
 class _DoorwayLine:
-    """The line of a doorway on the ground: its middle, along it, and half its width."""
+    """Line of a doorway on the ground: its midpoint, direction, and half its width."""
 
     x: float
     z: float
@@ -50,37 +50,37 @@ class _DoorwayLine:
         return cls((x0 + x1) / 2, (z0 + z1) / 2, (x1 - x0) / wide, (z1 - z0) / wide, wide / 2)
 
     def along(self, point: Point2) -> float:
-        """Metres from the middle along the line."""
+        """Return the signed distance from the midpoint along the line, in metres."""
         return (point[0] - self.x) * self.u + (point[1] - self.z) * self.w
 
     def aside(self, point: Point2) -> float:
-        """Metres from the line, to its side."""
+        """Return the signed distance from the line, in metres."""
         return (point[1] - self.z) * self.u - (point[0] - self.x) * self.w
 
     def off(self, point: Point2) -> float:
-        """Metres to the line."""
+        """Return the distance from the line in metres."""
         return abs(self.aside(point))
 
     def at(self, along: float, aside: float = 0.0) -> Point2:
-        """A point by metres along the line and to its side."""
+        """Return the point at these distances along the line and to its side."""
         return (
             round(self.x + along * self.u - aside * self.w, 4),
             round(self.z + along * self.w + aside * self.u, 4),
         )
 
     def rect(self, along: tuple[float, float], aside: tuple[float, float]) -> Polygon:
-        """A rectangle by the same metres."""
+        """Return the rectangle of two such ranges."""
         (a, b), (c, d) = along, aside
         return Polygon([self.at(a, c), self.at(b, c), self.at(b, d), self.at(a, d)])
 
 
 def widened(scene: Scene, link: Link, width: float) -> Scene:
-    """A copy with a doorway so wide.
+    """Return a copy with a wider doorway.
 
     Args:
-        scene: whose walls are known.
+        scene: a scene with walls.
         link: one of its links, with jambs.
-        width: clear metres; it grows to both sides, or to one where a corner or a window is near.
+        width: clear metres; it grows to both sides, or to one if a corner or a window is near.
 
     Raises:
         SceneError: it has no jambs, or its wall is too short.
@@ -125,12 +125,12 @@ def widened(scene: Scene, link: Link, width: float) -> Scene:
 
 
 def with_link(scene: Scene, link: Link, changed: Link) -> tuple[Link, ...]:
-    """A scene's links with one in another's place."""
+    """Return a scene's links with one replaced."""
     return tuple(changed if each is link else each for each in scene.links)
 
 
 def widest(scene: Scene, link: Link) -> float:
-    """How wide a doorway could be made, in metres; 0 where nobody says where it is."""
+    """Return the maximum width of a doorway in its wall, in metres; 0 if it has no jambs."""
     if link.jambs is None:
         return 0.0
     line = _DoorwayLine.of(link.jambs)
@@ -143,7 +143,7 @@ def _level(scene: Scene, link: Link) -> float:
 
 
 def _of_line(scene: Scene, link: Link, line: _DoorwayLine) -> Iterator[Wall]:
-    """The pieces of a doorway's wall, on its storey."""
+    """Yield the wall pieces of a doorway's line, on its storey."""
     low = _level(scene, link)
     for wall in scene.walls:
         level = wall.bottom < low + _STOREY + 0.8 and wall.bottom + wall.height > low - 0.05
@@ -154,7 +154,7 @@ def _of_line(scene: Scene, link: Link, line: _DoorwayLine) -> Iterator[Wall]:
 def _spare(
     scene: Scene, link: Link, line: _DoorwayLine, here: Sequence[Wall], side: float
 ) -> float:
-    """Metres by which a doorway can grow to a side: to a corner, another hole, or a wall's end."""
+    """Return how far a doorway can grow to a side: to a corner, an opening, or the wall's end."""
     low = _level(scene, link)
     whole = [
         sorted((side * line.along(w.a), side * line.along(w.b)))
@@ -180,7 +180,7 @@ def _spare(
 
 
 def _cut(wall: Wall, line: _DoorwayLine, span: tuple[float, float]) -> Iterator[Wall]:
-    """What is left of a piece of wall; what lies over or under the doorway grows with it."""
+    """Yield the rest of a wall piece; a piece above or below the doorway grows with it."""
     a, b = line.along(wall.a), line.along(wall.b)
     low, high = min(a, b), max(a, b)
     if abs(low + line.half) < _ON_LINE and abs(high - line.half) < _ON_LINE:
@@ -200,7 +200,7 @@ def _cut(wall: Wall, line: _DoorwayLine, span: tuple[float, float]) -> Iterator[
 def _swing(
     before: tuple[Point2, Point2], swept: Sequence[Point2], jambs: tuple[Point2, Point2]
 ) -> tuple[Point2, ...]:
-    """The floor that a leaf sweeps in a new doorway, hinged and turned as it was."""
+    """Return the floor swept by the leaf of the new doorway, with the same hinge and direction."""
     old, new = _DoorwayLine.of(before), _DoorwayLine.of(jambs)
     side = 1.0 if old.along(swept[0]) > 0 else -1.0
     middle = np.mean(swept, axis=0)
@@ -213,21 +213,21 @@ def _swing(
 
 
 def without_sill(scene: Scene, link: Link) -> Scene:
-    """A copy with the sill of a way gone."""
+    """Return a copy without the sill of a link."""
     return scene.replace(links=with_link(scene, link, link.model_copy(update={"threshold": 0.0})))
 
 
 @dataclass(frozen=True)
 class Ramp:
-    """A ramp over the step of a way.
+    """Ramp over the step of a link.
 
     Attributes:
-        low: the region it lies in.
-        high: the one it leads to.
+        low: region that contains it.
+        high: region that it leads to.
         rise: metres.
-        slope: metres of ramp a metre of rise.
-        floor: what it takes, (x, z).
-        flight: what it is built of.
+        slope: metres of ramp per metre of rise.
+        floor: floor area that it takes, (x, z).
+        flight: its geometry.
     """
 
     low: str
@@ -239,10 +239,10 @@ class Ramp:
 
 
 def ramp_over(scene: Scene, link: Link) -> Ramp:
-    """Where a ramp over a step would lie: on its lower side, as gentle as there is room for.
+    """Plan a ramp over a step: on its lower side, as gentle as the space allows.
 
     Raises:
-        SceneError: there is no step, no jambs, no outline, or no room.
+        SceneError: there is no step, no jambs, no outline, or no space.
     """
     at = {each: scene.region_by_id[each].center[1] for each in (link.a, link.b)}
     low, high = sorted(at, key=lambda each: at[each])
@@ -292,10 +292,10 @@ def _sloped(
 
 
 def ramped(scene: Scene, link: Link) -> Scene:
-    """A copy with a ramp over the step of a way; its door stays, turned to the upper side.
+    """Return a copy with a ramp over a link's step; its door then opens to the upper side.
 
     Raises:
-        SceneError: there is no step or no room; or things stand where it would lie.
+        SceneError: there is no step or no space, or items block it.
     """
     ramp = ramp_over(scene, link)
     if there := standing_on(scene, ramp.floor, ramp.low):
@@ -315,7 +315,7 @@ def ramped(scene: Scene, link: Link) -> Scene:
 
 
 def _upward(link: Link, ramp: Ramp) -> tuple[Point2, ...] | None:
-    """The floor that a leaf sweeps where it does not sweep the ramp."""
+    """Return the floor swept by the leaf, mirrored if it would sweep the ramp."""
     swept, jambs = link.swing, link.jambs
     if swept is None or jambs is None:
         return swept
@@ -326,7 +326,7 @@ def _upward(link: Link, ramp: Ramp) -> tuple[Point2, ...] | None:
 
 
 def standing_on(scene: Scene, area: Polygon, region: str) -> tuple[Item, ...]:
-    """The things of a region that stand on some floor of it."""
+    """Return the items of a region that stand on an area."""
     low = scene.region_by_id[region].center[1]
     return tuple(
         item
@@ -342,13 +342,13 @@ def standing_on(scene: Scene, area: Polygon, region: str) -> tuple[Item, ...]:
 
 
 def lifted(scene: Scene, low: str, high: str, at: Point2) -> Scene:
-    """A copy with a lift: a platform through the floor between two regions.
+    """Return a copy with a lift: a platform through the floor between two regions.
 
     Args:
         scene: any.
-        low: the region it starts in.
-        high: the one it goes up to.
-        at: its middle, (x, z); :data:`LIFT` of both floors is free there.
+        low: the lower region.
+        high: the upper region.
+        at: its centre, (x, z); an area of :data:`LIFT` is free on both floors.
     """
     below, above = scene.region_by_id[low].center[1], scene.region_by_id[high].center[1]
     link = Link(

@@ -1,8 +1,8 @@
-"""Drives a body from one region to another: planned on its field, gone by its exact shape.
+"""Drive of a body from one region to another: planned on its field, executed with its exact shape.
 
-A body starts where it has most room in the largest part of the region that it can be in, and is to
-come to such a place of the other, by :mod:`navloom_worlds.motion.routes`. Lifts carry whoever can
-operate them. Widths and steps of links are not read.
+A body starts at the point of most clearance in the largest part of the region that it fits in, and
+heads for such a point of the other region, by :mod:`navloom_worlds.motion.routes`. Lifts carry the
+bodies that can operate them. Widths and steps of links are not read.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from navloom_worlds.motion.body_field import BodyField, body_field
 from navloom_worlds.motion.routes import route
 
 _LEVEL = 0.3
-"""Metres that the floor of a place may be off its region's."""
+"""Tolerance in metres between a position's floor and its region's."""
 _LIFT_REACH = 0.5
 
 
 @dataclass(frozen=True)
 class Drive:
-    """What came of driving.
+    """Result of a drive.
 
     Attributes:
-        arrived: whether the body is where it was to come.
-        path: where its middle was, from the start on; of each leg between lifts one.
-        touched: what it met, each once, in order.
-        why: why it did not arrive; empty where it did.
+        arrived: whether the body reached its goal.
+        path: positions of its centre from the start on; one path per leg between lifts.
+        touched: names of what it touched, each once, in order.
+        why: why it did not arrive; empty if it did.
     """
 
     arrived: bool
@@ -46,7 +46,7 @@ class Drive:
 
     @property
     def metres(self) -> float:
-        """How far it went, lifts not counted."""
+        """Path length in metres, lifts not included."""
         return sum(math.dist(a, b) for leg in self.path for a, b in pairwise(leg))
 
 
@@ -55,12 +55,12 @@ def drive(scene: Scene, body: Embodiment, start: str, goal: str) -> Drive:
 
     Args:
         scene: with geometry.
-        body: whose.
+        body: the embodiment.
         start: a region's id.
         goal: a region's id.
 
     Raises:
-        SceneError: the scene has no geometry, or a region is not there.
+        SceneError: the scene has no geometry, or a region is unknown.
     """
     field = body_field(scene, body)
     spots = [spot(scene, field, region) for region in (start, goal)]
@@ -75,7 +75,7 @@ def drive(scene: Scene, body: Embodiment, start: str, goal: str) -> Drive:
 
 
 def _driven(scene: Scene, body: Embodiment, legs: Sequence[tuple[Point3, Point3]]) -> Drive:
-    """Drive one leg after another; what was met on all of them is told."""
+    """Drive one leg after another, and collect the contacts of all."""
     paths: list[tuple[Point3, ...]] = []
     touched = dict[str, None]()
     for begin, end in legs:
@@ -91,7 +91,7 @@ def _driven(scene: Scene, body: Embodiment, legs: Sequence[tuple[Point3, Point3]
 
 
 def spot(scene: Scene, field: BodyField, region: str) -> Point3 | None:
-    """Where a body has most room in the largest part of a region that it can be in."""
+    """Return the point of most clearance in the largest part of a region that a body fits in."""
     where = scene.region_by_id.get(region)
     if where is None or where.outline is None:
         raise SceneError(f"{scene.uri}: nobody says where {region} is.")
@@ -109,7 +109,7 @@ def spot(scene: Scene, field: BodyField, region: str) -> Point3 | None:
 def legs_of(
     scene: Scene, body: Embodiment, field: BodyField, first: Point3, last: Point3
 ) -> list[tuple[Point3, Point3]] | None:
-    """From where to where it drives, lifts between; None where no way is known."""
+    """Plan the legs of a drive between lifts, as (start, end); None if there is no path."""
     graph: nx.Graph[int] = nx.Graph()
     begin, end = (int(field.part[field.at(each)]) for each in (first, last))
     graph.add_nodes_from((begin, end))
@@ -128,7 +128,7 @@ def legs_of(
 
 
 def _lifts(scene: Scene, body: Embodiment, field: BodyField) -> Iterator[tuple[Point3, Point3]]:
-    """Where a body stands in lifts, below and above."""
+    """Yield the positions of a body in lifts, below and above."""
     if not body.elevator:
         return
     for link in scene.links:

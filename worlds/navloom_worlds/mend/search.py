@@ -1,18 +1,15 @@
-"""The cheapest changes by which a body gets from one region to another, and their proof.
+"""Search for the cheapest changes that let a body pass between two regions, and their proof.
 
-Links cost what they need by rule; the cheapest path over regions says what to change. Then the body
-is driven through the changed home: where it does not arrive, what it met is added and it is driven
-again; where nothing helps, the next path is tried. What turns out not to be needed is left as it
-was, and in place of what is needed the cheapest that does it is kept. A mend stands only if the
-body fails in the home as it is and arrives in the changed one.
+Each link costs the changes that it requires by rule; the cheapest path over regions gives the first
+changes. Then the body is driven through the changed home. If it does not arrive, changes for what
+it touched are added and it is driven again; if nothing helps, the next path is tried. Changes that
+turn out to be unnecessary are dropped, and others are replaced by cheaper ones that suffice. A mend
+is valid only if the body fails in the original home and arrives in the changed one.
 
-What a link needs so that a body may use it, as far as its own figures tell.
+The changes a link requires follow from its own data. Furniture and turning space are not in that
+data; driving finds them.
 
-Furniture and room to turn are no figures of a link: driving finds what is missing of those.
-
-Where a platform lift could go through a floor: clear of walls, stairs and doors on both.
-
-What a proven mend can do without: changes left out, and cheaper ones in place of dear ones.
+A platform lift needs floor that is clear of walls, stairs and doors on both storeys.
 """
 
 from __future__ import annotations
@@ -54,7 +51,7 @@ from navloom_worlds.mend.route_drive import Drive, drive, spot
 from navloom_worlds.motion.body_field import body_field
 
 WIDER = 0.05
-"""Metres between the widths that are tried for a doorway."""
+"""Step in metres between the widths that are tried for a doorway."""
 _MOST_PRUNED = 14
 _CHEAPER_EPS = 1e-6
 _Kept = tuple[tuple[Change, ...], Drive]
@@ -62,14 +59,14 @@ _Kept = tuple[tuple[Change, ...], Drive]
 
 @dataclass
 class Cheaper:
-    """Makes a mend that is proven cheaper, and proves it anew each time.
+    """Reducer that makes a proven mend cheaper, and proves each result again.
 
     Attributes:
-        scene: the home as it is.
-        body: whose.
-        ends: the regions that it goes between.
-        costs: prices.
-        tried: homes that were changed and driven through.
+        scene: the original home.
+        body: the embodiment.
+        ends: start and goal regions.
+        costs: costs of changes.
+        tried: number of changed homes that were driven through.
     """
 
     scene: Scene
@@ -79,11 +76,11 @@ class Cheaper:
     tried: int = 0
 
     def made(self, changes: tuple[Change, ...], after: Drive) -> _Kept:
-        """Changes that are enough, and the drive that proves it.
+        """Return sufficient cheaper changes, and the drive that proves them.
 
         Args:
-            changes: after which the body arrives.
-            after: how it did.
+            changes: changes with which the body arrives.
+            after: its drive.
         """
         changes, after = self._pruned(changes, after)
         for change in sorted(changes, key=lambda each: -each.cost):
@@ -100,7 +97,7 @@ class Cheaper:
         return found if found.arrived else None
 
     def _pruned(self, changes: tuple[Change, ...], after: Drive) -> _Kept:
-        """The changes without those that need not be made: by halves, the dearest first."""
+        """Drop unnecessary changes by bisection, the most expensive first."""
         waiting = [sorted(changes, key=lambda each: -each.cost)]
         while waiting and self.tried < _MOST_PRUNED:
             part = waiting.pop(0)
@@ -116,7 +113,7 @@ class Cheaper:
     def _instead(
         self, changes: tuple[Change, ...], after: Drive, change: Change, link: int
     ) -> _Kept:
-        """The changes with the cheapest in place of one that is made to a link."""
+        """Replace a change of a link by the cheapest that suffices."""
         rest = tuple(each for each in changes if each is not change)
         for other in self._others(link):
             if other.cost < change.cost and other.what not in {each.what for each in rest}:
@@ -138,7 +135,7 @@ class Cheaper:
         return changes, after
 
     def _others(self, link: int) -> list[Change]:
-        """All else that could be done to a link, the cheapest first."""
+        """Return all other possible changes of a link, the cheapest first."""
         here = self.scene.links[link]
         found = []
         if here.door not in (None, "open"):
@@ -150,7 +147,7 @@ class Cheaper:
         return sorted(found, key=lambda each: each.cost)
 
     def _widths(self, link: int, most: float) -> list[float]:
-        """Widths of a doorway that are narrower than one, and no narrower than the body."""
+        """Return doorway widths below a maximum, and not below the body's width."""
         now = self.scene.links[link].width or 0.0
         widths = np.arange(now + WIDER, most - _CHEAPER_EPS, WIDER)
         return [float(each) for each in widths if each > self.body.width - _CHEAPER_EPS]
@@ -158,27 +155,27 @@ class Cheaper:
 
 _STEP = 0.2
 _BEFORE = 0.7
-"""Metres before a doorway that a lift keeps free."""
+"""Metres in front of a doorway that a lift leaves free."""
 _CLEAR = 0.3
-"""Metres beside the platform that are to be free of things."""
+"""Metres around the platform that must be free of items."""
 _MOST_SITES = 3
 _LAST = ("bathroom", "toilet", "bedroom", "nursery", "kids room")
-"""Rooms where nobody wants a lift."""
+"""Room kinds in which a lift is undesirable."""
 _UNWANTED = 5_000.0
 Site = tuple[Change, tuple[Change, ...], float]
 
 
 def lift_sites(scene: Scene, body: Embodiment, costs: Costs) -> tuple[Site, ...]:
-    """Lifts that could be built, each with the things that are taken away for it.
+    """Return possible lifts, each with the items to remove for it.
 
     Args:
-        scene: whose regions have outlines.
-        body: for whom; none for those who cannot operate one.
-        costs: what things cost.
+        scene: a scene whose regions have outlines.
+        body: the embodiment; there are none if it cannot operate lifts.
+        costs: costs of changes.
 
     Returns:
-        At most three between any two storeys, the best first: the lift, what is taken away for it,
-        and by how much a dearer one elsewhere is preferred; none for whoever uses stairs.
+        At most three between two storeys, the best first: the lift, the removals for it, and the
+        penalty of its rooms. There are none for bodies that use stairs.
     """
     if not body.elevator or body.stairs:
         return ()
@@ -202,7 +199,7 @@ def _sites(scene: Scene, costs: Costs) -> Iterator[Site]:
 
 
 def _open(scene: Scene, region: Region) -> BaseGeometry:
-    """The floor of a region that no wall, door, stairs or lift needs."""
+    """Return the floor of a region that no wall, door, stairs or lift needs."""
     if region.outline is None or "elevator" in region.label.casefold():
         return Polygon()
     kept = []
@@ -229,7 +226,7 @@ def _lift_sites_needed(link: Link) -> Iterator[BaseGeometry]:
 def _best(
     scene: Scene, low: Region, high: Region, free: BaseGeometry, costs: Costs
 ) -> tuple[tuple[float, str, str], Site] | None:
-    """The place of a lift between two regions for which least is taken away."""
+    """Return the position of a lift between two regions with the cheapest removals."""
     best: tuple[float, Point2, list[str]] | None = None
     if free.is_empty:
         return None
@@ -261,26 +258,26 @@ def _best(
 
 
 BESIDE = 0.15
-"""Metres that a doorway is made wider than a body: an open leaf and its handle take some."""
+"""Metres by which a widened doorway exceeds the body: an open leaf and its handle take some."""
 STEP = 0.1
-"""Metres by which a doorway is made wider again where that is not enough."""
+"""Metres by which a doorway is widened further if that is not enough."""
 _EPS = 1e-9
 
 
 def link_needs(
     scene: Scene, link: int, body: Embodiment, costs: Costs
 ) -> tuple[Change, ...] | None:
-    """The changes after which nothing that a link says keeps a body out.
+    """Return the changes after which a link's own data no longer stop a body.
 
     Args:
-        scene: whose links say what they are.
-        link: a link's number.
-        body: whose.
-        costs: what changes cost.
+        scene: a scene with link data.
+        link: index of the link.
+        body: the embodiment.
+        costs: costs of changes.
 
     Returns:
-        () where none is needed; None where no change that is known helps: stairs, a lift that the
-        body cannot operate, a wall too short, a lintel too low.
+        () if none is needed; None if no known change helps: stairs, a lift that the body cannot
+        operate, a wall too short, a lintel too low.
     """
     here = scene.links[link]
     stopped = (here.kind == "stairs" and not body.stairs) or (
@@ -316,27 +313,27 @@ def _needed(scene: Scene, link: int, body: Embodiment, costs: Costs) -> Iterator
 _PATHS = 3
 _DRIVES = 8
 _NEAR = 1.5
-"""Metres from where a body stopped to a doorway that may be to blame."""
+"""Maximum distance in metres from a stopped body to the doorway that may block it."""
 _SWEPT = 0.1
-"""Square metres of a room that a leaf sweeps if it can be in a way."""
+"""Minimum area of a room in square metres that an obstructing leaf sweeps."""
 _HOP = 0.01
-"""What a link costs that needs nothing: of two ways that cost the same, the one of fewer links."""
+"""Cost of a link that needs no change: of two equal paths the one with fewer links wins."""
 
 
 @dataclass(frozen=True)
 class Mend:
-    """How a body gets where it could not.
+    """Changes that let a body pass between two regions, with the drives that prove it.
 
     Attributes:
         body: its name.
         start: a region's id.
         goal: a region's id.
-        changes: what is done; () where it arrives as things are.
-        before: the drive through the home as it is.
-        after: the drive through the changed home; None where no mend was found.
-        path: the regions that were planned.
-        tried: homes that were changed and driven through.
-        why: why no mend was found; empty where one was.
+        changes: the changes; () if it arrives without any.
+        before: the drive through the original home.
+        after: the drive through the changed home; None if no mend was found.
+        path: the planned regions.
+        tried: number of changed homes that were driven through.
+        why: why no mend was found; empty if one was.
     """
 
     body: str
@@ -352,16 +349,16 @@ class Mend:
 
     @property
     def proven(self) -> bool:
-        """Whether it fails before and arrives after."""
+        """Return whether the body fails before and arrives after."""
         return not self.before.arrived and self.after is not None and self.after.arrived
 
     @property
     def cost(self) -> float:
-        """What the changes cost together."""
+        """Total cost of the changes."""
         return price(self.changes)
 
     def record(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return the mend as JSON."""
         after = self.after
         return {
             "body": self.body,
@@ -382,14 +379,14 @@ def mend(scene: Scene, body: Embodiment, start: str, goal: str, costs: Costs | N
     """Find the cheapest changes that let a body through, and prove them by driving.
 
     Args:
-        scene: with walls, and links that say what they are.
-        body: whose.
+        scene: a scene with walls and link data.
+        body: the embodiment.
         start: a region's id.
         goal: a region's id.
-        costs: prices; ours unless given.
+        costs: costs of changes; the defaults unless given.
 
     Raises:
-        SceneError: the scene has no geometry, or a region is not there.
+        SceneError: the scene has no geometry, or a region is unknown.
     """
     prices = Costs() if costs is None else costs
     before = drive(scene, body, start, goal)
@@ -408,7 +405,7 @@ def mend(scene: Scene, body: Embodiment, start: str, goal: str, costs: Costs | N
 def _plans(
     scene: Scene, body: Embodiment, start: str, goal: str, costs: Costs
 ) -> Iterator[tuple[tuple[str, ...], tuple[Change, ...]]]:
-    """Paths over regions with what they need, the cheapest first."""
+    """Yield paths over regions with their required changes, the cheapest first."""
     graph = per_scene(
         scene,
         f"mend:graph:{body.model_dump_json()}:{costs.model_dump_json()}",
@@ -423,7 +420,7 @@ def _plans(
 
 
 def _needs_graph(scene: Scene, body: Embodiment, costs: Costs) -> nx.Graph[str]:
-    """Regions and ways between them, each with what it needs and costs."""
+    """Build the graph of regions, with the required changes and cost of each connection."""
     graph: nx.Graph[str] = nx.Graph()
     graph.add_nodes_from(region.id for region in scene.regions)
     ways: list[tuple[str, str, tuple[Change, ...]]] = []
@@ -451,7 +448,7 @@ def _proven(
     needed: tuple[Change, ...],
     costs: Costs,
 ) -> tuple[tuple[tuple[Change, ...], Drive] | None, int, str]:
-    """Drive, add what was met, drive again; then make it cheaper."""
+    """Drive, add changes for what was touched, and repeat; then make the result cheaper."""
     asked = _MendQuestion(scene, body, ends, tuple(path), costs)
     changes, why = asked.ahead(needed), ""
     for tried in range(1, _DRIVES + 1):
@@ -474,7 +471,7 @@ def _proven(
 
 @dataclass(frozen=True)
 class _MendQuestion:
-    """What is to be mended, to be asked what might help next."""
+    """Mend problem that proposes further changes."""
 
     scene: Scene
     body: Embodiment
@@ -483,7 +480,7 @@ class _MendQuestion:
     costs: Costs
 
     def ahead(self, needed: tuple[Change, ...]) -> tuple[Change, ...]:
-        """What links need, with the things that the first plan already runs into."""
+        """Return the links' changes, plus removals of items that block the first plan."""
         try:
             changed = rebuilt(self.scene, needed)
             if cut_off(self.bare(needed), self.body, self.path):
@@ -494,7 +491,7 @@ class _MendQuestion:
         return merged([*needed, *(removing(self.scene, each, self.costs) for each in there)])
 
     def bare(self, changes: Sequence[Change]) -> Scene:
-        """The changed home without any thing, made once for each building."""
+        """Return the changed home without items, cached per building."""
         built = tuple(each for each in changes if each.kind != "remove")
 
         def made() -> Scene:
@@ -503,7 +500,7 @@ class _MendQuestion:
         return per_scene(self.scene, f"mend:bare:{[each.record() for each in built]}", made)
 
     def _blockers(self, changed: Scene, changes: Sequence[Change], tried: int) -> tuple[str, ...]:
-        # Where nothing stands now: nobody takes a bed away to come to where it is.
+        # The ends are free in the original home: no bed is removed to reach its own place.
         now = body_field(self.scene, self.body)
         first, last = (spot(self.scene, now, region) for region in self.ends)
         bare = self.bare(changes)
@@ -516,7 +513,7 @@ class _MendQuestion:
     def learned(
         self, changed: Scene, changes: Sequence[Change], found: Drive, tried: int
     ) -> Iterator[Change]:
-        """What might help a body that did not arrive: wider doorways, things taken away."""
+        """Yield changes that may help a body that did not arrive: wider doorways, removals."""
         closed = cut_off(self.bare(changes), self.body, self.path)
         if closed:
             yield from self._wider(changed, closed)
@@ -542,7 +539,7 @@ class _MendQuestion:
                 yield from self._wider(changed, [near[0][1:]])
 
     def _wider(self, changed: Scene, steps: Sequence[tuple[str, str]]) -> Iterator[Change]:
-        """Each of some ways a little wider, where its wall has room."""
+        """Yield slightly wider widths for doorways whose walls have space."""
         for number, link in enumerate(changed.links[: len(self.scene.links)]):
             if link.width is None or not any({link.a, link.b} == {a, b} for a, b in steps):
                 continue
@@ -553,7 +550,7 @@ class _MendQuestion:
 
 
 def _swung(scene: Scene, steps: Sequence[tuple[str, str]]) -> Iterator[int]:
-    """The links whose leaf swings over the floor of a room of some steps."""
+    """Yield the links whose leaf swings over the floor of a room of some steps."""
     floors = [scene.region_by_id[each].outline for step in steps for each in step]
     rooms = shapely.union_all([Polygon(each) for each in floors if each])
     ends = {each for step in steps for each in step}
@@ -564,13 +561,13 @@ def _swung(scene: Scene, steps: Sequence[tuple[str, str]]) -> Iterator[int]:
 
 
 def _leaves(scene: Scene, touched: Sequence[str]) -> Iterator[int]:
-    """The links whose swinging leaf, or its frame, was touched."""
+    """Yield the links whose swinging leaf or frame was touched."""
     for number, link in enumerate(scene.links):
         if link.leaf == "hinged" and owner_name(scene, door_owner(number)) in touched:
             yield number
 
 
 def _foot(scene: Scene, item: str) -> str:
-    """What a thing stands on at last: that is what is carried away."""
+    """Return the item at the bottom of a stack, which is the one to remove."""
     on = scene.item_by_id[item].on
     return item if on is None else _foot(scene, on)
