@@ -1,31 +1,25 @@
-"""Scenes as a CapNav benchmark of one's own: graphs, truth, questions, profiles, tours.
+"""Export of scenes as a CapNav benchmark: graphs, ground truth, questions, profiles, tours.
 
-Written are, in the benchmark's own form and names,
+Files in the benchmark's own format and names:
 
     graphs/ID-graph.json  traverse/ID-traverse.json  qa/ID_QA.json  agent_profiles.json  ID.mp4
 
-and of ours ``notes/ID.json``: what the scene is, whose truth it has, which room each node is, which
-thing each detail means, what the tour shows when, and the SHA-256 of every file. It is written
-last: a scene without it, or whose files are not what it says, is made anew, and others are kept.
+In addition ``notes/ID.json`` records the scene, the source of its ground truth, the room of each
+node, the item of each detail, the tour's times, and the SHA-256 of every file. It is written last.
+A scene without it, or whose files differ from it, is exported again; others are kept.
 
-Whether bodies come near the things by which questions name their ends.
+Cells ``startDetail:node_N`` and ``endDetail:node_N`` of the benchmark's tables say whether a body
+comes near the items by which questions name their ends. A cell here covers all items that questions
+name at that end of the node.
 
-The benchmark's tables have cells ``startDetail:node_N`` and ``endDetail:node_N`` beside those of
-passages. A cell here is about everything that questions name at that end of the node.
+``graphs/ID-graph.json`` has a node per room and an edge per pair of connected rooms.
+``traverse/ID-traverse.json`` has, for each body, a cell per edge and direction, with a note if it
+is blocked. ``agent_profiles.json`` has the bodies. The benchmark's cells also have the minute when
+an annotator clicked; here there is no ``timestamp``.
 
-Scenes in the CapNav benchmark's own form: graph, traversability and profiles.
-
-``graphs/ID-graph.json`` has a node a room and an edge a pair of joined rooms;
-``traverse/ID-traverse.json`` has for each body a cell an edge and direction, with a note where it
-is blocked; ``agent_profiles.json`` the bodies. Questions are written by
-:mod:`navloom_worlds.exporting.capnav_release`. The benchmark's cells also have the minute when an
-annotator clicked; rules click at no minute, so there is no ``timestamp``.
-
-Questions about a scene with things, made by rules: from a thing in one room to one in another.
-
-Each names two things, each the only one of its room that the words may mean
-(:mod:`navloom.scenes.formats.told_apart`). No model is asked; ``navloom synth capnav`` has
-questions made by one.
+Questions are made by rules, from an item in one room to an item in another. Each name is
+unambiguous in its room (:mod:`navloom.scenes.formats.told_apart`). No model is called;
+``navloom synth capnav`` has questions written by a model.
 """
 
 from __future__ import annotations
@@ -77,20 +71,20 @@ from navloom_worlds.rendering.tour import Tour, plan_tour
 
 NEAR = "near the "
 _MOST_THINGS = 4
-"""Things of a room that take turns in its questions."""
+"""Maximum number of items of a room that its questions alternate between."""
 _MOST_BETWEEN = 4
 Pair = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """One question.
+    """Question with its regions and items.
 
     Attributes:
         start: a region's id.
         end: a region's id.
-        things: the ids of the things that its details mean.
-        question: with the benchmark's keys; places are nodes' ids.
+        things: ids of the items that its details mean.
+        question: the question with the benchmark's keys; places are node ids.
     """
 
     start: str
@@ -100,7 +94,7 @@ class Sampled:
 
 
 def nameable(scene: Scene) -> dict[str, list[tuple[str, str]]]:
-    """Words and ids of things by which a room can be an end of a question, of rooms that have any.
+    """Return names and ids of items that identify each room in questions, at most four a room.
 
     Args:
         scene: with items.
@@ -111,7 +105,7 @@ def nameable(scene: Scene) -> dict[str, list[tuple[str, str]]]:
         fine = []
         for said, item in landmarks(scene, region.id):
             told = stem(plain(said))
-            # The public scorer finds ends by the names of nodes, and the first "to" divides them.
+            # The public scorer finds the ends by node names, and splits at the first "to".
             clear = not found_in(told, names) and not re.search(r"\b(?:to|from)\b", said)
             if clear and not found_outside(told, words.capability, words.exempt):
                 fine.append((said, item.id))
@@ -126,13 +120,13 @@ def sample_questions(
     pairs: Iterable[Pair],
     shown: Mapping[str, str] | None = None,
 ) -> list[Sampled]:
-    """Put pairs of rooms into words; the things of a room take turns.
+    """Write a question for each pair of rooms, alternating between a room's items.
 
     Args:
         scene: with items.
-        truth: of its regions: its edges make the routes of the reasons.
-        pairs: of regions that are :func:`nameable` and joined.
-        shown: when a tour shows each region ("00:26"), for the reasons.
+        truth: its traversability, whose edges give the routes of the reasons.
+        pairs: regions that are :func:`nameable` and connected.
+        shown: time when a tour shows each region ("00:26"), for the reasons.
     """
     nodes, things = nodes_of(scene), nameable(scene)
     used: Counter[str] = Counter()
@@ -177,7 +171,7 @@ def _question(
 def _reason(
     pair: Pair, route: Sequence[str], nodes: Mapping[str, Node], shown: Mapping[str, str]
 ) -> str:
-    """What the question is drawn from: where the tour shows its ends, and the shortest route."""
+    """Return the reason of a question: the tour's times of its ends, and the shortest route."""
     told = ""
     if all(region in shown for region in pair):
         told = (
@@ -197,12 +191,12 @@ PROFILES = "agent_profiles.json"
 def capnav_files(
     scene: Scene, truth: Traversability, details: Mapping[str, Mapping[str, Any]] | None = None
 ) -> dict[str, bytes]:
-    """A scene's graph and traversability, by their paths in the benchmark's folder.
+    """Return a scene's graph and traversability files, by path in the benchmark's folder.
 
     Args:
         scene: any with regions.
-        truth: of the scene's regions, for each body.
-        details: of each body cells ``startDetail:node_N`` and ``endDetail:node_N``, to be added.
+        truth: traversability of the scene's regions, for each body.
+        details: further cells ``startDetail:node_N`` and ``endDetail:node_N`` by body.
     """
     nodes, name = nodes_of(scene), release_name(scene)
     return {
@@ -230,7 +224,7 @@ def _graph(truth: Traversability, nodes: Mapping[str, Node]) -> dict[str, Any]:
 
 
 def _once(truth: Traversability) -> list[tuple[str, str]]:
-    """Joined rooms, each pair once, whichever way round the scene has it."""
+    """Return connected rooms, each pair once regardless of direction."""
     return list({frozenset(pair): pair for pair in truth.edges}.values())
 
 
@@ -250,12 +244,12 @@ def _cells(
 
 
 def as_json(content: Any) -> bytes:
-    """A file's content."""
+    """Encode a file's content as JSON."""
     return (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode()
 
 
 NEAR_M = 1.0
-"""Metres from a body's middle to a thing that it is near."""
+"""Maximum distance in metres from a body's centre to an item that counts as near."""
 _LEVEL = 0.3
 End = Literal["start", "end"]
 
@@ -263,16 +257,16 @@ End = Literal["start", "end"]
 def detail_cells(
     scene: Scene, bodies: Sequence[Embodiment], questions: Sequence[Sampled]
 ) -> dict[str, dict[str, Any]]:
-    """Of each body the cells of the questions' details.
+    """Return the cells of the questions' details by body.
 
     Args:
         scene: with geometry.
-        bodies: whose.
-        questions: on the scene.
+        bodies: the embodiments.
+        questions: questions about the scene.
 
     Returns:
-        body -> ``startDetail:node_N`` -> ``traversable`` and ``note``: a thing is near where the
-        body can stand within a metre of it, in its room, and get there from most of the room.
+        body -> ``startDetail:node_N`` -> ``traversable`` and ``note``: an item is near if the body
+        can stand within a metre of it, in its room, and get there from most of the room.
 
     Raises:
         SceneError: the scene has no geometry, or no floor.
@@ -294,7 +288,7 @@ def detail_cells(
 
 
 def _near(scene: Scene, body: Embodiment, region: str, item: Item) -> bool:
-    """Whether a body can stand near a thing, and is not cut off from its room there."""
+    """Check whether a body can stand near an item, connected with the main part of its room."""
     field, where = body_field(scene, body), scene.region_by_id[region]
     middle = spot(scene, field, region)
     if middle is None or item.size is None or where.outline is None:
@@ -309,15 +303,15 @@ def _near(scene: Scene, body: Embodiment, region: str, item: Item) -> bool:
 
 @dataclass(frozen=True)
 class Released:
-    """What came of one scene.
+    """Result of exporting one scene.
 
     Attributes:
         scene: its URI.
         id: its id in the benchmark.
-        kept: whether it was there already.
-        questions: how many.
-        frames: of its tour; 0 without.
-        balance: what its questions add up to.
+        kept: whether it existed already.
+        questions: number of questions.
+        frames: number of frames of its tour; 0 without a tour.
+        balance: statistics of its questions.
         left_out: rooms that the tour does not show.
     """
 
@@ -331,16 +325,16 @@ class Released:
 
 
 def release(uri: str, folder: Path, wanted: Wanted) -> Released:
-    """Write one scene, or see that it is there as wanted.
+    """Export one scene, unless it exists as requested.
 
     Args:
         uri: a scene with links between its rooms.
-        folder: the benchmark's.
-        wanted: what is to be written.
+        folder: folder of the benchmark.
+        wanted: the requested content.
 
     Raises:
         SceneError: it is broken, has no links, or a file cannot be written.
-        SimulatorError: it is to be filmed and has no walls.
+        SimulatorError: a tour is requested and it has no walls.
     """
     scene = load_scene(uri)
     name = release_name(scene)
@@ -385,7 +379,7 @@ def release(uri: str, folder: Path, wanted: Wanted) -> Released:
 def _sampled(
     scene: Scene, truth: Traversability, wanted: Wanted, shown: Mapping[str, str]
 ) -> tuple[list[Sampled], list[RouteFacts]]:
-    """Questions of pairs whose truth is rare in those before, and what is true of them."""
+    """Choose pairs whose truth is rare among those so far; return questions and route facts."""
     named = nameable(scene)
     among = [
         each
@@ -405,7 +399,7 @@ def _sampled(
 
 
 def first_shown(tour: Tour) -> dict[str, str]:
-    """The minute and second when a tour first shows each region."""
+    """Return the minute and second when a tour first shows each region."""
     first: dict[str, str] = {}
     for moment in tour.moments(1):
         if moment.region is not None:
@@ -415,7 +409,7 @@ def first_shown(tour: Tour) -> dict[str, str]:
 
 
 def _noted(folder: Path, name: str, asked: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The notes of a scene that is there as wanted, whole; None where it is not."""
+    """Return the notes of a scene that exists as requested and intact; None otherwise."""
     try:
         noted = json.loads((folder / "notes" / f"{name}.json").read_bytes())
         if noted["asked"] != asked or not noted["sha256"]:
@@ -444,16 +438,16 @@ def _digest(path: Path) -> str:
 def release_all(
     uris: Sequence[str], folder: Path, wanted: Wanted, processes: int = 1
 ) -> Iterator[Released | NavloomError]:
-    """Write scenes, and the bodies' profiles; what is there already is kept.
+    """Export scenes and the bodies' profiles; existing ones are kept.
 
     Args:
         uris: the scenes.
-        folder: the benchmark's.
-        wanted: what is to be written of each.
-        processes: how many are made at once.
+        folder: folder of the benchmark.
+        wanted: the requested content of each.
+        processes: number of processes.
 
     Yields:
-        What came of each as it is done, or why nothing did.
+        The result of each scene as it finishes, or its error.
 
     Raises:
         SceneError: the profiles cannot be written.
@@ -487,7 +481,7 @@ def _tried(uri: str, folder: Path, wanted: Wanted) -> Released | NavloomError:
 
 
 def total(released: Sequence[Released]) -> dict[str, Counter[str]]:
-    """Of each body, how many questions it can do and cannot, over several scenes."""
+    """Sum the feasible and infeasible questions of each body over several scenes."""
     summed: dict[str, Counter[str]] = {}
     for each in released:
         for body, counted in each.balance["bodies"].items():

@@ -1,6 +1,6 @@
-"""A GLB put together by hand: every byte follows from what goes in, and each image is there once.
+"""Writer of GLB files: every byte follows from the input, and each image is stored once.
 
-glTF 2.0 without extensions, so that every reader reads it.
+It writes glTF 2.0 without extensions, so that every reader can read it.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ class Primitive:
     Attributes:
         positions: (n, 3) float32.
         faces: (m, 3) rows of ``positions``.
-        material: what :meth:`Glb.material` gave.
+        material: number returned by :meth:`Glb.material`.
         uv: (n, 2) float32; v goes downwards.
         normals: (n, 3) float32, unit.
-        colours: (n, 4) uint16 or uint8: linear, the type's greatest number is 1.
+        colours: (n, 4) uint16 or uint8: linear, the type's maximum stands for 1.
     """
 
     positions: NDArray[np.float32]
@@ -45,10 +45,10 @@ class Primitive:
 
 @dataclass
 class Glb:
-    """What will be a GLB.
+    """Builder of a GLB file.
 
     Args:
-        where: what it is of, for messages.
+        where: name of the source, for messages.
     """
 
     where: str
@@ -65,14 +65,14 @@ class Glb:
     _long: int = 0
 
     def image(self, data: bytes, mime: str, *, sharp: bool = False) -> int:
-        """Add a picture; returns the texture's number.
+        """Add an image, and return the texture's number.
 
         Args:
             data: a PNG or JPEG file.
             mime: ``image/png`` or ``image/jpeg``.
-            sharp: texels are not blended with their neighbours.
+            sharp: whether texels are not interpolated.
         """
-        # Without mip levels nothing but the nearest texel is ever seen.
+        # Without mip levels only the nearest texel is ever sampled.
         filters = {"magFilter": 9728, "minFilter": 9728} if sharp else {
             "magFilter": 9729, "minFilter": 9987,
         }  # fmt: skip
@@ -84,7 +84,7 @@ class Glb:
         return self._add("textures", {"sampler": samplers.index(sampler), "source": source})
 
     def material(self, **fields: Any) -> int:
-        """Add a material; returns its number."""
+        """Add a material, and return its number."""
         return self._add("materials", fields)
 
     def node(self, name: str, primitives: list[Primitive]) -> None:
@@ -94,7 +94,7 @@ class Glb:
         self._add("nodes", {"name": name, "mesh": mesh})
 
     def done(self) -> bytes:
-        """The file.
+        """Return the content of the file.
 
         Raises:
             SceneError: it would be too large.
@@ -134,7 +134,7 @@ class Glb:
         return self._add("accessors", {**fields, **more})
 
     def _primitive(self, part: Primitive) -> dict[str, Any]:
-        # Numbers as single precision has them, or what reads the file finds them out of bounds.
+        # Bounds in single precision, otherwise readers find vertices out of bounds.
         at = np.asarray(part.positions, dtype="<f4")
         bounds = {"min": at.min(axis=0).tolist(), "max": at.max(axis=0).tolist()}
         attributes = {"POSITION": self._accessor(at, _FLOAT, _VERTICES, **bounds)}

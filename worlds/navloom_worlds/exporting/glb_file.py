@@ -1,6 +1,6 @@
-"""A scene's triangles as a GLB: one node a thing, called as the thing is, in its looks.
+"""Export of a scene's mesh as a GLB: one node per item, named by the item's id, with its materials.
 
-Surfaces as glTF has them: a material each, their pictures once.
+Each surface becomes a glTF material; images are stored once.
 """
 
 from __future__ import annotations
@@ -36,26 +36,26 @@ from navloom_worlds.geometry.solids import (
 from navloom_worlds.geometry.textures import texture
 
 Colours = Literal["linear", "shown", "painted"]
-"""Where a surface's own colour goes: into a factor, as light, which is glTF; into a factor as it is
-shown, for renderers that do not ask which; into pictures alone, as scans have it."""
+"""Where a surface's own colour is stored: in a linear factor, as glTF requires; in an sRGB factor,
+for renderers that ignore the difference; in images only, as in scans."""
 
 _PNG, _JPEG = "image/png", "image/jpeg"
 _QUALITY = 92
-"""Of JPEG: nobody sees its steps in wood, brick and cloth."""
+"""JPEG quality: its artefacts are invisible in wood, brick and cloth."""
 _CLEARLY = 0.8
-"""A PNG, which loses nothing, is taken unless a JPEG is this much smaller."""
+"""Size ratio below which a JPEG is used instead of a lossless PNG."""
 _CELL = 4
-"""Texels that a colour is wide on a picture of colours."""
+"""Width in texels of a colour in the palette image."""
 _WHITE = (1.0, 1.0, 1.0)
 
 
 class Looks:
-    """The materials of a GLB, each made when it is first asked for.
+    """Materials of a GLB, each created on first use.
 
     Args:
-        glb: what they are added to.
-        surfaces: those that there are.
-        colours: where their colours go.
+        glb: the file that they are added to.
+        surfaces: all surfaces.
+        colours: where their colours are stored.
     """
 
     def __init__(self, glb: Glb, surfaces: Sequence[Surface], colours: Colours = "linear") -> None:
@@ -73,13 +73,13 @@ class Looks:
             self._side = max(1, int(np.ceil(np.sqrt(len(self._plain)))))
 
     def of(self, surface: Surface) -> int:
-        """The number of a surface's material."""
+        """Return the number of a surface's material."""
         if surface not in self._materials:
             self._materials[surface] = self._made(surface)
         return self._materials[surface]
 
     def place(self, surface: Surface) -> Floats | None:
-        """(2,) where on its picture all of a surface lies; None where its vertices say."""
+        """Return (2,) palette coordinates of a plain surface; None if its vertices have them."""
         number = None if surface.texture else self._plain.get(surface.rgb)
         if number is None:
             return None
@@ -128,7 +128,7 @@ class Looks:
 
 
 def _tinted(pixels: NDArray[np.uint8], rgb: RGB) -> NDArray[np.uint8]:
-    """A picture in a colour, as light is multiplied."""
+    """Multiply an image by a colour, as linear light."""
     if rgb == _WHITE:
         return pixels
     light = linear(np.arange(256) / 255)[:, None] * linear(np.array(rgb))
@@ -140,12 +140,12 @@ def _tinted(pixels: NDArray[np.uint8], rgb: RGB) -> NDArray[np.uint8]:
 def _named(name: str, rgb: RGB) -> tuple[bytes, str]:
     if rgb == _WHITE:
         return _smallest(texture(name))
-    # What is best for a texture is best for it in colour.
+    # The format that is best for a texture is best for its tinted version.
     return _encoded(_tinted(texture(name), rgb), _named(name, _WHITE)[1])
 
 
 def _smallest(pixels: NDArray[np.uint8]) -> tuple[bytes, str]:
-    """A picture as a PNG or a JPEG, and which."""
+    """Encode an image as PNG or JPEG, and return the data and the type."""
     exact, near = _encoded(pixels, _PNG), _encoded(pixels, _JPEG)
     return near if len(near[0]) < _CLEARLY * len(exact[0]) else exact
 
@@ -160,15 +160,15 @@ def _encoded(pixels: NDArray[np.uint8], mime: str) -> tuple[bytes, str]:
 
 
 _FINE = 65_536
-"""Corners that lie this much of a texture apart, or less, are one vertex."""
+"""Texture coordinates are rounded to 1 / this before corners are merged into vertices."""
 
 
 def save_glb(scene: Scene, path: Path) -> Path:
-    """Write a scene as a GLB; the file is whole at every instant.
+    """Write a scene as a GLB, atomically.
 
     Args:
         scene: it must have geometry.
-        path: the file; its folder is made where it is missing.
+        path: the file; its folder is created if missing.
 
     Returns:
         ``path``.
@@ -183,20 +183,20 @@ def save_glb(scene: Scene, path: Path) -> Path:
 def scene_glb(
     scene: Scene, *, z_up: bool = False, one_sided: bool = False, colours: Colours = "linear"
 ) -> bytes:
-    """A scene as the content of a GLB; the same scene gives the same bytes.
+    """Return a scene as the content of a GLB; the same scene gives the same bytes.
 
     Items' nodes have their ids; walls, floors and doors the names that
-    :func:`navloom_worlds.geometry.owners.distinct_names` gives. Textures are pictures that repeat,
-    laid on as the embedded renderer lays them; what is shaded round has normals.
+    :func:`navloom_worlds.geometry.owners.distinct_names` gives. Textures are repeating images with
+    the same mapping as in the embedded renderer. Smooth faces have normals.
 
     Args:
         scene: it must have geometry.
-        z_up: z up and y ahead, as HM3D has it; else y up and -z ahead.
-        one_sided: for renderers that draw front sides alone
+        z_up: z up and y ahead, as in HM3D; else y up and -z ahead.
+        one_sided: for renderers that draw front sides only
             (:func:`navloom_worlds.exporting.seen_sides.seen_sides`).
-        colours: where surfaces' colours go (:data:`navloom_worlds.exporting.glb_file.Colours`);
-            ``shown`` is for renderers without light: colours of vertices tell sides of a thing
-            apart then, and there are no normals.
+        colours: where colours are stored (:data:`navloom_worlds.exporting.glb_file.Colours`);
+            ``shown`` is for renderers without light: vertex colours then distinguish the sides of
+            an item, and there are no normals.
 
     Raises:
         SceneError: the scene has no geometry, or is too large.
@@ -229,23 +229,23 @@ def scene_glb(
 
 
 def as_released(points: Floats) -> Floats:
-    """Points of the scene's frame (y up, -z ahead) in HM3D's (z up, y ahead)."""
+    """Convert points of the scene's frame (y up, -z ahead) to HM3D's (z up, y ahead)."""
     x, y, z = points.T
     return np.stack([x, -z, y], axis=1)
 
 
 @dataclass(frozen=True, eq=False)
 class _Group:
-    """What is one owner's, of one look, and round or not.
+    """Faces of one owner and one surface, smooth or flat.
 
     Attributes:
-        owner: its number.
-        look: the surface's row in the mesh.
-        smooth: whether it is shaded round.
-        vertex: (n,) of each vertex its row in the mesh.
-        uv: (n, 2) its place on the texture.
-        shades: (n, 4) uint8, how bright it is.
-        faces: (m, 3) rows of these.
+        owner: owner id.
+        look: index of the surface in the mesh.
+        smooth: whether it is shaded smoothly.
+        vertex: (n,) row of each vertex in the mesh.
+        uv: (n, 2) texture coordinates of each vertex.
+        shades: (n, 4) uint8, brightness of each vertex.
+        faces: (m, 3) rows of these vertices.
     """
 
     owner: int
@@ -258,14 +258,14 @@ class _Group:
 
 
 def _laid(group: _Group, surface: Surface, place: Floats | None) -> Floats | None:
-    """Where a group's vertices lie on its picture, if there is one."""
+    """Return the texture coordinates of a group's vertices, if it has an image."""
     if place is not None:
         return np.broadcast_to(place, group.uv.shape)
     return group.uv if surface.texture else None
 
 
 class _Corners:
-    """Faces' corners as vertices: those that lie and look alike are one."""
+    """Corners of faces merged into vertices: equal positions and attributes become one."""
 
     def __init__(self, mesh: SceneMesh, *, shaded: bool) -> None:
         self._mesh = mesh
@@ -283,7 +283,7 @@ class _Corners:
             self._shade[~glow] = _shades(turned[~glow])
 
     def groups(self) -> list[_Group]:
-        """All there are, by owner, then by look."""
+        """Return all groups, by owner, then by surface."""
         mesh = self._mesh
         by_group = np.lexsort((mesh.smooth, mesh.surface, mesh.owners))
         keys = np.stack([key[by_group] for key in (mesh.smooth, mesh.surface, mesh.owners)])
@@ -315,14 +315,14 @@ class _Corners:
 
 
 def _shades(normals: Floats) -> NDArray[np.int64]:
-    """(...) 0 to 255: brighter what looks up, sides by the way that they face."""
+    """Return brightness 0 to 255 by direction: upward faces brighter, sides by their heading."""
     x, y, z = np.moveaxis(normals, -1, 0)
     shade = 0.88 + np.where(y > 0, 0.12, 0.04) * np.abs(y) + 0.045 * x - 0.03 * z
     return np.asarray(np.rint(np.clip(shade, 0, 1) * 255), dtype=np.int64)
 
 
 def _texture_places(mesh: SceneMesh, corners: Floats, normal: Floats) -> NDArray[np.float64]:
-    """(m, 3, 2) where each corner lies, in whole textures; 0 where there is no texture."""
+    """Return texture coordinates of each corner, (m, 3, 2), in whole textures; 0 without one."""
     repeat = np.array([max(look.repeat, 1e-6) for look in mesh.surfaces])[mesh.surface]
     textured = np.array([bool(look.texture) for look in mesh.surfaces])[mesh.surface]
     uv = mesh.uv[mesh.faces].astype(np.float64)
@@ -335,7 +335,7 @@ def _texture_places(mesh: SceneMesh, corners: Floats, normal: Floats) -> NDArray
 
 
 def _round_normals(mesh: SceneMesh, cross: Floats) -> Floats:
-    """(n, 3) unit: of vertices of round faces, the faces' mean by area; up elsewhere."""
+    """Return unit normals (n, 3) of smooth vertices, weighted by face area; up elsewhere."""
     faces, cross = mesh.faces[mesh.smooth], cross[mesh.smooth].astype(np.float64)
     count = len(mesh.vertices)
     total = np.zeros((count, 3))

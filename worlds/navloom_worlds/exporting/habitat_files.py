@@ -1,8 +1,8 @@
-"""Homes as a Habitat scene dataset: stages, what is what in them, and a config that names them.
+"""Export of homes as a Habitat scene dataset: stages, semantic annotations, and a config.
 
 ``NAME.scene_dataset_config.json`` goes to ``SimulatorConfiguration.scene_dataset_config_file``,
 ``scene_handle(scene)`` to ``scene_id``. Frames are Navloom's own, which are Habitat's: y up, -z
-ahead, metres. There is no navmesh: Habitat makes one for a body.
+ahead, metres. There is no navmesh: Habitat computes one for a body.
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ from navloom_worlds.exporting.hm3d_files import release_name, semantic_glb, sema
 from navloom_worlds.exporting.written import write_files
 
 _HIGH = 2.5
-"""Metres that a region is high where nobody says."""
+"""Default height of a region in metres."""
 _FRAME = {"up": [0, 1, 0], "front": [0, 0, -1]}
 
 
 def save_one(scene: Scene, folder: Path) -> Path:
-    """:func:`save_habitat` of one home."""
+    """Write one home as a dataset, as :func:`save_habitat` does."""
     return save_habitat([scene], folder)
 
 
 def save_habitat(scenes: Iterable[Scene], folder: Path) -> Path:
-    """Write homes as a Habitat scene dataset; homes that are in the folder already stay in it.
+    """Write homes as a Habitat scene dataset; homes already in the folder stay in it.
 
     Args:
         scenes: each must have geometry; taken one at a time.
-        folder: it gives the dataset its name.
+        folder: the output folder, after which the dataset is named.
 
     Returns:
         The file ``NAME.scene_dataset_config.json`` in it.
 
     Raises:
-        SceneError: a scene has no geometry or too many things, there is none, two have one name, or
-            a file cannot be written.
+        SceneError: a scene has no geometry or too many items, there is no scene, two have the same
+            name, or a file cannot be written.
     """
     names: set[str] = set()
     for scene in scenes:
@@ -59,10 +59,10 @@ def save_habitat(scenes: Iterable[Scene], folder: Path) -> Path:
 
 
 def scene_handle(scene: Scene) -> str:
-    """What ``scene_id`` is to be for a home of a dataset.
+    """Return the ``scene_id`` of a home in a dataset.
 
-    Habitat takes the first handle that a ``scene_id`` is a part of, and ``home-1`` is one of
-    ``home-10``: so the whole name of the file is given.
+    Habitat takes the first handle that contains the ``scene_id``, and ``home-1`` is contained in
+    ``home-10``: so it is the whole name of the file.
     """
     return f"scenes/{release_name(scene)}.scene_instance.json"
 
@@ -108,7 +108,7 @@ def _home_files(scene: Scene, name: str) -> dict[str, bytes]:
 
 
 def _region(scene: Scene, region: Region) -> dict[str, Any]:
-    """A region as Habitat 0.3.1 and later have it: a name, a label, an outline, heights."""
+    """Return a region in the form of Habitat 0.3.1 and later: name, label, outline, heights."""
     outline = region.outline or ()
     low = region.center[1]
     above = sorted(floor.height for floor in scene.floors if floor.height > low + 1)
@@ -129,7 +129,7 @@ def _region(scene: Scene, region: Region) -> dict[str, Any]:
 
 
 def _dataset() -> dict[str, Any]:
-    """What finds all that lies in the folders."""
+    """Return the dataset config, which lists the folders."""
     return {
         "stages": {"paths": {".json": ["stages"]}},
         "scene_instances": {

@@ -1,7 +1,7 @@
-"""A home as HM3D's release has it: ``NNNNN-ID/ID.glb``, ``ID.semantic.glb``, ``ID.semantic.txt``.
+"""Export of a home in HM3D's layout: ``NNNNN-ID/ID.glb``, ``ID.semantic.glb``, ``ID.semantic.txt``.
 
-HM3D-Semantics v0.2: z up and y ahead in its GLBs, an annotation's colour in vertex colours
-(linear), the same as six hex digits in the text (sRGB).
+As in HM3D-Semantics v0.2, its GLBs have z up and y ahead. The colour of an annotation is stored in
+vertex colours (linear), and in the text as six hex digits (sRGB).
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ _HOME = re.compile(r"\d{5}-.+")
 
 
 def save_hm3d(scene: Scene, folder: Path) -> Path:
-    """Write a home as one of HM3D's release.
+    """Write a home in HM3D's layout.
 
     Args:
         scene: it must have geometry.
-        folder: the release's own; the home's folder is made in it.
+        folder: folder of the release; the home's folder is created in it.
 
     Returns:
         The home's folder, ``NNNNN-ID``.
 
     Raises:
-        SceneError: the scene has no geometry, too many things, or a file cannot be written.
+        SceneError: the scene has no geometry, too many items, or a file cannot be written.
     """
     name = release_name(scene)
     files = {
@@ -50,7 +50,7 @@ def save_hm3d(scene: Scene, folder: Path) -> Path:
         f"{name}.semantic.glb": semantic_glb(scene, z_up=True, painted=True),
         f"{name}.semantic.txt": semantic_text(scene).encode(),
     }
-    # The number is the one in the scene's id, 0 where it has none.
+    # The number is the one in the scene's id, or 0.
     number = re.match(r"\d+", scene.id) or re.search(r"\d+$", scene.id)
     home = folder / f"{int(number[0]) % 100_000 if number else 0:05d}-{name}"
     write_files(home, files)
@@ -59,7 +59,7 @@ def save_hm3d(scene: Scene, folder: Path) -> Path:
 
 
 def _dataset(folder: Path) -> dict[str, Any]:
-    """What Habitat needs to know to open the homes that are in a folder."""
+    """Return the dataset config with which Habitat opens the homes of a folder."""
     glbs = sorted(
         f"{home.name}/{home.name[6:]}.glb"
         for home in folder.iterdir()
@@ -81,30 +81,29 @@ def _dataset(folder: Path) -> dict[str, Any]:
 
 
 def release_name(scene: Scene) -> str:
-    """``ID``: the scene's id, without the number that HM3D's own ids begin with."""
+    """Return ``ID``: the scene's id without HM3D's leading number."""
     named = re.fullmatch(r"\d{5}-(.+)", scene.id)
     return named[1] if named else f"{scene.source}-{scene.id}".replace(".", "_")
 
 
 def semantic_text(scene: Scene) -> str:
-    """The content of ``ID.semantic.txt``."""
+    """Return the content of ``ID.semantic.txt``."""
     return "\n".join([HEADER, *(line.text for line in semantic_lines(scene))]) + "\n"
 
 
 def semantic_glb(
     scene: Scene, *, z_up: bool = False, painted: bool = False, joined: bool = False
 ) -> bytes:
-    """The content of ``ID.semantic.glb``: the faces of the scene's mesh in their order, coloured.
+    """Return the content of ``ID.semantic.glb``: the scene's faces in order, with label colours.
 
-    After them come other sides (:func:`navloom_worlds.exporting.seen_sides.seen_sides`).
+    They are followed by back sides (:func:`navloom_worlds.exporting.seen_sides.seen_sides`).
 
     Args:
         scene: it must have geometry.
         z_up: whether z is up and y ahead, as in HM3D; else y is up and -z ahead, as in Navloom.
-        painted: whether the colours, besides being those of vertices, are in a picture, for readers
-            of textures.
-        joined: whether the parts of a thing are joined by triangles without area: Habitat's box of
-            a thing is that of its largest part that hangs together.
+        painted: whether the colours are also stored in an image, for readers of textures.
+        joined: whether the parts of an item are joined by degenerate triangles: Habitat's box of
+            an item is that of its largest connected part.
     """
     numbers = face_numbers(scene)
     mesh, of_face = seen_sides(scene_mesh(scene))
@@ -115,7 +114,7 @@ def semantic_glb(
     if joined:
         links, of_number = _joints(mesh, numbers)
         faces, numbers = np.concatenate([faces, links]), np.concatenate([numbers, of_number])
-    # Vertices of their own for each number: no face has two colours.
+    # Each number has its own vertices, so that no face has two colours.
     keys = numbers[:, None].astype(np.int64) * len(mesh.vertices) + faces
     used, again = np.unique(keys, return_inverse=True)
     vertex = used % len(mesh.vertices)
@@ -140,7 +139,7 @@ def semantic_glb(
 
 
 def _joints(mesh: SceneMesh, numbers: Ints) -> tuple[Ints, Ints]:
-    """Triangles without area from each body of a thing to the next, and their numbers."""
+    """Return degenerate triangles that join each part of an item to the next, and their numbers."""
     things = np.flatnonzero(~np.isin(mesh.owners, (FLOOR, CEILING, WALL, GROUND, SHELL)))
     body = bodies(mesh, exact=True)[0][things]
     _, first = np.unique(np.stack([numbers[things], body]), axis=1, return_index=True)
@@ -152,7 +151,7 @@ def _joints(mesh: SceneMesh, numbers: Ints) -> tuple[Ints, Ints]:
 
 
 def _palette(srgb: NDArray[np.uint8]) -> tuple[bytes, Floats]:
-    """A picture with a texel for each colour, as a PNG, and where each is on it, (n, 2)."""
+    """Return a PNG with a texel for each colour, and the colours' texture coordinates, (n, 2)."""
     side = 1 << math.ceil(math.log2(max(2, math.ceil(math.sqrt(len(srgb))))))
     texels = np.zeros((side * side, 3), dtype=np.uint8)
     texels[: len(srgb)] = srgb
@@ -163,7 +162,7 @@ def _palette(srgb: NDArray[np.uint8]) -> tuple[bytes, Floats]:
 
 
 def linear_colours(srgb: NDArray[np.uint8]) -> NDArray[np.uint16]:
-    """(n, 4) 16-bit linear colours of (n, 3) sRGB bytes; read back they are the same bytes."""
+    """Convert (n, 3) sRGB bytes to (n, 4) 16-bit linear colours, losslessly."""
     colours = np.full((len(srgb), 4), 65_535, dtype=np.uint16)
     colours[:, :3] = np.rint(linear(srgb / 255) * 65_535)
     return colours

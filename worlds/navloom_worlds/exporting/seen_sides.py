@@ -1,7 +1,7 @@
-"""Faces turned so that a renderer which draws front sides alone sees what is there.
+"""Orientation of faces for renderers that draw front sides only.
 
-Navloom sees faces from both sides, and so do the makers of things: sheets (curtains, leaves, lamp
-shades) are there once, and some bodies are inside out. Habitat draws front sides alone.
+Navloom draws faces from both sides, and item builders rely on that: sheets (curtains, leaves, lamp
+shades) have one side, and some closed parts are inside out. Habitat draws front sides only.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from navloom_worlds.geometry.mesh import SceneMesh, scene_mesh
 from navloom_worlds.geometry.owners import CEILING, FLOOR, GROUND, SHELL, WALL
 
 _GRID = 20_000
-"""Corners that are the same to 1/20 mm are one."""
+"""Corners that agree to 1/20 mm are merged."""
 _BUILT = (FLOOR, CEILING, WALL, GROUND, SHELL)
-"""What is seen from one side, as it is wound."""
+"""Owners whose faces are visible from one side, by their winding."""
 
 
 def mesh_to_export(scene: Scene) -> SceneMesh:
-    """The triangles of a scene.
+    """Return the mesh of a scene.
 
     Raises:
-        SceneError: it has none.
+        SceneError: it has no triangles.
     """
     mesh = scene_mesh(scene)
     if not len(mesh.faces):
@@ -40,23 +40,23 @@ def mesh_to_export(scene: Scene) -> SceneMesh:
 
 
 def seen_sides(mesh: SceneMesh) -> tuple[SceneMesh, NDArray[np.int64]]:
-    """A mesh whose faces all have their front sides where they are seen from.
+    """Return a mesh whose faces all have their front sides where they are visible.
 
-    Closed bodies that are inside out are turned; faces of what is not closed are there twice, once
-    for each side, but for walls, floors, ceilings and whole scans.
+    Closed parts that are inside out are flipped. Faces of open parts are doubled, one for each
+    side, except walls, floors, ceilings and whole scans.
 
     Args:
-        mesh: a scene's.
+        mesh: a scene's mesh.
 
     Returns:
-        The mesh: the faces in their order, then the other sides; and (m,) of which face of ``mesh``
-        each is.
+        The mesh: the faces in their order, then the back sides; and (m,) the face of ``mesh`` that
+        each comes from.
     """
     body, open_, inside_out = bodies(mesh)
     turned = inside_out[body] & ~open_[body]
     both = np.flatnonzero(open_[body] & ~np.isin(mesh.owners, _BUILT))
     faces = np.where(turned[:, None], mesh.faces[:, ::-1], mesh.faces)
-    # Other sides have vertices of their own, so that round ones have normals of their own.
+    # Back sides have their own vertices, so that smooth ones have their own normals.
     used, again = np.unique(mesh.faces[both], return_inverse=True)
     backs = again.reshape(-1, 3)[:, ::-1] + len(mesh.vertices)
     of_face = np.concatenate([np.arange(len(faces)), both])
@@ -75,15 +75,15 @@ def seen_sides(mesh: SceneMesh) -> tuple[SceneMesh, NDArray[np.int64]]:
 def bodies(
     mesh: SceneMesh, *, exact: bool = False
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which body each face is of: what hangs together of one owner, by where its corners are.
+    """Split each owner's faces into connected parts.
 
     Args:
-        mesh: a scene's.
-        exact: whether corners must be at the same place to the last digit, not to 1/20 mm.
+        mesh: a scene's mesh.
+        exact: whether corners must be equal to the last digit, not to 1/20 mm.
 
     Returns:
-        (m,) the body of each face; (bodies,) whether it is open: an edge is not gone along as often
-        in one way as in the other; (bodies,) whether it is inside out: its volume is below 0.
+        (m,) the part of each face; (parts,) whether it is open: an edge is not used equally often
+        in both directions; (parts,) whether it is inside out: its volume is negative.
     """
     places = mesh.vertices if exact else np.rint(mesh.vertices.astype(np.float64) * _GRID)
     place = np.unique(places, axis=0, return_inverse=True)[1].reshape(-1)

@@ -1,11 +1,10 @@
-"""The numbers, colours and regions that a home's things have as HM3D-Semantics writes them.
+"""Semantic labels of a home in HM3D-Semantics' format: numbers, colours, categories, regions.
 
-A file ``ID.semantic.txt`` has a header and a line for each thing: its number, its colour, its
-category and its region (HM3D-Semantics v0.2). The first lines are the scene's items in their order;
-after them come floors, ceilings, walls, doors, windows and stairs, by region. Regions have numbers
-and no types there.
+A file ``ID.semantic.txt`` has a header and a line for each object: its number, colour, category and
+region (HM3D-Semantics v0.2). The first lines are the scene's items in their order. After them come
+floors, ceilings, walls, doors, windows and stairs, by region. Regions have numbers but no types.
 
-Which region each face of a home's building belongs to: the one that it is seen from.
+Each face of the building belongs to the region from which it is visible.
 """
 
 from __future__ import annotations
@@ -40,23 +39,23 @@ from navloom_worlds.geometry.solids import Floats, crossed
 
 NOWHERE = -1
 _BEFORE = 0.03
-"""Metres before a face where it is looked which region it is seen from."""
+"""Metres in front of a face at which its region is determined."""
 _NEAR = 0.6
-"""Metres: the floor of a doorway is this near to the room it is counted to."""
+"""Metres: maximum distance of a doorway's floor from the room it is assigned to."""
 _HEIGHTS = {FLOOR: (-0.45, 0.45), CEILING: (1.5, math.inf), WALL: (-0.1, math.inf)}
-"""From where to where above a region's height its faces are, in metres."""
+"""Range of heights of a region's faces above its floor, in metres."""
 
 
 def face_regions(scene: Scene, mesh: SceneMesh) -> NDArray[np.int32]:
-    """(m,) the index of each face's region in ``scene.regions``; -1 for none, and for items.
+    """Return the index of each face's region in ``scene.regions``, (m,); -1 for none and for items.
 
-    Floors, the floor of doorways too, belong to the region that they are in or next to; so do
-    ceilings. Walls belong to the region that they are seen from: facades and roofs to none. Doors
-    and windows belong to the first region that they are of, stairs to the one they begin in.
+    Floors, including those of doorways, belong to the region that they are in or next to; so do
+    ceilings. Walls belong to the region from which they are visible, facades and roofs to none.
+    Doors and windows belong to their first region, stairs to the one they begin in.
 
     Args:
-        scene: whose faces they are.
-        mesh: its triangles.
+        scene: the scene.
+        mesh: its mesh.
     """
     found = np.full(len(mesh.faces), NOWHERE, dtype=np.int32)
     index = {region.id: k for k, region in enumerate(scene.regions)}
@@ -82,7 +81,7 @@ def face_regions(scene: Scene, mesh: SceneMesh) -> NDArray[np.int32]:
 
 
 class _Rooms:
-    """Regions with an outline, and from where to where each is high."""
+    """Regions with an outline, and their height ranges, for point queries."""
 
     def __init__(self, scene: Scene) -> None:
         named = [(k, each) for k, each in enumerate(scene.regions) if each.outline is not None]
@@ -95,7 +94,7 @@ class _Rooms:
         for region in scene.regions:
             higher = [y for y in floors if y > region.center[1] + 1.0]
             above[region.id] = higher[0] if higher else roof
-        # Where stairs come up, the region that they come from is as high as where they arrive.
+        # A region from which stairs lead up is as high as the region where they arrive.
         for link in scene.links:
             if link.kind in ("stairs", "elevator", "ramp"):
                 above[link.a] = max(above[link.a], above[link.b])
@@ -105,12 +104,12 @@ class _Rooms:
     def at(
         self, points: NDArray[np.float64], near: float, heights: tuple[float, float]
     ) -> NDArray[np.int32]:
-        """The index of the region at each point: the nearest, and of several there the highest.
+        """Return the index of the region at each point: the nearest, and of several the highest.
 
         Args:
             points: (n, 3) metres.
-            near: how far off a region may be.
-            heights: from where to where above a region's height.
+            near: maximum distance of a region.
+            heights: range of heights above a region's floor.
         """
         found = np.full(len(points), NOWHERE, dtype=np.int32)
         spots = np.asarray(shapely.points(points[:, ::2]))
@@ -123,7 +122,7 @@ class _Rooms:
         fits &= y < self.low[j] + heights[1]
         i, j = i[fits], j[fits]
         away = shapely.distance(spots[i], self.tree.geometries[j])
-        # By point; of its regions the nearest, and of those the highest.
+        # Sorted by point, then by distance, then by height.
         order = np.lexsort((j, -self.low[j], away, i))
         first = np.unique(i[order], return_index=True)[1]
         chosen = order[first]
@@ -132,7 +131,7 @@ class _Rooms:
 
 
 def _flights(scene: Scene, index: dict[str, int], points: NDArray[np.float64]) -> NDArray[np.int32]:
-    """The region that the nearest flight begins in."""
+    """Return the region in which the nearest flight begins."""
     if not scene.stairs or not len(points):
         return np.full(len(points), NOWHERE, dtype=np.int32)
     away = [_distance(points, np.array(flight.line)) for flight in scene.stairs]
@@ -142,7 +141,7 @@ def _flights(scene: Scene, index: dict[str, int], points: NDArray[np.float64]) -
 
 
 def _distance(points: NDArray[np.float64], line: NDArray[np.float64]) -> Floats:
-    """Metres from points to the nearest place of a way."""
+    """Return the distance in metres from points to a polyline."""
     best = np.full(len(points), np.inf)
     for a, b in pairwise(line):
         way = b - a
@@ -152,26 +151,26 @@ def _distance(points: NDArray[np.float64], line: NDArray[np.float64]) -> Floats:
 
 
 HEADER = "HM3D Semantic Annotations"
-"""The first line of a file of them."""
+"""First line of such a file."""
 MOST_NUMBERS = 65_535
-"""Habitat keeps numbers in 16 bits."""
+"""Maximum number of labels: Habitat stores them in 16 bits."""
 _SURFACES = {FLOOR: "floor", CEILING: "ceiling", WALL: "wall"}
 _REST = {STAIRS: "stairs", GROUND: "ground", SHELL: "unknown"}
 _SPREAD = 0x9E3779
-"""Odd, so that number times it, cut to 24 bits, is another colour for each number."""
+"""Odd, so that its product with each number, modulo 2**24, is a distinct colour."""
 
 
 @dataclass(frozen=True)
 class SemanticLine:
-    """One line of a ``ID.semantic.txt``.
+    """Line of a ``ID.semantic.txt``.
 
     Attributes:
-        number: 1, 2, ...: what a semantic sensor sees.
+        number: 1, 2, ...: the value in semantic images.
         colour: six hex digits, sRGB; no two lines have the same, none is black.
-        category: what it is, in plain words; no quotation mark in it.
-        region: the number of its region; -1 where it has none.
-        owner: its number in frames of ids (:mod:`navloom_worlds.geometry.owners`). All floors have
-            one owner, and so have all ceilings, walls and stairs.
+        category: its category, in plain words, without quotation marks.
+        region: number of its region; -1 if it has none.
+        owner: its id in id frames (:mod:`navloom_worlds.geometry.owners`). All floors have one
+            owner, and so have all ceilings, walls and stairs.
     """
 
     number: int
@@ -182,34 +181,34 @@ class SemanticLine:
 
     @property
     def rgb(self) -> tuple[int, int, int]:
-        """The colour as three bytes, sRGB."""
+        """Colour as three bytes, sRGB."""
         r, g, b = bytes.fromhex(self.colour)
         return r, g, b
 
     @property
     def text(self) -> str:
-        """The line as it is written."""
+        """Text of the line in the file."""
         return f'{self.number},{self.colour},"{self.category}",{self.region}'
 
 
 def semantic_lines(scene: Scene) -> tuple[SemanticLine, ...]:
-    """Every number that a scene's semantic files have, in order; made once per scene.
+    """Return all lines of a scene's semantic files, in order, cached per scene.
 
-    Line k - 1 has number k. Number k is ``scene.items[k - 1]`` for the first ones, also where an
-    item has no triangles; what follows has triangles: floors of each region in the scene's order
-    (of no region last), then ceilings, walls, doors, windows, stairs and the rest.
+    Line k - 1 has number k. The first numbers k are ``scene.items[k - 1]``, even if an item has no
+    triangles. The rest have triangles: floors of each region in the scene's order (without a region
+    last), then ceilings, walls, doors, windows, stairs and others.
 
     Args:
         scene: it must have geometry.
 
     Raises:
-        SceneError: it has no geometry, or more things than the format has numbers for.
+        SceneError: it has no geometry, or more objects than the format has numbers for.
     """
     return _numbered(scene)[0]
 
 
 def face_numbers(scene: Scene) -> NDArray[np.int32]:
-    """(m,) the number of each face of :func:`navloom_worlds.geometry.mesh.scene_mesh`.
+    """Return the number of each face of :func:`navloom_worlds.geometry.mesh.scene_mesh`, (m,).
 
     Raises:
         SceneError: as :func:`semantic_lines`.
@@ -218,7 +217,7 @@ def face_numbers(scene: Scene) -> NDArray[np.int32]:
 
 
 def region_numbers(scene: Scene) -> dict[str, int]:
-    """The number of each region: the one in its id, where that is one; another free one else."""
+    """Return the number of each region: the one in its id if it is valid, else a free one."""
     numbers: dict[str, int] = {}
     rest = []
     for region in scene.regions:
@@ -248,7 +247,7 @@ def _made(scene: Scene) -> tuple[tuple[SemanticLine, ...], NDArray[np.int32]]:
         number = len(lines) + 1
         built = owner in _SURFACES and index >= 0
         if built and "elevator" in scene.regions[index].label.casefold():
-            # Rooms have no types there: so much can be said of what they are built of.
+            # Rooms have no types in the format, so the category names the elevator.
             category = f"elevator {category}"
         lines.append(_line(number, category, NOWHERE if index < 0 else places[index], owner))
         numbers[(mesh.owners == owner) & (of_region == index)] = number
@@ -261,7 +260,7 @@ def _made(scene: Scene) -> tuple[tuple[SemanticLine, ...], NDArray[np.int32]]:
 
 
 def _structure(scene: Scene, there: set[tuple[int, int]]) -> Iterator[tuple[int, int, str]]:
-    """(owner, region's index, category) of what is no item, in the order of the lines."""
+    """Yield (owner, region index, category) of parts of the building, in the order of the lines."""
     categories = {
         **_SURFACES,
         **{door_owner(k): "door" for k in range(len(scene.links))},
@@ -275,7 +274,7 @@ def _structure(scene: Scene, there: set[tuple[int, int]]) -> Iterator[tuple[int,
 
 
 def _line(number: int, name: str, region: int, owner: int) -> SemanticLine:
-    # Categories stand in quotation marks, and nothing in the format escapes one within.
+    # Categories are quoted, and the format cannot escape quotation marks.
     category = " ".join(name.replace('"', "'").split()) or "thing"
     colour = number * _SPREAD & 0xFFFFFF
     return SemanticLine(number, f"{colour:06X}", category, region, owner)

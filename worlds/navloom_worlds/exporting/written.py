@@ -1,4 +1,4 @@
-"""Files that make up an export, written one by one, each whole."""
+"""Atomic writing of the files of an export."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from navloom.files import replace_file
 
 
 def write_files(folder: Path, files: dict[str, bytes]) -> None:
-    """Write files of a folder; what is missing of folders is made.
+    """Write the files of a folder, and create missing folders.
 
     Args:
-        folder: where they go.
-        files: the content of each by its path in the folder.
+        folder: the output folder.
+        files: content by path in the folder.
 
     Raises:
-        SceneError: one cannot be written; the message says which, and why.
+        SceneError: a file cannot be written; the message says which, and why.
     """
     for name, raw in files.items():
         path = folder / name
