@@ -1,10 +1,10 @@
-"""The ``habitat`` backend: habitat-sim behind the same door, in a process of its own.
+"""The ``habitat`` backend: habitat-sim behind the same interface, in a separate process.
 
-What is in this process never imports habitat_sim: :mod:`~navloom_worlds.habitat.habitat_worker`
-does, in an interpreter of its own, and a crash of it is an error of the sample that asked.
-:mod:`~navloom_worlds.habitat.habitat_process` starts, asks and ends such processes,
-:mod:`~navloom_worlds.habitat.habitat_scenes` says which files of a scene they open, and
-:mod:`~navloom_worlds.habitat.walking` what their navmeshes know.
+This process never imports habitat_sim. :mod:`~navloom_worlds.habitat.habitat_worker` does, in an
+interpreter of its own, and a crash of it is an error of the sample that used it.
+:mod:`~navloom_worlds.habitat.habitat_process` starts, queries and ends such processes,
+:mod:`~navloom_worlds.habitat.habitat_scenes` provides the scene files that they open, and
+:mod:`~navloom_worlds.habitat.walking` queries their navmeshes.
 """
 
 from navloom_worlds.habitat.habitat import HabitatSimulator, make

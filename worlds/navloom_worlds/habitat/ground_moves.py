@@ -1,10 +1,9 @@
-"""How a body moves on its navmesh: a cylinder that slides along the navmesh's borders.
+"""Motion of a body on its navmesh: a cylinder that slides along the navmesh's borders.
 
-A navmesh keeps its distance from what stands around, by up to a cell more than the body is wide.
-What was touched is looked for in the scene itself, and other agents, of whom a navmesh knows
-nothing, are kept off by the sweep of discs against footprints that the scene's own mover has.
-
-What is around a body in the scene itself: the floor under it, and what stopped it.
+A navmesh keeps its distance from obstacles, by up to a cell more than half the body's width. The
+object that was touched is determined in the scene itself. Other agents, of which a navmesh knows
+nothing, are avoided by sweeping discs against footprints, as in the scene's own mover. The scene
+also gives the true floor height.
 """
 
 from __future__ import annotations
@@ -26,22 +25,22 @@ from navloom_worlds.motion import sweep
 from navloom_worlds.motion.obstacles import Lines, Pose, outline, who_covers
 
 _LOOK_M = 0.35
-"""A navmesh lies so far off the floor at most, on stairs."""
+"""Maximum distance of a navmesh from the floor, on stairs."""
 EDGE = "edge"
-"""What is touched where nothing stands in the way: the floor ends."""
+"""Name of the contact where no object is in the way: the floor ends."""
 _REACH_M = 0.3
-"""A navmesh keeps so much farther off than the body is wide, at most."""
+"""Maximum distance of a navmesh from obstacles beyond the body's radius."""
 _TURNS = np.radians(np.arange(-60, 61, 10))
 _HEIGHTS = (0.06, 0.3, 0.55, 0.8, 0.97)
-"""Of the body's own."""
+"""Heights of the rays as shares of the body's height."""
 
 
 def floor_under(scene: Scene, at: Point3) -> float | None:
-    """How high the floor is under a place of a navmesh, in metres; None where nobody knows.
+    """Return the floor height under a navmesh position in metres; None if it is unknown.
 
     Args:
-        scene: where it is.
-        at: the place.
+        scene: the scene.
+        at: the position.
     """
     if not has_geometry(scene):
         return None
@@ -56,18 +55,18 @@ def floor_under(scene: Scene, at: Point3) -> float | None:
 
 
 def touched(scene: Scene, at: Point3, heading: float, body: Embodiment) -> tuple[str, Point3]:
-    """What stopped a body, and where.
+    """Return the object that stopped a body, and the contact point.
 
     Args:
-        scene: where it is.
-        at: its place on the floor.
-        heading: the way it wanted to go, radians.
-        body: how wide and high it is.
+        scene: the scene.
+        at: its position on the floor.
+        heading: the intended direction, radians.
+        body: the embodiment.
 
     Returns:
         The item's id, or ``wall``, ``door A <-> B`` and so on as
-        :func:`navloom_worlds.geometry.owners.owner_name` has it; ``edge`` where nothing is near;
-        ``wall`` where the scene does not say what its walls are.
+        :func:`navloom_worlds.geometry.owners.owner_name` returns them; ``edge`` if nothing is
+        near; ``wall`` if the scene has no geometry or no name for the object.
     """
     reach = body.width / 2 + _REACH_M
     ahead = (at[0] + reach * math.sin(heading), at[1], at[2] - reach * math.cos(heading))
@@ -92,21 +91,21 @@ def touched(scene: Scene, at: Point3, heading: float, body: Embodiment) -> tuple
 
 _LEVEL_M = 0.1
 _TOUCH_M = 0.005
-"""Whoever gets so much less far than it wanted has touched something."""
+"""Minimum shortfall of a move that counts as a contact."""
 _PIECE_M = 0.1
-"""Among others one goes so far at once, and on an arc; a chord is a millimetre off that."""
+"""Length of a piece of motion near other agents or on an arc; its chord is within 1 mm."""
 _RING_M = 0.1
 _SLIDES = 3
 _ARRIVED_M = 0.1
 
 
 class GroundMoves:
-    """What moves a body on its navmesh; see :class:`navloom_worlds.motion.footing.Moves`.
+    """Motion of a body on its navmesh; see :class:`navloom_worlds.motion.footing.Moves`.
 
     Args:
-        scene: where.
+        scene: the scene.
         ground: the navmesh.
-        body: whose; a box moves as the cylinder of its width.
+        body: the embodiment; a box moves as the cylinder of its width.
     """
 
     def __init__(self, scene: Scene, ground: WalkableScene, body: Embodiment) -> None:
@@ -114,13 +113,13 @@ class GroundMoves:
         self.shape = Shape(True, body.width / 2, body.width / 2)
 
     def fits(self, stand: Stand, others: Others = NOBODY) -> bool:
-        """Whether it is on the navmesh there, to a cell, and in nobody."""
+        """Check whether a pose is on the navmesh, to a cell, and collides with no other agent."""
         found = self.ground.snapped([stand.position])[0]
         near = found is not None and distance_2d(found, stand.position) <= CELL_M
         return near and not self._in_somebody(stand.position, others)
 
     def settled(self, stand: Stand, others: Others = NOBODY, reach: float = 1.0) -> Stand | None:
-        """The nearest place of the navmesh with nobody in it; None where there is none."""
+        """Return the nearest free pose on the navmesh; None if there is none."""
         x, y, z = stand.position
         rings = [(x, y, z)]
         if others:
@@ -132,7 +131,7 @@ class GroundMoves:
         for each in found:
             near = distance_2d(each, stand.position)
             if near <= reach and not self._in_somebody(each, others):
-                # Within a cell of it the navmesh is no more exact than what was asked for.
+                # Within a cell the navmesh is no more exact than the given position.
                 there = each if near > CELL_M else (x, each[1], z)
                 return Stand(self.on_floor(there, y), stand.heading)
         return None
@@ -140,13 +139,13 @@ class GroundMoves:
     def forward(
         self, stand: Stand, metres: float, *, slide: bool = True, others: Others = NOBODY
     ) -> Moved:
-        """Straight on, or back."""
+        """Move straight ahead, or back."""
         walk = _GroundWalk(self, stand, others, slide)
         walk.straight(stand.heading if metres >= 0 else stand.heading + math.pi, abs(metres))
         return walk.moved(_ahead(stand.position, stand.heading, metres))
 
     def turn(self, stand: Stand, radians: float, *, others: Others = NOBODY) -> Moved:
-        """On the spot, which touches nothing; on its arc where the body has one."""
+        """Turn on the spot, without contacts; along its arc if the body has a turning radius."""
         radius = self.body.turning_radius or 0.0
         return self.drive(stand, abs(radians) * radius, radians, 1.0, others=others)
 
@@ -160,7 +159,7 @@ class GroundMoves:
         slide: bool = True,
         others: Others = NOBODY,
     ) -> Moved:
-        """An arc, in chords."""
+        """Move along an arc, in chords."""
         metres, angle = forward * seconds, turn * seconds
         walk = _GroundWalk(self, stand, others, slide)
         free = stand.position
@@ -180,7 +179,7 @@ class GroundMoves:
     def follow(
         self, stand: Stand, points: Sequence[Point3], *, slide: bool = True, others: Others = NOBODY
     ) -> Moved:
-        """Turn to each point and go there; it stops where it comes no nearer than 0.1 m."""
+        """Turn to each point and go there; stop at one that it cannot approach within 0.1 m."""
         walk = _GroundWalk(self, stand, others, slide)
         for point in points:
             x, _, z = walk.position
@@ -195,11 +194,11 @@ class GroundMoves:
         return walk.moved(points[-1] if points else stand.position)
 
     def on_floor(self, point: Point3, usual: float) -> Point3:
-        """A place of a navmesh on the floor itself.
+        """Move a navmesh position to the true floor height.
 
         Args:
-            point: the place; it lies some centimetres above the floor, on stairs more.
-            usual: how high it would be where the navmesh is as far off as where one came from.
+            point: the position, some centimetres above the floor, on stairs more.
+            usual: the height if the navmesh is as far off the floor as at the last position.
         """
         x, top, z = point
         floor = floor_under(self.scene, point)
@@ -214,7 +213,7 @@ class GroundMoves:
         return bool(len(lines) and sweep.gaps(self.shape, lines, *pose.at).min() < -1e-3)
 
     def outlines(self, at: Point3, others: Others) -> tuple[NDArray[np.float64], list[str]]:
-        """The sides of those who stand at a place's height, and whose each is."""
+        """Return the footprint edges of other agents at a position's height, and their names."""
         sides, whose = [np.zeros((0, 4))], []
         for name, (body, stand) in others.items():
             low = stand.position[1]
@@ -225,7 +224,7 @@ class GroundMoves:
 
 
 class _GroundWalk:
-    """One action on a navmesh: where the body is, and what it met."""
+    """State of one action on a navmesh: pose, length and contacts."""
 
     def __init__(self, moves: GroundMoves, stand: Stand, others: Others, slide: bool) -> None:
         self.position, self.heading = stand.position, stand.heading
@@ -235,13 +234,13 @@ class _GroundWalk:
         self._bumps: dict[str, Bump] = {}
 
     def moved(self, free: Point3) -> Moved:
-        """What came of it, where ``free`` is where it would have ended freely."""
+        """Return the result, where ``free`` is the end of an unobstructed motion."""
         stand = Stand(self.position, wrapped(self.heading))
         short = distance_2d(self.position, free)
         return Moved(stand, self._metres, short, tuple(self._bumps.values()))
 
     def straight(self, heading: float, metres: float) -> None:
-        """So far one way; among others in pieces, and along them."""
+        """Move in one direction; near other agents in pieces, sliding along them."""
         pieces = max(1, math.ceil(metres / _PIECE_M)) if self._others else 1
         for _ in range(pieces):
             if self.stopped:
@@ -254,7 +253,7 @@ class _GroundWalk:
         self._walk(heading, free)
         lines, _ = self._moves.outlines(self.position, self._others)
         if len(lines) and self._gap(lines) < -1e-3:
-            # It slid into somebody.
+            # It slid into another agent.
             self.position, whom = before, whom or next(iter(self._others))
             free, normal = 0.0, (0.0, 0.0)
         left = metres - free
@@ -274,7 +273,7 @@ class _GroundWalk:
     def _until(
         self, heading: float, metres: float
     ) -> tuple[float, str | None, tuple[float, float], Point3]:
-        """How far it is free of others; who is there, the way off them, and where they touch."""
+        """Return the free distance to other agents, which one, contact normal and contact point."""
         x, y, z = self.position
         lines, whose = self._moves.outlines(self.position, self._others)
         if not whose or metres <= 0:
@@ -295,7 +294,7 @@ class _GroundWalk:
         return float(sweep.gaps(self._moves.shape, lines, *at).min())
 
     def _walk(self, heading: float, metres: float) -> None:
-        """On the navmesh, whatever else is there."""
+        """Move on the navmesh, regardless of other agents."""
         if metres <= 1e-9:
             return
         moves = self._moves

@@ -1,9 +1,8 @@
-"""The ``habitat`` backend: habitat-sim's pictures and navmesh behind the protocol.
+"""The ``habitat`` backend: habitat-sim's images and navmesh behind the simulator protocol.
 
-Agents move as :mod:`navloom_worlds.motion.bodied` says, on the navmeshes of their bodies. Pictures
-are drawn when they are read, by a process of habitat's own that all simulators of a scene share:
-what an agent sees is asked for with its camera, so that several agents cannot get each other's
-view.
+Agents move as in :mod:`navloom_worlds.motion.bodied`, on the navmeshes of their bodies. Images are
+rendered when they are read, by habitat's own process, which all simulators of a scene share. Each
+image is requested with its camera, so that several agents cannot get each other's view.
 """
 
 from __future__ import annotations
@@ -56,23 +55,23 @@ def make(
     physics: str = "off",
     collision_threshold: float = THRESHOLD_M,
 ) -> HabitatSimulator:
-    """The backend as the registry makes it.
+    """Create the backend, as the registry requires.
 
     Args:
         scene: the scene; it must have geometry, unless a dataset has it.
-        captions: a source of captions, or the file of a caption cache; None takes what there is.
-        rig: which pictures are taken (:mod:`navloom_worlds.rendering.sensors`); no lidar.
-        gpu_device_id: the CUDA device that is drawn on; -1 is any EGL device, software too; None
-            is what ``NAVLOOM_GPU_DEVICE`` says, else -1.
-        dataset: a scene dataset's config of your own that has the scene by its id.
-        physics: what a touch comes to (:class:`navloom.sim.protocol.PhysicsRules`).
+        captions: a source of captions, or the file of a caption cache; None for the default source.
+        rig: the sensors (:mod:`navloom_worlds.rendering.sensors`); no lidar.
+        gpu_device_id: the CUDA device to render on; -1 is any EGL device, including software; None
+            is the value of ``NAVLOOM_GPU_DEVICE``, else -1.
+        dataset: config of a user's scene dataset that has the scene by its id.
+        physics: the effect of contacts (:class:`navloom.sim.protocol.PhysicsRules`).
         collision_threshold: metres of displacement that end a run under ``strict``.
 
     Raises:
-        SimulatorError: habitat_sim is not there, the scene has no geometry or no viewpoints, there
-            is no such rig or physics, the dataset lacks something, or the cache of captions is
-            broken. That there is nothing to draw on is found out by whoever looks first
-            (:func:`navloom_worlds.habitat.habitat_process.check_drawing` asks beforehand).
+        SimulatorError: habitat_sim is missing, the scene has no geometry or no viewpoints, the rig
+            or physics is unknown, the dataset is incomplete, or the caption cache is broken. A
+            missing render device is reported at the first image
+            (:func:`navloom_worlds.habitat.habitat_process.check_drawing` checks it in advance).
     """
     rules = physics_rules(physics, collision_threshold)
     if captions is None or isinstance(captions, (str, FilePath)):
@@ -88,19 +87,19 @@ def make(
 
 
 def check() -> str:
-    """The version of habitat_sim, once it has drawn something; asked once for each device.
+    """Return the version of habitat_sim after a test rendering, cached per device.
 
     Raises:
-        SimulatorError: there is no habitat_sim, or nothing to draw on.
+        SimulatorError: there is no habitat_sim, or no render device.
     """
     return check_drawing(gpu_named())
 
 
 def gpu_named() -> int:
-    """The device that ``NAVLOOM_GPU_DEVICE`` names; -1, any, where it names none.
+    """Return the device of ``NAVLOOM_GPU_DEVICE``; -1, any, if it is not set.
 
     Raises:
-        SimulatorError: it is no number.
+        SimulatorError: it is not a number.
     """
     given = os.environ.get(GPU, "").strip() or "-1"
     try:
@@ -111,7 +110,7 @@ def gpu_named() -> int:
 
 @dataclass(frozen=True)
 class _Eyes:
-    """A scene as the process sees it; a view of it keeps it."""
+    """Scene as habitat's process renders it; its views keep a reference to it."""
 
     scene: Scene
     dataset: FilePath | None
@@ -128,7 +127,7 @@ class _Eyes:
         return OpenScene(config, handle, self.gpu, self.modalities, unlit=self.dataset is None)
 
     def look(self, sensor: Sensor, camera: Camera) -> NDArray[Any]:
-        """The picture of one sensor."""
+        """Return the image of one sensor."""
         shape = (sensor.modality, sensor.projection, camera.width, camera.height, camera.fov)
         with habitat_at(self.place) as process:
             answer, raw = process.ask(
@@ -147,15 +146,15 @@ class _Eyes:
 
 
 class HabitatSimulator(BodySimulator):
-    """See the module's docstring.
+    """Simulator backend that renders and moves with habitat-sim; see the module's docstring.
 
     Args:
         scene: with viewpoints.
-        captions: where words come from.
-        rig: which pictures are taken.
-        gpu: the device that is drawn on.
+        captions: the source of captions.
+        rig: the sensors.
+        gpu: the render device.
         dataset: the config of a scene dataset; None is an export of the scene.
-        rules: what a touch comes to.
+        rules: the effect of contacts.
 
     Raises:
         SimulatorError: the scene has no viewpoints or no geometry, or the rig a lidar.
@@ -182,7 +181,7 @@ class HabitatSimulator(BodySimulator):
         modalities = tuple(sorted({sensor.modality for sensor in self._rig}))
         self._eyes = _Eyes(scene, dataset, gpu, modalities)
         own = BodySimulator.capabilities | set(modalities)
-        # What a dataset of the user's has cannot be changed.
+        # Scenes of a user's dataset cannot be changed.
         self.capabilities = own if dataset is None else own - {"change"}
 
     def _check(self, scene: Scene) -> None:
@@ -194,7 +193,7 @@ class HabitatSimulator(BodySimulator):
             )
 
     def change(self, scene: Scene) -> Mapping[str, Observation]:
-        """A changed copy in the place of the scene; it is exported when somebody looks or walks."""
+        """Replace the scene by a changed copy, exported at the next image or motion."""
         if "change" not in self.capabilities:
             raise SimulatorError(
                 f"{self.scene.uri} is opened out of {self._dataset}, which cannot be changed:"

@@ -1,12 +1,12 @@
-"""Processes that hold habitat_sim: started, asked, kept for the next one, and ended.
+"""Processes that run habitat_sim: started, queried, kept for reuse, and ended.
 
-A few are kept, one a scene that is open; when another scene is asked for, the one that was not
-asked for longest ends. One that crashes, hangs or is killed is an error of whoever asked, in one
-line, and the next question starts another. All end with this process.
+A few are kept, one per open scene. When another scene is needed, the least recently used one ends.
+A process that crashes, hangs or is killed raises an error in its caller, in one line, and the next
+request starts another. All end with this process.
 
-    NAVLOOM_HABITAT_PYTHON     the Python that has habitat_sim, where that is not this one
-    NAVLOOM_HABITAT_PROCESSES  how many are kept at most; 4
-    NAVLOOM_HABITAT_SECONDS    how long an answer may take; 300
+    NAVLOOM_HABITAT_PYTHON     the Python that has habitat_sim, if it is not this one
+    NAVLOOM_HABITAT_PROCESSES  maximum number of processes; 4
+    NAVLOOM_HABITAT_SECONDS    time limit of an answer; 300
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ PAGE = "docs/habitat.md"
 _MOST, _LIMIT_S = 4, 300.0
 _WORKER = Path(__file__).with_name("habitat_worker.py")
 _UNLIT = Path(__file__).with_name("unlit")
-"""Habitat reads data/default.pbr_config.json of the folder that it is started in. This one's leaves
-out the light of an environment, which takes 7 to 35 s to be made and no unlit scene shows."""
+"""Habitat reads data/default.pbr_config.json of its working folder. The one here leaves out the
+environment light, which takes 7 to 35 s to compute and has no effect on unlit scenes."""
 _MOST_BYTES = 300_000_000
 _MOST_SAID, _LAST_LINES = 8_000, 3
 _NOISE = "duplicate static plugin"
-"""Said by every habitat_sim when it is imported."""
+"""Message of every habitat_sim at import."""
 _INSTALL = (
     f"conda install habitat-sim withbullet headless -c conda-forge -c aihabitat, and name its"
     f" Python in {PYTHON}; see {PAGE}"
@@ -55,14 +55,14 @@ _SCREEN = (
 
 @dataclass(frozen=True)
 class OpenScene:
-    """What a process has open.
+    """Scene that a process has open.
 
     Attributes:
         config: a scene dataset's config.
         scene: the scene's handle in it.
-        gpu: the device that is drawn on; -1 is any.
-        modalities: which kinds of pictures it must be able to take.
-        unlit: whether it is known that nothing in the scene is lit.
+        gpu: the render device; -1 is any.
+        modalities: the kinds of images it must be able to render.
+        unlit: whether the scene is known to be unlit.
     """
 
     config: str
@@ -73,9 +73,9 @@ class OpenScene:
 
 
 def lacking() -> str:
-    """Why there is no habitat_sim, in one line; empty where nothing says so before it is started.
+    """Return in one line why habitat_sim is missing; empty if no reason is known before its start.
 
-    Nothing is imported.
+    It imports nothing.
     """
     named = os.environ.get(PYTHON, "").strip()
     if named:
@@ -90,13 +90,13 @@ def lacking() -> str:
 
 @cache
 def check_drawing(gpu: int) -> str:
-    """The version of habitat_sim, once it has drawn something; asked once for each device.
+    """Return the version of habitat_sim after a test rendering, cached per device.
 
     Args:
-        gpu: as :class:`OpenScene` has it.
+        gpu: as in :class:`OpenScene`.
 
     Raises:
-        SimulatorError: there is no habitat_sim, or nothing to draw on.
+        SimulatorError: there is no habitat_sim, or no render device.
     """
     process = HabitatProcess(OpenScene("default", "NONE", gpu, unlit=True))
     try:
@@ -106,10 +106,10 @@ def check_drawing(gpu: int) -> str:
 
 
 class HabitatProcess:
-    """One process, and what it has open.
+    """Process that runs habitat_sim, with one open scene.
 
     Args:
-        place: what it is to open.
+        place: the scene to open.
 
     Raises:
         SimulatorError: there is no habitat_sim, or it cannot be started.
@@ -131,7 +131,7 @@ class HabitatProcess:
                 stdout=self._said,
                 stderr=self._said,
                 pass_fds=[theirs.fileno()],
-                # Ctrl-C is for who asks; without them it ends by itself.
+                # Ctrl-C is handled by the caller; without a caller the process ends by itself.
                 start_new_session=True,
                 env={**quiet, **os.environ},
                 cwd=_UNLIT if place.unlit else None,
@@ -145,24 +145,24 @@ class HabitatProcess:
         self._link = Connection(ours.detach())
         self.open = True
         self.navmeshes: set[str] = set()
-        """The files of those that it has loaded."""
+        """Files of the navmeshes that it has loaded."""
         try:
             told = asdict(place)
-            del told["unlit"]  # its part is the folder that it is started in
+            del told["unlit"]  # it only determines the working folder
             self.ask("enter", **told)
         except SimulatorError:
             self.close()
             raise
 
     def ask(self, do: str, **given: Any) -> tuple[dict[str, Any], bytes]:
-        """An answer, and the bytes that come with a picture.
+        """Send a request; return the answer, and the bytes of its image.
 
         Args:
             do: a method of ``Worker``.
-            given: what it takes.
+            given: its arguments.
 
         Raises:
-            SimulatorError: it cannot be done, or the process died or hung; it is over then.
+            SimulatorError: the request failed, or the process died or hung and is closed.
         """
         limit = _seconds()
         try:
@@ -206,7 +206,7 @@ class HabitatProcess:
         return SimulatorError(f"habitat's process failed ({do}, {self._what}): {line}")
 
     def _died(self, do: str) -> SimulatorError:
-        """What to say of a process that is no more."""
+        """Return the error for a process that died."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._child.wait(5)
         code = self._child.poll()
@@ -222,7 +222,7 @@ class HabitatProcess:
         return SimulatorError(f"habitat's process {how} ({do}, {self._what}).{last}")
 
     def _last(self) -> str:
-        """The last lines that it said, as the tail of a message."""
+        """Return its last lines of output, as the tail of a message."""
         with contextlib.suppress(OSError, ValueError):
             self._said.seek(0, os.SEEK_END)
             self._said.seek(max(0, self._said.tell() - _MOST_SAID))
@@ -234,7 +234,7 @@ class HabitatProcess:
         return ""
 
     def close(self) -> None:
-        """End it; closing twice is fine."""
+        """End the process; closing twice is fine."""
         if not self.open:
             return
         self.open = False
@@ -244,7 +244,7 @@ class HabitatProcess:
         self._said.close()
 
     def forget(self) -> None:
-        """In a fork: let go of what is another process's."""
+        """Release the connection in a fork, where the process belongs to the parent."""
         self.open = False
         self._link.close()
 
@@ -272,7 +272,7 @@ def _seconds() -> float:
 
 
 class _Pool:
-    """The processes that are kept, the one that was asked last at the end."""
+    """Pool of processes, the most recently used at the end."""
 
     def __init__(self) -> None:
         self._lock = threading.Condition()
@@ -280,7 +280,7 @@ class _Pool:
 
     @contextlib.contextmanager
     def process(self, place: OpenScene) -> Iterator[HabitatProcess]:
-        """The process of a place, for one question; whoever comes second waits."""
+        """Yield the process of a scene for one request; others wait for it."""
         process = self._taken(place)
         try:
             yield process
@@ -302,7 +302,7 @@ class _Pool:
                     found.lock.release()
                     del self._kept[place]
                 elif place not in self._kept and self._room():
-                    # Held while it is started, so that nobody starts a second one.
+                    # Reserved during the start, so that no second one is started.
                     self._kept[place] = None
                     break
                 else:
@@ -321,7 +321,7 @@ class _Pool:
                 self._lock.notify_all()
 
     def _room(self) -> bool:
-        """Whether one more may be started, after the one that was idle longest has ended."""
+        """Check whether one more may be started, after ending the longest idle one if needed."""
         most = int(_number(PROCESSES, _MOST, 1))
         for place, process in list(self._kept.items()):
             if len(self._kept) < most:
@@ -333,7 +333,7 @@ class _Pool:
         return len(self._kept) < most
 
     def close(self) -> None:
-        """End all."""
+        """End all processes."""
         with self._lock:
             for process in self._kept.values():
                 if process is not None:
@@ -341,7 +341,7 @@ class _Pool:
             self._kept.clear()
 
     def forget(self) -> None:
-        """In a fork, whose parent goes on using them."""
+        """Release all processes in a fork; the parent goes on using them."""
         kept = list(self._kept.values())
         self.__init__()  # type: ignore[misc]
         for process in kept:
@@ -356,7 +356,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def habitat_at(place: OpenScene) -> contextlib.AbstractContextManager[HabitatProcess]:
-    """The process that has a place open, for one question or a few; started where none has.
+    """Return a context with the process that has a scene open, started if needed.
 
     Raises:
         SimulatorError: as :class:`HabitatProcess`.
@@ -365,5 +365,5 @@ def habitat_at(place: OpenScene) -> contextlib.AbstractContextManager[HabitatPro
 
 
 def close_habitat() -> None:
-    """End every process that is kept."""
+    """End all processes of the pool."""
     _pool.close()

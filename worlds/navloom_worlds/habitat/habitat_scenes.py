@@ -1,13 +1,11 @@
-"""Which files of a scene habitat opens: an export of ours in the cache, or a dataset's own.
+"""Scene files that habitat opens: an export in the cache, or the user's dataset.
 
-A scene with geometry is exported once for what it holds (``habitat`` in the user's cache folder);
-navmeshes made of it lie beside it.
+A scene with geometry is exported once per content (``habitat`` in the user's cache folder);
+navmeshes made from it lie beside it.
 
-Finding a scene in a Habitat scene dataset, and saying which file of it is missing.
-
-Habitat itself writes such things to a log among much else, and opens an empty place instead. Read
-is what the config says of its stages and scene instances; the form is habitat-sim's own
-(docs/pages/attributesJSON.rst there).
+A scene is looked up in a Habitat scene dataset, and missing files are reported. Habitat itself
+writes such errors to a long log, and opens an empty scene instead. The config's stages and scene
+instances are read; the format is habitat-sim's own (docs/pages/attributesJSON.rst there).
 """
 
 from __future__ import annotations
@@ -50,7 +48,7 @@ _Paths = Annotated[dict[str, list[str]], Field(max_length=100)]
 
 
 class _ConfigPart(BaseModel):
-    """Where a config says that its stages, or its scene instances, are."""
+    """Part of a config that lists the stages or the scene instances."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -70,10 +68,10 @@ _OBJECT = TypeAdapter(dict[str, Any])
 
 @dataclass(frozen=True)
 class Found:
-    """A scene of a dataset.
+    """Scene of a dataset.
 
     Attributes:
-        handle: what habitat finds it by.
+        handle: its handle in habitat.
         file: its scene instance, else its stage.
     """
 
@@ -82,15 +80,15 @@ class Found:
 
 
 def find_in_dataset(config: Path, names: Sequence[str]) -> Found:
-    """A scene of a dataset, and whether the files that it names are there.
+    """Find a scene in a dataset, and check that its files exist.
 
     Args:
         config: ``NAME.scene_dataset_config.json``.
-        names: what it may be called; of ``00800-TEEsavR23oF`` is ``TEEsavR23oF`` one, too.
+        names: its possible names; ``00800-TEEsavR23oF`` also matches ``TEEsavR23oF``.
 
     Raises:
-        SimulatorError: the config is missing or broken, has no such scene, or the scene lacks a
-            file that it names.
+        SimulatorError: the config is missing or broken, has no such scene, or a file of the scene
+            is missing.
     """
     read = _read(config, _CONFIG)
     parts = (read.scene_instances, read.stages)
@@ -115,7 +113,7 @@ def find_in_dataset(config: Path, names: Sequence[str]) -> Found:
         _check_instance(file, stages, config)
     elif file.name.endswith(_STAGE):
         _check_assets(file, config)
-    # A handle is taken by any part of it: the whole name in the dataset is one's own.
+    # Habitat matches handles by substrings, so the whole name in the dataset is used.
     return Found(file.relative_to(config.parent).as_posix(), file)
 
 
@@ -127,7 +125,7 @@ def _read(path: Path, adapter: TypeAdapter[T]) -> T:
 
 
 def _files(config: Path, paths: dict[str, list[str]]) -> Iterator[Path]:
-    """Every file that a part of a config names by patterns, or by folders and endings."""
+    """Yield every file that a part of a config names by patterns, or by folders and endings."""
     left = _MOST_FILES
     for ending, patterns in paths.items():
         for pattern in patterns:
@@ -151,7 +149,7 @@ def _matches(config: Path, pattern: str) -> list[Path]:
 
 
 def _names(file: Path) -> Iterator[str]:
-    """What a scene's file may be asked for by: its own name, and its folder's where that is it."""
+    """Yield the names of a scene's file: its own, and its folder's if that ends in it."""
     stem = file.name.partition(".")[0]
     yield stem
     folder = file.parent.name
@@ -160,7 +158,7 @@ def _names(file: Path) -> Iterator[str]:
 
 
 def _check_instance(file: Path, stages: Mapping[str, Path], config: Path) -> None:
-    """Refuse a scene whose stage is not there, or lacks something."""
+    """Reject a scene whose stage is missing or incomplete."""
     said = _read(file, _OBJECT)
     instance = said.get("stage_instance")
     template = instance.get("template_name") if isinstance(instance, dict) else None
@@ -179,13 +177,13 @@ def _check_instance(file: Path, stages: Mapping[str, Path], config: Path) -> Non
 
 
 def _check_assets(file: Path, config: Path) -> None:
-    """Refuse a config of a stage that names a file that is not there."""
+    """Reject a config of a stage that names a missing file."""
     if not file.name.endswith(".json"):
         return
     said = _read(file, _OBJECT)
     for name in _ASSETS:
         asset = said.get(name)
-        # Some are put together of the stage's own name.
+        # Some names are derived from the stage's own name.
         if not isinstance(asset, str) or not asset or "%%" in asset:
             continue
         if not (file.parent / asset).exists() and not (config.parent / asset).exists():
@@ -200,14 +198,13 @@ _FORMAT = 1
 
 @dataclass(frozen=True, eq=False)
 class SceneFiles:
-    """What habitat opens of a scene.
+    """Files of a scene for habitat.
 
     Attributes:
         config: the scene dataset's config.
-        handle: what the scene is called in it.
-        navmeshes: the folder that navmeshes made of it lie in.
-        owners: (n,) int32, the owner that each number of its semantic frames stands for; None
-            where nobody knows.
+        handle: the scene's handle in it.
+        navmeshes: the folder of its navmeshes.
+        owners: (n,) int32, the owner of each number in its semantic frames; None if unknown.
     """
 
     config: Path
@@ -216,10 +213,10 @@ class SceneFiles:
     owners: NDArray[np.int32] | None
 
     def owned(self, numbers: NDArray[np.int32]) -> NDArray[np.int32]:
-        """A semantic frame as a frame of ids: whose each pixel is.
+        """Convert a semantic frame to a frame of owner ids.
 
         Raises:
-            SimulatorError: nobody knows what the numbers mean.
+            SimulatorError: the meaning of the numbers is unknown.
         """
         if self.owners is None:
             raise SimulatorError(
@@ -232,11 +229,11 @@ class SceneFiles:
 
 
 def scene_files(scene: Scene, dataset: Path | None = None) -> SceneFiles:
-    """The files of a scene; exported where they are not there.
+    """Return the files of a scene; it is exported if needed.
 
     Args:
         scene: the scene.
-        dataset: a scene dataset's config of the user's own; None is an export of ours.
+        dataset: config of the user's scene dataset; None for an export.
 
     Raises:
         SimulatorError: the scene cannot be exported, or the dataset has no such scene or lacks a
@@ -251,7 +248,7 @@ def scene_files(scene: Scene, dataset: Path | None = None) -> SceneFiles:
 
 
 def export_key(scene: Scene) -> str:
-    """A hash of all that an export depends on, and of what makes it."""
+    """Return the cache key of an export: a hash of its inputs and of the exporter's code."""
     mesh = scene_mesh(scene)
     told = [f"navloom habitat {_FORMAT}", code_key(*exporting.__path__), scene.model_dump_json()]
     parts = [mesh.vertices, mesh.faces, mesh.owners, mesh.surface, mesh.uv, mesh.smooth]
@@ -294,7 +291,7 @@ def _of_dataset(scene: Scene, config: Path) -> SceneFiles:
 
 
 def _dataset_numbers(scene: Scene) -> NDArray[np.int32] | None:
-    """What a release's numbers mean in a scene that was read from it, or was exported as it."""
+    """Return the owners of a release's numbers, for a scene read from it or exported as it."""
     files = scan_of(scene)
     try:
         if files is not None:
@@ -313,7 +310,7 @@ def _own_numbers(scene: Scene) -> NDArray[np.int32]:
 
 
 def _closed(owners: NDArray[np.int32]) -> NDArray[np.int32]:
-    """With nothing for 0, and a last entry for every number beyond: a mesh's, nobody's."""
+    """Add an entry for 0 (nothing) and a last one for all larger numbers (unowned mesh)."""
     owners = np.append(owners, np.int32(SHELL))
     owners[0] = NOTHING
     return owners

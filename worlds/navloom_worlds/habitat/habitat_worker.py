@@ -1,12 +1,12 @@
-"""The process that holds habitat_sim: it is asked for pictures and ways, one question at a time.
+"""Worker process that runs habitat_sim: renders images and computes paths, one request at a time.
 
-It is run as a file, ``PYTHON habitat_worker.py FD``, by whichever Python has habitat_sim: nothing
-of Navloom is imported here, and nothing that is younger than Python 3.9. FD is a socket. A question
-is one message of JSON, ``{"do": ..., ...}``; the answer is one of JSON and, for a picture, one of
-bytes. ``{"error": ..., "kind": ...}`` is an answer, too. When the socket closes, it ends.
+It is run as a file, ``PYTHON habitat_worker.py FD``, by the Python that has habitat_sim. It imports
+nothing of Navloom, and nothing newer than Python 3.9. FD is a socket. A request is one JSON
+message, ``{"do": ..., ...}``. The answer is one JSON message and, for an image, one of bytes.
+``{"error": ..., "kind": ...}`` is an answer, too. It ends when the socket closes.
 
-Its camera is one node, put where each picture is taken from: any number of agents share one set of
-sensors, and no two sensors can get in each other's way.
+Its camera is one node, moved to the pose of each image: any number of agents share one set of
+sensors, and no two sensors can interfere.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from typing import Any
 import numpy as np
 
 STEP_M = 0.05
-"""A way is gone in pieces of so many metres. ``try_step`` does not move at all where its end is
-nearer to a floor behind the wall than to the one before it."""
+"""Length in metres of the pieces of a move. ``try_step`` does not move at all if its end is nearer
+to a floor behind a wall than to the one in front of it."""
 LEAST_M, MOST_M = 1.0, 500.0
-"""How long what is opened may be."""
+"""Minimum and maximum extent of a scene."""
 NEAR_M, LEVEL_M = 0.5, 0.5
-"""A place is on a navmesh that is so near, on the ground and upwards. Habitat's own search takes
-what is 2 m away, or on the floor above."""
+"""Maximum horizontal and vertical distance of a position on a navmesh. Habitat's own search also
+accepts positions 2 m away, or on the floor above."""
 
 
 class TroubleError(Exception):
-    """What cannot be done, in one line.
+    """Failed request, described in one line.
 
     Args:
         kind: ``import``, ``scene``, ``navmesh`` or ``ask``.
-        text: the line.
+        text: the message.
     """
 
     def __init__(self, kind: str, text: str) -> None:
@@ -46,7 +46,7 @@ class TroubleError(Exception):
 
 
 class Worker:
-    """What is open: a scene, its sensors, and navmeshes of bodies by their files."""
+    """Open scene, its sensors, and the bodies' navmeshes by file."""
 
     def __init__(self) -> None:
         try:
@@ -59,19 +59,19 @@ class Worker:
         self.meshes: dict[str, Navmesh] = {}
 
     def enter(self, config: str, scene: str, gpu: int, modalities: list[str]) -> dict[str, Any]:
-        """Say which scene is meant; it is opened when somebody asks something of it."""
+        """Set the scene; it is opened at the first request that needs it."""
         self.asked = {"config": config, "scene": scene, "gpu": gpu, "modalities": modalities}
         return {}
 
     def look(
         self, shape: list[Any], position: list[float], heading: float, elevation: float
     ) -> Any:
-        """One picture: its answer, and its bytes."""
+        """Render one image: its answer, and its bytes."""
         uuid = _uuid(shape)
         if self.simulator is None:
-            # What is not loaded for a sensor that there is at first cannot be had later.
+            # Data that the first sensors do not need cannot be loaded later.
             kinds = {*self.asked.get("modalities", []), shape[0]}
-            # HM3D's ids are in textures, and none is loaded where nothing asks for colours.
+            # HM3D's ids are in textures, which are loaded only if colours are requested.
             kinds |= {"rgb"} if "ids" in kinds else set()
             others = sorted(kinds - {shape[0]})
             first = [[each, "pinhole", 8, 8, 1.0] for each in others]
@@ -93,14 +93,14 @@ class Worker:
         return {"shape": list(image.shape), "dtype": image.dtype.str}, image
 
     def renderer(self) -> dict[str, Any]:
-        """Which habitat_sim it is; nothing at all is drawn, to see whether it can be drawn."""
+        """Return the version of habitat_sim, after rendering an empty image as a test."""
         self.look(["rgb", "pinhole", 8, 8, 1.0], [0.0, 0.0, 0.0], 0.0, 0.0)
         return {"version": str(getattr(self.habitat, "__version__", "unknown"))}
 
     def navmesh(
         self, file: str, settings: dict[str, Any], floors: list[list[float]]
     ) -> dict[str, Any]:
-        """Have the navmesh of a body: from its file, or made anew and put there."""
+        """Load the navmesh of a body from its file, or compute and save it."""
         if file in self.meshes:
             return dict(self.meshes[file].said, made=False, why="")
         wanted = self.habitat.NavMeshSettings()
@@ -122,14 +122,14 @@ class Worker:
         return dict(self.meshes[file].said, made=made, why=why)
 
     def snap(self, file: str, points: list[list[float]]) -> dict[str, Any]:
-        """Each point's place on a navmesh; None where there is none near."""
+        """Return the navmesh position of each point; None if none is near."""
         mesh = self.meshes[file]
         return {"points": [_listed(mesh.near(each)) for each in points]}
 
     def walk(
         self, file: str, start: list[float], way: list[float], slide: bool = True
     ) -> dict[str, Any]:
-        """Where one gets to who goes from a place by (x, z) metres, sliding along what is there."""
+        """Move from a position by (x, z) metres, sliding along obstacles."""
         mesh = self.meshes[file]
         here = mesh.near(start)
         if here is None:
@@ -143,7 +143,7 @@ class Worker:
         return {"start": _listed(begun), "end": _listed(here)}
 
     def path(self, file: str, start: list[float], goals: list[list[float]]) -> dict[str, Any]:
-        """The shortest way to the nearest goal: its points and metres; no points where none is."""
+        """Return the shortest path to the nearest goal: points and metres; no points if none."""
         mesh = self.meshes[file]
         here, ends = mesh.near(start), [mesh.near(each) for each in goals]
         reached = [(number, end) for number, end in enumerate(ends) if end is not None]
@@ -162,7 +162,7 @@ class Worker:
         }
 
     def _made(self, wanted: Any, why: str) -> Any:
-        """A navmesh of the scene, and why the one that there was does not do."""
+        """Compute a navmesh; return it and the reason why an existing one was not used."""
         own = self.simulator is None
         simulator = self._opened([]) if own else self.simulator
         shipped = simulator.pathfinder
@@ -219,19 +219,19 @@ class Worker:
         kinds = {"rgb": "COLOR", "depth": "DEPTH", "ids": "SEMANTIC"}
         spec.sensor_type = getattr(habitat.SensorType, kinds[modality])
         spec.resolution = magnum.Vector2i(height, width)
-        # A fresh one is 1.5 m above its node.
+        # By default a sensor is 1.5 m above its node.
         spec.position = magnum.Vector3(0.0, 0.0, 0.0)
         spec.orientation = magnum.Vector3(0.0, 0.0, 0.0)
         return spec
 
 
 class Navmesh:
-    """A navmesh, and which of its islands hold viewpoints: roofs and table tops are islands, too.
+    """Navmesh, and its islands with viewpoints: roofs and table tops are islands, too.
 
     Args:
         magnum: the module.
-        finder: what Habitat calls it.
-        floors: where viewpoints stand; without any, every island counts.
+        finder: Habitat's path finder.
+        floors: floor positions of viewpoints; without any, every island counts.
     """
 
     def __init__(self, magnum: Any, finder: Any, floors: list[list[float]]) -> None:
@@ -245,7 +245,7 @@ class Navmesh:
         self.said = {"islands": len(every), "kept": len(self.islands), "area": area}
 
     def near(self, point: list[float]) -> Any:
-        """The nearest place to stand to a point, on an island that counts, or None."""
+        """Return the nearest position to a point on an island that counts, or None."""
         asked = self._vector(point)
         found = self.finder.snap_point(asked)
         if _is_near(asked, found) and int(self.finder.get_island(found)) in self.islands:
@@ -263,7 +263,7 @@ def _pairs(low: Any, high: Any) -> Any:
 
 
 def _is_near(asked: Any, found: Any) -> bool:
-    # What is not a number is near nothing.
+    # NaN is near nothing.
     aside = math.hypot(found.x - asked.x, found.z - asked.z)
     return aside <= NEAR_M and abs(found.y - asked.y) <= LEVEL_M
 
@@ -278,14 +278,14 @@ def _uuid(shape: Any) -> str:
 
 
 def _plain(shape: list[Any], image: np.ndarray) -> np.ndarray:
-    """A picture as it is sent: colours without opacity, ids signed, ranges where rays spread."""
+    """Convert an image for sending: colours without alpha, signed ids, ranges for equirects."""
     modality, projection, width, height, _ = shape
     if modality == "rgb":
         return np.ascontiguousarray(image[..., :3])
     if modality == "ids":
         return np.ascontiguousarray(image, dtype=np.int32)
     if projection == "equirect":
-        # Habitat has the depth of the side of the cube that a pixel lies on.
+        # Habitat gives the planar depth of the cube face on which a pixel lies.
         turn = ((np.arange(width) + 0.5) / width * 2 - 1) * math.pi
         tilt = (0.5 - (np.arange(height) + 0.5) / height)[:, None] * math.pi
         along = np.stack([np.cos(tilt) * np.sin(turn), np.cos(tilt) * np.cos(turn)])
@@ -298,8 +298,8 @@ _DOES = ("enter", "look", "renderer", "navmesh", "snap", "walk", "path")
 
 
 def main() -> None:
-    """Answer until nobody asks any more."""
-    # Modules of ours that lie beside this file are none of habitat's.
+    """Answer requests until the socket closes."""
+    # Navloom's modules beside this file must not shadow habitat's.
     beside = Path(__file__).resolve().parent
     sys.path[:] = [each for each in sys.path if Path(each).resolve() != beside]
     link = Connection(int(sys.argv[1]))

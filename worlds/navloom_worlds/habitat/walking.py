@@ -1,8 +1,9 @@
-"""Ways and steps on the navmesh of a body; the process of habitat knows them.
+"""Paths and steps on the navmesh of a body, computed by habitat's process.
 
-A navmesh is made of the scene for the body: its radius is half the width, its height the body's,
-and what it steps over ``max_step``, or a stair's rise where it uses stairs. It is kept beside the
-scene's export by these figures; a file that was made for other ones is made anew, and said.
+A navmesh is computed from the scene for a body: its radius is half the width, its height the
+body's, and its climb ``max_step``, or a stair's rise if the body uses stairs. It is cached beside
+the scene's export by these settings. A file made for other settings is replaced, with a log
+message.
 """
 
 from __future__ import annotations
@@ -24,16 +25,16 @@ from navloom_worlds.motion.body_field import Way
 
 CELL_M = 0.05
 STAIR_RISE_M = 0.2
-"""What a body that uses stairs steps over; Habitat's own default."""
+"""Climb of a body that uses stairs; Habitat's own default."""
 
 
 @dataclass(frozen=True)
 class Walked:
-    """How a try to go somewhere ended.
+    """Result of a move on a navmesh.
 
     Attributes:
-        start: where on the navmesh it began.
-        end: where it ended.
+        start: its first position on the navmesh.
+        end: its last position.
     """
 
     start: Point3
@@ -41,7 +42,7 @@ class Walked:
 
 
 def navmesh_settings(body: Embodiment) -> dict[str, Any]:
-    """What a navmesh of a body is made with, by the names of habitat's ``NavMeshSettings``."""
+    """Return a body's navmesh settings, by the names of habitat's ``NavMeshSettings``."""
     rise = max(body.max_step, STAIR_RISE_M) if body.stairs else body.max_step
     return {
         "cell_size": CELL_M,
@@ -55,13 +56,13 @@ def navmesh_settings(body: Embodiment) -> dict[str, Any]:
 
 
 class WalkableScene:
-    """What a body can walk on in a scene.
+    """Navmesh of a body in a scene.
 
     Args:
-        scene: where; navmeshes hold the islands on which its viewpoints stand.
-        place: what the process has open.
-        files: of the scene.
-        body: who walks.
+        scene: the scene; navmeshes contain the islands with its viewpoints.
+        place: the scene that the process has open.
+        files: files of the scene.
+        body: the embodiment.
     """
 
     def __init__(self, scene: Scene, place: OpenScene, files: SceneFiles, body: Embodiment) -> None:
@@ -71,10 +72,10 @@ class WalkableScene:
         self._file = str(files.navmeshes / f"{sha256(told).hexdigest()[:16]}.navmesh")
 
     def snapped(self, points: Sequence[Point3]) -> list[Point3 | None]:
-        """The place to stand that is nearest to each point; None where none is within half a metre.
+        """Return the nearest navmesh position of each point; None if there is none within 0.5 m.
 
         Raises:
-            SimulatorError: there is no navmesh, or no habitat.
+            SimulatorError: there is no navmesh, or habitat_sim is missing.
         """
         found = self._asked("snap", points=list(points))["points"]
         return [None if each is None else _point(each) for each in found]
@@ -82,13 +83,13 @@ class WalkableScene:
     def walked(
         self, start: Point3, heading: float, metres: float, *, slide: bool = True
     ) -> Walked | None:
-        """Where one gets to; None where the start is on no ground.
+        """Move straight from a position; return None if the start is on no ground.
 
         Args:
-            start: a place on the floor.
+            start: a position on the floor.
             heading: radians, as everywhere.
-            metres: how far, ahead of it.
-            slide: whether it goes on along what is in the way.
+            metres: distance ahead.
+            slide: whether it slides along obstacles.
 
         Raises:
             SimulatorError: as :meth:`snapped`.
@@ -100,11 +101,11 @@ class WalkableScene:
         return Walked(_point(found["start"]), _point(found["end"]))
 
     def way(self, start: Point3, goals: Sequence[Point3]) -> Way | None:
-        """The shortest way on the navmesh to the nearest goal; None where there is none.
+        """Return the shortest navmesh path to the nearest goal; None if there is none.
 
         Args:
-            start: a place on the floor.
-            goals: places on floors.
+            start: a position on the floor.
+            goals: positions on floors.
 
         Raises:
             SimulatorError: as :meth:`snapped`.
@@ -128,7 +129,7 @@ class WalkableScene:
         said, _ = process.ask("navmesh", file=self._file, settings=self._settings, floors=floors)
         process.navmeshes.add(self._file)
         if said["made"]:
-            # That one was there for another body is worth a word.
+            # Replacing the navmesh of another body is worth a warning.
             level = logging.WARNING if said["why"] else logging.INFO
             why = f": the one that there was is {said['why']}" if said["why"] else ""
             what = f"{self._scene.uri}: a navmesh was made for {self._body.name}{why}"
