@@ -1,1 +1,1 @@
-"""Moving a body, over any simulator: what is around it, how far it is, going there, a way tried."""
+"""Movement of a body in any simulator: its surroundings, distances, paths and drives."""

@@ -1,8 +1,8 @@
-"""Going somewhere and through a link, in any simulator, and what was touched on the way.
+"""Movement to a place and through a link, in any simulator, with the contacts on the way.
 
-A backend on the graph alone hops along the shortest way; one that drives bodies (it claims
-``waypoint``) is sent along it, half a metre at a time. What is planned is what
-``Simulator.geodesic`` says for the body, what is driven is measured from pose to pose.
+A graph-only backend hops along the shortest path. A backend that drives bodies (its capabilities
+include ``waypoint``) is sent along it, half a metre at a time. The planned length is that of
+``Simulator.geodesic`` for the body, the driven length is measured from pose to pose.
 """
 
 from __future__ import annotations
@@ -43,26 +43,26 @@ from navloom_worlds.moving.surroundings import (
 )
 
 STRIDE_M = 0.5
-"""How far a body is sent at once: what is driven is measured from stride to stride."""
+"""Length of a stride: a body is sent one stride at a time, and measured after each."""
 STUCK_M = 0.01
-"""A body that touches something and gets less far in a stride is stuck."""
+"""A body that touches something and moves less than this in a stride is stuck."""
 ARRIVED_M = 0.3
-"""Who is so near to where it was going has arrived."""
+"""Distance from the goal at which a body has arrived."""
 NEAR_LINK_M = 1.0
-"""Who passes a link's middle within so many metres, or half its width, goes through it."""
+"""Distance from a link's centre, at least half its width, within which a body passes it."""
 
 
 @dataclass(frozen=True)
 class Drive:
-    """A way that was tried.
+    """Attempted drive along a path.
 
     Attributes:
         arrived: whether it ended within ``ARRIVED_M`` of its goal.
-        planned: metres of the way as the backend planned it; None where there is none.
+        planned: length of the backend's path in metres; None if there is none.
         driven: metres from pose to pose.
-        contacts: what was touched, in order.
-        trail: the poses, the first one first.
-        reason: why it did not arrive; empty where it did.
+        contacts: the contacts, in order.
+        trail: the poses, from the first one on.
+        reason: why it did not arrive; empty if it did.
     """
 
     arrived: bool
@@ -73,7 +73,7 @@ class Drive:
     reason: str = ""
 
     def record(self, scene: Scene) -> dict[str, Any]:
-        """As small JSON: ``arrived``, ``planned``, ``driven``, where it is, ``contacts``."""
+        """Return it as JSON: ``arrived``, ``planned``, ``driven``, the last pose, ``contacts``."""
         told: dict[str, Any] = {
             "arrived": self.arrived,
             "planned": None if self.planned is None else round(self.planned, 2),
@@ -88,16 +88,16 @@ class Drive:
 def move_to(
     simulator: Simulator, place: Spot, agent: str = "robot", body: Embodiment = DEFAULT_BODY
 ) -> Drive:
-    """Go to a viewpoint, a region or a point by the shortest way for a body.
+    """Move to a viewpoint, a region or a point by the shortest path for a body.
 
     Args:
         simulator: any backend; the agent is in it.
         place: a viewpoint's id, a region's, or a point (x, y, z) on the floor.
-        agent: who goes.
-        body: its body, as it was put there.
+        agent: name of the agent.
+        body: its body, as in ``reset``.
 
     Returns:
-        How it went; who cannot get there has not moved.
+        The drive; without a path the agent does not move.
 
     Raises:
         SimulatorError: no such agent or place, or the backend refuses.
@@ -111,7 +111,7 @@ def move_to(
 
 
 def why_not(simulator: Simulator, start: Pose, place: Spot, body: Embodiment) -> str:
-    """One line on why no way leads somewhere for a body."""
+    """Return one line on why no path leads to a place for a body."""
     scene = simulator.scene
     here = start.viewpoint or nearest_viewpoint(scene, start.position)[0]
     end = goals_of(scene, place)[0]
@@ -126,12 +126,12 @@ def why_not(simulator: Simulator, start: Pose, place: Spot, body: Embodiment) ->
 
 
 def follow(simulator: Simulator, way: Path, agent: str = "robot") -> Drive:
-    """Go along a way from where the agent stands.
+    """Move along a path from the agent's pose.
 
     Args:
-        simulator: any backend; the agent is in it, at the way's start.
-        way: as ``Simulator.geodesic`` gives it.
-        agent: who goes.
+        simulator: any backend; the agent is in it, at the path's start.
+        way: a path from ``Simulator.geodesic``.
+        agent: name of the agent.
 
     Raises:
         SimulatorError: no such agent, or the backend refuses.
@@ -156,7 +156,7 @@ def follow(simulator: Simulator, way: Path, agent: str = "robot") -> Drive:
 
 @dataclass
 class _Trip:
-    """What a drive has come to so far."""
+    """State of a drive so far."""
 
     poses: list[Pose]
     contacts: list[Contact] = field(default_factory=list)
@@ -184,11 +184,11 @@ def _actions(simulator: Simulator, way: Path) -> list[Action]:
 
 
 def strides(points: Sequence[Point3], metres: float = STRIDE_M) -> list[Point3]:
-    """Points along a polyline, at most so far apart, each corner among them, without the first.
+    """Return points along a polyline at limited spacing, with all corners but not the first.
 
     Args:
         points: the polyline, in metres.
-        metres: how far at most from one to the next.
+        metres: maximum spacing.
     """
     found: list[Point3] = []
     for a, b in pairwise(points):
@@ -202,21 +202,21 @@ def strides(points: Sequence[Point3], metres: float = STRIDE_M) -> list[Point3]:
 def drive_link(
     simulator: Simulator, a: str, b: str, agent: str = "robot", body: Embodiment = DEFAULT_BODY
 ) -> dict[str, Any]:
-    """Drive a body through the link between two regions: does it get through?
+    """Drive a body through the link between two regions, and report whether it gets through.
 
-    It is put down on ``a``'s side of the link, at the viewpoint there, and drives to the one on
-    ``b``'s side. It stays where it ends.
+    It is placed at the viewpoint on ``a``'s side of the link, and drives to the one on ``b``'s
+    side. It stays where it ends.
 
     Args:
         simulator: any backend; the agent is in it.
-        a: the region it comes from.
-        b: the region it drives to.
-        agent: who drives.
-        body: its body, as it was put there.
+        a: the region to start in.
+        b: the region to drive to.
+        agent: name of the agent.
+        body: its body, as in ``reset``.
 
     Returns:
-        ``through``, and the drive: ``planned`` and ``driven`` metres, ``contacts`` and, where it
-        did not get through, ``reason``.
+        ``through``, and the drive: ``planned`` and ``driven`` metres, ``contacts`` and, if it did
+        not get through, ``reason``.
 
     Raises:
         SimulatorError: no such agent or regions, or no link between them.
@@ -229,7 +229,7 @@ def drive_link(
 
 
 def links_between(scene: Scene, a: str, b: str) -> list[Link]:
-    """The links between two regions.
+    """Return the links between two regions.
 
     Raises:
         SimulatorError: no such regions, or none between them.
@@ -275,7 +275,7 @@ def _through(
 
 
 def _sides(scene: Scene, a: str, b: str, link: Link) -> tuple[str, str] | None:
-    """The viewpoints on both sides of a link: those of the nearest edge through it."""
+    """Return the viewpoints on both sides of a link: those of the nearest edge through it."""
     at = scene.viewpoint_by_id
     middle = link.point
     pairs = [
@@ -295,7 +295,7 @@ def _sides(scene: Scene, a: str, b: str, link: Link) -> tuple[str, str] | None:
 
 
 def _beside(scene: Scene, pair: Sequence[str], link: Link) -> float:
-    """How far the middle of a link is from an edge's, in metres."""
+    """Return the distance from a link's centre to an edge's midpoint, in metres."""
     if link.point is None:
         return 0.0
     (ax, _, az), (bx, _, bz) = (scene.viewpoint_by_id[each].position for each in pair)

@@ -1,8 +1,8 @@
-"""What an agent may call to look around and to move a body: thin tools over pure functions.
+"""Tools for an agent to look around and to move a body: thin wrappers over pure functions.
 
-The names of viewpoints and regions stand in the argument schemas as an enumeration where there are
-few enough; a name outside them still reaches the tool and is answered with near matches. What goes
-wrong is answered as ``{"error": ...}``, one line.
+Viewpoints and regions are enumerated in the argument schemas if there are few enough. An unknown
+name still reaches the tool, which answers with near matches. Errors are answered as
+``{"error": ...}``, one line.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from navloom_worlds.moving import driving, surroundings
 from navloom_worlds.moving.surroundings import Spot, goals_of
 
 MOST_NAMES = 400
-"""Over so many names none stand in a schema: they would fill a small model's window."""
+"""Maximum number of names in a schema: more would fill a small model's context window."""
 _REACH_M = 1.0
 
 _LOOK = "Say where you stand, what you see in words, what is near, and what you touched last."
@@ -56,15 +56,15 @@ def moving_tools(
     *,
     constrain: bool = True,
 ) -> list[BaseTool]:
-    """``look``, ``candidates``, ``move_to``, ``geodesic``, ``clearance``, ``drive_link``.
+    """Create the tools of an agent that moves a body: from ``look`` to ``drive_link``.
 
     Args:
         simulator: any backend; the agent has been put in it by ``reset``.
-        agent: who acts.
-        body: its body, as it was put there.
+        agent: name of the agent.
+        body: its body, as in ``reset``.
         constrain: enumerate viewpoints and regions in the argument schemas.
     """
-    # ToolNode answers the calls of one message in threads, and a simulator is for one at a time.
+    # ToolNode runs the calls of one message in threads, and a simulator is not thread-safe.
     lock = Lock()
     place = _place_arguments(simulator.scene, constrain)
     regions = _names(simulator.scene, constrain)[0]
@@ -132,7 +132,7 @@ def _answering(function: Callable[..., dict[str, Any]], lock: Lock) -> Callable[
 
 
 def _names(scene: Scene, constrain: bool) -> tuple[list[str] | None, list[str] | None]:
-    """The regions, and regions and viewpoints together, as far as a schema holds them."""
+    """Return the regions, and regions and viewpoints together, unless too many for a schema."""
     regions = [each.id for each in scene.regions]
     both = [*regions, *(each.id for each in scene.viewpoints)]
     kept = [names if constrain and len(names) <= MOST_NAMES else None for names in (regions, both)]
@@ -154,20 +154,20 @@ def _arguments(name: str, **fields: tuple[Any, Any]) -> type[BaseModel]:
 
 
 def clearance(scene: Scene, spot: Spot | Pose, body: Embodiment = DEFAULT_BODY) -> dict[str, Any]:
-    """How far it is from a place to the nearest obstacle at a body's height.
+    """Measure the distance from a place to the nearest obstacle at a body's height.
 
     Args:
-        scene: where.
-        spot: a viewpoint's id, a region's (its middle), a point, or a pose.
-        body: whose height and climb count.
+        scene: the scene.
+        spot: a viewpoint's id, a region's id (its centre), a point, or a pose.
+        body: its height and climb determine the obstacles.
 
     Returns:
-        ``clearance`` in metres, ``to_pass`` and ``to_turn`` (what the body needs from its middle),
-        ``fits``, and where it does not ``nearest``, a place within a metre where it does; where the
-        scene has no geometry ``{"clearance": None, "reason": ...}``.
+        ``clearance`` in metres, ``to_pass`` and ``to_turn`` (what the body needs from its centre),
+        ``fits``, and if it does not fit ``nearest``, a free position within a metre. Without
+        geometry ``{"clearance": None, "reason": ...}``.
 
     Raises:
-        SimulatorError: a place that is not there.
+        SimulatorError: the place is unknown.
     """
     place = spot if isinstance(spot, Pose) else goals_of(scene, spot)[0]
     if not has_geometry(scene):

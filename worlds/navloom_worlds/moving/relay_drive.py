@@ -1,14 +1,15 @@
-"""Several bodies that go about their business in one scene, in each other's way; a relay of two.
+"""Simultaneous driving of several bodies in one scene, and of a relay of two.
 
-Time goes in turns; in each, everybody goes as far as its body is fast. A stop is a thing to stand
-by: within ``REACH_M`` of its edge, in its room. Who finds another in its way waits; if that does
-not help, one of them goes aside until the other is past: who waits for something or has done
-before who goes, who carries nothing before who carries, and of equals the last named. Who is
-stopped by anything else plans anew, a few times.
+Time advances in turns; in each, every body moves as far as its speed allows. A stop is an item to
+stand next to: within ``REACH_M`` of its edge, in its room. A body blocked by another waits. If that
+does not help, one of them steps aside until the other is past: a body that waits or is done before
+one that moves, one without a load before one that carries, and of equals the last named. A body
+that is stopped by anything else replans, a few times.
 
-A relay (CoNavBench 4.1) is driven by two bodies that both set out at second 0. Whoever delivers
-waits by the transfer asset until the object lies there. What is planned is the relay's own metres
-over G+ (CoNavBench 3.1.3); ``way`` is the body's own way as it set out, ``driven`` what it came to.
+A relay (CoNavBench 4.1) is driven by two bodies that both start at second 0. The deliverer waits by
+the transfer asset until the object is there. ``planned`` is the relay's own length over G+
+(CoNavBench 3.1.3), ``way`` the length of the body's own path at its start, ``driven`` the driven
+length.
 """
 
 from __future__ import annotations
@@ -35,19 +36,19 @@ from navloom_worlds.moving.driving import STUCK_M, strides, why_not
 from navloom_worlds.moving.surroundings import body_way, drives, standing, thinned
 
 REACH_M = 1.0
-"""From a body's middle to the edge of what it takes, or puts something on."""
+"""Maximum distance from a body's centre to the edge of an item that it takes or uses."""
 TURN_S = 0.5
-"""Bodies move in turns of so many seconds."""
+"""Duration of a turn in seconds."""
 MOST_S = 1_800.0
-"""What takes longer is given up."""
+"""Time limit in seconds."""
 PATIENCE = 6
-"""Turns that one waits for another before somebody makes way."""
+"""Turns that a body waits for another before one of them steps aside."""
 MOST_TRIES = 5
-"""How often a stop is planned anew, and how often somebody makes way on the way to it."""
+"""Maximum number of replans and of steps aside on the way to a stop."""
 _NEAR_M = 0.1
-"""Who is so near to where it was sent has come there."""
+"""Distance from a target at which it is reached."""
 _ASIDE_M, _HELD = 3.0, 20
-"""How far one goes back to make way, and for how many turns it then stays there at most."""
+"""Distance of a step aside, and the maximum number of turns spent there."""
 _SPARE_M, _BACK_M = 0.02, 0.4
 _MOST_ASIDE = 20
 _RINGS = (0.25, 0.4, 0.55, 0.7, 0.85, REACH_M)
@@ -56,19 +57,19 @@ _ALONG_M = 0.3
 
 @dataclass
 class GoalStop:
-    """A thing to go to, and how that went.
+    """Item to go to, and the result.
 
     Attributes:
-        item: the thing.
-        carries: whether something is carried there.
-        after: asked before one sets out; None: at once.
-        way: metres of the body's way as it set out; None where there was none.
+        item: the item.
+        carries: whether the body carries an object there.
+        after: condition for the start; None: at once.
+        way: length of the body's path at the start in metres; None if there was none.
         driven: metres from turn to turn.
-        contacts: what was touched on the way.
-        arrived: whether it stands by the thing.
-        reason: why not, where it does not.
-        waited: seconds before it set out.
-        seconds: when it had come, or gave up.
+        contacts: contacts on the way.
+        arrived: whether it reached the item.
+        reason: why it did not, if so.
+        waited: seconds before its start.
+        seconds: time of its arrival or failure.
     """
 
     item: Item
@@ -86,13 +87,13 @@ class GoalStop:
 
 @dataclass
 class Goer:
-    """A body with its stops, one after another.
+    """Body with a sequence of stops.
 
     Attributes:
-        name: what it is called in the simulator.
+        name: its name in the simulator.
         body: its body.
-        stops: where it goes.
-        begun: how many stops it has come to.
+        stops: its stops.
+        begun: number of stops reached.
     """
 
     name: str
@@ -108,25 +109,25 @@ class Goer:
 
     @property
     def stop(self) -> GoalStop | None:
-        """Where it is going; None where it has done, or has given up."""
+        """Current stop; None if it is done or has failed."""
         if self.begun >= len(self.stops) or any(each.reason for each in self.stops):
             return None
         return self.stops[self.begun]
 
     @property
     def waits(self) -> bool:
-        """Whether what it goes for next is not there yet."""
+        """Return whether the start condition of its next stop is not met yet."""
         stop = self.stop
         return stop is not None and stop.after is not None and not stop.after()
 
     @property
     def rank(self) -> tuple[bool, bool]:
-        """How little it should be sent aside: whether it goes somewhere, and carries something."""
+        """Priority when one must step aside: whether it moves, and whether it carries an object."""
         going = self.stop is not None and not self.waits
         return going, going and self.stop is not None and self.stop.carries
 
     def sent_aside(self, points: list[Point3]) -> None:
-        """Leave its way; from where it waits for something it has to come back for that."""
+        """Leave its path; a waiting body has to reach its waiting place again."""
         if self.waits and self.begun:
             self.begun -= 1
             self.stops[self.begun].arrived = False
@@ -134,14 +135,14 @@ class Goer:
 
 
 def go_about(simulator: Simulator, goers: Sequence[Goer]) -> float:
-    """Let bodies go to their stops until all have come, or given up.
+    """Move bodies to their stops until all have arrived or failed.
 
     Args:
-        simulator: one that drives bodies; all are in it. Their stops are written into.
-        goers: who; of two in each other's way the last named makes way.
+        simulator: a backend that drives bodies; all are in it. Their stops are modified.
+        goers: the bodies; of two that block each other the last named steps aside.
 
     Returns:
-        How many seconds it took, by the bodies' speeds.
+        Duration in seconds, by the bodies' speeds.
 
     Raises:
         SimulatorError: the backend drives no bodies, or refuses.
@@ -160,11 +161,11 @@ def go_about(simulator: Simulator, goers: Sequence[Goer]) -> float:
 
 
 def by_the_thing(scene: Scene, item: Item) -> list[Pose]:
-    """Places within reach of a thing, in its room; whether a body can stand there is not asked.
+    """Return poses within reach of an item, in its room, without checking that a body fits.
 
     Args:
-        scene: where.
-        item: the thing; what stands on another thing is reached from beside that one.
+        scene: the scene.
+        item: the item; an object on a holder is reached from beside the holder.
     """
     held = scene.item_by_id.get(item.on or "", item)
     x, _, z = held.position
@@ -187,7 +188,7 @@ def by_the_thing(scene: Scene, item: Item) -> list[Pose]:
 
 
 class _Party:
-    """The bodies and the clock."""
+    """Bodies and the clock."""
 
     def __init__(self, simulator: Simulator, goers: Sequence[Goer]) -> None:
         self._simulator, self._goers, self.seconds = simulator, goers, 0.0
@@ -197,7 +198,7 @@ class _Party:
             goer.trail = [goer.pose.position]
 
     def turn(self) -> bool:
-        """Let everybody move for a turn; False where nobody has anything left to do."""
+        """Move all bodies for a turn; return False if none has anything left to do."""
         if all(goer.stop is None and not goer.aside for goer in self._goers):
             return False
         self.seconds += TURN_S
@@ -214,7 +215,7 @@ class _Party:
         return True
 
     def _lost(self, goer: Goer, why: str) -> None:
-        """No way leads to where it was sent: it was pushed off its way."""
+        """Replan for a body that was pushed off its path and has none to its target."""
         goer.ahead, goer.aside = [], []
         if (stop := goer.stop) is not None:
             stop.tries += 1
@@ -253,7 +254,7 @@ class _Party:
             )
         ]
         mover, needed = mover_of(scene, goer.body), outer(goer.body) + _SPARE_M
-        # Who comes to where it cannot turn does not get away again.
+        # A body that stops where it cannot turn would not get away again.
         roomy = [pose for pose in free if mover.clearance(pose.position) >= needed]
         way = body_way(self._simulator, goer.pose, roomy, goer.body) if roomy else None
         if way is None and free:
@@ -306,7 +307,7 @@ class _Party:
         things = list(dict.fromkeys(each.what for each in touches(seen.contacts)))
         against, touched = listed(things), bool(things)
         if gone < STUCK_M:
-            # A long body that cannot turn where it is may be able to a little farther back.
+            # A long body that cannot turn here may be able to slightly farther back.
             with suppress(SimulatorError):
                 seen = self._simulator.step({goer.name: Forward(-_BACK_M)})[goer.name]
                 stop.contacts += touches(seen.contacts)
@@ -330,7 +331,7 @@ class _Party:
                 return
 
     def _out_of_way(self, goer: Goer, other: Goer) -> list[Point3]:
-        """The way to the nearest viewpoint that the other does not come by."""
+        """Return the path to the nearest viewpoint off the other body's path."""
         apart = _apart(goer.body, other.body) + _SPARE_M
         comes = [other.pose.position, *other.ahead]
         scene, here = self._simulator.scene, goer.pose.position
@@ -361,7 +362,7 @@ class _Party:
 
 
 def _back(goer: Goer) -> list[Point3]:
-    """The way it came, as far as one goes back to make way."""
+    """Return its own trail backwards, as far as a step aside goes."""
     points, far = [], 0.0
     for a, b in pairwise(reversed(goer.trail)):
         far += math.dist(a, b)
@@ -372,7 +373,7 @@ def _back(goer: Goer) -> list[Point3]:
 
 
 def _apart(one: Embodiment, other: Embodiment) -> float:
-    """How far the middles of two bodies are apart at least, however they stand."""
+    """Return the distance of two bodies' centres above which they cannot touch."""
     return sum(math.hypot(each.width, each.depth or 0.0) / 2 for each in (one, other)) + 0.05
 
 
@@ -382,20 +383,20 @@ def drive_relay(
     relay: RelayChoice,
     bodies: Mapping[RobotName, Embodiment],
 ) -> dict[str, Any]:
-    """Carry out a relay with two bodies.
+    """Drive a relay with two bodies.
 
     Args:
-        simulator: of the task's scene, one that drives bodies; who was in it is forgotten.
+        simulator: a backend with the task's scene that drives bodies; it is reset.
         task: the single-robot task that the relay replaces.
         relay: a relay that the tool confirmed.
-        bodies: robot_1's and robot_2's.
+        bodies: bodies of robot_1 and robot_2.
 
     Returns:
         JSON: ``done``, whether every leg arrived; ``legs``, each with its ``robot``, ``to``,
-        ``region``, metres ``planned``, ``way`` and ``driven``, ``arrived``, ``contacts`` (how
-        many), ``displaced`` (the most, in metres), ``touched`` (what), ``waited`` and ``reason``;
-        of all legs ``planned``, ``driven`` and ``contacts``; ``seconds``; ``alpha``, robot_1's
-        driven metres over its body's way alone, None where that or a leg did not get there.
+        ``region``, metres ``planned``, ``way`` and ``driven``, ``arrived``, ``contacts`` (their
+        number), ``displaced`` (maximum, in metres), ``touched`` (names), ``waited`` and
+        ``reason``; totals ``planned``, ``driven`` and ``contacts``; ``seconds``; ``alpha``,
+        robot_1's driven metres over its body's path alone, None if that or a leg failed.
 
     Raises:
         SimulatorError: the backend drives no bodies.
@@ -410,7 +411,7 @@ def drive_relay(
     poses = {}
     for name, (region, anchor) in starts.items():
         spot = standing(task.scene, region, bodies[name])
-        # Where it cannot turn it may be able to stand.
+        # A body that cannot turn there may still be able to stand.
         node = None if anchor is None else anchor.node
         poses[name] = Pose((0.0, 0.0, 0.0), viewpoint=node) if spot is None else Pose(spot)
     try:
@@ -453,7 +454,7 @@ def _goers(
 
 
 def _planned(task: RelayTask, relay: RelayChoice) -> dict[str, tuple[float, float]]:
-    """Each robot's two legs in metres over G+."""
+    """Return each robot's two legs in metres over G+."""
     fetcher, deliverer = roles_of(relay.collab_type)
     helper, transfer = task.helpers[relay[0]], task.transfers[relay[1:3]]
     fetch = {"robot_1": task.start_to_object, "robot_2": helper.to_object}
@@ -487,7 +488,7 @@ def _leg(stop: GoalStop) -> dict[str, Any]:
 def _alpha(
     simulator: Simulator, task: RelayTask, legs: list[dict[str, Any]], body: Embodiment
 ) -> float | None:
-    """Robot_1's driven metres over its body's way alone: to the object, and on to the end asset."""
+    """Return the ratio of robot_1's driven metres to its path alone: to object and end asset."""
     start = standing(task.scene, task.start_region, body)
     things = [by_the_thing(task.scene, item) for item in (task.object_item, task.end_item)]
     if start is None:

@@ -1,13 +1,13 @@
-"""What is around somebody in a simulator, and how far places are: nothing moves.
+"""Surroundings of an agent in a simulator, and distances to places, without moving anything.
 
-Places are named by a viewpoint's id, a region's id, or a point (x, y, z) on the floor, in metres in
-the scene's frame. A mistake raises :class:`~navloom.errors.SimulatorError` with one line that a
-model can mend by.
+A place is a viewpoint's id, a region's id, or a point (x, y, z) on the floor, in metres in the
+scene's frame. Invalid input raises :class:`~navloom.errors.SimulatorError` with one line that a
+model can act on.
 
-The field of a body knows where its middle may be, half its width from everything; a long body that
-cuts a corner there touches it. So its way leads over the viewpoints of its own graph: the edges
-(:mod:`navloom_worlds.motion.body_graph`) were swept by its whole shape, and it can turn where they
-meet.
+A body's field holds the positions of its centre, half its width from obstacles; a long body that
+cuts a corner there collides. So its path leads over the viewpoints of its own graph: the edges
+(:mod:`navloom_worlds.motion.body_graph`) were swept with its whole shape, and it can turn at the
+viewpoints.
 """
 
 from __future__ import annotations
@@ -42,23 +42,23 @@ MOST_LISTED = 12
 _MOST_WORDS = 300
 _NEAREST = 8
 _TRIED = 40
-"""Ways on and off the graph that are swept."""
+"""Maximum number of connections to the graph that are swept."""
 
 
 def drives(simulator: Simulator) -> bool:
-    """Whether a backend drives bodies off the graph."""
+    """Check whether a backend drives bodies off the graph."""
     return "waypoint" in simulator.capabilities
 
 
 def seen_by(simulator: Simulator, agent: str) -> Observation:
-    """What somebody perceives now; nobody moves.
+    """Return the current observation of an agent; nothing moves.
 
     Args:
         simulator: any backend.
-        agent: who; it has been put in the scene.
+        agent: name of an agent in the scene.
 
     Raises:
-        SimulatorError: nobody is in the scene, or nobody of that name.
+        SimulatorError: no agent is in the scene, or none of that name.
     """
     seen = simulator.step({})
     if agent not in seen:
@@ -70,11 +70,11 @@ def seen_by(simulator: Simulator, agent: str) -> Observation:
 
 
 def look(simulator: Simulator, agent: str = "robot") -> dict[str, Any]:
-    """Where somebody stands, what it sees in words, and what it touched last.
+    """Describe an agent's pose, what it sees in words, and its last contacts.
 
     Args:
         simulator: any backend.
-        agent: who.
+        agent: name of the agent.
 
     Returns:
         ``position`` (metres), ``heading`` (degrees clockwise from -z), ``viewpoint``, ``region``,
@@ -102,11 +102,11 @@ def look(simulator: Simulator, agent: str = "robot") -> dict[str, Any]:
 
 
 def candidates(simulator: Simulator, agent: str = "robot") -> dict[str, Any]:
-    """The viewpoints one hop away; off the graph none, and the nearest one is named.
+    """List the viewpoints one hop away; off the graph none, but the nearest viewpoint.
 
     Args:
         simulator: any backend.
-        agent: who.
+        agent: name of the agent.
 
     Returns:
         ``candidates``: ``viewpoint``, ``region``, ``distance`` (metres), ``turn`` (degrees, to the
@@ -135,20 +135,20 @@ def candidates(simulator: Simulator, agent: str = "robot") -> dict[str, Any]:
 def geodesic(
     simulator: Simulator, start: Spot | Pose, goal: Spot, body: Embodiment = DEFAULT_BODY
 ) -> dict[str, Any]:
-    """How long the shortest way is for a body: over the floor where the backend drives bodies.
+    """Measure the shortest path of a body: over the floor if the backend drives bodies.
 
     Args:
         simulator: any backend.
-        start: from where.
-        goal: to where; of a region, its middle, or what can be reached of it.
-        body: whose way it is.
+        start: the start.
+        goal: the goal; for a region its centre, or any reachable part of it.
+        body: the embodiment.
 
     Returns:
-        ``reachable``, and where it is: ``metres``, ``straight`` (metres as the crow flies),
-        ``regions`` passed, and ``viewpoints`` where the way runs on the graph.
+        ``reachable``, and if so ``metres``, ``straight`` (straight-line metres), ``regions``
+        passed, and ``viewpoints`` if the path is on the graph.
 
     Raises:
-        SimulatorError: a place that is not there.
+        SimulatorError: the place is unknown.
     """
     begin = start if isinstance(start, Pose) else goals_of(simulator.scene, start)[0]
     found = way_to(simulator, begin, goal, body)
@@ -171,39 +171,39 @@ def geodesic(
 def way_to(
     simulator: Simulator, start: Pose | str, goal: Spot, body: Embodiment = DEFAULT_BODY
 ) -> Path | None:
-    """The shortest way to a place; None where there is none.
+    """Return the shortest path to a place; None if there is none.
 
     Raises:
-        SimulatorError: a place that is not there.
+        SimulatorError: the place is unknown.
     """
     ends = goals_of(simulator.scene, goal)
-    # The middle of a room is meant by its name; where it cannot be had, any part of it is.
+    # A room's name means its centre, or any part of it if the centre is unreachable.
     found = body_way(simulator, start, ends[:1], body)
     return found or (body_way(simulator, start, ends[1:], body) if ends[1:] else None)
 
 
 @runtime_checkable
 class OnFoot(Protocol):
-    """A backend that knows a body's own way between viewpoints, too."""
+    """Protocol of a backend that also plans a body's own paths between viewpoints."""
 
     def way_on_foot(
         self, start: Pose | str, goals: Sequence[Pose | str], embodiment: Embodiment
     ) -> Path | None:
-        """The shortest way of a body over the floor."""
+        """Return the shortest path of a body over the floor."""
         ...
 
 
 def body_way(
     simulator: Simulator, start: Pose | str, goals: Sequence[Pose | str], body: Embodiment
 ) -> Path | None:
-    """The shortest way of a body to the nearest goal, over the floor where a backend knows that.
+    """Return a body's shortest path to the nearest goal, over the floor if the backend can.
 
     Raises:
         SimulatorError: no goal, or an unknown viewpoint.
     """
     if not (drives(simulator) and isinstance(simulator, OnFoot)):
         return simulator.geodesic(start, goals, body)
-    # A pose says better than its viewpoint where a body stands.
+    # A pose is more exact than its viewpoint.
     begin = start if isinstance(start, str) else Pose(start.position)
     long = outer(body) > inner(body) + 0.01
     if long and has_geometry(simulator.scene):
@@ -215,14 +215,14 @@ def body_way(
 
 
 def _floor(scene: Scene, place: Pose | str) -> Point3:
-    """The floor of a place; of a pose that is a mere name, of its viewpoint."""
+    """Return the floor position of a pose, or of a viewpoint id."""
     if isinstance(place, str):
         return scene.viewpoint_by_id[place].ground
     return place.position
 
 
 def goals_of(scene: Scene, spot: Spot) -> list[Pose | str]:
-    """What a place is to a simulator: the one place, or a region's viewpoints, middle first.
+    """Return a place as simulator goals: one, or a region's viewpoints with the centre first.
 
     Raises:
         SimulatorError: no such viewpoint or region, no finite point, or a region without any
@@ -247,7 +247,7 @@ def goals_of(scene: Scene, spot: Spot) -> list[Pose | str]:
 
 
 def point_of(values: Sequence[float]) -> Point3:
-    """A point that somebody wrote.
+    """Check a point given by a model or a user.
 
     Raises:
         SimulatorError: not three finite numbers.
@@ -263,7 +263,7 @@ def point_of(values: Sequence[float]) -> Point3:
 
 
 def place_told(scene: Scene, pose: Pose) -> dict[str, Any]:
-    """A pose in the words of every answer."""
+    """Return a pose as the JSON that all answers use."""
     return {
         "position": [round(value, 3) for value in pose.position],
         "heading": _degrees(pose.heading),
@@ -273,7 +273,7 @@ def place_told(scene: Scene, pose: Pose) -> dict[str, Any]:
 
 
 def contacts_told(contacts: Sequence[Contact]) -> list[dict[str, Any]]:
-    """What was touched: ``what``, ``displacement`` (metres) and ``point``."""
+    """Return contacts as JSON: ``what``, ``displacement`` (metres) and ``point``."""
     return [
         {
             "what": each.what,
@@ -291,13 +291,13 @@ def _degrees(radians: float) -> int:
 def planned_way(
     scene: Scene, start: Point3, goals: Sequence[Point3], body: Embodiment
 ) -> Path | None:
-    """The shortest way over a body's graph to a goal; None where it leads to none.
+    """Return the shortest path over a body's graph to a goal; None if no goal is reachable.
 
     Args:
         scene: with geometry.
-        start: where the body's middle is, on the floor.
-        goals: where it may end.
-        body: whose way it is.
+        start: position of the body's centre, on the floor.
+        goals: possible end positions.
+        body: the embodiment.
     """
     try:
         graph, at = per_scene(scene, f"planned {body.model_dump_json()}", lambda: _of(scene, body))
@@ -328,10 +328,10 @@ def planned_way(
 
 
 def standing(scene: Scene, region: str, body: Embodiment) -> Point3 | None:
-    """Where a body can stand and turn in a region, nearest its middle; None where it can nowhere.
+    """Return the position nearest to a region's centre where a body can stand and turn, or None.
 
     Raises:
-        SimulatorError: what its graph is made with is not installed.
+        SimulatorError: a library for its graph is not installed.
     """
     try:
         own = body_graph(scene, body)
@@ -364,7 +364,7 @@ def _nearest(at: dict[str, Point3], point: Point3) -> list[str]:
 
 
 def thinned(points: Iterable[Point3]) -> list[Point3]:
-    """A way without points that are hardly apart."""
+    """Return a path without nearly coincident points."""
     kept: list[Point3] = []
     for point in points:
         if not kept or math.dist(kept[-1], point) > 0.01:
