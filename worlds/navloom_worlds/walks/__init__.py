@@ -1,1 +1,1 @@
-"""Walks by people in a home: their runs, and the room of the browser that takes keys."""
+"""Walks of human raters in a home: their evaluation run, and the endpoints of their web page."""

@@ -1,18 +1,15 @@
-"""The room in which raters walk: what their keys say goes in, what they see comes out.
+"""Web endpoints for raters who walk episodes: key input, and the rendered view.
 
-    POST /walk/begin     an item of the rater's, or the practice (item empty); goes on where it was
-    POST /walk/tell      keys that are held, a way to hop, the stop, a pause
-    GET  /walk/frame     what is seen: a JPEG, and in ``X-Walk`` how far the walk is
+    POST /walk/begin     start or resume an item of the rater's, or the practice (item empty)
+    POST /walk/tell      held keys, a hop, the stop, a pause
+    GET  /walk/frame     the current view: a JPEG, and in ``X-Walk`` the state of the walk
 
-A rater walks one item at a time; one that another page of theirs begins takes the place of the one
-before. A walk that is left is kept, and goes on where it was.
+A rater walks one item at a time; starting one on another page replaces the walk before. A walk that
+is left is saved, and resumes where it was.
 
-A walk that goes on: what a rater's keys say, in time, and what they see.
-
-The keys that are held are those that the page named last; one that was let go of before the next
-50 ms counts once. Where the page is not heard for a second, they are let go of; after some more the
-walk pauses, and its clock with it. Pictures are made on a thread of their own, so that poses keep
-their time.
+The held keys are those of the page's last message; a key released before the next 50 ms counts
+once. If the page is silent for a second, all keys are released; after some more seconds the walk
+and its clock pause. Images are rendered on a separate thread, so that poses keep their timing.
 """
 
 from __future__ import annotations
@@ -55,9 +52,9 @@ from navloom_worlds.rendering.sensors import Sensor
 from navloom_worlds.walks.walks import Motion, Walks, walk_plan
 
 MOST_SECONDS = 300.0
-"""Of one walk, pauses left out."""
+"""Time limit of one walk, without pauses."""
 SIZES = ((480, 360), (400, 300), (320, 240))
-"""Pixels of a picture; the page asks for a smaller one where they come slowly."""
+"""Image sizes in pixels; the page requests a smaller one if images arrive slowly."""
 _UNHEARD_S, _GONE_S = 1.0, 4.0
 _LATE_S = 0.25
 _EYES = ThreadPoolExecutor(1, thread_name_prefix="navloom.eyes")
@@ -65,19 +62,19 @@ Phase = Literal["loading", "walking", "paused", "done", "broken"]
 
 
 class LiveWalk:
-    """One rater's walk, as a person whom the graph asks.
+    """Walk of one rater, as the person that the graph queries.
 
     Args:
-        name: of the item; empty of the practice.
-        motion: how they move.
-        scene: where; it is loaded.
-        body: whose body it is.
-        seconds: that it has taken before.
+        name: name of the item; empty for the practice.
+        motion: the kind of motion.
+        scene: the loaded scene.
+        body: the embodiment.
+        seconds: duration before this session.
 
     Attributes:
-        phase: how far it is.
-        said: what went wrong, where it is broken.
-        task: the graph's.
+        phase: its state.
+        said: the error message, if it is broken.
+        task: the task that runs the graph.
     """
 
     def __init__(
@@ -99,14 +96,14 @@ class LiveWalk:
         self._told = asyncio.Event()
         self._touched = ("", 0.0)
 
-    # What the page tells.
+    # Input from the page.
 
     def hear(self) -> None:
-        """The page is there."""
+        """Record that the page is alive."""
         self._heard = time.monotonic()
 
     def hold(self, forward: float, turn: float) -> None:
-        """These keys are held from now on."""
+        """Set the held keys."""
         self.hear()
         self._forward, self._turn = forward, turn
         self._tapped = (forward or self._tapped[0], turn or self._tapped[1])
@@ -117,7 +114,7 @@ class LiveWalk:
         self._wished("", option)
 
     def stop(self) -> None:
-        """Here it ends."""
+        """End the walk here."""
         self._wished("stop", 0)
 
     def _wished(self, said: Literal["", "stop"], option: int) -> None:
@@ -128,7 +125,7 @@ class LiveWalk:
         self._told.set()
 
     def pause(self) -> None:
-        """The clock stands still until the page is used again."""
+        """Stop the clock until the page is used again."""
         if self.phase == "walking":
             self._before, self._since = self.seconds, 0.0
             self._forward = self._turn = 0.0
@@ -140,19 +137,19 @@ class LiveWalk:
             self._told.set()
 
     def leave(self) -> None:
-        """End it as it is; what was walked is kept, and another goes on from there."""
+        """Leave the walk; it is saved and can be resumed."""
         self._left = True
         self._told.set()
 
     @property
     def seconds(self) -> float:
-        """That it took, pauses left out."""
+        """Duration so far in seconds, without pauses."""
         return self._before + (time.monotonic() - self._since if self._since else 0.0)
 
-    # What the graph asks.
+    # Requests from the graph.
 
     async def wish(self, standing: Standing) -> PersonWish:
-        """See :class:`navloom.graphs.navigation.person.Person`."""
+        """Wait for the person's next action (:class:`navloom.graphs.navigation.person.Person`)."""
         if standing.touched:
             self._touched = (standing.touched, time.monotonic())
         self._standing = standing
@@ -176,11 +173,11 @@ class LiveWalk:
                 return self._keys()
 
     async def _wait(self) -> None:
-        """Until there may be something to do: the next 50 ms, or what the page tells."""
+        """Wait for the next 50 ms tick, or for a message from the page."""
         unheard = time.monotonic() - self._heard
         if unheard > _UNHEARD_S:
             self._forward = self._turn = 0.0
-        # A picture that is being made is not the page's fault.
+        # While an image is rendered the page may be silent.
         if unheard > _GONE_S and not self._looking:
             self.pause()
         if self.phase == "walking" and self.motion == "continuous":
@@ -198,13 +195,13 @@ class LiveWalk:
         self._tapped = (0.0, 0.0)
         return PersonWish(self.seconds, forward=forward, turn=turn)
 
-    # What the page shows.
+    # Output to the page.
 
     def prepare(self, start: str) -> None:
-        """Make what pictures and motion need, which may take seconds the first time.
+        """Load what images and motion need, which may take seconds the first time.
 
         Args:
-            start: the viewpoint where it begins.
+            start: the start viewpoint.
         """
         place = self.scene.viewpoint_by_id[start].ground
         _jpeg(self.scene, self._camera(Pose(place, 0.0, 0.0, start), 0, 0.0))
@@ -221,7 +218,7 @@ class LiveWalk:
         return camera_of(self.scene, pose, sensor, self.body.height)
 
     def record(self) -> dict[str, Any]:
-        """How far it is, as JSON."""
+        """Return its state as JSON."""
         standing, (touched, when) = self._standing, self._touched
         return {
             "item": self.name,
@@ -237,16 +234,16 @@ class LiveWalk:
     async def picture(
         self, size: int, heading: float | None, tilt: float
     ) -> tuple[bytes, dict[str, Any]]:
-        """What is seen now.
+        """Render the current view.
 
         Args:
-            size: which of ``SIZES``.
-            heading: where the rater looks, in radians; None: where the body does.
+            size: index in ``SIZES``.
+            heading: the rater's viewing direction in radians; None for the body's.
             tilt: radians upwards.
 
         Returns:
-            A JPEG, and what :meth:`record` says beside ``marks``: of the ways on in the picture
-            their number, from the left and from the top, 0 to 1, and metres.
+            A JPEG, and :meth:`record` with ``marks``: for each visible candidate its number, its
+            position from the left and from the top, 0 to 1, and metres.
         """
         standing = self._standing
         if standing is None:
@@ -272,7 +269,7 @@ def _jpeg(scene: Scene, camera: Camera) -> bytes:
 
 
 def _marks(scene: Scene, standing: Standing, camera: Camera) -> Iterator[list[float]]:
-    """The ways on that are in a picture."""
+    """Yield the candidates that are visible in an image."""
     half = math.tan(camera.fov / 2)
     for option in standing.options:
         x, y, z = scene.viewpoint_by_id[option.viewpoint].ground
@@ -288,7 +285,7 @@ def _marks(scene: Scene, standing: Standing, camera: Camera) -> Iterator[list[fl
 
 
 MOST_WALKS = 12
-"""Walks at once: more than a machine has time for."""
+"""Maximum number of simultaneous walks."""
 _PATHS = ("/walk/begin", "/walk/tell", "/walk/frame")
 
 
@@ -299,7 +296,7 @@ class _Begin(BaseModel):
 
 
 class _Tell(BaseModel):
-    """What a page tells of the walk of an item."""
+    """Message from the page about the walk of an item."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -311,10 +308,10 @@ class _Tell(BaseModel):
 
 
 class WalkRoom(WebRoom):
-    """Walks of the raters of studies.
+    """Web room for the walks of the raters of studies.
 
     Args:
-        people: the room that knows the raters.
+        people: the room that manages the raters.
     """
 
     name: ClassVar[str] = "walk"
@@ -327,11 +324,11 @@ class WalkRoom(WebRoom):
         people.when_withdrawn.append(self._forget)
 
     def admits(self, token: str, path: str) -> bool:
-        """A rater's token opens the rater's walk."""
+        """Check whether a token is a rater's and the path one of the walks."""
         return path in _PATHS and self._people.seat(token) is not None
 
     def routes(self) -> Sequence[Route]:
-        """See the module."""
+        """Return the routes; see the module."""
         return [
             Route("/walk/begin", self._begin, methods=["POST"]),
             Route("/walk/tell", self._tell, methods=["POST"]),
@@ -373,7 +370,7 @@ class WalkRoom(WebRoom):
         return LiveWalk(item, walks.motion, scene, _body_of(plan), seconds)
 
     async def _open(self, seat: Seat) -> Walks:
-        """The run of a study, held from its first walk on."""
+        """Return the run of a study, opened at its first walk."""
         folder = str(seat.people.path)
         if folder not in self._walks:
             if any(each.page != "walk" for each in seat.people.items.values()):
@@ -385,7 +382,7 @@ class WalkRoom(WebRoom):
         return self._walks[folder]
 
     async def _forget(self, seat: Seat) -> None:
-        """Take out what a rater walked, who withdraws."""
+        """Delete the walks of a rater who withdraws."""
         folder = str(seat.people.path)
         live = self._live.pop((folder, seat.rater.name), None)
         if live is not None:
@@ -426,7 +423,7 @@ class WalkRoom(WebRoom):
         return Response(data, 200 if data else 204, headers, media_type="image/jpeg")
 
     async def end(self) -> None:
-        """Leave every walk where it is, and let go of the runs."""
+        """Leave all walks, and close the runs."""
         async with self._beginning:
             for live in list(self._live.values()):
                 await _left(live)
@@ -435,7 +432,7 @@ class WalkRoom(WebRoom):
 
 
 def _number(said: str | None, most: float) -> float | None:
-    """A number of an address; None where there is none, or it is beyond reason."""
+    """Parse a number of a query; return None if it is missing, invalid or too large."""
     try:
         value = float(said or "")
     except ValueError:
@@ -455,7 +452,7 @@ async def _left(live: LiveWalk) -> None:
 
 
 async def _ready(walks: Walks, sample: Sample | None) -> None:
-    """While whoever walked takes a break, make ready what they walk next."""
+    """Prepare the rater's next walk in the break after one."""
     rater = sample and sample.columns["rater"]
     left = [s for s in walks.plan.samples if s.columns["rater"] == rater and not walks.done(s)]
     if left:
@@ -465,7 +462,7 @@ async def _ready(walks: Walks, sample: Sample | None) -> None:
 
 
 async def _walked(walks: Walks, live: LiveWalk, sample: Sample | None) -> None:
-    """Take a walk to its end; what goes wrong is said on the page."""
+    """Run a walk to its end; errors are shown on the page."""
     try:
         plan = walks.plan if sample is not None else walks.practice
         start = plan.episodes[(sample or plan.samples[0]).id].start
@@ -481,5 +478,5 @@ async def _walked(walks: Walks, live: LiveWalk, sample: Sample | None) -> None:
     except NavloomError as error:
         live.phase, live.said = "broken", str(error)
     except Exception as error:
-        # The page goes on with the next one; what went wrong is for us to mend.
+        # The page continues with the next item; the defect is reported there.
         live.phase, live.said = "broken", f"a defect of Navloom: {one_line(error)}"

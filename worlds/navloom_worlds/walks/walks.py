@@ -1,9 +1,9 @@
-"""What people walk is a run of agent ``human``: lines, checkpoints and scores as any agent's.
+"""Evaluation run of agent ``human``: walks of raters, with lines, checkpoints and scores.
 
 The run is the folder ``walks`` of the study. A sample is an episode and the rater who walks it,
-whose pseudonym stands in the line as ``rater``; where several walk one episode, ids end in -e1,
--e2, ... as epochs do. Whoever comes back after a kill goes on at the last step, or within half a
-second of it where motion is continuous.
+whose pseudonym is in the line as ``rater``. If several walk one episode, ids end in -e1, -e2, ...
+like epochs. After a kill a walk resumes at the last step, or within half a second of it in
+continuous motion.
 """
 
 from __future__ import annotations
@@ -44,19 +44,19 @@ from navloom_worlds.motion.mover import mover_of
 from navloom_worlds.rendering.embedded import can_look
 
 PRACTICE = "demo:flat"
-"""Where the keys are tried first."""
+"""Scene of the practice."""
 Motion = Literal["hops", "continuous"]
 MOST_STEPS = 1_000
-"""Of a walk that is driven: there it is the time that bounds it."""
+"""Step limit of continuous motion, where time is the actual limit."""
 _TAKEN = ("task", "body", "physics", "collision_threshold", "waypoints", "max_steps")
-"""What walks take over from the run whose episodes they are."""
+"""Request fields that walks take over from the run of their episodes."""
 
 
 def walk_plan(people: People) -> EvalPlan:
-    """The run that a study's raters walk.
+    """Return the evaluation plan that a study's raters walk.
 
     Args:
-        people: the study; its items are episodes, and its form says how people move.
+        people: the study; its items are episodes, and its form gives the kind of motion.
     """
     motion = people.form.motion
     source = str(people.file.request.get("sources", [""])[0])
@@ -88,7 +88,7 @@ def walk_plan(people: People) -> EvalPlan:
 
 
 def _turns(people: People) -> Iterator[tuple[str, str, int]]:
-    """Who walks which item, as the how many-th, from 0."""
+    """Yield raters and their items, with the number of earlier raters of each item."""
     taken: Counter[str] = Counter()
     for rater in people.file.raters:
         for item in rater.items:
@@ -97,7 +97,7 @@ def _turns(people: People) -> Iterator[tuple[str, str, int]]:
 
 
 def _request(source: str, seed: int, motion: Motion) -> EvalRequest:
-    """Of an agent's run what its episodes and bodies were; who walks is a person."""
+    """Return the request of an agent's run with its episodes and bodies, for a person."""
     given: dict[str, Any] = {"task": "scene", "max_steps": 30}
     said = _run_of(source)
     if said.get("kind") == EvalRequest.KIND:
@@ -121,9 +121,9 @@ def _run_of(source: str) -> dict[str, Any]:
 
 
 def can_be_walked(scene: Scene, episode: Episode, motion: Motion) -> bool:
-    """Whether a person's body gets from the start to a goal, where it has to drive.
+    """Check whether a person's body can reach a goal from the start, if it has to drive.
 
-    Hops are the graph's own, which goes closer to things than a body does.
+    Hops follow the graph itself, which comes closer to items than a body does.
     """
     if motion == "hops":
         return True
@@ -137,7 +137,7 @@ def can_be_walked(scene: Scene, episode: Episode, motion: Motion) -> bool:
 
 
 class _Places(dict[str, str]):
-    """The URI of each scene, found when it is asked for: a study may have a hundred."""
+    """URI of each scene, resolved on demand: a study may have a hundred."""
 
     def __init__(self, source: str) -> None:
         super().__init__()
@@ -149,10 +149,10 @@ class _Places(dict[str, str]):
 
 
 def begin(people: People) -> None:
-    """Make what a new study of walks lacks: the raters' run, and a walk by lot.
+    """Create the missing runs of a new study of walks: the raters' run, and a random baseline.
 
     Raises:
-        UsageError: a scene cannot be looked at, since it has no geometry.
+        UsageError: a scene cannot be rendered, since it has no geometry.
         SceneError: a scene is missing.
         RunError: a folder cannot be used.
     """
@@ -163,13 +163,13 @@ def begin(people: People) -> None:
 
 
 def begin_walks(people: People) -> Path:
-    """Make the run of a new study, so that it can be looked at before anybody walks.
+    """Create the run of a new study, so that it can be inspected before anybody walks.
 
     Returns:
         Its folder.
 
     Raises:
-        UsageError: a scene cannot be looked at, since it has no geometry.
+        UsageError: a scene cannot be rendered, since it has no geometry.
         SceneError: a scene is missing.
     """
     plan, path = walk_plan(people), people.path / WALKS
@@ -190,10 +190,10 @@ def begin_walks(people: People) -> Path:
 
 
 def draw_lots(people: People) -> Path:
-    """Walk a new study's episodes blindly, so that no success rate of people stands alone.
+    """Run a random baseline on a new study's episodes, to compare people's success rate with.
 
-    It is a run of agent ``random``: a draw among the ways on at each hop, with as many steps as
-    the agent had whose episodes they are.
+    It is a run of agent ``random``: a random candidate at each hop, with the step limit of the
+    run that the episodes come from.
 
     Returns:
         Its folder.
@@ -222,30 +222,30 @@ def draw_lots(people: People) -> Path:
 
 @dataclass(frozen=True)
 class WalkJob(EvalJob):
-    """An evaluation in which a person stands in the place of the model.
+    """Evaluation job in which a person replaces the model.
 
     Attributes:
-        persons: who walks now, by sample.
+        persons: current persons by sample.
     """
 
     persons: dict[str, Person] = field(default_factory=dict)
 
     def person(self, sample: Sample) -> Person | None:
-        """Who walks in the place of the model."""
+        """Return the person who replaces the model."""
         return self.persons.get(sample.id)
 
     def record(self, sample: Sample, state: Mapping[str, Any]) -> dict[str, Any]:
-        """The line's columns; its seconds are the person's, pauses left out."""
+        """Return the line's columns; its seconds are the person's, without pauses."""
         said = super().record(sample, state)
         return {**said, "seconds": round(state.get("seconds") or 0.0, 3)}
 
 
 class Walks:
-    """The run of a study's raters, held open by the process that serves them.
+    """Run of a study's raters, held open by the process that serves them.
 
     Args:
         path: the run's folder.
-        plan: what is to be walked.
+        plan: the plan of the walks.
     """
 
     def __init__(self, path: Path, plan: EvalPlan) -> None:
@@ -259,10 +259,10 @@ class Walks:
         self._graph: Any = None
 
     async def open(self) -> None:
-        """Take hold of the folder.
+        """Lock and open the folder.
 
         Raises:
-            RunError: another process has it, or it is of another study.
+            RunError: another process has locked it, or it belongs to another study.
         """
         async with AsyncExitStack() as stack:
             self._folder = self._hold()
@@ -273,7 +273,7 @@ class Walks:
             self._graph = self._job.build(self._saver)
             self._begun = await begun(self._saver)
             for name in sorted(self._begun & self._folder.finished):
-                # A kill came between the line and the end of its thread.
+                # The process was killed between writing the line and deleting its thread.
                 await self._saver.adelete_thread(name)
             self._begun -= self._folder.finished
             self._opened = stack.pop_all()
@@ -286,20 +286,20 @@ class Walks:
         )
 
     async def close(self) -> None:
-        """Let go of the folder."""
+        """Write the summary and release the folder."""
         if self._graph is not None:
             self._summarise()
         await self._opened.aclose()
 
     @property
     def motion(self) -> Motion:
-        """How people move."""
+        """Kind of motion."""
         motion: Motion = self.plan.request.motion
         return motion
 
     @cached_property
     def practice(self) -> EvalPlan:
-        """An episode to get to know the keys by, which is no part of the run."""
+        """Practice episode for learning the keys, which is not part of the run."""
         made = load_task("scene", spec=PRACTICE, n=1, kind="fine")
         (episode,) = made.episodes
         request = replace(self.plan.request, task="scene", options={}, body=None)
@@ -313,16 +313,16 @@ class Walks:
         )
 
     async def rehearse(self, person: Person) -> dict[str, Any]:
-        """Let a person walk the practice; its line is written nowhere."""
+        """Run the practice with a person; its line is not written."""
         (sample,) = self.practice.samples
         job = WalkJob(self.practice, {sample.id: person})
         return await run_sample(job, sample, job.build(None), settings=CallSettings())
 
     def sample(self, rater: str, item: str) -> Sample:
-        """The sample that a rater walks.
+        """Return the sample of a rater and an item.
 
         Raises:
-            UsageError: they are not asked to.
+            UsageError: the item is not assigned to the rater.
         """
         found = self._samples.get((rater, item))
         if found is None:
@@ -330,11 +330,11 @@ class Walks:
         return found
 
     def done(self, sample: Sample) -> bool:
-        """Whether a sample was walked."""
+        """Check whether a sample is finished."""
         return sample.id in self._folder.finished
 
     async def seconds(self, sample: Sample) -> float:
-        """For how long a sample has been walked before this."""
+        """Return the earlier duration of a sample in seconds."""
         if sample.id not in self._begun:
             return 0.0
         there = await self._graph.aget_state({"configurable": {"thread_id": sample.id}})
@@ -343,20 +343,20 @@ class Walks:
     async def walk(
         self, sample: Sample, person: Person, control: RunControl | None = None
     ) -> dict[str, Any]:
-        """Let a person walk a sample to its end, from where it stood when they left.
+        """Run a sample with a person to its end, from where it was left.
 
         Args:
-            sample: one that is not done.
-            person: who.
-            control: drains it from outside, at its next step.
+            sample: an unfinished sample.
+            person: the person.
+            control: can drain the run from outside, at its next step.
 
         Returns:
-            The line that was written.
+            The written line.
 
         Raises:
-            GraphDrained: it was drained; the same call goes on. Likewise StoppedError, which a
-                person raises who leaves.
-            RunError: it cannot be written, or what broke, in one line.
+            GraphDrained: it was drained; the same call resumes it. Likewise StoppedError, which
+                a person who leaves raises.
+            RunError: it cannot be written, or it failed; the message is one line.
         """
         self._job.persons[sample.id] = person
         resumed = sample.id in self._begun
@@ -387,7 +387,7 @@ class Walks:
         folder.write_summary(replace(summary, found=found).record())
 
     async def forget(self, rater: str) -> None:
-        """Take out all that a rater walked, who withdraws."""
+        """Delete all walks of a rater who withdraws."""
         mine = {each.id for (name, _), each in self._samples.items() if name == rater}
         for name in sorted(mine & self._begun):
             await self._saver.adelete_thread(name)
