@@ -1,1 +1,1 @@
-"""Generated homes compared with real ones."""
+"""Statistical comparison of generated homes with real ones."""

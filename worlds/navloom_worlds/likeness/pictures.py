@@ -1,4 +1,4 @@
-"""Two sets of homes in one picture: each figure's distribution, rooms' types, things' rooms."""
+"""Charts that compare two sets of homes: distributions, room types, and items by room."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ def likeness_blocks(
     others: Sequence[HomeFigures],
     names: tuple[str, str],
 ) -> Iterator[Bars | Scatter]:
-    """A chart for each figure; its title says the distance and, where there is one, the bound.
+    """Yield a chart for each statistic, titled with its distance and its bound, if any.
 
     Args:
-        lines: what :func:`navloom_worlds.likeness.two_sets.compare` found.
+        lines: the result of :func:`navloom_worlds.likeness.two_sets.compare`.
         homes: the first set.
         others: the second.
-        names: what to call them.
+        names: names of the sets.
     """
     said = {line.figure: line for line in lines}
     sets = dict(zip(names, (homes, others), strict=True))
     for key, words in SPREADS.items():
         values = {name: [v for h in part for v in h.spreads[key]] for name, part in sets.items()}
         every = [value for held in values.values() for value in held]
-        # A single hall of 300 m² would leave no width for the others.
+        # A single hall of 300 m² would compress all others.
         most = max(float(np.percentile(every, 99)), min(every)) if every else 0.0
         yield spread(_title(said[words]), "", "share", values, most)
     mixes = type_mix(homes), type_mix(others)

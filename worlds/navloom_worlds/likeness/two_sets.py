@@ -1,15 +1,16 @@
-"""Two sets of homes side by side: how far apart each figure is, and whether that is far.
+"""Comparison of two sets of homes: the distance of each statistic, and whether it is within bounds.
 
-Two halves of one set of real homes differ, too, so a distance is held against what such halves
-have: the second set is split at random again and again, three sevenths against the rest (15 of 35
-homes against 20), and the bound is the 95th percentile of those splits' distances, or `CLOSE` where
-that is larger. Values are pooled over homes, as rooms, pairs of rooms or tasks: a large home counts
-for more.
+Two halves of one set of real homes differ, too, so a distance is compared with that of such halves.
+The second set is split at random many times, three sevenths against the rest (15 of 35 homes
+against 20). The bound is the 95th percentile of the splits' distances, or `CLOSE` if that is
+larger. Values are pooled over homes, as rooms, pairs of rooms or tasks: a large home counts for
+more.
 
-Real homes come as boxes, so a room's area is that of its box, or of the box around its outline, and
-metres are walked as they are there: within the boxes, from one to the next where they are
-nearest, through walls and furniture. On a home's true floor ways are longer.
-``structure`` is left out everywhere: what a source counts as a thing differs most there. A label
+Real homes come as boxes. So a room's area is that of its box, or of the box around its outline.
+Distances are measured within the boxes, from one to the next where they are nearest, through walls
+and furniture. On a home's true floor paths are longer.
+
+``structure`` is left out everywhere, since sources differ most in what they count as one. A label
 that fits several of the paper's room types (``kitchen/living room``) counts as a part of each.
 """
 
@@ -51,23 +52,23 @@ SPREADS = {
     "alpha": "alpha of a task's best relay",
     "makespan": "makespan of a task's best relay, s",
 }
-"""What is compared by its whole distribution -> in words."""
+"""Statistics that are compared by their whole distribution -> their descriptions."""
 _MOST_TRIPLES = 200_000
 
 
 @dataclass(frozen=True)
 class HomeFigures:
-    """A home in figures.
+    """Statistics of one home.
 
     Attributes:
         scene: its URI.
-        spreads: key of :data:`SPREADS` -> a value each, of the home or of all of its rooms, pairs
-            of rooms or sampled tasks.
-        types: room type -> how many rooms; fractions of compounds.
-        holding: (name, room type) -> in how many rooms of that type such a thing is.
+        spreads: key of :data:`SPREADS` -> the values of the home, its rooms, pairs of rooms or
+            sampled tasks.
+        types: room type -> number of rooms; fractions for compounds.
+        holding: (name, room type) -> number of rooms of that type with such an item.
         bodies: CapNav's body -> the share of ordered pairs of rooms that it can travel between;
             empty for a home of one room.
-        door_widths: clear widths of doors, in metres, where they are known.
+        door_widths: known clear widths of doors, in metres.
     """
 
     scene: str
@@ -79,12 +80,12 @@ class HomeFigures:
 
 
 def home_figures(scene: Scene, *, tasks: int = 10, seed: int = 0) -> HomeFigures:
-    """The figures of a home.
+    """Compute the statistics of a home.
 
     Args:
         scene: the home.
-        tasks: of how many tasks, drawn by ``seed``, to find the best relays.
-        seed: of that draw.
+        tasks: number of random tasks whose best relays are searched.
+        seed: seed of the tasks.
     """
     graph = scene.region_graph()
     things = {
@@ -121,7 +122,7 @@ def home_figures(scene: Scene, *, tasks: int = 10, seed: int = 0) -> HomeFigures
 
 
 def box_area(room: Region) -> float | None:
-    """Square metres of a room's box, or of the box around its outline; None where it has none."""
+    """Return the area of a room's box, or of its outline's bounding box, in m2; None without."""
     box = _upright(room)
     return None if box is None else box.size[0] * box.size[2]
 
@@ -137,7 +138,7 @@ def _upright(room: Region) -> Box | None:
 
 
 def _on_boxes(scene: Scene) -> Scene:
-    """The scene with the graph that is made where no more than boxes is known, if they are."""
+    """Return the scene with the graph of scenes known as boxes only, if all rooms have boxes."""
     boxes = {room.id: box for room in scene.regions if (box := _upright(room)) is not None}
     if len(boxes) < len(scene.regions):
         return scene
@@ -151,7 +152,7 @@ def _on_boxes(scene: Scene) -> Scene:
 
 
 def body_shares(scene: Scene) -> dict[str, float]:
-    """Of each of CapNav's bodies the share of ordered pairs of rooms that it can travel between."""
+    """Return for each of CapNav's bodies the share of ordered room pairs that it can travel."""
     rooms = len(scene.regions)
     if rooms < 2:
         return {}
@@ -169,7 +170,7 @@ def body_shares(scene: Scene) -> dict[str, float]:
 def _best_relays(
     scene: Scene, count: int, seed: int
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """The least alpha and the least makespan (seconds) of some tasks that have a relay."""
+    """Return the minimum alpha and the minimum makespan (seconds) of tasks that have a relay."""
     if not count:
         return (), ()
     draw = random.Random(f"{seed}/{scene.uri}")
@@ -190,39 +191,39 @@ Floats = NDArray[np.float64]
 Measure = Literal["KS", "total variation", "rank correlation", "share"]
 
 CLOSE = 0.15
-"""A Kolmogorov-Smirnov distance that is small whatever halves of the real homes have."""
+"""Kolmogorov-Smirnov distance that is always accepted."""
 MOST_VARIATION = 0.2
-"""Of the mix of room types, in total variation."""
+"""Maximum total variation between the shares of room types."""
 LEAST_CORRELATION = 0.5
-"""Of the log odds of things in rooms, where halves of the second set have more."""
+"""Minimum rank correlation of the items' log odds, if halves of the second set have more."""
 SPLIT_BODIES = ("WHEELCHAIR", "HUMANOID", "SWEEPER")
 BODIES_BETWEEN = (0.15, 0.95)
-"""The share of pairs of rooms which bodies that homes are to tell apart can travel between."""
+"""Range of the share of room pairs for bodies that homes should discriminate."""
 NEAR_BODY = 0.05
-"""Metres between a door's clear width and some body's, for which a question is not cheap."""
+"""Maximum difference in metres of a door's and a body's width that makes a question hard."""
 LEAST_NEAR = 0.1
-"""The share of doors that are to be so near."""
+"""Minimum share of such doors."""
 SPLITS = 1_000
 _FEWER_SPLITS = 200
-"""Of measures that are slow."""
+"""Number of splits for slow measures."""
 FEWEST_TO_SPLIT = 10
 _PART = 3 / 7
 _LEAST_ROOMS = 5
-"""In how many rooms of either set a thing must be, and how many rooms of a type there must be."""
+"""Minimum number of rooms with an item, and of rooms of a type, in either set."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """One figure of both sets.
+    """Comparison of one statistic of both sets.
 
     Attributes:
-        figure: in words.
-        first: what the first set has: a median, or a share.
-        second: the same; None where it cannot be known or is not compared.
-        measure: how they are compared; ``share`` looks at the first set alone.
-        value: the distance, correlation or share; None where either set has no such figure.
-        least: the least that holds; None where there is no such bound.
-        most: the most that holds.
+        figure: description of the statistic.
+        first: median or share of the first set.
+        second: that of the second set; None if it is unknown or not compared.
+        measure: the measure of comparison; ``share`` uses the first set only.
+        value: the distance, correlation or share; None if either set has no such statistic.
+        least: lower bound; None if there is none.
+        most: upper bound; None if there is none.
     """
 
     figure: str
@@ -235,7 +236,7 @@ class Line:
 
     @property
     def holds(self) -> bool | None:
-        """Whether it lies within its bounds; None where it has no value."""
+        """Return whether the value is within its bounds; None if it has no value."""
         if self.value is None:
             return None
         low = -math.inf if self.least is None else self.least
@@ -246,12 +247,12 @@ class Line:
 def compare(
     first: Sequence[HomeFigures], second: Sequence[HomeFigures], *, seed: int = 0
 ) -> list[Line]:
-    """Every figure of two sets of homes.
+    """Compare every statistic of two sets of homes.
 
     Args:
-        first: the homes that are judged.
-        second: the homes that they should be like.
-        seed: of the splits.
+        first: the homes to evaluate.
+        second: the reference homes.
+        seed: seed of the splits.
     """
     draws = _splits(len(second), SPLITS, seed)
     lines = [_spread(key, first, second, draws) for key in SPREADS]
@@ -261,7 +262,7 @@ def compare(
 
 
 def _splits(homes: int, count: int, seed: int) -> NDArray[np.bool_]:
-    """(count, homes) whether a home is in the smaller part; no rows where there are too few."""
+    """Draw splits, (count, homes): True in the smaller part; no rows for too few homes."""
     if homes < FEWEST_TO_SPLIT:
         return np.zeros((0, homes), dtype=np.bool_)
     order = np.random.default_rng(seed).random((count, homes)).argsort(axis=1)
@@ -290,13 +291,13 @@ def _spread(
 
 
 def _counted(home: HomeFigures, key: str, values: Floats) -> Floats:
-    """How often each value stands in a home."""
+    """Return the count of each value in a home."""
     found = np.searchsorted(values, np.round(home.spreads[key], 9))
     return np.bincount(found, minlength=len(values)).astype(np.float64)
 
 
 def _distances(a: Floats, b: Floats) -> Floats:
-    """Kolmogorov-Smirnov distances between rows of counts over the same sorted values."""
+    """Return Kolmogorov-Smirnov distances between rows of counts over the same sorted values."""
     shares = [
         each.cumsum(axis=1) / np.maximum(each.sum(axis=1, keepdims=True), 1) for each in (a, b)
     ]
@@ -305,7 +306,7 @@ def _distances(a: Floats, b: Floats) -> Floats:
 
 
 def _summed(counts: Iterable[Mapping[K, float]]) -> dict[K, float]:
-    """Counts of the same added up."""
+    """Sum counts by key."""
     found: defaultdict[K, float] = defaultdict(float)
     for each in counts:
         for key, count in each.items():
@@ -314,7 +315,7 @@ def _summed(counts: Iterable[Mapping[K, float]]) -> dict[K, float]:
 
 
 def type_mix(homes: Sequence[HomeFigures]) -> dict[str, float]:
-    """Room type -> its share of all rooms whose type is known."""
+    """Return room type -> its share of all rooms of known type."""
     found = _summed(home.types for home in homes)
     total = sum(found.values())
     return {kind: count / total for kind, count in found.items()} if total else {}
@@ -330,10 +331,9 @@ def _type_line(first: Sequence[HomeFigures], second: Sequence[HomeFigures]) -> L
 
 
 def log_odds(homes: Sequence[HomeFigures]) -> dict[tuple[str, str], float]:
-    """(thing, room type) -> how much likelier rooms of the type hold it than other rooms.
+    """Return (item, room type) -> log odds ratio of rooms of the type having the item.
 
-    The log of the odds ratio, half a room added to each of the four counts; of things and types
-    that are seldom, none.
+    Half a room is added to each of the four counts. Rare items and types are left out.
     """
     rooms = _summed(home.types for home in homes)
     holding = _summed(home.holding for home in homes)
@@ -355,7 +355,7 @@ def log_odds(homes: Sequence[HomeFigures]) -> dict[tuple[str, str], float]:
 def _correlation(
     a: Mapping[tuple[str, str], float], b: Mapping[tuple[str, str], float]
 ) -> float | None:
-    """Spearman's rank correlation over the pairs that both sets know."""
+    """Return Spearman's rank correlation over the pairs in both sets."""
     from scipy.stats import spearmanr
 
     pairs = sorted(set(a) & set(b))
@@ -412,7 +412,7 @@ _MOST_PAIRS = 400
 
 
 def figure_table(lines: Sequence[Line], first: str, second: str) -> Table:
-    """Every figure: both sets' medians or shares, how far apart, and whether that holds."""
+    """Return a table of every statistic: medians or shares, distance, bound and verdict."""
     rows = []
     for line in lines:
         holds = {None: NOTHING, True: "holds", False: "does not"}[line.holds]
@@ -428,7 +428,7 @@ def figure_table(lines: Sequence[Line], first: str, second: str) -> Table:
 def type_table(
     homes: Sequence[HomeFigures], others: Sequence[HomeFigures], first: str, second: str
 ) -> Table:
-    """The share of each room type in both sets, the most frequent of the second first."""
+    """Return a table of room type shares in both sets, the second set's most frequent first."""
     mixes = type_mix(homes), type_mix(others)
     kinds = sorted({*mixes[0], *mixes[1]}, key=lambda k: (-mixes[1].get(k, 0.0), k))
     rows = tuple((k, *(f"{100 * mix.get(k, 0.0):.1f} %" for mix in mixes)) for k in kinds)
@@ -438,7 +438,7 @@ def type_table(
 def likeness_record(
     lines: Sequence[Line], homes: Sequence[HomeFigures], others: Sequence[HomeFigures]
 ) -> dict[str, Any]:
-    """The same for programs, with quantiles, and the things whose rooms differ most."""
+    """Return the comparison as JSON, with quantiles and the items whose rooms differ most."""
     odds = log_odds(homes), log_odds(others)
     pairs = sorted(set(odds[0]) & set(odds[1]), key=lambda p: (-abs(odds[0][p] - odds[1][p]), p))
     return {
