@@ -1,1 +1,1 @@
-"""Commands of the world, which ``navloom scenes`` finds by entry points."""
+"""Commands of the world package, which the ``navloom`` command finds by entry points."""

@@ -1,4 +1,4 @@
-"""What ``navloom scenes export --format capnav`` does."""
+"""Implementation of ``navloom scenes export --format capnav``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def write_release(
     uris: Sequence[str], out: Path, wanted: Wanted, bodies: Path | None, processes: int
 ) -> None:
-    """Write a benchmark's folder and say what is in it."""
+    """Write a benchmark's folder and print its statistics."""
     from navloom.evals.video import check_video
     from navloom.scenes.bodies import builtin_bodies, load_bodies
     from navloom_worlds.exporting.capnav_release import Released, release_all, total

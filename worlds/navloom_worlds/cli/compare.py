@@ -1,4 +1,4 @@
-"""``navloom scenes compare``: two sets of homes side by side."""
+"""Command ``navloom scenes compare``: statistical comparison of two sets of homes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from navloom_worlds.likeness.two_sets import HomeFigures
 
 _SAID_EVERY = 50
-"""Homes after which it is said how far a comparison is."""
+"""Number of homes between progress messages."""
 
 
 @takes()
@@ -66,7 +66,7 @@ def compare(
 
 
 def _figures_of(spec: str, tasks: int, seed: int) -> tuple[list[HomeFigures], int]:
-    """The figures of the homes that can be loaded, and how many cannot."""
+    """Return the statistics of the homes that can be loaded, and the number of failures."""
     from navloom.errors import SceneError
     from navloom.scenes.uri import list_scenes
     from navloom_worlds.likeness.two_sets import home_figures

@@ -1,4 +1,4 @@
-"""``navloom scenes drive``: a body on its way through a home, told and filmed."""
+"""Command ``navloom scenes drive``: drive a body through a home, report and film it."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 _RATE = 12
 _NEAR_M = 1.0
-"""So far from --from at most a place is taken for having room to turn."""
+"""Maximum distance from --from of a start chosen for its turning space."""
 _FAR_M = 3.0
-"""So far from --from at most a body starts."""
+"""Maximum distance of the start from --from."""
 _OFF_M = 0.5
-"""So far from it without a word."""
+"""Distance of the start from --from above which a message is printed."""
 _PLACE = "a room, a viewpoint, or x,z or x,y,z in metres"
 
 
@@ -84,7 +84,7 @@ def drive(
 
 
 def _set_out(scene: Scene, body: Embodiment, start: str, goal: str) -> tuple[Ride, float | None]:
-    """The body at the start of its way, and how long that is; None where it is not its own."""
+    """Return the body at its start, and its path's length; None if the path is not its own."""
     from navloom.errors import SceneError
     from navloom.scenes.bodies import Stand
     from navloom.scenes.distances import heading_to
@@ -121,7 +121,7 @@ def _set_out(scene: Scene, body: Embodiment, start: str, goal: str) -> tuple[Rid
         stand = facing
     ride = Ride(mover, stand, points[1:])
     if own is not None and not mover.shape.round:
-        # The field knows how wide it is, and nothing of its corners.
+        # The field takes its width into account, but not its corners.
         found = route(scene, body, [stand], own.points[-1])
         if found is not None and found.arrived:
             ride.lead((), found.path)
@@ -129,7 +129,7 @@ def _set_out(scene: Scene, body: Embodiment, start: str, goal: str) -> tuple[Rid
 
 
 def _with_room(field: BodyField, wanted: Point3) -> Point3 | None:
-    """The nearest place where the body can turn; where it can stand if there is none near."""
+    """Return the nearest position where the body can turn, else where it can stand."""
     import numpy as np
 
     from navloom.scenes.bodies import outer
@@ -147,7 +147,7 @@ def _with_room(field: BodyField, wanted: Point3) -> Point3 | None:
 def _towards(
     scene: Scene, field: BodyField, start: Point3, goals: Sequence[Point3]
 ) -> tuple[Point3, ...]:
-    """The way of one that climbs and opens everything, which the body can go some part of."""
+    """Return the path of a more capable body, which this one can follow in part."""
     import numpy as np
 
     from navloom.scenes.bodies import DEFAULT_BODY
@@ -161,7 +161,7 @@ def _towards(
     else:
         return ()
     metres, points = field.distances([start]), list(way.points)
-    # The last place on it that the body gets to by itself, and on from there.
+    # The last position on it that the body can reach, and the rest from there.
     for number in range(len(points) - 1, 0, -1):
         for part in np.arange(1.0, 0.0, -0.05):
             a, b = points[number - 1], points[number]
@@ -176,7 +176,7 @@ def _towards(
 
 
 def _points(scene: Scene, place: str) -> list[Point3]:
-    """Where a place is, on the floor; of a room its viewpoints, middle first."""
+    """Return the floor position of a place; for a room its viewpoints, centre first."""
     from navloom.errors import UsageError
     from navloom_worlds.moving.surroundings import goals_of, point_of
     from navloom_worlds.rendering.embedded import floor_at
@@ -195,7 +195,7 @@ def _points(scene: Scene, place: str) -> list[Point3]:
 
 
 def _told(ride: Ride, planned: float | None, instants: Sequence[Instant]) -> dict[str, Any]:
-    """What came of it, as small JSON."""
+    """Return the result as JSON."""
     touched = [
         {
             "what": bump.what,
@@ -217,7 +217,7 @@ def _told(ride: Ride, planned: float | None, instants: Sequence[Instant]) -> dic
 
 
 def _barrier(scene: Scene, body: Embodiment, begun: Instant, goal: Point3) -> str | None:
-    """What a link on the way says of itself, where one says something against the body."""
+    """Return a link's own barrier to the body on the path, if there is one."""
     from navloom.sim.graph import nearest_viewpoint
     from navloom.tools.chat.bumped import first_barrier
 

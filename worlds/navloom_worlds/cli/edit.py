@@ -1,4 +1,4 @@
-"""``navloom scenes edit``: changed copies of homes."""
+"""Command ``navloom scenes edit``: edited copies of homes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from navloom.models.secrets import say
 
 @dataclass(frozen=True, kw_only=True)
 class Edits:
-    """What is to be changed, as :func:`navloom_worlds.mend.edit.edit` takes it."""
+    """Edits of a scene, as :func:`navloom_worlds.mend.edit.edit` takes them."""
 
     close: Annotated[
         tuple[str, ...],

@@ -1,4 +1,4 @@
-"""``navloom scenes map``: where a body can be, storey by storey, as pictures and as maps of ROS."""
+"""Command ``navloom scenes map``: occupancy maps of a body by storey, as images and ROS maps."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def map_(
 
 
 def _mapped(scene: Scene, body: Embodiment, out: Path) -> list[dict[str, Any]]:
-    """The files of a scene, and what they show."""
+    """Write the maps of a scene, and return their files and areas."""
     from navloom_worlds.motion.body_field import body_field
     from navloom_worlds.motion.occupancy import occupancies
 

@@ -1,4 +1,4 @@
-"""``navloom scenes mend``: what to change so that a body gets through."""
+"""Command ``navloom scenes mend``: changes that let a body pass."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``navloom scenes render``: panoramas on disk."""
+"""Command ``navloom scenes render``: panoramas on disk."""
 
 from __future__ import annotations
 
@@ -95,11 +95,11 @@ def render(
 
 
 class _Progress:
-    """How far a rendering is: a bar on a terminal, a line at times elsewhere, or nothing.
+    """Progress of a rendering: a bar on a terminal, a line now and then elsewhere, or nothing.
 
     Args:
-        homes: how many there are.
-        display: rich, plain or none; None for what fits.
+        homes: number of homes.
+        display: rich, plain or none; None chooses by the terminal.
     """
 
     def __init__(self, homes: int, display: DisplayName | None) -> None:
@@ -117,7 +117,7 @@ class _Progress:
             self._bar.start()
 
     def tell(self, outcome: Outcome) -> None:
-        """Show what is done."""
+        """Show the progress."""
         now = time.monotonic()
         rate = outcome.rendered / max(now - self._begun, 1e-9)
         line = (
@@ -131,13 +131,13 @@ class _Progress:
             say(line)
 
     def note(self, text: str) -> None:
-        """Say one line that a person should read."""
+        """Print one line for the user."""
         if self._bar is not None:
             self._bar.console.print(harmless(text), markup=False, highlight=False, soft_wrap=True)
         elif self._kind != "none":
             say(text)
 
     def close(self) -> None:
-        """Leave the bar as it stands."""
+        """Stop the bar in its current state."""
         if self._bar is not None:
             self._bar.stop()

@@ -1,4 +1,4 @@
-"""``navloom synth team`` and ``navloom study teams``."""
+"""Commands ``navloom synth team`` and ``navloom study teams``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``navloom scenes tour``: films through homes."""
+"""Command ``navloom scenes tour``: films of tours through homes."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _second(moment: Moment) -> dict[str, Any]:
 
 
 def tracked(items: Iterable[T], words: str, count: int) -> Iterable[T]:
-    """What is done one by one, with a bar on the terminal that says how far it is."""
+    """Iterate with a progress bar on the terminal."""
     from rich.console import Console
     from rich.progress import track
 
@@ -107,7 +107,7 @@ def _frames(planned: Tour, rate: int, *, words: bool) -> Iterator[NDArray[np.uin
 
 
 def _said(pixels: NDArray[np.uint8], moment: Moment) -> NDArray[np.uint8]:
-    """The frame with its second, room and viewpoint in a band at its foot."""
+    """Draw second, room and viewpoint in a band at the foot of a frame."""
     import numpy as np
     from PIL import Image, ImageDraw
     from PIL.ImageFont import load_default
