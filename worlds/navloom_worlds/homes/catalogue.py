@@ -221,8 +221,8 @@ class Catalogue:
         entries: by name.
 
     Raises:
-        SceneError: a name that the lexicon does not know as what the file says, an anchor that is
-            no entry, or an entry that fits in no room.
+        SceneError: the lexicon classifies a name differently from the file, an anchor is no entry,
+            or an entry fits in no room.
     """
 
     def __init__(self, entries: dict[str, Entry]) -> None:

@@ -17,7 +17,7 @@ from navloom.scenes.scene import Leaf
 Spot = tuple[int, int]
 """(x, z) in millimetres."""
 Outline = tuple[Spot, ...]
-"""A simple rectilinear polygon, without its first corner again at the end."""
+"""Simple rectilinear polygon, without repeating its first corner at the end."""
 Zone = Literal["public", "private", "service", "circulation", "outdoor"]
 
 

@@ -574,7 +574,7 @@ def _stand_on(room: Setting, entry: Entry) -> Placed | None:
     return None
 
 
-# -- as the scene has it --------------------------------------------------------------------------
+# -- scene items ---------------------------------------------------------------------------------
 
 
 class _Namer:

@@ -36,7 +36,7 @@ _CODE = (
     "lexicon.yaml",
     "scene.py",
 )
-"""All of Navloom that :func:`~navloom_worlds.homes.maker.make_home` calls (a test looks)."""
+"""All files of Navloom that :func:`~navloom_worlds.homes.maker.make_home` uses (a test checks)."""
 _LIBRARIES = ("networkx", "numpy", "pydantic", "shapely")
 _HEAD, _MIDDLE, _END = b'{"sum":"', b'","scene":', b"}"
 

@@ -19,7 +19,7 @@ without the small tilt. Relations hold only between items of one room:
     :data:`SIGHT`; items lower than :data:`LOW` are ignored.
 ``above``, ``below``
     a hangs, and b is the highest item under it (their footprints overlap, b's upper side is no
-    higher than a's underside, b is on no other) whose upper side is at most :data:`OVER` lower.
+    higher than a's underside, b is on no other item) and at most :data:`OVER` lower.
     Listed in both directions.
 """
 

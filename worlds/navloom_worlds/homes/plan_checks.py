@@ -92,7 +92,7 @@ def _shared(one: Outline, other: Outline) -> bool:
 _CORNER = 50
 """Minimum distance of a jamb from a corner of the room, in mm."""
 _DOORS = (680, 1200)
-"""HUMAN, 600 mm wide, passes the narrowest between the strips of its frame."""
+"""Widths of doors: HUMAN, 600 mm wide, passes the narrowest between the strips of its frame."""
 _OPENINGS = (800, 3600)
 _MUST_HAVE = ("living room", "kitchen", "bedroom", "bathroom")
 _LIT = ("living room", "bedroom", "nursery", "kids room")

@@ -219,7 +219,7 @@ def _floor(room: Setting, entry: Entry, size: Size) -> Placed | None:
     return None
 
 
-# -- by another thing -----------------------------------------------------------------------------
+# -- beside an anchor -----------------------------------------------------------------------------
 
 
 def _beside(room: Setting, entry: Entry, size: Size) -> Placed | None:

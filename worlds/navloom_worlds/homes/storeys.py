@@ -88,7 +88,7 @@ def tree(
     """Return the cheapest doorways that reach every cell from a root (Prim's tree, directed costs).
 
     Returns:
-        None if a cell can only be reached through a room that nobody should pass.
+        None if a cell can only be reached through a room that must not be passed.
     """
     reached = {root}
     ways: list[CellOpening] = []

@@ -32,7 +32,7 @@ _WIDE, _HIGH, _BETWEEN = 504.0, 475.0, 14.0
 _MOST = 4
 """Maximum number of close-ups; the most expensive changes are shown."""
 _HALF = 1.25
-"""Metres to each side of a place."""
+"""Half the side of a close-up in metres."""
 _BESIDE = 0.4
 _INK, _WAY = "#d6303a", "#1f5fbf"
 _SIDE, _GAP, _SAID, _LINE = 112.0, 9.0, 25.0, 8.5

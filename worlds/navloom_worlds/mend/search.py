@@ -539,7 +539,7 @@ class _MendQuestion:
                 yield from self._wider(changed, [near[0][1:]])
 
     def _wider(self, changed: Scene, steps: Sequence[tuple[str, str]]) -> Iterator[Change]:
-        """Yield slightly wider widths for doorways whose walls have space."""
+        """Yield slight widenings of the doorways of some steps, as far as their walls allow."""
         for number, link in enumerate(changed.links[: len(self.scene.links)]):
             if link.width is None or not any({link.a, link.b} == {a, b} for a, b in steps):
                 continue
@@ -550,7 +550,7 @@ class _MendQuestion:
 
 
 def _swung(scene: Scene, steps: Sequence[tuple[str, str]]) -> Iterator[int]:
-    """Yield the links whose leaf swings over the floor of a room of some steps."""
+    """Yield the links whose leaf swings over the floor of a room of these steps."""
     floors = [scene.region_by_id[each].outline for step in steps for each in step]
     rooms = shapely.union_all([Polygon(each) for each in floors if each])
     ends = {each for step in steps for each in step}

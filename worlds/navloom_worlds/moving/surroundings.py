@@ -225,8 +225,8 @@ def goals_of(scene: Scene, spot: Spot) -> list[Pose | str]:
     """Return a place as simulator goals: one, or a region's viewpoints with the centre first.
 
     Raises:
-        SimulatorError: no such viewpoint or region, no finite point, or a region without any
-            viewpoint.
+        SimulatorError: the viewpoint or region is unknown, the point is not finite, or the region
+            has no viewpoint.
     """
     if not isinstance(spot, str):
         return [Pose(point_of(spot))]

@@ -1,4 +1,4 @@
-"""The ``embedded`` backend: images of homes and meshes with pip-installable packages alone."""
+"""The ``embedded`` backend: images of homes and meshes, using pip-installable packages only."""
 
 from navloom_worlds.rendering.embedded import EmbeddedSimulator, make
 from navloom_worlds.rendering.sensors import RIGS, Rig, Sensor, rig_of

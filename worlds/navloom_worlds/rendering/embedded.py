@@ -171,7 +171,7 @@ def _way(scene: Scene, body: Embodiment, start: Point3, goals: Sequence[Point3])
 
 
 def _route(scene: Scene, body: Embodiment, path: Sequence[Stand], goal: Point3) -> Moved | None:
-    """Plan around a point where a body that is no disc stopped; a disc has no better path."""
+    """Continue a stopped drive along a planned route; None for a disc, or if it fails."""
     found = None if shape_of(body).round else route(scene, body, path, goal)
     if found is None or not found.arrived:
         return None

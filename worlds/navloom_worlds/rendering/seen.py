@@ -1,6 +1,6 @@
 """Captions from visibility: the visible items, their size, direction and distance.
 
-A caption lists items that take up at least ``NOTICED`` of the sphere around the eye, the largest
+A caption lists items that take up at least ``NOTICED`` steradians around the eye, the largest
 first: a sofa at the other end of a room, but no cup there. Items of the next room are listed with
 the doorway through which they are seen; a closed door hides them. Captions depend on the scene
 alone, not on the agent's backend.
