@@ -1,1 +1,1 @@
-"""Embodiments in a scene's geometry: fields, collision, planning, traversability."""
+"""Motion of bodies in a scene's geometry: fields, collision, path planning, traversability."""

@@ -1,19 +1,17 @@
-"""A simulator of bodies that move: on the graph by hops, and off it by driving.
+"""Simulator of moving bodies: they hop on the navigation graph and drive off it.
 
-It hops, turns and looks as the ``graph`` backend, and drives: ``Forward``, ``Velocity`` and
-``Waypoint`` go over the floor, slide along what is in the way, and tell what was touched. Within
-0.1 m of a viewpoint a body stands on it again, at a position of its own; off the graph there are no
-candidates. Agents of one scene block each other: they act in the mapping's order, each among the
-others where they then stand.
+Hops, turns and looks work as in the ``graph`` backend. ``Forward``, ``Velocity`` and ``Waypoint``
+drive over the floor, slide along obstacles, and report contacts. Within 0.1 m of a viewpoint a
+body is at that viewpoint again, at a position of its own. Off the graph there are no candidates.
+Agents of one scene block each other. They act in the mapping's order, each with the others where
+they then are.
 
-What a touch comes to is said by ``physics`` (:class:`navloom.sim.protocol.PhysicsRules`). Under
-``off`` whoever stands on a viewpoint itself hops and turns as on the graph, touches nothing, and
-nothing is made of the scene's geometry before somebody drives. Under the others a body that does
-not fit on its viewpoint stands as near to it as it can and keeps its name.
+``physics`` (:class:`navloom.sim.protocol.PhysicsRules`) sets the consequences of contacts. Under
+``off`` a body exactly at a viewpoint hops and turns as on the graph and has no contacts. Nothing
+is built from the scene's geometry before a body drives. Under the other rules a body that does
+not fit at its viewpoint is placed at the nearest free position and keeps the viewpoint's name.
 
-What a body moves on is the backend's: :class:`navloom_worlds.motion.footing.Footing`.
-
-What one action does to one body: where it ends, what it touched, whether that ends its run.
+The backend provides motion and planning: :class:`navloom_worlds.motion.footing.Footing`.
 """
 
 from __future__ import annotations
@@ -52,31 +50,30 @@ from navloom_worlds.motion.body_mesh import SHUT, doors_moved
 from navloom_worlds.motion.footing import Footing
 
 _PIECE_M = 0.02
-"""Where a contact ends the run it is looked for in pieces so long: it ends so near to where the
-threshold was passed."""
+"""Piece length in metres with which a terminating contact is located."""
 _STOREY_M = 1.0
 _LEAF = 0.8
-"""Of a doorway's width: no part of a leaf that is shut or ajar is farther from its middle."""
+"""Share of a doorway's width within which all of a closed or ajar leaf lies, from its middle."""
 _TRIES = 4
 
 
 class BodyMotion:
-    """One action of one body, as it is carried out.
+    """One action of one body while it is carried out: pose, path, contacts, collision.
 
     Args:
-        moves: how the body moves.
-        stand: where it is.
+        moves: motion of the body.
+        stand: its pose at the start.
         others: as below.
-        rules: what a touch comes to.
+        rules: consequences of contacts.
 
     Attributes:
-        others: who else is there.
-        stand: where it is now.
-        path: where it was: at the start, at each bend, and now.
-        contacts: what it touched, one contact a thing: all that the thing took of its motion, and
-            where it was touched first.
-        collision: whether a contact came to the threshold where that has consequences; from then
-            on it stays where it is.
+        others: the other bodies, by name.
+        stand: its current pose.
+        path: its poses: at the start, at each bend, and now.
+        contacts: one contact per object touched: the total displacement that it took, and the
+            point where it was touched first.
+        collision: whether a contact reached the threshold under rules with consequences. The body
+            does not move after that.
     """
 
     def __init__(self, moves: Moves, stand: Stand, others: Others, rules: PhysicsRules) -> None:
@@ -88,7 +85,7 @@ class BodyMotion:
         self._moves, self._rules = moves, rules
 
     def forward(self, metres: float) -> None:
-        """Straight on; back where metres are negative."""
+        """Drive straight ahead, or backwards if metres are negative."""
 
         def go(stand: Stand, part: float) -> Moved:
             return self._moves.forward(stand, metres * part, others=self.others)
@@ -96,7 +93,7 @@ class BodyMotion:
         self._go(go, abs(metres))
 
     def turn(self, radians: float) -> None:
-        """On the spot, or on the body's arc."""
+        """Turn on the spot, or on the body's arc."""
 
         def go(stand: Stand, part: float) -> Moved:
             return self._moves.turn(stand, radians * part, others=self.others)
@@ -104,7 +101,7 @@ class BodyMotion:
         self._go(go, abs(radians))
 
     def velocity(self, forward: float, turn: float, seconds: float) -> None:
-        """Metres and radians a second."""
+        """Drive at a velocity, in metres and radians per second, for some seconds."""
 
         def go(stand: Stand, part: float) -> Moved:
             return self._moves.drive(stand, forward, turn, seconds * part, others=self.others)
@@ -112,7 +109,7 @@ class BodyMotion:
         self._go(go, max(abs(forward), abs(turn)) * seconds)
 
     def along(self, points: Sequence[Point3]) -> None:
-        """From point to point, looking the way it goes."""
+        """Drive from point to point, facing the direction of travel."""
         if self.collision or not points:
             return
         whole = self._moves.follow(self.stand, points, others=self.others)
@@ -128,15 +125,15 @@ class BodyMotion:
         way: Callable[[Point3], Sequence[Point3]],
         route: Callable[[Sequence[Stand], Point3], Moved | None],
     ) -> bool:
-        """To a point, by ways: one who was pushed off its way plans anew from where it is.
+        """Drive to a point along planned paths, and plan again if the body was pushed off.
 
         Args:
             goal: on the floor.
-            way: the points after a start; none where there is no way.
+            way: returns the path points after a start; none if there is no path.
             route: as :class:`navloom_worlds.motion.footing.Footing` has it.
 
         Returns:
-            Whether it is there, to 0.1 m.
+            Whether the body is within 0.1 m of the goal.
         """
         for _ in range(_TRIES):
             before = self.stand.position
@@ -145,7 +142,7 @@ class BodyMotion:
                 break
             if distance_2d(before, self.stand.position) <= STANDING_M:
                 break
-        # Others may stand in its way, whom no route knows.
+        # A driven route ignores other bodies, so it is tried only without them.
         if not (self.collision or self.others or self.at(goal)):
             gone = route(self.path, goal)
             if gone is not None and not self._ends(gone):
@@ -158,18 +155,18 @@ class BodyMotion:
 
         def go(stand: Stand, part: float) -> Moved:
             here, _, there = stand.position
-            # Always the same way: whoever was displaced a little does not turn back for it.
+            # The direction stays the same: a body displaced a little does not turn back for it.
             goal = (here + (x - start) * part, y, there + (z - begun) * part)
             return self._moves.follow(stand, [goal], others=self.others)
 
         self._go(go, math.hypot(x - start, z - begun))
 
     def put(self, goal: Stand | None, asked: Stand) -> None:
-        """Put there at once; that the body does not fit where it was asked to is a contact.
+        """Place the body at once, with a contact if it does not fit where it was asked to be.
 
         Args:
-            goal: the free place nearest to that; None where there is none, and it stays.
-            asked: where it was to be.
+            goal: the free pose nearest to ``asked``; None if there is none, and the body stays.
+            asked: the pose that was asked for.
         """
         start = self.stand if goal is None else goal
         metres = distance_2d(start.position, asked.position)
@@ -182,12 +179,12 @@ class BodyMotion:
         self.touched(Contact(what, metres, point))
 
     def at(self, goal: Point3) -> bool:
-        """Whether it is where it was to go, to 0.1 m, and on its storey."""
+        """Check whether the body is within 0.1 m of the goal and on its storey."""
         x, y, z = self.stand.position
         return math.hypot(goal[0] - x, goal[2] - z) <= STANDING_M and abs(goal[1] - y) <= _STOREY_M
 
     def touched(self, contact: Contact) -> None:
-        """Count a contact, with those of the same thing."""
+        """Record a contact, added to earlier contacts with the same object."""
         before = self.contacts.get(contact.what)
         if before is not None:
             contact = replace(before, displacement=before.displacement + contact.displacement)
@@ -209,7 +206,7 @@ class BodyMotion:
                 return
 
     def _ends(self, moved: Moved) -> bool:
-        """Whether a contact would come to the threshold."""
+        """Check whether a contact would reach the collision threshold."""
         if not self._rules.strict or not moved.bumps:
             return False
         metres: dict[str, float] = {}
@@ -234,12 +231,12 @@ _EPS = 1e-9
 
 
 class BodySimulator(GraphSimulator, ABC):
-    """See the module's docstring.
+    """Simulator of bodies that hop on the graph or drive, with the given physics rules.
 
     Args:
-        scene: with viewpoints.
-        captions: where words come from.
-        rules: what a touch comes to.
+        scene: a scene with viewpoints.
+        captions: source of captions.
+        rules: consequences of contacts.
 
     Raises:
         SimulatorError: the scene has no viewpoints.
@@ -256,11 +253,11 @@ class BodySimulator(GraphSimulator, ABC):
 
     @property
     def physics(self) -> Physics:
-        """What a touch comes to."""
+        """Physics mode that sets the consequences of contacts."""
         return self._rules.physics
 
     def seen_from(self, viewpoint: str) -> Observation:
-        """What is perceived on a viewpoint, whoever stands there: its ways and its words.
+        """Return the candidates and captions at a viewpoint as an observation.
 
         Raises:
             SimulatorError: there is no such viewpoint.
@@ -270,12 +267,12 @@ class BodySimulator(GraphSimulator, ABC):
 
     @abstractmethod
     def _made_footing(self, body: Embodiment) -> Footing:
-        """What a body moves on in the scene that there is now."""
+        """Return what provides motion and planning for a body in the current scene."""
 
     def geodesic(
         self, start: Pose | str, goals: Sequence[Pose | str], embodiment: Embodiment
     ) -> Path | None:
-        """The shortest way: along edges between viewpoints, the body's own from anywhere else."""
+        """Return the shortest path: along edges between viewpoints, else the body's own path."""
         if all(self._is_on_graph(each) for each in (start, *goals)):
             return super().geodesic(start, goals, embodiment)
         return self.way_on_foot(start, goals, embodiment)
@@ -283,18 +280,18 @@ class BodySimulator(GraphSimulator, ABC):
     def way_on_foot(
         self, start: Pose | str, goals: Sequence[Pose | str], embodiment: Embodiment
     ) -> Path | None:
-        """The shortest way of a body over the floor, between viewpoints, too.
+        """Return a body's shortest path over the floor, also between viewpoints.
 
         Args:
             start: a pose, or a viewpoint's id.
             goals: poses or viewpoint ids; at least one.
-            embodiment: whose way it is.
+            embodiment: the body.
 
         Returns:
-            The way, which goes through no viewpoints; None where there is none.
+            The path, which names no viewpoints; None if there is none.
 
         Raises:
-            SimulatorError: no goal, an unknown viewpoint, or what it moves on cannot be made.
+            SimulatorError: no goal, an unknown viewpoint, or the scene has no ground to drive on.
         """
         if not goals:
             raise SimulatorError("No goal to go to: expected at least one.")
@@ -336,13 +333,13 @@ class BodySimulator(GraphSimulator, ABC):
                     " viewpoint or another body."
                 )
             return replace(agent, pose=self._posed(agent.pose, stand, agent.pose.viewpoint))
-        # Its angles are checked, and its place is not on the graph.
+        # Only the angles are checked against a viewpoint: the position is off the graph.
         checked = self._standing(replace(pose, viewpoint=self.scene.viewpoints[0].id))
         checked = replace(checked, position=_finite_point(pose.position), viewpoint=None)
         return Agent(self._free(body, checked, around), body)
 
     def _free(self, body: Embodiment, pose: Pose, around: Others) -> Pose:
-        """A pose off the graph, on the floor; refused where the body does not fit."""
+        """Return a pose off the graph and on the floor, or raise where the body does not fit."""
         moves = self._footing(body).moves
         near = moves.settled(_stand(pose), around, SETTLE_M)
         if near is not None and distance_2d(near.position, pose.position) <= _EXACT_M:
@@ -363,17 +360,17 @@ class BodySimulator(GraphSimulator, ABC):
         return stand if moves.fits(stand, around) else moves.settled(stand, around, SETTLE_M)
 
     def _posed(self, pose: Pose, stand: Stand, viewpoint: str | None) -> Pose:
-        """The pose of a body that stands somewhere now.
+        """Return the pose of a body that now stands somewhere.
 
         Args:
-            pose: before; its elevation stays.
-            stand: where it is.
-            viewpoint: on which, whatever its position says.
+            pose: the pose before; its elevation is kept.
+            stand: the new position and heading.
+            viewpoint: the viewpoint to name, whatever the position.
         """
         position = stand.position
         if viewpoint is not None:
             own = self.scene.viewpoint_by_id[viewpoint].ground
-            # Who comes to stand on the viewpoint itself sees from there what all see.
+            # At the viewpoint itself the pose is exactly the viewpoint's.
             if distance_2d(own, position) <= _EXACT_M:
                 position = own
         return Pose(position, wrapped(stand.heading), pose.elevation, viewpoint)
@@ -400,7 +397,7 @@ class BodySimulator(GraphSimulator, ABC):
         return moved if pose.position == before else pose
 
     def change(self, scene: Scene) -> Mapping[str, Observation]:
-        """A changed copy in the place of the scene; who stands off a viewpoint stays there."""
+        """Replace the scene by a changed copy, while bodies off the graph stay in place."""
         self._before = self.scene
         return super().change(scene)
 
@@ -425,7 +422,7 @@ class BodySimulator(GraphSimulator, ABC):
                 case Forward() | Turn() | Velocity() | Waypoint():
                     return self._moved(agent, self._driven(name, agent, action))
         except SceneError as error:
-            # What it moves on cannot be made of the scene.
+            # The scene gives no ground to move on.
             raise SimulatorError(f"{name}: {error}") from error
         return super()._after(name, action)
 
@@ -454,7 +451,7 @@ class BodySimulator(GraphSimulator, ABC):
         return motion
 
     def _on_rails(self, pose: Pose) -> bool:
-        """Whether somebody is on the graph: it stands on a viewpoint itself, and nothing counts."""
+        """Check whether a body is exactly at a viewpoint and physics are off."""
         if self._rules.physics != "off" or pose.viewpoint is None:
             return False
         return pose.position == self.scene.viewpoint_by_id[pose.viewpoint].ground
@@ -473,10 +470,10 @@ class BodySimulator(GraphSimulator, ABC):
     def _motion(
         self, name: str, agent: Agent, *, forward: float = 0.0, turn: float = 0.0
     ) -> BodyMotion:
-        """The start of an action that moves a body.
+        """Start an action that moves a body.
 
         Raises:
-            SimulatorError: it does not move by itself, or is where it cannot be.
+            SimulatorError: the body cannot move by itself, or stands where it does not fit.
         """
         body = agent.body
         for asked, most, what in (
@@ -488,7 +485,7 @@ class BodySimulator(GraphSimulator, ABC):
         moves, stand = self._footing(body).moves, _stand(agent.pose)
         around = _others(name, self._agents)
         if not moves.fits(stand, around):
-            # Those that hopped onto one viewpoint under off stand in one another.
+            # Under off several bodies may have hopped onto one viewpoint and overlap.
             apart = {who: at for who, at in around.items() if moves.fits(stand, {who: at})}
             around = apart if self._rules.physics == "off" and moves.fits(stand) else around
             settled = self._settled(body, stand, around)
@@ -501,7 +498,7 @@ class BodySimulator(GraphSimulator, ABC):
         return BodyMotion(moves, stand, around, self._rules)
 
     def _moved(self, agent: Agent, motion: BodyMotion) -> Agent:
-        """Where an agent is after it drove."""
+        """Return the agent after it drove."""
         before, stand = agent.pose, motion.stand
         stayed = distance_3d(before.position, stand.position) <= _EPS
         viewpoint = before.viewpoint if stayed else self._viewpoint_at(stand.position)
@@ -510,12 +507,12 @@ class BodySimulator(GraphSimulator, ABC):
         return replace(agent, pose=pose, contacts=contacts, collision=motion.collision)
 
     def _contacts(self, agent: Agent, motion: BodyMotion) -> tuple[Contact, ...]:
-        """What it touched, and the doors that it opened, which displace nobody."""
+        """Return the contacts of a motion, with opened doors as contacts of displacement 0."""
         links, found = self.scene.links, dict(motion.contacts)
         path = [each.position for each in motion.path]
         line = shapely.LineString([(x, z) for x, _, z in (*path, path[-1])])
         shut = [(k, each.point) for k, each in enumerate(links) if each.door in SHUT and each.point]
-        # Most steps come near no door, and need know nothing of leaves.
+        # Most steps come near no door: leaves are looked up only near one.
         near = {}
         for k, at in shut:
             reach = _LEAF * (links[k].width or 1.0) + agent.body.width / 2
@@ -528,7 +525,7 @@ class BodySimulator(GraphSimulator, ABC):
         return tuple(found.values())
 
     def _way(self, body: Embodiment, start: Point3, goal: Point3) -> Sequence[Point3]:
-        """The points after a start; none where no way leads there."""
+        """Return the path points after a start; none if there is no path."""
         way = self._footing(body).way(start, [goal])
         return (
             () if way is None or distance_2d(way.points[-1], goal) > STANDING_M else way.points[1:]
@@ -546,7 +543,7 @@ class BodySimulator(GraphSimulator, ABC):
         )
 
     def _hopped(self, name: str, agent: Agent, viewpoint: str) -> Agent:
-        """A hop that is driven; under telhop one is put there."""
+        """Carry out a hop by driving, or under telhop by placing the body."""
         after = self._hop(agent.pose, viewpoint)
         motion = self._motion(name, agent, forward=1.0)
         looking = Stand(after.position, heading_to(motion.stand.position, after.position))
@@ -600,7 +597,7 @@ def _check_size(what: str, value: float, most: float, unit: str) -> None:
 
 
 def _check_velocity(name: str, body: Embodiment, asked: Velocity) -> None:
-    """Refuse what is no motion, or none of this body's."""
+    """Reject values that are no motion, or no motion of this body."""
     told = {"forward": asked.forward, "turn": asked.turn, "seconds": asked.seconds}
     for what, value in told.items():
         if not math.isfinite(value):

@@ -1,8 +1,8 @@
-"""Where a body can be in a scene, how far that is from anywhere, and by which way.
+"""Field of a body: grid places where it can stand, and shortest paths and distances over them.
 
-Places are cells of 5 cm where nothing is nearer than half the body's width
-(:mod:`navloom_worlds.motion.dilation`); ways between them are taut strings, not steps of a grid
-(:mod:`navloom_worlds.motion.marching`).
+Places are cells of 5 cm where no obstacle is nearer than half the body's width
+(:mod:`navloom_worlds.motion.dilation`). Paths between them are pulled straight
+(:mod:`navloom_worlds.motion.marching`), so they are no staircases of grid steps.
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ from navloom_worlds.motion.marching import Marched, Places, Spot, marched, taut
 from navloom_worlds.motion.met import floors_of, no_place, obstacles_of
 
 _REACH = 0.25
-"""Metres up and down within which the floor under a position is looked for, at least."""
+"""Least vertical distance in metres within which the floor under a position is searched."""
 _SEED = 0.5
-"""Metres within which a viewpoint is of a part."""
+"""Metres within which a viewpoint belongs to a part."""
 _SMOOTHED = 16
-"""Times that heights are averaged with those beside them: treads of 0.25 m become a slope."""
+"""Smoothing passes over heights: treads of 0.25 m become a slope."""
 _BESIDE = 1.6
-"""Cells: a position so near to a place is taken to be on it."""
+"""Distance in cells within which a position counts as on a place."""
 _EDGE = 0.001
-"""Metres: what is so near to the border of a cell is on it."""
+"""Metres within which a position counts as on the border of a cell."""
 _UPRIGHT = 3.0
-"""How much more a metre of height counts than one aside where the nearest place is sought."""
+"""Weight of a metre of height against a horizontal one in nearest-place searches."""
 _SPARES = (0.036, 0.015)
-"""Metres of room to spare on a way to be driven: with half a cell from corner to corner what is
-straight over places is free in truth."""
+"""Extra clearance in metres of a path to be driven. With half a cell's diagonal, a straight line
+over places is truly free."""
 _ENDS = 0.3
-"""Metres around the ends of a way where there may be less."""
+"""Metres around the ends of a path where the extra clearance is not needed."""
 _OFF = 1.0
-"""Cells that a way may be over or under the slope of the floor between its points."""
+"""Cells by which a path may differ in height from the straight slope between its points."""
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int32]
@@ -58,11 +58,11 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Way:
-    """A shortest way.
+    """Shortest path over the floor, with its length.
 
     Attributes:
         points: from the start to the goal, on the floor; straight from one to the next.
-        metres: its length, slopes counted.
+        metres: its length, slopes included.
     """
 
     points: tuple[Point3, ...]
@@ -71,13 +71,13 @@ class Way:
 
 @dataclass(frozen=True, eq=False)
 class BodyField:
-    """The places where the middle of a body may be.
+    """Grid places where the middle of a body may be, with clearance and connectivity.
 
     Attributes:
-        body: whose.
+        body: the body.
         found: the places.
-        part: (n,) int32, what each hangs together with: 0 is where most viewpoints are, and the
-            others follow by their viewpoints and then by their size.
+        part: (n,) int32, connected component of each place: 0 holds most viewpoints, the others
+            follow by number of viewpoints and then by size.
     """
 
     body: Embodiment
@@ -89,7 +89,7 @@ class BodyField:
 
     @property
     def grid(self) -> Grid:
-        """The cells."""
+        """Grid of the cells."""
         return self.found.grid
 
     @property
@@ -99,12 +99,12 @@ class BodyField:
 
     @property
     def climb(self) -> float:
-        """The highest rise that the body takes anywhere, in metres."""
+        """Highest rise that the body climbs anywhere, in metres."""
         return max(climbs(self.body), _REACH)
 
     @cached_property
     def places(self) -> Places:
-        """The places as marches see them."""
+        """Places in cell units, as shortest-path searches use them."""
         grid, found = self.grid, self.found
         along, across = np.divmod(found.cell, grid.deep)
         lift = _smoothed(found.height, found.beside) / grid.cell
@@ -112,7 +112,7 @@ class BodyField:
         return Places(along.astype(np.int32), across.astype(np.int32), x, z, lift, found.beside)
 
     def roomy(self, clearance: float) -> Places:
-        """The places with so much room around them alone are joined; the others are by themselves.
+        """Return the places with edges only between those of at least this clearance.
 
         Args:
             clearance: in metres.
@@ -135,17 +135,17 @@ class BodyField:
         return KDTree(np.stack([found.x, found.height * _UPRIGHT, found.z], axis=1))
 
     def position(self, place: int) -> Point3:
-        """Where the middle of a place is, in metres."""
+        """Return the position of a place in metres."""
         found = self.found
         x, y, z = (float(each[place]) for each in (found.x, found.height, found.z))
         return round(x, 4), round(y, 3), round(z, 4)
 
     def at(self, position: Point3) -> int:
-        """The place at a position (x, y of the floor, z); -1 where the body cannot stand."""
+        """Return the place at (x, y of the floor, z); -1 where the body cannot stand."""
         x, y, z = position
         if not all(map(math.isfinite, position)):
             return -1
-        # A way along the border of cells is on either side of it.
+        # A path along the border of two cells may be in either.
         cells = {self.grid.at(x + u, z + w) for u in (-_EDGE, _EDGE) for w in (-_EDGE, _EDGE)}
         near: list[tuple[float, int]] = []
         for cell in cells - {-1}:
@@ -155,16 +155,16 @@ class BodyField:
         return place if off <= self.climb else -1
 
     def stands(self, position: Point3) -> bool:
-        """Whether the middle of the body can be at a position (x, y of the floor, z)."""
+        """Check whether the middle of the body can be at a position (x, y of the floor, z)."""
         return self.at(position) >= 0
 
     def clearance(self, position: Point3) -> float:
-        """Metres from a position to the nearest obstacle, at most a metre; 0 where none stands."""
+        """Return metres from a position to the nearest obstacle, at most 1; 0 off the field."""
         here = self.at(position)
         return float(self.clear[here]) if here >= 0 else 0.0
 
     def nearest(self, position: Point3) -> Point3 | None:
-        """Where the body can stand nearest to a position; None where there is no place at all."""
+        """Return the standing position nearest to a position; None if the field is empty."""
         here = self.at(position)
         if here >= 0:
             return position[0], round(float(self.found.height[here]), 3), position[2]
@@ -174,7 +174,7 @@ class BodyField:
         return self.position(int(self._tree.query((x, y * _UPRIGHT, z))[1]))
 
     def spot(self, position: Point3) -> Spot:
-        """A position as marches have it; its place is -1 where the body cannot stand."""
+        """Return a position as (place, x, z) in cells; place -1 where it cannot stand."""
         cell = self.grid.cell
         return (
             self.at(position),
@@ -183,11 +183,11 @@ class BodyField:
         )
 
     def spot_of(self, place: int) -> Spot:
-        """The middle of a place as marches have it."""
+        """Return the middle of a place as (place, x, z) in cells."""
         return place, float(self.places.x[place]), float(self.places.z[place])
 
     def _on(self, position: Point3) -> Spot | None:
-        """The place at a position or just beside it, and where that is in cells."""
+        """Return the place at or just beside a position as (place, x, z) in cells; None if none."""
         here, u, w = self.spot(position)
         if here >= 0:
             return here, u, w
@@ -200,26 +200,26 @@ class BodyField:
         return (here, i, j) if math.hypot(u - i, w - j) <= _BESIDE and off <= self.climb else None
 
     def distances(self, goals: Sequence[Point3]) -> Floats:
-        """How far each place is from the nearest goal.
+        """Return the geodesic distance of each place to the nearest goal.
 
         Args:
-            goals: positions; one on which the body cannot stand is none.
+            goals: positions; those on which the body cannot stand are ignored.
 
         Returns:
-            (n,) float64 metres over the floor, slopes counted; infinite where no way leads. That
-            of a position is ``distances(goals)[field.at(position)]``, to half a cell.
+            (n,) float64 metres over the floor, slopes included; infinite if unreachable. The value
+            for a position is ``distances(goals)[field.at(position)]``, to half a cell.
         """
         metres: Floats = self._march(goals).cells[: len(self)]
         metres *= self.grid.cell
         return metres
 
     def way(self, start: Point3, goals: Sequence[Point3], *, driven: bool = False) -> Way | None:
-        """The shortest way to the nearest goal, taut round corners; None where there is none.
+        """Return the shortest path to the nearest goal, pulled straight; None if there is none.
 
         Args:
             start: a position on the floor.
-            goals: such positions; one on which the body cannot stand is none.
-            driven: keep some centimetres from all that would be brushed, where there is room.
+            goals: such positions; those on which the body cannot stand are ignored.
+            driven: keep some centimetres of extra clearance where there is room.
         """
         begun, ends = self._on(start), [self._on(goal) for goal in goals]
         held = [each for each in ends if each is not None]
@@ -230,13 +230,13 @@ class BodyField:
             places = self._spared(spare, [start, *goals])
             turns = turns or _turns(places, begun, held)
         turns = turns or _turns(self.places, begun, held)
-        # A step that brushes a corner is no line of sight: it counts as one cell.
+        # A step that cuts a corner has no line of sight: it counts as one cell.
         legs = (self.places.sees(a[0], a[1:], b[0], b[1:]) for a, b in pairwise(turns))
         cells = sum(abs(float(each)) for each in legs)
         return Way(self._laid(turns), cells * self.grid.cell) if turns else None
 
     def _spared(self, spare: float, ends: Sequence[Point3]) -> Places:
-        """Places with room to spare, or near the ends of a way."""
+        """Return the places with edges only where there is room to spare or near the ends."""
         held = self.clear >= self.body.width / 2 + spare
         for x, y, z in ends:
             near = np.abs(self.found.height - y) <= self.climb
@@ -251,7 +251,7 @@ class BodyField:
         return marched(self.places, held)
 
     def _laid(self, turns: Sequence[Spot]) -> tuple[Point3, ...]:
-        """The turns of a way, and where stairs begin and end between them."""
+        """Return the path's turns as positions, with those where stairs begin and end added."""
         points = [self._placed(turns[0])]
         for a, b in pairwise(turns):
             flat = math.hypot(b[1] - a[1], b[2] - a[2])
@@ -271,7 +271,7 @@ class BodyField:
 
 
 def _bends(line: Sequence[tuple[float, float]]) -> list[int]:
-    """Where a line of (along, height), in cells, turns up or down; both ends left out."""
+    """Return the indices where a line of (along, height), in cells, changes slope; no ends."""
     if len(line) < 3:
         return []
     (x0, y0), (x1, y1) = line[0], line[-1]
@@ -285,14 +285,14 @@ def _bends(line: Sequence[tuple[float, float]]) -> list[int]:
 
 
 def _turns(places: Places, begun: Spot, ends: Sequence[Spot]) -> list[Spot]:
-    """The turns of the shortest way over some places; none where there is no way."""
+    """Return the turns of the shortest path over some places; none if there is no path."""
     found = marched(places, [begun])
     best = min((reached(places, found, end) for end in ends), key=lambda each: each[0])
     return taut(places, best[1][::-1]) if math.isfinite(best[0]) else []
 
 
 def reached(places: Places, found: Marched, end: Spot) -> tuple[float, list[Spot]]:
-    """How far it is to an end, and the turns from there back to the goal of the march."""
+    """Return the distance to an end and the turns from there back to the search's goal."""
     place, u, w = end
     best, first = math.inf, -1
     for k in {int(found.via[place]), place} - {-1}:
@@ -307,7 +307,7 @@ def reached(places: Places, found: Marched, end: Spot) -> tuple[float, list[Spot
 
 
 def body_field(scene: Scene, body: Embodiment) -> BodyField:
-    """Where a body can be in a scene; made once per scene and body, and kept on disk.
+    """Return the field of a body in a scene; made once per scene and body, and cached on disk.
 
     Raises:
         SceneError: the scene has no geometry, or covers more ground than a field may have.
@@ -326,7 +326,7 @@ def _kept(scene: Scene, body: Embodiment) -> BodyField:
 
 
 def body_key(body: Embodiment) -> str:
-    """What of a body says where it can be: all but its name, its speeds and what it is called."""
+    """Return the body's parameters that determine its field: all but names and speeds, as JSON."""
     told = body.model_dump_json(exclude={"name", "description", "speed", "turn_speed"})
     return str(told)
 
@@ -343,13 +343,13 @@ def _made(scene: Scene, body: Embodiment) -> tuple[Dilated, Ints]:
 
 
 def floor_position(viewpoint: Viewpoint) -> Point3:
-    """Where the floor under a viewpoint is."""
+    """Return the floor position below a viewpoint."""
     x, y, z = viewpoint.position
     return x, y - viewpoint.eye_height, z
 
 
 def _ranked(found: Dilated, seeds: Sequence[Point3]) -> Ints:
-    """The parts numbered by how many seeds they hold, and then by their size."""
+    """Return the parts renumbered by how many seeds they hold, then by size."""
     count = int(found.part.max(initial=-1)) + 1
     size = np.bincount(found.part, minlength=count)
     held = np.zeros(count, dtype=np.int64)
@@ -363,7 +363,7 @@ def _ranked(found: Dilated, seeds: Sequence[Point3]) -> Ints:
 
 
 def _smoothed(height: Floats, beside: Ints) -> Floats:
-    """Heights with steps made a slope: a way up stairs is as long as their slope is."""
+    """Return heights with steps made slopes, so that stairs count with their slope's length."""
     there = np.where(beside >= 0, beside, np.arange(len(beside))[:, None])
     uneven: Bools = np.any(np.abs(height[there] - height[:, None]) > 1e-3, axis=1)
     for _ in range(_SMOOTHED):

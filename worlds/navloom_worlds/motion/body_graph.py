@@ -1,14 +1,13 @@
-"""The navigation graph of a body: where it can stand and turn, and which ways it gets straight.
+"""Navigation graph of a body: viewpoints where it can stand and turn, and edges that it can drive.
 
-A scene's viewpoints are a slim person's. Those where the body can stand and turn stay, moved by
-half a metre at most where they must be; an edge is a way that its mover passes both ways. Where
-that cuts off what the field says it can reach, viewpoints are added: on either side of a narrow
-place, and where ways to them turn. Lifts carry whoever can operate them from storey to storey.
+A scene's viewpoints suit a slim person. Those where the body can stand and turn are kept, moved by
+at most half a metre where needed. An edge is a straight path that its mover passes both ways.
+Where that cuts off places that the field can reach, viewpoints are added: on either side of a
+narrow passage, and at the turns of paths to them. Elevators carry bodies that can operate them.
 
-Where a body can turn on the spot, and the narrow places between, which it gets through straight.
-
-A clearing is what hangs together of places with room for the circle around the body. A disc's
-clearings are all that it can reach but for places hardly wider than itself.
+A turning area is a connected set of places with room for the circle around the body. The passages
+between turning areas are driven straight. A disc's turning areas are all that it can reach, except
+for passages hardly wider than itself.
 """
 
 from __future__ import annotations
@@ -41,26 +40,26 @@ from navloom_worlds.motion.met import no_place
 from navloom_worlds.motion.mover import Mover, mover_of
 
 _SPARE = 0.036
-"""Metres more than the circle needs: half a cell from corner to corner, so that what is straight
-over such places is free in truth."""
+"""Metres more than the circle needs: half a cell's diagonal, so that a straight line over such
+places is truly free."""
 _LEAST = 0.25
-"""Square metres: a smaller clearing is passed by."""
+"""Square metres: smaller turning areas are ignored."""
 _ACROSS = 3.0
-"""Metres: a narrow place is no longer, from clearing to clearing."""
+"""Longest narrow passage between turning areas, in metres."""
 _TRIES = 12
-"""Ways through a narrow place that are tried, the shortest first."""
+"""Paths through a narrow passage that are tried, the shortest first."""
 
 Ints = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
 class Clearings:
-    """The clearings of a field.
+    """Turning areas of a field: connected places with room to turn on the spot.
 
     Attributes:
         ground: the field.
-        places: its places, those with room to turn alone joined.
-        label: (n,) int32, the clearing of each place; -1 for none.
+        places: its places, with edges only between those with room to turn.
+        label: (n,) int32, the turning area of each place; -1 for none.
     """
 
     ground: BodyField
@@ -69,18 +68,18 @@ class Clearings:
 
     @cached_property
     def numbers(self) -> list[int]:
-        """The clearings there are, the largest first."""
+        """Numbers of the turning areas, the largest first."""
         found, many = np.unique(self.label[self.label >= 0], return_counts=True)
         order = np.lexsort((found, -many))
         least = _LEAST / self.ground.grid.cell**2
         return [int(found[k]) for k in order if many[k] >= least]
 
     def area(self, clearing: int) -> float:
-        """Square metres."""
+        """Return the size of a turning area in square metres."""
         return float(np.count_nonzero(self.label == clearing)) * self.ground.grid.cell**2
 
     def middle(self, clearing: int) -> int:
-        """The place of a clearing that has most room."""
+        """Return the place of a turning area with the largest clearance."""
         here = np.flatnonzero(self.label == clearing)
         return int(here[int(np.argmax(self.ground.clear[here]))])
 
@@ -92,7 +91,7 @@ class Clearings:
         return (KDTree(at) if len(here) else None), here
 
     def near(self, position: Point3, reach: float, storey: float) -> Iterator[int]:
-        """The places of clearings around a position, the nearest first.
+        """Yield the places of turning areas around a position, the nearest first.
 
         Args:
             position: on the floor.
@@ -110,7 +109,7 @@ class Clearings:
         yield from there[np.argsort(np.round(far, 6), kind="stable")].tolist()
 
     def way(self, starts: Sequence[Spot], ends: Sequence[Spot]) -> list[Spot] | None:
-        """The shortest way within clearings from some spots to others, no leg too long."""
+        """Return the shortest path inside turning areas, with legs short enough for edges."""
         found = marched(self.places, starts)
         far, turns = min(
             (reached(self.places, found, end) for end in ends), key=lambda each: each[0]
@@ -130,10 +129,10 @@ class Clearings:
         return [*out, last] if out else None
 
     def narrows(self, passes: Callable[[Point3, Point3], bool]) -> Iterator[tuple[int, int]]:
-        """Places on either side of narrow places that the body passes straight.
+        """Yield pairs of places on both sides of narrow passages that the body passes straight.
 
         Args:
-            passes: whether it gets from one to the other and back.
+            passes: whether the body gets from one position to the other and back.
         """
         graph: nx.Graph[int] = nx.Graph()
         graph.add_nodes_from(self.numbers)
@@ -148,7 +147,7 @@ class Clearings:
                     break
 
     def _facing(self) -> Iterator[tuple[float, int, int, list[tuple[int, int]]]]:
-        """Clearings near each other: how near, which, and pairs of places that may be ends."""
+        """Yield nearby pairs of turning areas: distance, numbers, and candidate end places."""
         found, part = self.ground.found, self.ground.part
         at = np.stack([found.x, found.height * 2, found.z], axis=1)
         trees = {k: np.flatnonzero(self.label == k) for k in self.numbers}
@@ -173,11 +172,11 @@ class Clearings:
 
 
 def clearings_of(ground: BodyField, radius: float) -> Clearings:
-    """The clearings of a body.
+    """Return the turning areas of a body.
 
     Args:
-        ground: its field.
-        radius: of the circle around it, in metres.
+        ground: the body's field.
+        radius: radius of the circle around the body, in metres.
     """
     places = ground.roomy(radius + _SPARE)
     wide = ground.clear >= radius + _SPARE
@@ -188,26 +187,26 @@ def clearings_of(ground: BodyField, radius: float) -> Clearings:
 MOVED = 0.5
 """Metres by which a viewpoint may be moved."""
 _STOREY = 0.3
-"""Metres of height within which a place is on a viewpoint's floor."""
+"""Height difference in metres within which a place is on a viewpoint's floor."""
 _GRAPH = TypeAdapter(tuple[tuple[Viewpoint, ...], tuple[Edge, ...]])
 _MOST_BYTES = 16 * 1024 * 1024
 _ROOM = 1.0
-"""Square metres: a smaller clearing in which no viewpoint is left gets none."""
+"""Square metres from which a turning area without a viewpoint gets one."""
 
 
 def body_graph(scene: Scene, body: Embodiment) -> Scene:
-    """A scene with the viewpoints and edges that are a body's; made once, and kept on disk.
+    """Return the scene with a body's own viewpoints and edges; made once and cached on disk.
 
     Args:
         scene: with geometry. Its other parts stay as they are.
-        body: whose; a box needs room to turn on the spot wherever ways meet.
+        body: the body; a box needs room to turn on the spot wherever paths meet.
 
     Returns:
         The copy. Viewpoints that the body can use keep their ids; new ones are called
         ``<region number>_p<index>``. The same scene and body give the same graph.
 
     Raises:
-        SceneError: there is no geometry, or nowhere that the body can stand and turn.
+        SceneError: there is no geometry, or the body can stand and turn nowhere.
     """
     return per_scene(scene, f"body graph {body_key(body)}", lambda: _kept(scene, body))
 
@@ -244,12 +243,12 @@ def _made(scene: Scene, body: Embodiment) -> Scene:
 
 
 def _with_carried(own: Scene, whole: Scene, body: Embodiment) -> Scene:
-    """The graph of a body with the ways that carry it.
+    """Return a body's graph with the edges of elevators that carry it.
 
     Args:
-        own: with the viewpoints and edges that are the body's.
-        whole: with those of a slim one.
-        body: whose.
+        own: the scene with the body's viewpoints and edges.
+        whole: the scene with those of a slim person.
+        body: the body.
     """
     known = {frozenset((edge.a, edge.b)) for edge in own.edges}
     there = own.viewpoint_by_id
@@ -266,12 +265,12 @@ def _with_carried(own: Scene, whole: Scene, body: Embodiment) -> Scene:
 
 @dataclass
 class _Maker:
-    """A graph while it is made.
+    """Navigation graph of a body while it is built.
 
     Attributes:
         stands: viewpoints by id, in order.
-        place: the place of the field that each is on.
-        graph: of the viewpoints.
+        place: the field place of each viewpoint.
+        graph: the viewpoints and edges so far.
     """
 
     scene: Scene
@@ -283,7 +282,7 @@ class _Maker:
     graph: nx.Graph[str] = field(default_factory=nx.Graph)
 
     def __post_init__(self) -> None:
-        # A hair more than it takes: what merely touches there would be a contact on every way.
+        # Slightly wider than needed: a mere touch there would be a contact on every path.
         wide = 2 * outer(self.body) + 0.004
         disc = self.body.model_copy(update={"shape": "cylinder", "width": wide, "depth": None})
         self._turner = mover_of(self.scene, disc)
@@ -293,7 +292,7 @@ class _Maker:
         ]
 
     def keep(self) -> None:
-        """Take over the viewpoints that the body can use, and the edges between them."""
+        """Keep the viewpoints that the body can use, and the edges between them."""
         for viewpoint in self.scene.viewpoints:
             spot = self._spot(viewpoint)
             if spot is not None:
@@ -306,7 +305,7 @@ class _Maker:
                 self.graph.add_edge(a, b)
 
     def _spot(self, viewpoint: Viewpoint) -> Point3 | None:
-        """Where a viewpoint of the body stands: where it was, or near there in its region."""
+        """Return where the body stands for a viewpoint: there or nearby; None for nowhere."""
         x, y, z = viewpoint.position
         foot = (x, y - viewpoint.eye_height, z)
         if self._turns(foot):
@@ -335,7 +334,7 @@ class _Maker:
         return x, y - self.stands[name].eye_height, z
 
     def _near(self) -> Iterator[tuple[str, str]]:
-        """Viewpoints that see each other over places, near enough for an edge."""
+        """Yield pairs of viewpoints in line of sight over places, near enough for an edge."""
         places, part = self.ground.places, self.ground.part
         for a, b in combinations(self.stands, 2):
             p, q = self.place[a], self.place[b]
@@ -348,14 +347,14 @@ class _Maker:
         return self.mover.passes(a, b) and self.mover.passes(b, a)
 
     def join(self) -> None:
-        """Add what it takes that one can get wherever the field says so."""
+        """Add viewpoints and edges until the graph connects what the field connects."""
         for a, b in self._clearings.narrows(self._passes):
             self._edge(self._at(a), self._at(b))
         for clearing in self._clearings.numbers:
             self._join_within(clearing)
 
     def _at(self, place: int) -> str:
-        """The viewpoint at a place: the one that is there already, else a new one."""
+        """Return the viewpoint at a place: an existing one, else a new one."""
         spot = self.ground.position(place)
         for name, known in self.place.items():
             if known == place and distance_3d(self._floor(name), spot) < 0.05:
@@ -372,7 +371,7 @@ class _Maker:
         return made.id
 
     def _region(self, spot: Point3) -> Region | None:
-        """The region that a place is in, or nearest to."""
+        """Return the region that a position is in, or nearest to."""
         point = shapely.Point(spot[0], spot[2])
         off = [(r.center[1] - spot[1], point.distance(o), r) for r, o in self._outlines]
         return min(off, key=lambda each: abs(each[0]) + each[1], default=(0, 0, None))[2]
@@ -382,7 +381,7 @@ class _Maker:
             self.graph.add_edge(a, b)
 
     def _join_within(self, clearing: int) -> None:
-        """Join the viewpoints of a clearing, in all of which the body can turn."""
+        """Connect the viewpoints of one turning area."""
         label = self._clearings.label
         here = [name for name in self.stands if label[self.place[name]] == clearing]
         if not here:
@@ -401,7 +400,7 @@ class _Maker:
             apart = {name for name in apart if not nx.has_path(self.graph, here[0], name)}
 
     def _walked(self, way: Sequence[tuple[int, float, float]]) -> bool:
-        """Whether a way could be made of viewpoints at its turns."""
+        """Add viewpoints at a path's turns and check whether that joined parts of the graph."""
         names = [self._named(spot) for spot in way]
         before = nx.number_connected_components(self.graph)
         for a, b in pairwise(names):

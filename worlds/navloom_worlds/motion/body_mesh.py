@@ -1,14 +1,12 @@
-"""A scene's mesh as a body meets it: doors have no leaves to who opens them, low things are gone.
+"""Collision mesh of a body: pushed doors have no leaves, and low items are left out.
 
-Who can open doors pushes their leaves aside, open or shut, unless they are locked. Doors that lead
-out of the scene stay shut, and windows have panes. Of a mesh file a door's leaf and its frame
-cannot be told apart, so both are left out where the leaf is pushed. Lifts' doors open to those who
-can use a lift. Ramps are floor: what is owned by stairs has treads.
+A body that can open doors pushes their leaves aside, open or shut, unless they are locked. Doors
+that lead out of the scene stay shut, and windows have panes. In a mesh file a door's leaf and frame
+cannot be told apart, so both are left out where the leaf is pushed. Elevator doors open to bodies
+that can use elevators. Ramps count as floor: triangles owned by stairs are treads.
 
-What of a mesh file or a scan is trodden: their floors, stairs and doors may be things.
-
-Told by names, by what is under the viewpoints, and by the stairs that edges lead over. A home's
-own triangles say it themselves.
+In mesh files and scans, walkable faces are found by item names, by what lies under the viewpoints,
+and by the stairs that edges lead over. Procedural homes label their triangles themselves.
 """
 
 from __future__ import annotations
@@ -52,32 +50,32 @@ _NAMES = (
     (re.compile(r"\b(ceilings?|roofs?)$"), CEILING),
 )
 _SILL = 0.1
-"""Metres above a door's lower end up to which there is what one treads on."""
+"""Metres above a door's lower edge up to which it is a sill that one steps on."""
 _KNEE = 0.3
 _LEVEL, _UPRIGHT = 0.7, 0.3
 _THICK = 0.15
-"""Metres above and below the floor of a viewpoint within which a thing is that floor."""
+"""Height difference in metres within which an item is the floor of a viewpoint."""
 _BROAD = 0.1
-"""Square metres from which what is stepped over is laid flat: a scan has no floor under it."""
+"""Square metres from which a low item is flattened to floor: a scan has no floor under it."""
 _BESIDE = 0.7
-"""Metres to either side of an edge over stairs within which their treads are."""
+"""Metres to either side of an edge over stairs within which treads lie."""
 _OFF = 0.35
 _RISER = 0.3
 _STOREY = 1.0
-"""Metres above and below a body's floor at which a door's floor is of the same storey."""
+"""Height difference in metres within which a door is on a body's storey."""
 
 Bools = NDArray[np.bool_]
 
 
 def trodden(scene: Scene, mesh: SceneMesh, low: list[Item], *, doors: bool) -> SceneMesh:
-    """A mesh file's or a scan's triangles with owners that say what is floor.
+    """Return a mesh with the owners of floor and stair faces marked, for mesh files and scans.
 
     Args:
-        scene: whose.
+        scene: the scene.
         mesh: its triangles.
-        low: things that are stepped over; broad ones are laid flat and are floor, as a rug whose
-            floor no camera saw.
-        doors: whether what is called a door is walked through: all but its sill is left out.
+        low: items that are stepped over; broad ones are flattened and become floor, such as a rug
+            over floor that no camera saw.
+        doors: whether doors are walked through: all but their sills is left out.
     """
     owners = mesh.owners.copy()
     for index, item in enumerate(scene.items):
@@ -99,12 +97,12 @@ def trodden(scene: Scene, mesh: SceneMesh, low: list[Item], *, doors: bool) -> S
 
 
 def structural(item: Item) -> bool:
-    """Whether a thing is called as a part of a building."""
+    """Check whether an item is named as a part of a building."""
     return any(pattern.search(item.name) for pattern, _ in _NAMES)
 
 
 def _under(scene: Scene, mesh: SceneMesh) -> Bools:
-    """(m,) faces of what lies under viewpoints, level with their floor."""
+    """Return (m,) whether each face belongs to an item under a viewpoint, level with its floor."""
     out = np.zeros(len(mesh.faces), dtype=np.bool_)
     feet = [(x, y - v.eye_height, z) for v in scene.viewpoints for x, y, z in [v.position]]
     starts = np.array(feet, dtype=np.float32) + np.array([0, _KNEE, 0], dtype=np.float32)
@@ -120,7 +118,7 @@ def _under(scene: Scene, mesh: SceneMesh) -> Bools:
 
 
 def _flights(scene: Scene, mesh: SceneMesh) -> Bools:
-    """(m,) faces of treads and risers under edges that go up or down over steps."""
+    """Return (m,) whether each face is a tread or riser under an edge that climbs steps."""
     out = np.zeros(len(mesh.faces), dtype=np.bool_)
     feet = {v.id: (v.position[0], v.position[1] - v.eye_height, v.position[2])
             for v in scene.viewpoints}  # fmt: skip
@@ -150,7 +148,7 @@ def _flights(scene: Scene, mesh: SceneMesh) -> Bools:
 
 
 def _leaves(scene: Scene, mesh: SceneMesh) -> Bools:
-    """(m,) faces of doors, but what one treads on there."""
+    """Return (m,) whether each face is of a door, except its sill."""
     top = mesh.vertices[mesh.faces][:, :, 1].max(axis=1)
     out = np.zeros(len(mesh.faces), dtype=np.bool_)
     for index, item in enumerate(scene.items):
@@ -161,19 +159,19 @@ def _leaves(scene: Scene, mesh: SceneMesh) -> Bools:
 
 
 SHUT = ("closed", "ajar")
-"""States of doors that one opens who goes through."""
+"""States of doors that have to be opened to go through."""
 LOW = 0.05
-"""Metres: what is no higher is stepped over by everybody (a rug)."""
+"""Metres: every body steps over lower items, such as rugs."""
 _EPS = 1e-6
 
 
 def body_mesh(scene: Scene, body: Embodiment) -> SceneMesh:
-    """The triangles that a body meets in a scene; made once per scene and kind of body.
+    """Return the triangles that a body collides with; made once per scene and kind of body.
 
     Args:
         scene: any scene with geometry.
         body: with ``doors`` it pushes leaves aside (locked doors stay), with ``elevator`` those
-            of lifts; things no higher above their floor than ``max_step`` are left out.
+            of elevators; items no higher above their floor than ``max_step`` are left out.
 
     Raises:
         SceneError: the scene has no geometry, or its mesh file is broken.
@@ -189,20 +187,20 @@ def body_mesh(scene: Scene, body: Embodiment) -> SceneMesh:
 
 
 def built_mesh(scene: Scene, body: Embodiment) -> SceneMesh:
-    """What of it is no thing; made once per scene for all bodies that open the same doors.
+    """Return the collision mesh without items; made once for all bodies that open the same doors.
 
     Raises:
         SceneError: as :func:`body_mesh`.
     """
     mesh = body_mesh(scene, body)
-    # What of a file's things is floor, what is stepped over has a say in.
+    # In a mesh file, which items count as floor depends on what is stepped over.
     over = "" if scene.walls else f" {max(LOW, body.max_step)}"
     key = f"built_mesh {body.doors} {body.elevator}{over}"
     return per_scene(scene, key, lambda: mesh.without(mesh.owners > 0))
 
 
 def stepped_over(scene: Scene, over: float) -> tuple[Item, ...]:
-    """Things whose top is no more than ``over`` metres above their floor."""
+    """Return the items whose top is at most ``over`` metres above their floor."""
     return tuple(
         item for item in scene.items if not structural(item) and _is_low(scene, item, over)
     )
@@ -238,13 +236,13 @@ def _made(scene: Scene, body: Embodiment, over: float) -> SceneMesh:
 
 
 def pushes(scene: Scene, body: Embodiment, link: Link) -> bool:
-    """Whether a body pushes the leaf of a link's door aside, if it has one."""
+    """Check whether a body pushes aside the leaf of a link's door, if there is one."""
     lift = any("elevator" in scene.region_by_id[end].label.casefold() for end in (link.a, link.b))
     return (body.elevator if lift else body.doors) and link.door != "locked"
 
 
 def _frames(scene: Scene, links: Collection[int]) -> Iterator[Owned]:
-    """What stands in doorways of links and does not move."""
+    """Yield the fixed parts in the doorways of links."""
     building = building_of(scene)
     wanted = {door_owner(k) for k in links}
     ways = tuple(way for way in building.ways if way.owner in wanted)
@@ -252,12 +250,12 @@ def _frames(scene: Scene, links: Collection[int]) -> Iterator[Owned]:
 
 
 def doors_moved(scene: Scene, body: Embodiment, path: Sequence[Point3]) -> tuple[int, ...]:
-    """The links whose leaves, where they stand, a body pushed aside on a path, or stands in.
+    """Return the links whose door leaves a body pushed aside on a path, or stands in.
 
     Args:
-        scene: with walls; of others nobody knows the leaves.
-        body: whose path; who opens no doors moves none.
-        path: where its middle was, on the floor, from one point straight to the next.
+        scene: a scene with walls; in others leaves are unknown.
+        body: the body; one that opens no doors moves none.
+        path: positions of its middle on the floor, joined by straight lines.
     """
     if not path or not (body.doors or body.elevator) or not scene.walls:
         return ()
@@ -275,7 +273,7 @@ def doors_moved(scene: Scene, body: Embodiment, path: Sequence[Point3]) -> tuple
 
 
 def _leaves_from_above(scene: Scene) -> dict[int, tuple[BaseGeometry, float]]:
-    """By the numbers of links what their leaves take of the floor, and how high that is."""
+    """Return by link number the area of each door leaf on the floor, and its height."""
     owners = {door_owner(k): k for k in range(len(scene.links))}
     found = {}
     for way in building_of(scene).ways:
@@ -288,7 +286,7 @@ def _leaves_from_above(scene: Scene) -> dict[int, tuple[BaseGeometry, float]]:
 
 
 def _panes(scene: Scene) -> Iterator[Owned]:
-    """The glass of windows, which is not drawn."""
+    """Yield the panes of windows, which are not rendered."""
     for k, opening in enumerate(scene.openings):
         if opening.kind == "window":
             (ax, az), (bx, bz) = opening.jambs
@@ -298,7 +296,7 @@ def _panes(scene: Scene) -> Iterator[Owned]:
 
 
 def _without_ramps(scene: Scene, mesh: SceneMesh) -> NDArray[np.int32]:
-    """Whose each face is, with ramps counted as floor."""
+    """Return the owner of each face, with ramps counted as floor."""
     ramps = {(link.a, link.b) for link in scene.links if link.kind == "ramp"}
     areas = [
         shapely.Polygon(box.corners()).buffer(0.05)
@@ -317,7 +315,7 @@ def _without_ramps(scene: Scene, mesh: SceneMesh) -> NDArray[np.int32]:
 
 
 def _joined(first: SceneMesh, second: SceneMesh) -> SceneMesh:
-    """Two meshes as one; looks are the first's, which nobody asks of what a body meets."""
+    """Join two meshes; ``photographed`` is the first's."""
     both: Sequence[SceneMesh] = (first, second)
     starts = (0, len(first.vertices))
     return replace(

@@ -1,13 +1,12 @@
-"""Whether bodies may use the links of a scene: the truth, by driving them through.
+"""Ground truth of link traversability, found by driving bodies through the links of a scene.
 
-Ways are sought among the lines that the building's own triangles make at the body's height, and
-then driven: every metre and every turn of a way by :class:`navloom_worlds.motion.mover.Mover`, an
-exact sweep of the body's shape that may touch nothing. Of a link only where it is and what kind it
-is are read; its width, its step and its sill are not.
+Paths are searched among the lines of the building's own triangles at the body's height. They are
+then driven, every metre and every turn, by :class:`navloom_worlds.motion.mover.Mover`, an exact
+sweep of the body's shape that may touch nothing. Only the position and kind of a link are read, not
+its width, step or sill.
 
-A body has passed where it came from where it gets about in one region to where it does in the
-other, through this link and no third region, and back the same way. Who can open doors pushes
-their leaves aside.
+A body has passed if it came from the core of one region to the core of the other, through this link
+and no third region, and back the same way. Bodies that can open doors push their leaves aside.
 """
 
 from __future__ import annotations
@@ -34,27 +33,27 @@ from navloom_worlds.motion.stair_drive import climbed, entered, flight_of
 Result = Literal["passed", "blocked", "gave up"]
 _STARTS = 3
 _AGAIN = 4
-"""Times that a way is sought anew around a place where the drive of the last one ended."""
+"""Searches around the places where drives of earlier paths ended."""
 _ROWS = TypeAdapter(list[tuple[int, Result, float, str, int]])
-"""Of a body's drives: the link, what came of it, metres, what stopped it, ways tried."""
+"""Rows of a body's drives: link, result, metres, obstacle that stopped it, paths tried."""
 
 
 @dataclass(frozen=True, slots=True)
 class Driven:
-    """What came of driving a body through a link.
+    """Result of driving a body through a link.
 
     Attributes:
-        link: which of ``scene.links``.
+        link: index in ``scene.links``.
         a: the region it came from.
         b: the region it went to.
-        body: its name.
-        result: ``passed``; ``blocked`` where there is no way; ``gave up`` where there may be one,
-            and none that was tried could be driven.
-        metres: of the way driven; 0 for none.
-        path: where it was, at every bend; where it did not pass, how far it got, if anywhere.
-        stopped_by: what it met first on its way to the link: an item's id, ``wall``, another
-            owner's name; why not where it cannot even try; empty where it passed.
-        tries: ways driven.
+        body: the body's name.
+        result: ``passed``; ``blocked`` if there is no path; ``gave up`` if there may be one, but
+            none of those tried could be driven.
+        metres: length of the path driven; 0 for none.
+        path: its stands at every bend; if it did not pass, the farthest stand, if any.
+        stopped_by: first obstacle on the way to the link: an item's id, ``wall``, another owner's
+            name; the reason if it cannot even try; empty if it passed.
+        tries: number of paths driven.
     """
 
     link: int
@@ -74,12 +73,12 @@ def drive_edges(
     """Drive bodies through the links of a scene.
 
     Args:
-        scene: with geometry, and regions that have outlines; links of others are left out.
-        bodies: who drives; the five of CapNav unless given.
-        links: numbers of ``scene.links``; all unless given.
+        scene: a scene with geometry; links of regions without outlines are left out.
+        bodies: the bodies; the five of CapNav by default.
+        links: indices in ``scene.links``; all by default.
 
     Returns:
-        One a body and link, in the order of bodies, then links.
+        One result per body and link, in the order of bodies, then links.
 
     Raises:
         SceneError: the scene has no geometry, or no floor.
@@ -94,7 +93,7 @@ def drive_edges(
 
 
 def drive_edge(scene: Scene, body: Embodiment, number: int) -> Driven | None:
-    """Drive a body through one link; None where nobody says where its regions lie.
+    """Drive a body through one link; None if the outlines of its regions are unknown.
 
     Raises:
         SceneError: the scene has no geometry, or no floor.
@@ -112,7 +111,7 @@ def drive_edge(scene: Scene, body: Embodiment, number: int) -> Driven | None:
 
 
 class _Drive:
-    """One body at one link."""
+    """Drives of one body at one link."""
 
     def __init__(self, mover: Mover, link: Link, number: int) -> None:
         self.mover, self.link, self.number = mover, link, number
@@ -128,7 +127,7 @@ class _Drive:
         )  # fmt: skip
 
     def ridden(self) -> Driven:
-        """Stand in the cabin below and in the cabin above, at one place."""
+        """Check that the body fits in the cabin below and above, at one place."""
         if not self.mover.body.elevator:
             return self._said("blocked", by="cannot operate the elevator")
         stands = elevator_stands(self.mover, self.link)
@@ -137,7 +136,7 @@ class _Drive:
         return self._said("passed", stands)
 
     def climbed(self) -> Driven:
-        """Go up the stairs, and down."""
+        """Drive the stairs up and down."""
         flight = flight_of(self.mover, self.link)
         if flight is None:
             return self._said("gave up", by="nobody says where the stairs are")
@@ -153,7 +152,7 @@ class _Drive:
         return self._said("passed", (*path, *found.path[::-1]), metres + found.metres)
 
     def through(self) -> Driven:
-        """Find ways and drive them."""
+        """Search paths through the link and drive them."""
         flights = [
             each
             for each in self.mover.scene.stairs
@@ -175,7 +174,7 @@ class _Drive:
         return self._sought(self.link)
 
     def _sought(self, link: Link, flight: Core | None = None, *, climbs: bool = True) -> Driven:
-        """Find ways and drive them, on a grid and on finer ones."""
+        """Search paths and drive them, first on a coarse grid, then on a finer one."""
         given_up = False
         for fine in (1, 2):
             ground = LinkGround(self.mover, link, fine=fine, flight=flight, climbs=climbs)
@@ -191,7 +190,7 @@ class _Drive:
         return self._said("gave up" if given_up else "blocked", met, by=by)
 
     def _among(self, ground: LinkGround, search: Search) -> Driven | bool:
-        """The first way that can be driven; else whether there was any to try."""
+        """Return the result of the first path that can be driven, else whether any was tried."""
         given_up = False
         for stage in search.stages():
             for _ in range(_AGAIN):
@@ -211,7 +210,7 @@ class _Drive:
         return given_up
 
     def _drive(self, ground: LinkGround, way: Sequence[Motion]) -> Driven | Stand:
-        """Drive a way there and back; where it ended where it could not be driven."""
+        """Drive a path there and back; return the result, or where the drive ended."""
         stand = Stand((way[0].x, ground.height_at(way[0].x, way[0].z), way[0].z), way[0].heading)
         if not self.mover.fits(stand):
             return stand
@@ -232,19 +231,19 @@ class _Drive:
         return self._said("passed", path[:there], metres / 2)
 
     def _got(self, metres: float, stand: Stand) -> None:
-        """Keep how far a drive came."""
+        """Remember the farthest drive."""
         if metres > self._farthest[0]:
             self._farthest = metres, (stand,)
 
 
 @dataclass(frozen=True)
 class DrivenTruth:
-    """A table, and how it came about.
+    """Traversability table obtained by driving, with the drives behind it.
 
     Attributes:
-        scene: whose.
-        table: of the scene's regions.
-        links: every link that was driven, by each body.
+        scene: the scene.
+        table: traversability between the scene's regions.
+        links: every drive, with its body.
     """
 
     scene: Scene
@@ -252,9 +251,9 @@ class DrivenTruth:
     links: tuple[tuple[Embodiment, Driven], ...]
 
     def record(self) -> dict[str, object]:
-        """As JSON: how many were driven, how many gave up, and in words those overruled.
+        """Return counts of drives and the overruled estimates, as JSON data.
 
-        Those are the links of which the estimate says otherwise.
+        An estimate is overruled where the drive had the opposite result.
         """
         return {
             "driven": len(self.links),
@@ -270,19 +269,19 @@ class DrivenTruth:
 
 
 def driven_table(scene: Scene, bodies: tuple[Embodiment, ...]) -> Traversability:
-    """The table of :func:`driven_truth`."""
+    """Return the table of :func:`driven_truth`."""
     return driven_truth(scene, bodies).table
 
 
 def driven_truth(scene: Scene, bodies: tuple[Embodiment, ...]) -> DrivenTruth:
-    """Whether bodies may use the links of a scene, each driven; kept on disk, a file a body.
+    """Return the driven traversability of all links; cached on disk, one file per body.
 
-    A drive that passed, or that found no way, has spoken. Of one that gave up, and of links whose
-    regions have no outline, which are not driven, the estimate's word stands.
+    A drive that passed or was blocked decides. The estimate stands for a drive that gave up, and
+    for links whose regions have no outline, which are not driven.
 
     Args:
-        scene: with geometry.
-        bodies: whose.
+        scene: a scene with geometry.
+        bodies: the bodies.
 
     Raises:
         SceneError: the scene has no geometry, or no floor.
@@ -307,7 +306,7 @@ def driven_truth(scene: Scene, bodies: tuple[Embodiment, ...]) -> DrivenTruth:
 
 
 def _kept_drives(scene: Scene, body: Embodiment) -> list[Driven]:
-    """All links driven by a body, without their paths."""
+    """Return a body's drives through all links, without their paths, from the disk cache."""
     rows = TABLES.kept(
         f"{scene_key(scene, f'driven {body.model_dump_json()}')}.json",
         lambda: [
@@ -325,7 +324,7 @@ def _kept_drives(scene: Scene, body: Embodiment) -> list[Driven]:
 
 
 def _note(scene: Scene, body: Embodiment, driven: Driven) -> str:
-    """What is said of a link that was driven: nothing where all agree that it is open."""
+    """Return the note on a driven link; empty where drive and estimate agree that it is open."""
     figures = in_words(faults(scene.links[driven.link], body))
     if driven.result == "passed":
         return figures and f"driven through, though by its figures {figures}"
@@ -337,7 +336,7 @@ def _note(scene: Scene, body: Embodiment, driven: Driven) -> str:
     if by in scene.item_by_id:
         by = scene.item_by_id[by].prompt_name.replace("_", " ")
     elif by in ("", "wall") or (by.startswith("door ") and body.doors):
-        # Of a door that it pushes it meets the frame alone.
+        # It meets only the frame of a door that it pushes open.
         shape = shape_of(body)
         if shape.round:
             return f"too narrow: no way for a body of {body.width:.2f} m"

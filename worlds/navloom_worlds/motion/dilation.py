@@ -1,9 +1,9 @@
-"""The places of 5 cm at which nothing is nearer to a body's middle than half its width.
+"""Free space of a body: grid places of 5 cm where obstacles are at least half its width away.
 
-What is in the way is what a mover meets there (:mod:`navloom_worlds.motion.obstacles`): the lines
-of the mesh between what the body steps over and its height, where it stands, and where floors end.
-Distances to them are true to a millimetre. The middle of a place is that of its cell, or as near to
-it as the body fits, so that a doorway as wide as the body is a way through.
+Obstacles are those that the mover meets (:mod:`navloom_worlds.motion.obstacles`): lines of the mesh
+between the body's step height and its top, and the edges of floors. Distances to them are exact to
+a millimetre. A place is at the middle of its cell, or as near to it as the body fits, so a doorway
+exactly as wide as the body is passable.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ from navloom_worlds.motion.body_mesh import LOW
 from navloom_worlds.motion.obstacles import EPS, Obstacles, Underfoot
 
 FAR = 1.0
-"""Metres: nobody asks how much farther the next obstacle is from a body of this size."""
+"""Metres up to which clearance is measured."""
 _SAMPLE = 0.02
-"""Metres between the points that stand for a line: a third of a millimetre too far at 0.3 m."""
+"""Metres between the sample points of a line: a third of a millimetre too far at 0.3 m."""
 _SLOPE = 0.01
-"""Metres that a ramp may rise in a cell, whatever the body steps over."""
+"""Metres that a ramp may rise per cell, whatever the body's step height."""
 _SEED = 0.6
-"""Metres within which a seed's place is looked for."""
+"""Metres within which the place of a seed is searched."""
 _ROOF = 12.0
-"""Metres: what has something over it this near is indoors."""
+"""Metres: places with a surface this near overhead are indoors."""
 _LOT = 50.0
-"""Square metres of a terrace, whatever the home beside it."""
+"""Square metres that a terrace may have, however small the home."""
 _SAME = 0.0005
-"""Metres within which two such points are one."""
+"""Metres within which two sample points are one."""
 _CHUNK = 1_000_000
-"""Places times the cells under the body there that are looked at at once."""
+"""Places times footprint cells that are processed at once."""
 _BROAD = 400
-"""Places from which on a band is a floor, and no tread."""
+"""Number of places above which a band is a floor and no tread."""
 _ALIKE = 0.01
-"""Metres of height: places that differ less have one band of obstacles."""
+"""Height difference in metres within which places share a band of obstacles."""
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int32]
@@ -55,7 +55,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Dilated:
-    """Where the middle of a body may be.
+    """Free space: grid places where the middle of a body may be.
 
     Attributes:
         grid: the cells.
@@ -63,10 +63,10 @@ class Dilated:
         x: (n,) float64, where in the scene its middle is, in metres.
         z: (n,) float64.
         height: (n,) float64, y of the floor under it.
-        beside: (n, 4) int32, the place one comes to by going +x, +z, -x, -z; -1 for none.
+        beside: (n, 4) int32, the neighbour place in +x, +z, -x, -z; -1 for none.
         clearance: (n,) float64, metres to the nearest obstacle, at most :data:`FAR`.
-        part: (n,) int32, which places hang together, numbered by their first place.
-        floor: all floor with head room, whether or not the body is too wide for it.
+        part: (n,) int32, connected component of each place, numbered by its first place.
+        floor: all floor with head room, even where the body is too wide for it.
     """
 
     grid: Grid
@@ -82,7 +82,7 @@ class Dilated:
 
 @dataclass(frozen=True, eq=False)
 class Roomy:
-    """Floor with head room for a body.
+    """Floor cells with enough head room for a body.
 
     Attributes:
         cell: (m,) int32, in order.
@@ -97,7 +97,7 @@ class Roomy:
 
 @dataclass(frozen=True, eq=False)
 class _Band:
-    """Places at one height, lifted alike by what is under the body's rim."""
+    """Places at one height that are lifted alike by what is under the body's rim."""
 
     places: Ints
     y: float
@@ -113,16 +113,16 @@ def dilated(
     seeds: Sequence[Point3] = (),
     lot: BaseGeometry | None = None,
 ) -> Dilated:
-    """Find where the middle of a body may be.
+    """Return the free space of the middle of a body.
 
     Args:
-        mesh: as the body meets it.
-        obstacles: of the mesh.
-        floors: of the mesh, for the body.
-        body: whose.
-        seeds: only floors that hang together with one of these are of interest, so neither roofs
-            nor the land around a home; all are where there is none.
-        lot: what is of the home under the sky, (x, z), where that is known.
+        mesh: the body's collision mesh.
+        obstacles: obstacles of the mesh.
+        floors: floors of the mesh for the body.
+        body: the body.
+        seeds: only floors connected to one of these are kept, so neither roofs nor the land
+            around a home; without seeds all are kept.
+        lot: outdoor area of the home, (x, z), where that is known.
     """
     grid, radius = floors.grid, body.width / 2
     cell, height, tread, roofed = _with_room(mesh, floors, body)
@@ -134,7 +134,7 @@ def dilated(
         cell, height, tread = cell[wanted], height[wanted], tread[wanted]
     least = radius - EPS / 2
     if radius > LARGE:
-        # How it is lifted takes long to say of so large a body: first where walls leave it room.
+        # The lift of so large a body is slow to compute: first see where walls leave room.
         left = _left_by_walls(obstacles, grid.middles(cell), height, body)
         if not len(left):
             return _nowhere(grid)
@@ -160,14 +160,14 @@ def _clearances(
     body: Embodiment,
     of: Ints,
 ) -> tuple[Floats, Floats]:
-    """How far places are from obstacles, and their middles (x, z), moved to where the body fits.
+    """Return the clearance of places, and their middles (x, z) moved to where the body fits.
 
     Args:
-        obstacles: of the mesh.
-        floors: of the mesh, for the body.
+        obstacles: obstacles of the mesh.
+        floors: floors of the mesh for the body.
         floor: cell, height, and whether a tread, of all places.
-        body: whose.
-        of: the places that are asked about; of others 0.
+        body: the body.
+        of: the places to measure; others get 0.
     """
     grid, radius = floors.grid, body.width / 2
     cell = floor[0]
@@ -193,7 +193,7 @@ def _nowhere(grid: Grid) -> Dilated:
 
 
 def _kept(found: Dilated, free: Bools) -> Dilated:
-    """The free places alone, and what hangs together."""
+    """Return the free places alone, with their connected components."""
     here = np.flatnonzero(free)
     back = np.full(len(free) + 1, -1, dtype=np.int32)
     back[here] = np.arange(len(here), dtype=np.int32)
@@ -215,29 +215,29 @@ def _kept(found: Dilated, free: Bools) -> Dilated:
 def _with_room(
     mesh: SceneMesh, floors: Underfoot, body: Embodiment
 ) -> tuple[Ints, Floats, Bools, Bools]:
-    """Floor with head room for the body, cell by cell and from above down in each.
+    """Return floor with head room for the body, cell by cell, top down within each.
 
     Returns:
-        Of each its cell, its height, whether it is a tread, and whether there is a roof over it.
+        For each its cell, its height, whether it is a tread, and whether a roof is over it.
     """
     grid = floors.grid
     count = len(floors.layers)
     layers = floors.layers.reshape(count, grid.wide * grid.deep).T
     treads = floors.stairs.reshape(count, grid.wide * grid.deep).T
     over = max(body.max_step, LOW) + EPS
-    # Of floors that lie as near over one another as a slab is thick, the uppermost is stood on.
+    # Of floors stacked as close as a slab is thick, the uppermost is stood on.
     above = np.concatenate([np.full((len(layers), 1), np.inf), layers[:, :-1]], axis=1)
     cell, layer = np.nonzero(above - layers > over)
     height = layers[cell, layer].astype(np.float64)
     at = grid.middles(cell.astype(np.int32))
-    # From where its underside is: what is lower is stepped over, or a line in its way.
+    # Rays start at the body's underside: lower obstacles are stepped over, or lines in its way.
     start = height + over
     starts = np.stack([at[:, 0], start, at[:, 1]], axis=1).astype(np.float32)
     up = np.array([0, 1, 0], dtype=np.float32)
     hits = mesh.caster.cast(starts, np.broadcast_to(up, starts.shape))
     roomy = start + hits.distance >= height + body.height
-    # The first thing over one who is inside a thing is the inner side of its top; so it is under
-    # a lampshade, which does not reach down to the floor.
+    # Inside an item the first hit overhead is the inner side of its top. So it is under a
+    # lampshade too, but that does not reach down to the floor.
     met = np.flatnonzero(hits.face >= 0)
     corners = mesh.vertices[mesh.faces[hits.face[met]]].astype(np.float64)
     leaves = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])[:, 1] > 0
@@ -256,7 +256,7 @@ def _with_room(
 def _with_seeds(
     grid: Grid, cell: Ints, height: Floats, roofed: Bools, climb: float, seeds: Sequence[Point3]
 ) -> Bools:
-    """Places that hang together with those nearest to the seeds, walls not counted."""
+    """Check which places connect to those nearest to the seeds, walls ignored."""
     beside = neighbours(grid, cell, height, climb)
     at = grid.middles(cell)
     tree = KDTree(np.stack([at[:, 0], height, at[:, 1]], axis=1))
@@ -264,7 +264,7 @@ def _with_seeds(
     nearest = nearest[np.isfinite(metres)]
     if not len(nearest):
         return np.ones(len(cell), dtype=np.bool_)
-    # A terrace is of the home, and all the land around it is not.
+    # A terrace belongs to the home, the land around it does not.
     open_ = ~roofed
     pairs = joined(beside, (beside >= 0) & open_[:, None] & open_[beside])
     _, lot = connected_components(pairs, directed=False)
@@ -277,7 +277,7 @@ def _with_seeds(
 
 
 def _left_by_walls(obstacles: Obstacles, at: Floats, height: Floats, body: Embodiment) -> Ints:
-    """Places that walls which reach its head leave a body: however it is lifted, they count."""
+    """Return the places that walls up to the body's head leave free, however it is lifted."""
     step = body.height / 2
     storey = np.round(height / step)
     left = np.ones(len(at), dtype=np.bool_)
@@ -296,7 +296,7 @@ def _left_by_walls(obstacles: Obstacles, at: Floats, height: Floats, body: Embod
 def _bands(
     floors: Underfoot, cell: Ints, height: Floats, tread: Bools, body: Embodiment, of: Ints
 ) -> list[_Band]:
-    """Some places by band."""
+    """Group some places into bands of equal height and lift."""
     high, on_stairs = _lifted(floors, cell, height, tread, body.width / 2, of)
     keys = np.stack([np.round(height / _ALIKE), np.round(high / _ALIKE), on_stairs], axis=1)
     _, which = np.unique(keys[of].astype(np.int64), axis=0, return_inverse=True)
@@ -313,9 +313,9 @@ def _bands(
 def _lifted(
     floors: Underfoot, cell: Ints, height: Floats, tread: Bools, radius: float, of: Ints
 ) -> tuple[Floats, Bools]:
-    """How high a body stands at some places, and whether treads lift it there.
+    """Return the height to which steps lift a disc at some places, and whether treads do.
 
-    As :meth:`navloom_worlds.motion.obstacles.Underfoot.lifted` has it, of a disc.
+    It computes :meth:`navloom_worlds.motion.obstacles.Underfoot.lifted` for a disc.
     """
     grid = floors.grid
     count = int(radius / grid.cell)
@@ -353,7 +353,7 @@ def _lifted(
 
 
 def _uneven(floors: Underfoot, cell: Ints, height: Floats, count: int) -> Ints:
-    """Places with a step within some cells."""
+    """Return the places with a step within ``count`` cells."""
     grid = floors.grid
     beside = neighbours(grid, cell, height, max(floors.stair, floors.step))
     step = np.any((beside >= 0) & (np.abs(height[beside] - height[:, None]) > EPS), axis=1)
@@ -364,7 +364,7 @@ def _uneven(floors: Underfoot, cell: Ints, height: Floats, count: int) -> Ints:
 
 
 def _far(band: _Band, body: Embodiment) -> float:
-    """How far clearance of a band is measured: of a tread only as far as the body reaches."""
+    """Return the distance up to which a band's clearance is measured; shorter for single treads."""
     need = outer(body) + 0.1
     return max(FAR, need) if len(band.places) > _BROAD else need
 
@@ -372,7 +372,7 @@ def _far(band: _Band, body: Embodiment) -> float:
 def _points(
     obstacles: Obstacles, floors: Underfoot, band: _Band, at: Floats, body: Embodiment
 ) -> KDTree | None:
-    """Points on all that is in the way of places of a band, and around them."""
+    """Return sample points on all obstacles of a band's places, as a tree; None if it is empty."""
     far = _far(band, body)
     (x0, z0), (x1, z1) = at.min(axis=0) - far, at.max(axis=0) + far
     faces = obstacles.within(x0, z0, x1, z1)
@@ -391,14 +391,14 @@ def _points(
     if not len(ends):
         return None
     points = _sampled(ends)
-    # Furniture is of many small triangles, whose corners are one another's.
+    # Furniture has many small triangles that share corners.
     whole = np.round(points / _SAME).astype(np.int64)
     _, once = np.unique(whole[:, 0] * 2**32 + whole[:, 1], return_index=True)
     return KDTree(points[once], compact_nodes=False, balanced_tree=False)
 
 
 def _sampled(ends: Floats) -> Floats:
-    """(n, 2) points along lines."""
+    """Return (n, 2) points along lines."""
     start, way = ends[:, :2], ends[:, 2:] - ends[:, :2]
     many = np.ceil(np.hypot(way[:, 0], way[:, 1]) / _SAMPLE).astype(np.int64) + 1
     line = np.repeat(np.arange(len(ends)), many)
@@ -409,7 +409,7 @@ def _sampled(ends: Floats) -> Floats:
 
 
 def nearest_in(tree: KDTree, at: Floats, most: float) -> tuple[Floats, Ints]:
-    """How far the nearest point of a tree is, infinite where none is within reach, and which."""
+    """Return distance and index of the nearest tree point; infinite if none is within reach."""
     metres, which = tree.query(at, distance_upper_bound=most)
     return np.atleast_1d(np.asarray(metres)), np.atleast_1d(np.asarray(which, dtype=np.int32))
 
@@ -417,7 +417,7 @@ def nearest_in(tree: KDTree, at: Floats, most: float) -> tuple[Floats, Ints]:
 def _cleared(
     tree: KDTree, at: Floats, radius: float, far: float, cell: float
 ) -> tuple[Floats, Floats]:
-    """How far each place is from obstacles, and its middle moved within its cell to fit."""
+    """Return each place's clearance, and its middle moved within its cell so that the body fits."""
     metres, nearest = nearest_in(tree, at, far)
     metres = np.minimum(metres, far)
     close = np.flatnonzero((metres < radius) & (metres > radius - 0.75 * cell))

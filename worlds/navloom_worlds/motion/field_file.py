@@ -1,4 +1,4 @@
-"""The places of a body on disk, and the name of what is worked out from a scene."""
+"""Disk format of body fields, and cache keys of results derived from a scene."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ Floats = NDArray[np.float64]
 
 
 def scene_key(scene: Scene, told: str) -> str:
-    """A name for what is worked out from a scene: of all that it holds, and of the code.
+    """Return a cache key for a result derived from a scene: a hash of its content and the code.
 
     Args:
-        scene: with geometry.
-        told: what else it depends on.
+        scene: a scene with geometry.
+        told: what else the result depends on.
 
     Raises:
         SceneError: the scene's mesh file is broken.
@@ -55,7 +55,7 @@ def _content(scene: Scene) -> str:
 
 
 def save_places(file: IO[bytes], found: Dilated, ranked: Ints) -> None:
-    """Write places, and their parts as a field ranks them."""
+    """Write the places of a field and their ranked parts as NPZ."""
     held = {name: getattr(found, name) for name in _PLACES}
     held |= {f"floor_{name}": getattr(found.floor, name) for name in _FLOOR}
     cells = found.grid
@@ -64,18 +64,18 @@ def save_places(file: IO[bytes], found: Dilated, ranked: Ints) -> None:
 
 
 def load_places(file: IO[bytes]) -> tuple[Dilated, Ints]:
-    """Read them.
+    """Read places written by `save_places`.
 
     Raises:
-        ValueError: they are not what was written.
-        KeyError: something is missing.
+        ValueError: the arrays are not valid.
+        KeyError: an array is missing.
     """
     with np.load(file, allow_pickle=False) as parts:
         held = {name: parts[name] for name in parts.files}
     x, z, cell, wide, deep = (float(each) for each in held.pop("grid"))
     grid = Grid(x, z, cell, int(wide), int(deep))
     n, m, ranked = len(held["cell"]), len(held["floor_cell"]), held.pop("ranked")
-    # Compiled code follows numbers without looking: none may lead out of its tables.
+    # Compiled code does not check bounds: no index may lead out of its tables.
     sound = cell > 0 and all(_sound(np.array([each])) for each in (x, z, cell, wide, deep))
     sound = sound and min(wide, deep) >= 0 and grid.wide * grid.deep < 2**31
     sound = sound and _within(ranked, (n,), n) and _within(held["part"], (n,), n)
@@ -101,5 +101,5 @@ def _within(numbers: Ints, shape: tuple[int, ...], end: int) -> bool:
 
 
 def _sound(metres: Floats) -> bool:
-    # What is no number is no less than anything.
+    # NaN fails this comparison.
     return metres.dtype == np.float64 and bool((np.abs(metres) < _HUGE).all())

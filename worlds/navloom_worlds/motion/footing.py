@@ -1,7 +1,7 @@
-"""What a body moves on: a small protocol, which backends answer each with what they have.
+"""Interface of the motion and planning that a simulator backend provides for a body.
 
-``embedded`` answers with the exact mover of a scene's mesh (:mod:`navloom_worlds.motion.mover`) and
-its field, ``habitat`` with the navmesh of its process.
+``embedded`` provides the exact mover of a scene's mesh (:mod:`navloom_worlds.motion.mover`) and
+its field. ``habitat`` provides the navmesh of its process.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from navloom_worlds.motion.body_field import Way
 
 @dataclass(frozen=True)
 class Footing:
-    """What one body has under it in a scene.
+    """Motion, shortest path and driving of one body in a scene.
 
     Attributes:
-        made: makes what it moves by; called when it first moves.
-        way: its shortest way from a point to the nearest of some; None where there is none.
-        route: how it gets to a place where it has stopped on its shortest way, from where it was;
-            None where it does not.
+        made: builds the motion; called when the body first moves.
+        way: returns the shortest path from a point to the nearest of some goals; None if none.
+        route: drives the body from its path so far to a goal that it did not reach on its shortest
+            path; None where it does not arrive.
     """
 
     made: Callable[[], Moves]
@@ -33,10 +33,10 @@ class Footing:
 
     @cached_property
     def moves(self) -> Moves:
-        """How it moves.
+        """Motion of the body, built on first use.
 
         Raises:
-            SimulatorError: that cannot be made of the scene.
+            SimulatorError: it cannot be built from the scene.
         """
         try:
             return self.made()

@@ -1,4 +1,4 @@
-"""The ground about a link as a body finds it: lines, whose floor is whose, where it gets about."""
+"""Free space around a link for one body: obstacle lines, floor areas, and cores of its regions."""
 
 from __future__ import annotations
 
@@ -29,35 +29,35 @@ Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
 NEAR = 2.3
-"""Metres from the middle of a link within which ways through it are sought."""
+"""Metres from the middle of a link within which paths through it are searched."""
 CLOSE = 1.35
-"""The same on the finest rails."""
+"""The same for the finest line spacing."""
 _GAP = 1.0
-"""Metres from it within which what is of no region is its doorway."""
+"""Metres from the link within which floor of no region belongs to its doorway."""
 _FOOT = 1.0
-"""Metres up a flight that one who enters its region comes at most."""
+"""Metres up a flight within which a body counts as being in its region."""
 HEADINGS = 36
-"""Of boxes over half a turn."""
+"""Headings of a box over half a turn."""
 _ROOM, _PARTED = Grain(0.02, HEADINGS), Grain(0.01, HEADINGS)
-"""Of rails in a region, and in one that seems parted."""
+"""Line spacing in a region, and in one that seems to be divided."""
 _LEAST = 0.05
-"""Square metres that a body's middle has at least where it gets about."""
+"""Least area of a core in square metres."""
 _MOST = 1_000
-"""Places along a side of a region's grid."""
+"""Largest number of places along a side of a region's grid."""
 MAIN = 0.25
-"""The share of the largest part of a region that another has to have to count as being there."""
+"""Share of the largest part's size from which another part of a region counts, too."""
 _MOST_OF = 0.97
-"""The share of where a body can turn round that hangs together, if it gets about in there alone."""
+"""Share of the turning places that must be connected for them alone to be the core."""
 
 
 @dataclass(frozen=True, eq=False)
 class Core:
-    """Where a body gets about in a region, with nothing of it sticking out.
+    """Core of a region: poses where a body moves freely, with its whole footprint inside.
 
     Attributes:
-        places: (n, 2) where its middle may be.
-        headings: (n,) its headings, as numbers of those over half a turn; -1 for any.
-        count: of headings over half a turn.
+        places: (n, 2) positions of the body's middle.
+        headings: (n,) heading index over half a turn; -1 for any.
+        count: number of headings over half a turn.
     """
 
     places: Floats
@@ -65,13 +65,13 @@ class Core:
     count: int = 1
 
     def near(self, x: float, z: float, reach: float) -> Core:
-        """What of it is no farther from a place than so much along x, and along z."""
+        """Return the part of the core within a distance of a position along x and along z."""
         close = (np.abs(self.places[:, 0] - x) <= reach) & (np.abs(self.places[:, 1] - z) <= reach)
         return Core(self.places[close], self.headings[close], self.count)
 
 
 def foot_of(flight: Stairs) -> Core:
-    """Places on the line of stairs no more than a metre over where they begin."""
+    """Return the core at the foot of stairs: places of their line at most a metre up."""
     low = [(x, z) for x, y, z in flight.line if abs(y - flight.line[0][1]) < _FOOT]
     way = shapely.LineString(low if len(low) > 1 else low * 2)
     far = np.arange(0.0, way.length + CELL, CELL)
@@ -79,29 +79,29 @@ def foot_of(flight: Stairs) -> Core:
 
 
 def head_of(flight: Stairs) -> Core:
-    """Where stairs end."""
+    """Return the core at the top of stairs."""
     x, _, z = flight.line[-1]
     return _anywhere(np.array([[x, z]]))
 
 
 def _anywhere(places: Floats) -> Core:
-    """Places where any heading will do."""
+    """Return a core of places with any heading."""
     return Core(places, np.full(len(places), -1))
 
 
 def planned(mover: Mover) -> Shape:
-    """The shape that ways are sought for: a disc that turns on an arc cannot go aside, as boxes."""
+    """Return the shape for path search: a box for discs that turn on an arc."""
     shape = mover.shape
     return Shape(False, shape.ahead, shape.aside) if mover.body.turning_radius else shape
 
 
 def outline_of(region: Region) -> Polygon:
-    """A region seen from above, (x, z)."""
+    """Return the polygon of a region seen from above, (x, z)."""
     return Polygon(region.outline)
 
 
 def _corners(places: Floats) -> tuple[Floats, Floats]:
-    """The least and the greatest of some places."""
+    """Return the least and the greatest corner of some positions."""
     flat = places.reshape(-1, 2)
     return flat.min(axis=0), flat.max(axis=0)
 
@@ -112,15 +112,15 @@ def _edges(area: Polygon) -> Floats:
 
 
 class LinkGround:
-    """The ground about one link for one body.
+    """Free space around one link for one body.
 
     Args:
-        mover: of the body.
-        link: with a point; its regions have outlines.
-        fine: how many times as fine its grid is; from 2 on all places are sought where it gets
-            about, not only those where it can turn round.
-        flight: where stairs in the second region begin or end: to be there is to be in it.
-        climbs: whether it comes to them from below, over treads; above they have rails alone.
+        mover: motion of the body.
+        link: a link with a point; its regions have outlines.
+        fine: factor by which the grid is finer; from 2 on, cores hold all places where the body
+            moves freely, not only those where it can turn round.
+        flight: core at the start or end of stairs in the second region, in place of its core.
+        climbs: whether the body comes to the stairs from below, over treads.
     """
 
     def __init__(
@@ -146,14 +146,14 @@ class LinkGround:
         else:
             self.cores = (self._core(self.ends[0]), flight)
             if climbs:
-                # Treads are climbed; which of them it does not get onto, the drive finds.
+                # Treads are climbed; the drive finds those that are too high.
                 mover = mover_of(scene, mover.body, frozenset({STAIRS}))
         low, high = (each.tolist() for each in _corners(self.frame.places))
         far = self.shape.outer + 0.05
         box = (low[0] - far, low[1] - far, high[0] + far, high[1] + far)
         storey = self.ends[0].center[1]
         heights = {each.center[1] for each in self.ends}
-        # What is below a ramp or stairs is in nobody's way up there.
+        # Obstacles below a ramp or stairs are not in the way up there.
         level = 0.0 if link.kind in ("stairs", "ramp") else _FOOT
         heights = {y for y in heights if abs(y - storey) <= level}
         lines = [mover.lines(y, box) for y in sorted(heights)]
@@ -163,12 +163,12 @@ class LinkGround:
         self.plane = Plane(self.frame, self.lines)
 
     def _treads_ends(self, floor: float) -> Floats:
-        """(n, 4) where treads end that it comes onto, and nothing is beside them."""
+        """Return (n, 4) edges of treads that the body climbs onto, open at their sides."""
         edges = floors_of(self.mover.scene, self.mover.body).edges
         return edges[(edges[:, 4] > floor) & (edges[:, 4] < floor + _FOOT), :4]
 
     def _axis(self) -> tuple[float, float]:
-        """The direction of the grid's first axis: of the way through the link, or across it."""
+        """Return the direction of the grid's first axis: through the link, or across it."""
         spot = Point(*self.middle)
         a, b = (nearest_points(area, spot)[0] for area in self.areas)
         dx, dz = b.x - a.x, b.y - a.y
@@ -182,7 +182,7 @@ class LinkGround:
         return math.cos(angle), math.sin(angle)
 
     def _gap_middle(self, box: tuple[float, float, float, float]) -> tuple[float, float]:
-        """The middle of the gap that the link's point is in, across both axes of the grid."""
+        """Return the middle of the gap that holds the link's point, across both grid axes."""
         y = self.ends[0].center[1]
         lines = self.mover.lines(y, box)
         frame = GridFrame(self.middle, self.axis, 1, 1)
@@ -206,7 +206,7 @@ class LinkGround:
         return float(x), float(z)
 
     def _framed(self) -> GridFrame:
-        """The grid about the link, with the middle of its gap on it."""
+        """Return the grid around the link, centred on its gap."""
         x, z = self.middle
         at = self.gap = self._gap_middle((x - 1.5, z - 1.5, x + 1.5, z + 1.5))
         frame = GridFrame(at, self.axis, 1, 1)
@@ -224,14 +224,14 @@ class LinkGround:
         return per_scene(scene, key, lambda: core_of(self.mover, region, self.axis, fully=fully))
 
     def allowed(self) -> Bools:
-        """(wide, deep) where the middle may be."""
+        """Return (wide, deep) whether the middle of the body may be at each place."""
         at = self.frame.places
         out: Bools = shapely.contains_xy(self.floor, at[..., 0], at[..., 1])
         return out
 
     @cached_property
     def floor(self) -> BaseGeometry:
-        """Where the middle may be: both regions, and the doorway between them."""
+        """Area where the middle of the body may be: both regions and the doorway between them."""
         near: BaseGeometry = Point(*self.middle).buffer(_GAP)
         storeys = {each.floor for each in self.ends}
         others = [
@@ -243,7 +243,7 @@ class LinkGround:
         return shapely.union_all([*self.areas, near])
 
     def inside(self, end: int) -> Bools:
-        """(wide, deep) the places of the core of a region, 0 or 1."""
+        """Return (wide, deep) whether each place is in the core of region 0 or 1."""
         near = self.cores[end].near(*self.gap, 1.5 * NEAR)
         i, j = np.rint(self.frame.own(near.places) / self.frame.cell).astype(np.int64).T
         held = (i >= 0) & (j >= 0) & (i < self.frame.wide) & (j < self.frame.deep)
@@ -252,13 +252,13 @@ class LinkGround:
         return out
 
     def height_at(self, x: float, z: float) -> float:
-        """The floor at a place: of the region that it is nearer to."""
+        """Return the floor height at a position: that of the nearer region."""
         spot = Point(x, z)
         k = int(self.areas[1].distance(spot) < self.areas[0].distance(spot))
         return float(self.ends[k].center[1])
 
     def stopper(self) -> tuple[str, Stand | None]:
-        """What a body meets that goes from where it gets about straight at the link, and where."""
+        """Return the first obstacle on straight drives from the core to the link, and where."""
         for core, end in zip(self.cores, self.ends, strict=True):
             if not len(core.places):
                 return f"no room in {end.id}", None
@@ -286,16 +286,16 @@ class LinkGround:
 def core_of(
     mover: Mover, region: Region, axis: tuple[float, float], *, fully: bool = False
 ) -> Core:
-    """Where a body gets about in a region: where it can turn round, if that hangs together.
+    """Return the core of a region: where a body can turn round, if that is connected.
 
-    Furniture may part a region. Its largest part counts, and any that has a quarter as many places:
-    who comes into half a room has come into the room.
+    Furniture may divide a region. Its largest part counts, and any with a quarter as many places:
+    reaching half a room is reaching the room.
 
     Args:
-        mover: of the body.
-        region: with an outline.
-        axis: of the grid.
-        fully: seek all such places, not only those where it can turn round.
+        mover: motion of the body.
+        region: a region with an outline.
+        axis: first axis of the grid.
+        fully: find all places where it moves freely, not only those where it can turn round.
     """
     area, shape = outline_of(region), planned(mover)
     origin = GridFrame((0.0, 0.0), axis, 1, 1)
@@ -323,7 +323,7 @@ def core_of(
             main = np.concatenate([[False], sizes >= MAIN * sizes.max()])
             held = places[main[label]]
             return Core(held, np.full(len(held), -1))
-    # Who turns on an arc turns round where there is room to go to and fro, and nowhere else.
+    # A body that turns on an arc needs the room to go back and forth.
     if arcs or shape.round or not slim.any():
         return Core(np.zeros((0, 2)), np.zeros(0, dtype=np.int64))
     key = f"driven:rails:{region.id}:{mover.body.model_dump_json()}:{axis}"
@@ -331,7 +331,7 @@ def core_of(
 
 
 def _tight_core(lines: Floats, shape: Shape, area: Polygon, axis: tuple[float, float]) -> Core:
-    """The same with every heading by itself."""
+    """Return the core with separate places for every heading."""
     rails = Rails(lines, shape, area, axis, _ROOM)
     if len(rails.row) and rails.sizes().max() < _MOST_OF * rails.sizes().sum():
         rails = Rails(lines, shape, area, axis, _PARTED)
@@ -344,7 +344,7 @@ def _tight_core(lines: Floats, shape: Shape, area: Polygon, axis: tuple[float, f
 
 
 def elevator_stands(mover: Mover, link: Link) -> tuple[Stand, Stand] | None:
-    """Where a body stands in the cabin below and above, one over the other; None for nowhere."""
+    """Return stands in the cabin below and above, at one position; None if there are none."""
     ends = [mover.scene.region_by_id[each] for each in (link.a, link.b)]
     core = core_of(mover, ends[0], (1.0, 0.0))
     middle = np.array([ends[0].center[0], ends[0].center[2]])

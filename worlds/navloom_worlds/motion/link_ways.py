@@ -1,4 +1,4 @@
-"""Ways through a link, from the plainest kind to the most laborious: of a disc, then on rails."""
+"""Path search through a link, from the simplest method to the most expensive: disc, then lines."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ Ints = NDArray[np.int64]
 
 
 class RailStage:
-    """Ways for a box among exact stretches of rails.
+    """Path search for a box among exact free intervals of lines at fixed headings.
 
     Args:
-        ground: the ground about the link.
-        lines: (n, 4) that it may not meet, (x, z) metres.
-        reach: metres around the middle of the link that are looked at.
-        grain: how fine rails lie.
+        ground: free space around the link.
+        lines: (n, 4) obstacle lines, (x, z) metres.
+        reach: metres around the middle of the link that are searched.
+        grain: spacing of lines and headings.
     """
 
     def __init__(self, ground: LinkGround, lines: Floats, reach: float, grain: Grain) -> None:
@@ -40,12 +40,12 @@ class RailStage:
         self._within: BaseGeometry = shapely.intersection(ground.floor, square)
 
     def block(self, stand: Stand) -> None:
-        """Try no more to be where a drive ended."""
+        """Exclude the surroundings of a pose where a drive ended."""
         x, _, z = stand.position
         self._within = self._within.difference(Point(x, z).buffer(_BLOCKED, quad_segs=2))
 
     def hopeful(self) -> bool:
-        """Whether one that needs half as much less on every side as rails lie apart would pass."""
+        """Check whether a box smaller by half the line spacing on every side would pass."""
         shape, less = self._ground.shape, self._grain.apart / 2
         if self._within.is_empty:
             return False
@@ -55,7 +55,7 @@ class RailStage:
         return bool(np.isin(rails.part[first], rails.part[last]).any())
 
     def ways(self, _: int) -> list[list[Motion]]:
-        """The way of about the fewest motions, if there is one."""
+        """Return the path of about the fewest motions; empty if there is none."""
         if self._within.is_empty:
             return []
         rails = self._rails(self._ground.shape)
@@ -75,7 +75,7 @@ class RailStage:
         )
 
     def _ends(self, rails: Rails) -> list[tuple[Ints, Floats]]:
-        """Of each core, which stretches hold places of it, and where on them."""
+        """Return for each core the intervals that hold places of it, and where on them."""
         x0, z0, x1, z1 = self._within.bounds
         middle, reach = ((x0 + x1) / 2, (z0 + z1) / 2), max(x1 - x0, z1 - z0) / 2
         cores = (core.near(*middle, reach + self._grain.apart) for core in self._ground.cores)
@@ -83,7 +83,7 @@ class RailStage:
 
 
 def _on(rails: Rails, core: Core, headings: int) -> tuple[Ints, Floats]:
-    """Which stretches hold places of a core, and where on them."""
+    """Return the intervals that hold places of a core, and where on them."""
     numbers, along = [np.zeros(0, np.int64)], [np.zeros(0)]
     any_ = core.headings < 0
     for k in range(headings):
@@ -97,21 +97,21 @@ def _on(rails: Rails, core: Core, headings: int) -> tuple[Ints, Floats]:
 Bools = NDArray[np.bool_]
 _PLAIN, _ROUGH = Grain(0.05, 2), Grain(0.04, 12)
 _COARSE, _FINE = Grain(0.02, HEADINGS), Grain(0.005, HEADINGS)
-"""How fine rails lie on which a box is looked for: along and across, all about, close by. What a
-quarter turn sweeps is bounded by chords alone, which a post may be behind: the drive finds it."""
+"""Spacings of the search lines of a box: along and across, all headings, close by. The area swept
+by a quarter turn is bounded by chords only, which may miss a post: the drive finds it."""
 _BLOCKED = 0.1
-"""Metres around where a drive ended that are not tried again."""
+"""Metres around the end of a failed drive that are excluded."""
 
 
 class Search:
-    """Ways for one body through one link."""
+    """Staged path search for one body through one link."""
 
     def __init__(self, ground: LinkGround) -> None:
         self._ground = ground
         self._allowed = ground.allowed()
 
     def stages(self) -> Iterator[DiscStage | RailStage]:
-        """Ever more laborious ways to look: none where even half the body would not pass."""
+        """Yield ever more expensive searches; none where not even half the body would pass."""
         ground, shape, plane = self._ground, self._ground.shape, self._ground.plane
         if not all(len(core.places) for core in ground.cores) or not self.may_pass:
             return
@@ -132,37 +132,37 @@ class Search:
 
     @cached_property
     def may_pass(self) -> bool:
-        """Whether half the body's width could come from region to region at all."""
+        """Return whether half the body's width could get from region to region at all."""
         at = self._ground.frame.places
         areas = [shapely.contains_xy(area, at[..., 0], at[..., 1]) for area in self._ground.areas]
         return _joined(self._slim, areas)
 
     @cached_property
     def _slim(self) -> Bools:
-        """Where a disc as wide as the body would be free, or a cell narrower."""
+        """Places where a disc as wide as the body is free, or half a cell less."""
         ground = self._ground
         return self._allowed & ground.plane.disc(ground.shape.aside - ground.frame.cell / 2)
 
     def _joined(self, free: Bools) -> bool:
-        """Whether a disc's places join both cores."""
+        """Check whether a disc's free places connect both cores."""
         return _joined(free, [self._ground.inside(end) for end in (0, 1)])
 
 
 class DiscStage:
-    """Ways for the circle around a body among places of a grid."""
+    """Path search for the circle around a body, among places of a grid."""
 
     def __init__(self, ground: LinkGround, free: Bools) -> None:
         self._ground, self._free = ground, free
 
     def block(self, stand: Stand) -> None:
-        """Try no more to be where a drive ended."""
+        """Exclude the surroundings of a pose where a drive ended."""
         self._free = self._free.copy()
         i, j = self._ground.frame.place(stand.position[0], stand.position[2])
         reach = round(_BLOCKED / self._ground.frame.cell)
         self._free[max(i - reach, 0) : i + reach + 1, max(j - reach, 0) : j + reach + 1] = False
 
     def ways(self, count: int) -> list[list[Motion]]:
-        """Ways from some places of the first region to the nearest one of the second."""
+        """Return paths from some places of the first region to the nearest one of the second."""
         starts, goals = (self._ground.inside(end) & self._free for end in (0, 1))
         if not _joined(self._free, (starts, goals)):
             return []
@@ -176,7 +176,7 @@ class DiscStage:
         return [self._motions(start, before) for start in picked]
 
     def _motions(self, start: int, before: Ints) -> list[Motion]:
-        """The way from a place to the goals, straight runs as one motion."""
+        """Return the path from a place to the goals, straight runs as one motion."""
         way = [start]
         while before[way[-1]] >= 0:
             way.append(int(before[way[-1]]))
@@ -193,13 +193,13 @@ class DiscStage:
 
 
 def _joined(free: Bools, ends: Sequence[Bools]) -> bool:
-    """Whether free places lead from one of some places to one of others."""
+    """Check whether free places connect one of some places to one of others."""
     label, count = ndimage.label(free, structure=np.ones((3, 3)))
     held = [np.bincount(label[end & free], minlength=count + 1) > 0 for end in ends]
     return bool((held[0] & held[1])[1:].any())
 
 
 def _goes_on(a: Floats, b: Floats, c: Floats) -> bool:
-    """Whether c lies straight on from a over b."""
+    """Check whether c lies straight ahead of b as seen from a."""
     d, e = b - a, c - b
     return bool(abs(d[0] * e[1] - d[1] * e[0]) < 1e-9 and d @ e > 0)

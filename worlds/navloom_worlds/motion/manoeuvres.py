@@ -1,8 +1,8 @@
-"""How a long body gets on where it stopped: ahead, back and turns among exact lines, nearby.
+"""Recovery of a stuck box-shaped body: short moves ahead, back and turning that get it past.
 
-Ways over a field keep half the body's width from things; its corners need more where it turns. So
-from where it stopped, or from a little farther back on the way that it came, rails of 2 cm and 36
-headings are searched for motions that lead to where its way goes on, and these are driven.
+Paths over a field keep half the body's width from obstacles. Its corners need more where it turns.
+So from where it stopped, or a little back along its path, lines of 2 cm spacing and 36 headings are
+searched for moves that lead to the rest of its path. These moves are driven.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from navloom_worlds.motion.rails import Grain, Rails
 
 _APART, _GRAIN = 0.025, Grain(0.02, 36)
 _REACH = 1.5
-"""Metres around where it stopped that are searched."""
+"""Metres around the start that are searched."""
 _BACK = (0.0, 0.5, 1.0)
-"""Metres back along the way it came, from where ways are sought."""
+"""Metres back along the path from which a search starts."""
 _ON = 0.9
-"""Metres on along its way, beyond where it stopped, from which it has come past."""
+"""Metres ahead along the path from which the body counts as past the obstacle."""
 _NEAR, _SKIN = 0.15, 0.001
 
 
 def manoeuvred(mover: Mover, path: Sequence[Stand], way: Sequence[Point3]) -> list[Stand]:
-    """Get past where a body stopped.
+    """Return the stands of a body that gets past where it stopped.
 
     Args:
-        mover: of the body.
-        path: where it was, the last where it stopped.
-        way: from there to where it is to come, on the floor.
+        mover: motion of the body.
+        path: its stands so far, the last where it stopped.
+        way: path from there to the goal, on the floor.
 
     Returns:
-        Where it was, from a stand of the path on; () where no way was found, or it is a disc.
+        Stands from one of the path on; empty if no path was found, or the body is a disc.
     """
     if mover.shape.round or len(way) < 2:
         return []
@@ -56,7 +56,7 @@ def manoeuvred(mover: Mover, path: Sequence[Stand], way: Sequence[Point3]) -> li
 
 
 def _starts(path: Sequence[Stand]) -> Iterator[Stand]:
-    """Where it stopped, and places that it came by before that."""
+    """Yield where the body stopped, and earlier positions on its path."""
     for back in _BACK:
         left = back
         for after, before in pairwise(reversed(path)):
@@ -70,13 +70,13 @@ def _starts(path: Sequence[Stand]) -> Iterator[Stand]:
 
 
 def _from(mover: Mover, start: Stand, on: shapely.Geometry) -> list[Stand]:
-    """Where it was on its way from a stand to a line; () where it finds or can drive none."""
+    """Return the stands from a start to a line; empty if none is found or it cannot be driven."""
     x, y, z = start.position
     square = shapely.box(x - _REACH, z - _REACH, x + _REACH, z + _REACH)
     pad = _REACH + mover.shape.outer + 0.05
     lines = mover.lines(y, (x - pad, z - pad, x + pad, z + pad))
     facing = math.sin(start.heading), -math.cos(start.heading)
-    # What has slid along a wall is nearer to it than rails come.
+    # A body that slid along a wall is nearer to it than search lines come.
     slim = replace(mover.shape, ahead=mover.shape.ahead - _SKIN, aside=mover.shape.aside - _SKIN)
     rails = Rails(lines, slim, square, facing, _GRAIN)
     begun, along = rails.held(0, np.array([[x, z]]))
@@ -88,7 +88,7 @@ def _from(mover: Mover, start: Stand, on: shapely.Geometry) -> list[Stand]:
     if not way:
         return []
     stands = [start]
-    # A box is the same from behind, so that its first heading may be half a turn off.
+    # A box is symmetric front to back, so its first heading may be off by half a turn.
     motions = rails.motions(way, float(along[0]), at[near & (of == way[-1])])
     off = turn_between(motions[0].heading, start.heading)
     for motion in motions[1:]:

@@ -1,7 +1,7 @@
-"""How far every place of a field is from some goals, and by which corners one gets there.
+"""Geodesic distances from goals to every place of a field, and the turns of shortest paths.
 
-scipy's Dijkstra runs over the places with 32 neighbours each, lengths divided by what such a star
-has too much on average, and ways are pulled straight afterwards.
+scipy's Dijkstra runs over the places with 32 neighbours each. Lengths are divided by the average
+excess of such paths over straight ones, and paths are pulled straight afterwards.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ Ints = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
 _STAR = ((1, 0), (1, 1), (2, 1), (3, 1), (3, 2))
-"""One of each kind of way to 32 neighbours, in cells."""
+"""One of each kind of offset to 32 neighbours, in cells."""
 _SAME = 1e-9
 _NEAR = 6
 """Cells around a goal that are joined to it in a straight line."""
 
 
 Spot = tuple[int, float, float]
-"""A place, and where on it one is, in cells from the first cell's middle."""
+"""A place, and a position on it in cells from the first cell's middle."""
 
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """The places of a field as marches see them: in cells, from the first cell's middle.
+    """Places of a field for path search, in cell units from the first cell's middle.
 
     Attributes:
         along: (n,) int32, the column of each place.
         across: (n,) int32, its row.
-        x: (n,) float64, where its middle is.
-        z: (n,) float64, the same.
-        lift: (n,) float64, its height in cells, steps made a slope.
-        beside: (n, 4) int32, the place one comes to by going +x, +z, -x, -z; -1 for none.
+        x: (n,) float64, x of its middle.
+        z: (n,) float64, z of its middle.
+        lift: (n,) float64, its height in cells, with steps smoothed to slopes.
+        beside: (n, 4) int32, the neighbour place in +x, +z, -x, -z; -1 for none.
     """
 
     along: Ints
@@ -52,7 +52,7 @@ class Places:
     beside: Ints
 
     def sees(self, start: int, a: tuple[float, float], end: int, b: tuple[float, float]) -> float:
-        """How long the straight way over places is, along every cell that it crosses.
+        """Return the length of the straight line over connected places, in cells; -1 if blocked.
 
         Args:
             start: the place that it begins on.
@@ -61,7 +61,8 @@ class Places:
             b: where on it.
 
         Returns:
-            Its length in cells, slopes counted; -1 where something is between.
+            Its length in cells, slopes included, through every cell that it crosses; -1 if a place
+            is missing between.
         """
         (x, z), (u, w), ways, lift = a, b, self.ways, self.lift
         dx, dz = u - x, w - z
@@ -69,7 +70,7 @@ class Places:
         i, j = self.along[start], self.across[start]
         right, down = dx > 0, dz > 0
         left_x, left_z = abs(self.along[end] - i), abs(self.across[end] - j)
-        # Shares of the way at which it comes to the next column, and to the next row.
+        # Shares of the line at which it reaches the next column, and the next row.
         next_x = ((i + 0.5 if right else i - 0.5) - x) / dx if left_x else 2.0
         next_z = ((j + 0.5 if down else j - 0.5) - z) / dz if left_z else 2.0
         step_x = 1.0 / abs(dx) if left_x else 0.0
@@ -104,7 +105,7 @@ class Places:
 
     @cached_property
     def ways(self) -> Ints:
-        """(n + 1, 4) int32, as ``beside``, with n for none; n leads nowhere."""
+        """Neighbours, (n + 1, 4) int32, as ``beside`` but with n for none; n has no neighbours."""
         n = len(self.beside)
         out = np.full((n + 1, 4), n, dtype=np.int32)
         out[:n][self.beside >= 0] = self.beside[self.beside >= 0]
@@ -113,10 +114,10 @@ class Places:
     def under(
         self, start: int, a: tuple[float, float], b: tuple[float, float]
     ) -> list[tuple[int, float]]:
-        """The places that a straight way of which :meth:`sees` holds goes over.
+        """Return the places under a straight line for which :meth:`sees` holds.
 
         Returns:
-            Each, and the share of the way at which it is nearest to its middle.
+            Each place, and the share of the line that is nearest to its middle.
         """
         dx, dz = b[0] - a[0], b[1] - a[1]
         far = dx * dx + dz * dz
@@ -137,19 +138,18 @@ class Places:
 
     @cached_property
     def star(self) -> csr_array:
-        """Ways to 32 neighbours, in cells."""
+        """Graph of edges to 32 neighbours, lengths in cells."""
         return _star(self)
 
 
 @dataclass(frozen=True, eq=False)
 class Marched:
-    """What a march found; the n places first, one that stands for none, then the m goals.
+    """Geodesic field: distances from goals; n places first, one for none, then the m goals.
 
     Attributes:
-        cells: (n + 1 + m,) float64, how far each is from the nearest goal; infinite where no way
-            leads.
-        via: (n + 1 + m,) int32, where the way from each turns next; -1 for goals, and for no way.
-        x: (n + 1 + m,) float64, where each is, in cells.
+        cells: (n + 1 + m,) float64, distance to the nearest goal in cells; infinite if unreachable.
+        via: (n + 1 + m,) int32, next turn of the path from each; -1 for goals and unreachable ones.
+        x: (n + 1 + m,) float64, its position in cells.
         z: (n + 1 + m,) float64.
         base: (n + 1 + m,) int32, the place that each is on.
     """
@@ -162,11 +162,11 @@ class Marched:
 
 
 def marched(places: Places, goals: Sequence[Spot]) -> Marched:
-    """March from some goals over all places.
+    """Compute geodesic distances from some goals over all places.
 
     Args:
-        places: of the field.
-        goals: the place of each, and where on it, in cells.
+        places: places of the field.
+        goals: place and position in cells of each goal.
     """
     n = len(places.along)
     base = np.arange(n + 1 + len(goals), dtype=np.int32)
@@ -187,7 +187,7 @@ def marched(places: Places, goals: Sequence[Spot]) -> Marched:
 
 
 def taut(places: Places, turns: Sequence[Spot]) -> list[Spot]:
-    """The turns of a way that remain when each straight piece goes as far as it can."""
+    """Return the turns of a path that remain when each straight piece goes as far as it can."""
     kept, i = [turns[0]], 0
     while i < len(turns) - 1:
         here = turns[i]
@@ -201,7 +201,7 @@ def taut(places: Places, turns: Sequence[Spot]) -> list[Spot]:
 
 
 def _joined(places: Places, x: Floats, z: Floats, base: Ints) -> csr_array:
-    """The star, and the goals after it joined to the places around them that they see."""
+    """Return the graph of places with the goals joined to the places around that they see."""
     n, count = len(places.along), len(base)
     rows, cols, cells = [], [], []
     for goal in range(n + 1, count):
@@ -213,7 +213,7 @@ def _joined(places: Places, x: Floats, z: Floats, base: Ints) -> csr_array:
             if long >= 0:
                 rows.append(goal - n)
                 cols.append(place)
-                # csgraph reads a stored zero as no way.
+                # csgraph reads a stored zero as no edge.
                 cells.append(max(long, 1e-9))
     star, order = places.star, np.argsort(rows, kind="stable")
     first = np.searchsorted(np.array(rows)[order], np.arange(count - n + 1))
@@ -239,7 +239,7 @@ def _star(places: Places) -> csr_array:
         cells.append(np.sqrt(dx * dx + dz * dz + rise * rise) / _too_much())
     ends = (np.concatenate(rows), np.concatenate(cols).astype(np.int32))
     star = csr_array((np.concatenate(cells), ends), shape=(n, n))
-    # As csgraph wants them, so that it copies nothing.
+    # csgraph's own index type, so that it copies nothing.
     star.indices, star.indptr = star.indices.astype(np.int32), star.indptr.astype(np.int32)
     return star
 
@@ -252,7 +252,7 @@ def _star_ways() -> list[tuple[int, int]]:
 
 @lru_cache(maxsize=1)
 def _too_much() -> float:
-    """By how much ways over the star are longer than straight ones, over all directions."""
+    """Return the average ratio of 32-neighbour path length to straight distance."""
     ways = sorted(_star_ways(), key=lambda way: np.arctan2(way[1], way[0]))
     total, turns = 0.0, np.linspace(0, 2 * np.pi, 3601)[:-1]
     for turn in turns:
@@ -267,7 +267,7 @@ def _too_much() -> float:
 
 
 def stepped(beside: Ints, dx: int, dz: int) -> Ints:
-    """The place that one comes to in a straight line, -1 for none: through all cells between."""
+    """Return the place at a straight offset from each place, -1 if a cell between is missing."""
     right, down = (0 if dx > 0 else 2), (1 if dz > 0 else 3)
     wide, deep = abs(dx), abs(dz)
     here = np.arange(len(beside), dtype=np.int32)

@@ -1,4 +1,4 @@
-"""What a body may meet around a place, by tiles of half a metre that are kept."""
+"""Cache of obstacle lines and floor heights near a body, in 0.5 m tiles, with collision queries."""
 
 from __future__ import annotations
 
@@ -30,41 +30,40 @@ from navloom_worlds.motion.obstacles import (
 )
 
 EDGE = -10_000_000
-"""The owner of where a floor ends."""
+"""Owner of the edges of floors."""
 STEP = -11_000_000
-"""The owner of what is built and no higher than a riser."""
+"""Owner of built faces no higher than a riser."""
 _RISER, _BOARD, _SAME = 0.5, 0.05, 0.05
-"""Metres: a riser's height at most, how far what is low may stand out from a wall and be of it,
-and what the heights of one floor differ by, sills counted."""
+"""Metres: greatest height of a riser, greatest distance of a low face from its wall, and greatest
+height difference within one floor, sills included."""
 _ASIDE = 0.4
-"""Radians aside that is looked behind a riser, which a corner may be met of."""
+"""Radians to either side in which floor is searched behind a riser, as a corner may be hit."""
 _BEHIND = (0.1, 0.25, 0.4)
-"""Metres behind a riser where there is floor; a window's sill is not so deep."""
+"""Metres behind a riser where floor is expected; window sills are less deep."""
 PIECE = 0.3
-"""Metres that it may go at once among the lines of one tile."""
+"""Longest motion in metres among the lines of one tile."""
 _OTHERS = -20_000_000
 _TILE = 0.5
 _MOST_TILES = 20_000
 _REACH = 0.3
-"""Metres up and down within which the floor that a body is said to stand on is looked for."""
+"""Height difference in metres within which the floor of a stand is searched."""
 _FAR = 10.0
 _LEAST = 0.05
-"""Metres below its head in which a body meets walls even on steps as high as itself."""
+"""Metres below its top in which a body meets walls even on steps as high as itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """What may be met around a place by a body that stands at some height.
+    """Obstacle lines and floor heights around one tile, for a body at some height.
 
     Attributes:
-        level: whether there is no other floor that one could step to.
-        lines: what stands in the way.
-        first: the cell of the first of the heights.
-        heights: of the floor in each cell around; None where there is none to step to.
-        steps: (4, n) x, z, height and whether a tread, of what lifts it and of stairs.
-        top: how high it may be lifted at most.
-        at: which cell (x, z) is in, before it is rounded: how many a metre, and the first cell's
-            middle.
+        level: whether there is no other floor that the body could step to.
+        lines: obstacle lines.
+        first: cell of the first of the heights.
+        heights: floor height in each cell around; None where there is none to step to.
+        steps: (4, n) x, z, height and whether a tread, of steps that lift it and of stairs.
+        top: greatest height to which it may be lifted.
+        at: transform from (x, z) to cells: cells per metre, and x and z of the first cell's middle.
     """
 
     level: bool
@@ -76,14 +75,14 @@ class Near:
     at: tuple[float, float, float]
 
     def under(self, x: float, z: float) -> float | None:
-        """The height of the floor at a place; None where there is none to step to."""
+        """Return the floor height at a position; None if there is none to step to."""
         i, j = self._cell(x, z)
         if not (0 <= i < len(self.heights) and 0 <= j < len(self.heights[0])):
             return None
         return self.heights[i][j]
 
     def even(self, a: Pose, b: Pose) -> bool:
-        """Whether there is no floor but a's between two places and beside the way."""
+        """Check whether all floor between two poses and beside their line is at a's height."""
         (i, j), (k, m) = self._cell(a.x, a.z), self._cell(b.x, b.z)
         if i > k:
             i, k = k, i
@@ -100,13 +99,13 @@ class Near:
 
 
 def obstacles_of(scene: Scene, body: Embodiment) -> Obstacles:
-    """The triangles that a body meets; made once per scene and kind of body."""
+    """Return the obstacles of a body's collision mesh; made once per scene and kind of body."""
     mesh = body_mesh(scene, body)
     return per_scene(scene, f"obstacles {id(mesh)}", lambda: Obstacles(mesh))
 
 
 def floors_of(scene: Scene, body: Embodiment) -> Underfoot:
-    """The floors that a body treads; made once per scene and kind of body.
+    """Return the floors of a scene for a body; made once per scene and kind of body.
 
     Raises:
         SceneError: the scene has no geometry, or no floor, or the body is broader than all floors.
@@ -130,7 +129,7 @@ def floors_of(scene: Scene, body: Embodiment) -> Underfoot:
 
 
 def no_place(scene: Scene, body: Embodiment, why: str) -> str:
-    """One line on a body that fits nowhere in a scene, and why not."""
+    """Return the error message for a body that fits nowhere in a scene."""
     return (
         f"{body.name} ({body.width:.2f} m wide, {body.height:.2f} m high) can stand and turn"
         f" nowhere in {scene.uri}, {why}: expected a smaller body, or a scene in metres with more"
@@ -139,12 +138,12 @@ def no_place(scene: Scene, body: Embodiment, why: str) -> str:
 
 
 class Surroundings:
-    """A scene as one body meets it.
+    """Collision queries of one body in a scene.
 
     Args:
-        scene: with geometry.
-        body: whose.
-        gone: owners whose things it does not meet.
+        scene: a scene with geometry.
+        body: the body.
+        gone: owners that are ignored as obstacles.
 
     Raises:
         SceneError: the scene has no geometry, or no floor, or the body is broader than all floors.
@@ -164,7 +163,7 @@ class Surroundings:
         self._lifted: tuple[Pose, tuple[float, bool]] | None = None
 
     def fits(self, stand: Stand, others: Others = NOBODY, room: float = -sweep.OVERLAP) -> bool:
-        """Whether the body has floor beneath there, and so much room around it."""
+        """Check whether the body has floor under it and this much room around it."""
         pose = self.posed(stand)
         if (
             pose is None
@@ -175,7 +174,7 @@ class Surroundings:
         return self._overlapped(pose, others, room + sweep.OVERLAP) is None
 
     def clearance(self, position: Point3) -> float:
-        """Metres from a place to the nearest obstacle at the body's height; 10 where all is far."""
+        """Return metres to the nearest obstacle at the body's height, at most 10."""
         pose = self.posed(Stand(position, 0.0))
         if pose is None:
             return 0.0
@@ -192,7 +191,7 @@ class Surroundings:
         return _FAR
 
     def settled(self, stand: Stand, others: Others = NOBODY, reach: float = 1.0) -> Stand | None:
-        """The nearest place where the body fits, facing the same way; None within ``reach``."""
+        """Return the nearest stand where the body fits, same heading; None within ``reach``."""
         x, y, z = stand.position
         for dx, dz in _offsets(reach):
             there = Stand((x + dx, y, z + dz), stand.heading)
@@ -202,22 +201,22 @@ class Surroundings:
         return None
 
     def posed(self, stand: Stand) -> Pose | None:
-        """A body on the floor nearest to where it is said to stand; None where there is none."""
+        """Return the pose on the floor nearest to a stand; None if there is no floor."""
         x, y, z = stand.position
         floor = self.floors.floor(x, z, y, _REACH)
         return None if floor is None else Pose(x, z, stand.heading, floor)
 
     def started(self, stand: Stand, others: Others) -> Pose:
-        """Where a motion begins.
+        """Return the pose at which a motion begins.
 
         Raises:
-            SceneError: it cannot be there; the message offers the nearest free place.
+            SceneError: the body cannot be there; the message names the nearest free position.
         """
         finite(x=stand.position[0], y=stand.position[1], z=stand.position[2])
         finite(heading=stand.heading)
         pose = self.posed(stand)
         if pose is not None:
-            # Where it ended on even floor it was swept clear of all that it starts among.
+            # Where its last motion ended on even floor, the sweep has already cleared it.
             if not others and self.ended == (stand, True):
                 return pose
             what = who_covers(pose, self.body.height, others) or self._overlapped(pose, others)
@@ -238,7 +237,7 @@ class Surroundings:
         )
 
     def name(self, owner: int, others: Others) -> str:
-        """What is met, in words."""
+        """Return the name of an obstacle's owner."""
         if owner == EDGE:
             return "edge"
         if owner == STEP:
@@ -248,7 +247,7 @@ class Surroundings:
         return owner_name(self.scene, owner)
 
     def _overlapped(self, pose: Pose, others: Others, room: float = 0.0) -> str | None:
-        """What it overlaps, or would with so much more on all sides."""
+        """Return the name of an obstacle that overlaps the body grown by ``room``."""
         shape = self.shape
         if room:
             shape = Shape(shape.round, shape.ahead + room, shape.aside + room)
@@ -257,7 +256,7 @@ class Surroundings:
         return self.name(int(lines.owners[k]), others) if how == sweep.INSIDE else None
 
     def _inside(self, pose: Pose) -> bool:
-        """Whether its middle is in a thing whose sides it does not reach."""
+        """Check whether the body's middle is inside an item whose sides it does not reach."""
         start = pose.y + max(self.body.max_step, 0.05) + EPS
         face, height = self._obstacles.over(pose.x, start, pose.z)
         if face < 0 or self._mesh.owners[face] in self._gone:
@@ -268,16 +267,16 @@ class Surroundings:
         leaves, owner = np.cross(b - a, c - a)[1] > 0, self._mesh.owners[face]
         if not leaves or owner <= 0:
             return False
-        # The inner side of a lampshade is met from below too, and the lamp hangs.
+        # The inner side of a lampshade is hit from below too, but the lamp hangs.
         thing = self._mesh.faces[self._mesh.owners == owner]
         return bool(self._mesh.vertices[thing, 1].min() < start)
 
     def aside(self, angle: float) -> float:
-        """Metres to the right of it to the point about which it turns by an angle."""
+        """Return the offset to the right of the point about which the body turns by an angle."""
         return math.copysign(self.body.turning_radius or 0.0, angle)
 
     def lift(self, pose: Pose) -> tuple[float, bool]:
-        """How high it stands there with all that is under it, and whether on stairs."""
+        """Return the height to which steps under the body lift it, and whether on stairs."""
         # Where one leg ends the next begins.
         if self._lifted is not None and self._lifted[0] == pose:
             return self._lifted[1]
@@ -289,7 +288,7 @@ class Surroundings:
         return high
 
     def met(self, pose: Pose, others: Others) -> Lines:
-        """What it may meet around where it is."""
+        """Return the obstacle lines around a pose, other bodies included."""
         near = self.tile(pose, pose.y, False)
         if not near.level:
             high, on_stairs = self.lift(pose)
@@ -297,7 +296,7 @@ class Surroundings:
         return self.having(near.lines, pose, others)
 
     def having(self, lines: Lines, pose: Pose, others: Others) -> Lines:
-        """What is near, and who."""
+        """Return the lines with the outlines of other bodies added."""
         if not others:
             return lines
         more = [lines]
@@ -317,14 +316,14 @@ class Surroundings:
         floor: float = -math.inf,
         top: float = -math.inf,
     ) -> Near:
-        """What may be met within a motion's piece of a place by a body that is lifted so high.
+        """Return the tile around a pose for a body lifted to a height; cached.
 
-        Its head is over ``floor``, where that is higher than what is under its middle; the ends of
-        floors count up to ``top``, where that is higher than it is lifted.
+        The body's top is measured from ``floor``, if that is higher than the floor under its
+        middle. Edges of floors count up to ``top``, if that is higher than its lift.
         """
         floor, top = max(floor, pose.y), max(top, high)
         i, j = math.floor(pose.x / _TILE), math.floor(pose.z / _TILE)
-        # What a tile holds follows from its key to the last bit, whoever asked for it first.
+        # A tile is a pure function of its key.
         key = i, j, pose.y, high, on_stairs, floor, top
         near = self._tiles.get(key)
         if near is None:
@@ -352,19 +351,19 @@ class Surroundings:
     def _risers(
         self, faces: NDArray[np.int64], owners: NDArray[np.int32], y: float
     ) -> NDArray[np.int32]:
-        """Whose triangles are, with what is built and low told apart from walls."""
+        """Return the owners of faces, with low built faces marked as `STEP` instead of wall."""
         built = (owners == WALL) | (owners == FLOOR)
         return np.where(built & (self._obstacles.top(faces) <= y + _RISER), STEP, owners)
 
     def is_riser(self, lines: Lines, point: Point3, away: tuple[float, float]) -> bool:
-        """Whether what is low at a point is a riser: no wall is over it, and floor behind it.
+        """Check whether a low obstacle is a riser: no wall above it, and floor behind it.
 
         A skirting board is low too, and so is the wall under a window.
 
         Args:
-            lines: what is around.
-            point: of what is low; y of the floor before it.
-            away: the direction (x, z) from it to the body.
+            lines: obstacle lines around.
+            point: point of the low obstacle; y is that of the floor before it.
+            away: direction (x, z) from it to the body.
         """
         x, y, z = point
         walls = lines.ends[lines.owners == WALL]
@@ -375,13 +374,13 @@ class Surroundings:
         return any(self._leads_up(x, z, y, math.sin(turn), -math.cos(turn)) for turn in turns)
 
     def _leads_up(self, x: float, z: float, y: float, u: float, w: float) -> bool:
-        """Whether there is one floor behind a place in a direction, a riser higher than y."""
+        """Check whether there is even floor at most a riser higher behind a point."""
         found = [self.floors.floor(x + u * far, z + w * far, y, _RISER) for far in _BEHIND]
         heights = [each for each in found if each is not None and each > y + EPS]
         return len(heights) == len(found) and max(heights) - min(heights) <= _SAME
 
     def lines(self, y: float, box: tuple[float, float, float, float]) -> Lines:
-        """What stands in the way over a rectangle (x0, z0, x1, z1) of level floor at y."""
+        """Return the obstacle lines over a rectangle (x0, z0, x1, z1) of level floor at y."""
         return self._band(Pose(0.0, 0.0, 0.0, y), y, False, box, (0.0, y))
 
     def _band(
@@ -392,14 +391,14 @@ class Surroundings:
         box: tuple[float, float, float, float],
         more: tuple[float, float],
     ) -> Lines:
-        """What stands in the way of one whose middle is over floor at y and who is lifted.
+        """Return the obstacle lines for a body whose middle is over floor at y and that is lifted.
 
         Args:
-            pose: where its middle is.
-            high: how high it stands with all that is under it.
-            on_stairs: whether that is stairs.
-            box: x0, z0, x1, z1 of where to look.
-            more: by how much its head is higher, and the height up to which floors end.
+            pose: pose of its middle.
+            high: height at which it stands on all that is under it.
+            on_stairs: whether it stands on stairs.
+            box: x0, z0, x1, z1 of the search area.
+            more: extra height of its top, and the height up to which floor edges count.
         """
         x0, z0, x1, z1 = box
         faces = self._obstacles.within(x0, z0, x1, z1)
@@ -408,7 +407,7 @@ class Surroundings:
             there = ~np.isin(owners, self._gone)
             faces, owners = faces[there], owners[there]
         step, top = self.body.max_step, pose.y + self.body.height + more[0]
-        # However it is lifted, a wall that is higher than its head is in its way.
+        # However it is lifted, a wall higher than its top is in its way.
         over = min(high + (self.stair if on_stairs else step), top - _LEAST)
         low = np.where(owners > 0, pose.y + step, over)
         stairs = high + self.stair if self.body.stairs else pose.y + 5 * EPS
@@ -435,7 +434,7 @@ class Surroundings:
 
 
 def _offsets(reach: float) -> list[tuple[float, float]]:
-    """Offsets on the ground plane, the nearest first."""
+    """Return offsets on the ground plane, the nearest first."""
     count = int(reach / 0.05)
     axis = np.arange(-count, count + 1) * 0.05
     dx, dz = (each.ravel() for each in np.meshgrid(axis, axis))

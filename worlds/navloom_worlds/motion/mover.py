@@ -1,10 +1,8 @@
-"""Bodies that move through a scene: they stop at what they meet or slide along it, and tell it all.
+"""Motion of bodies through a scene with exact contacts: they stop or slide, and report contacts.
 
-A body stands where nothing reaches into it between the height that it steps over and its own; that
-is said of a place alone, not of how it came there, so a way that was open is open backwards. It
-keeps half a millimetre from everything.
-
-One motion of a body: how far it comes, what it meets, and how it slides along it.
+A pose is free if no obstacle reaches into the footprint between the body's step height and its top.
+That depends on the pose alone, not on the path to it, so a free path is free in both directions. A
+body keeps half a millimetre from everything.
 """
 
 from __future__ import annotations
@@ -27,19 +25,19 @@ from navloom_worlds.motion.obstacles import Lines, Pose, finite, swung
 from navloom_worlds.motion.plane import outlines
 
 _STILL = 1e-4
-"""Radians: what it touches and meets within so small a turn, it meets at once."""
+"""Radians of turn within which a touched obstacle counts as met at once."""
 _CHUNK = 0.04
-"""Metres that it goes at once where floors of several heights are near."""
+"""Length of a leg in metres where floors of several heights are near."""
 _SLIDES = 5
 _MOST_LINES = 200
-"""Rectangles whose lines are kept."""
+"""Number of rectangles whose lines are cached."""
 _PARTS = 16
-"""Of a short motion, that are tried where there is no floor at its end."""
+"""Parts of a short motion that are tried if there is no floor at its end."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Contact:
-    """What was met: whose it is, the direction away from it, and where."""
+    """Contact of a body: owner, normal away from the obstacle, and point."""
 
     owner: int
     nx: float
@@ -48,7 +46,7 @@ class _Contact:
 
 
 class Walk:
-    """One action: where the body is, what it met, and the way it came."""
+    """One action of a body: its pose, contacts and path, with sliding along obstacles."""
 
     def __init__(self, around: Surroundings, pose: Pose, others: Others) -> None:
         self._around, self._others = around, others
@@ -60,11 +58,11 @@ class Walk:
         self.stopped = 0.0
 
     def off(self, x: float, z: float) -> float:
-        """Metres from where it is to a place."""
+        """Return metres from the body to a position."""
         return math.hypot(x - self.pose.x, z - self.pose.z)
 
     def moved(self, x: float, z: float) -> Moved:
-        """What came of it, where (x, z) is where it would have ended freely."""
+        """Return the result of the action, where (x, z) is its end without obstacles."""
         stand = self.pose.stand
         self._around.ended = stand, self._even
         return Moved(
@@ -80,7 +78,7 @@ class Walk:
         self._bumps[what] = Bump(what, displacement, point)
 
     def straight(self, dx: float, dz: float, *, slide: bool) -> None:
-        """Go so far, or to what is met, and on along it."""
+        """Drive straight to a contact, and slide on along the obstacle."""
         before: _Contact | None = None
         wanted = (dx, dz)
         for tries in range(_SLIDES):
@@ -95,7 +93,7 @@ class Walk:
             into = min(dx * contact.nx + dz * contact.nz, 0.0)
             ax, az = dx - into * contact.nx, dz - into * contact.nz
             stuck = not slide or into >= 0 or ax * wanted[0] + az * wanted[1] <= 1e-12
-            # Between two things there is no way along either.
+            # Wedged between two obstacles it can slide along neither.
             if before is not None and ax * before.nx + az * before.nz < -1e-12:
                 stuck = True
             if stuck or tries == _SLIDES - 1:
@@ -105,7 +103,7 @@ class Walk:
             before, dx, dz = contact, ax, az
 
     def _glide(self, dx: float, dz: float) -> tuple[float, _Contact | None]:
-        """Straight on until something is met: the share of it that was gone, and what."""
+        """Drive straight until a contact; return the share driven and the contact."""
         far = math.hypot(dx, dz)
         pieces = max(1, math.ceil(far / PIECE - 1e-9))
         way = dx / pieces, dz / pieces
@@ -117,12 +115,12 @@ class Walk:
         return 1.0, None
 
     def round(self, side: float, angle: float, *, on: bool = False) -> Pose:
-        """Turn about a point beside it; where it would have come without anything in the way.
+        """Turn about a point beside the body; return the pose reached without obstacles.
 
         Args:
-            side: metres from it to the point, to its right.
+            side: offset of the point to the body's right, in metres.
             angle: radians.
-            on: whether it tries what is left in another way.
+            on: whether the rest of a blocked arc is tried by :meth:`struggle`.
         """
         pose = self.pose
         rx, rz = math.cos(pose.heading), math.sin(pose.heading)
@@ -152,12 +150,12 @@ class Walk:
     def _piece(
         self, way: tuple[float, float], angle: float | None, far: float
     ) -> tuple[float, _Contact | None]:
-        """A motion among what one tile holds; in legs where floors of several heights are near.
+        """Carry out a motion within one tile; in legs if floors of several heights are near.
 
         Args:
-            way: as :meth:`_leg` takes it.
-            angle: likewise.
-            far: how many metres any point of the body goes.
+            way: as in :meth:`_leg`.
+            angle: as in :meth:`_leg`.
+            far: most metres that any point of the body moves.
         """
         near = self._around.tile(self.pose, self.pose.y, False)
         if near.level:
@@ -180,11 +178,11 @@ class Walk:
     def _freely(
         self, way: tuple[float, float], angle: float | None, legs: int, near: Near
     ) -> tuple[int, float, _Contact | None]:
-        """Go as many legs as lead over one floor, past all that is in the way however it is lifted.
+        """Advance as many legs as lie on one floor and are free however the body is lifted.
 
         Returns:
-            How many; or the share of the motion that is gone and what ended it, where that is as
-            sure as among the lines of one leg.
+            The number of legs; or the share of the motion and the contact that ended it, where
+            that is as certain as within one leg.
         """
         around, pose, gone = self._around, self.pose, 0
         end = _gone(pose, way, angle, 1.0)
@@ -208,7 +206,7 @@ class Walk:
         if angle is None and how in (sweep.MET, sweep.TOUCHED) and lines.owners[k] != EDGE:
             share = share * part if how == sweep.MET else 0.0
             stop = _gone(pose, way, angle, share)
-            # Not lifted there it meets the same.
+            # Without a lift there it meets the same lines.
             if around.lift(there) == (pose.y, False) and near.under(stop.x, stop.z) == pose.y:
                 self.pose, self._even = stop, True
                 return 0, share, self._contact(lines, k, stop, way, angle)
@@ -219,13 +217,13 @@ class Walk:
     def _leg(
         self, way: tuple[float, float], angle: float | None, under: Near, *, level: bool
     ) -> tuple[float, _Contact | None]:
-        """A short motion: straight by ``way``, or by an angle about the point ``way``.
+        """Carry out a short motion: straight by ``way``, or by an angle about the point ``way``.
 
         Args:
-            way: see above.
-            angle: radians; None where it goes straight.
-            under: what may be met around, if it is not lifted.
-            level: whether there is one floor alone all around.
+            way: displacement (x, z), or the pivot.
+            angle: radians; None for a straight motion.
+            under: the tile around, for a body that is not lifted.
+            level: whether there is only one floor all around.
         """
         around, pose, near = self._around, self.pose, under
         end = _gone(pose, way, angle, 1.0)
@@ -248,7 +246,7 @@ class Walk:
         if how == sweep.TOUCHED:
             if angle is None or abs(angle) * share < _STILL:
                 return 0.0, self._contact(lines, k, pose, way, angle)
-            # It comes away first: what is left is asked from where it is away.
+            # It separates first: the rest of the turn is checked from where it is apart.
             away = swung(pose, way, angle * share / 2)
             gone, contact = self._ended(away, share / 2, None, sure=level)
             if contact is None:
@@ -270,13 +268,13 @@ class Walk:
     def _ended(
         self, pose: Pose, share: float, contact: _Contact | None, *, sure: bool
     ) -> tuple[float, _Contact | None]:
-        """End a leg there; where it began if, lifted as it is there, it is in something.
+        """End a leg at a pose, or at its start if the body, lifted there, overlaps an obstacle.
 
         Args:
-            pose: where it would end.
-            share: of the leg that is gone there.
-            contact: what ended it.
-            sure: whether the leg was swept among all that is met there.
+            pose: pose at which it would end.
+            share: share of the leg up to there.
+            contact: contact that ended it.
+            sure: whether the leg was swept against all obstacles that count at its end.
         """
         if not sure:
             lines = self._around.met(pose, self._others)
@@ -298,7 +296,7 @@ class Walk:
         return _Contact(owner, nx, nz, (px, pose.y, pz))
 
     def struggle(self, metres: float, angle: float) -> None:
-        """The rest of an arc on which something was met: a little of each motion by turns."""
+        """Carry out the rest of a blocked arc in small turns and straight moves by turns."""
         rest = self.stopped
         count = min(
             16, max(1, math.ceil(abs(metres * rest) / 0.05), math.ceil(abs(angle * rest) / 0.1))
@@ -310,7 +308,7 @@ class Walk:
             self.straight(ux * step, uz * step, slide=True)
 
     def face(self, x: float, z: float) -> None:
-        """Turn to a place, as far as it can."""
+        """Turn to face a position, as far as possible."""
         for _ in range(3):
             heading = math.atan2(x - self.pose.x, self.pose.z - z)
             angle = turn_between(self.pose.heading, heading)
@@ -322,27 +320,27 @@ class Walk:
 
 
 def _gone(pose: Pose, way: tuple[float, float], angle: float | None, share: float) -> Pose:
-    """Where a share of a short motion ends."""
+    """Return the pose after a share of a short motion."""
     if angle is None:
         return Pose(pose.x + way[0] * share, pose.z + way[1] * share, pose.heading, pose.y)
     return swung(pose, way, angle * share)
 
 
 _TRIES = 4
-"""Times that a body turns to the same point."""
+"""Times that a body turns to face the same point."""
 _NEARER, _AT = 0.01, 0.1
-"""Metres by which it must come nearer each time, and that it may be off a point."""
+"""Metres of progress needed each time, and metres within which a point counts as reached."""
 _STEPPED = 0.3
-"""Metres that the floor where one arrives may be off what was said."""
+"""Height error in metres allowed at the end of a straight passage."""
 
 
 def mover_of(scene: Scene, body: Embodiment, gone: frozenset[int] = frozenset()) -> Mover:
-    """What moves a body through a scene; made once per scene, body and what is gone.
+    """Return the mover of a body in a scene; made once per scene, body and ignored owners.
 
     Args:
-        scene: with geometry.
-        body: what moves.
-        gone: owners (:mod:`navloom_worlds.geometry.owners`) whose things it does not meet.
+        scene: a scene with geometry.
+        body: the body.
+        gone: owners (:mod:`navloom_worlds.geometry.owners`) that are ignored as obstacles.
 
     Raises:
         SceneError: the scene has no geometry, or no floor.
@@ -352,12 +350,12 @@ def mover_of(scene: Scene, body: Embodiment, gone: frozenset[int] = frozenset())
 
 
 class Mover:
-    """Moves one body through one scene.
+    """Exact motion of one body through one scene.
 
     Args:
-        scene: with geometry.
-        body: what moves.
-        gone: owners whose things it does not meet.
+        scene: a scene with geometry.
+        body: the body.
+        gone: owners that are ignored as obstacles.
 
     Raises:
         SceneError: the scene has no geometry, or no floor.
@@ -370,17 +368,17 @@ class Mover:
 
     @property
     def shape(self) -> Shape:
-        """The body's footprint."""
+        """Footprint of the body."""
         return self._around.shape
 
     def lines(self, y: float, box: tuple[float, float, float, float]) -> NDArray[np.float64]:
-        """(n, 4) lines (x0, z0, x1, z1) that the body may not cross on level floor at y.
+        """Return (n, 4) lines (x0, z0, x1, z1) that the body may not cross on level floor at y.
 
-        They are as few as leave the same free (:func:`navloom_worlds.motion.plane.outlines`).
+        They are simplified (:func:`navloom_worlds.motion.plane.outlines`).
 
         Args:
-            y: of the floor, metres.
-            box: x0, z0, x1, z1 of where to look.
+            y: height of the floor, metres.
+            box: x0, z0, x1, z1 of the search area.
         """
         if (y, box) not in self._lines:
             if len(self._lines) >= _MOST_LINES:
@@ -392,24 +390,24 @@ class Mover:
         return self._lines[y, box]
 
     def fits(self, stand: Stand, others: Others = NOBODY) -> bool:
-        """Whether the body overlaps nothing there and has floor beneath."""
+        """Check whether the body overlaps nothing at a stand and has floor under it."""
         return self._around.fits(stand, others)
 
     def clearance(self, position: Point3) -> float:
-        """Metres from a place to the nearest obstacle at the body's height; 10 where all is far."""
+        """Return metres to the nearest obstacle at the body's height, at most 10."""
         return self._around.clearance(position)
 
     def settled(self, stand: Stand, others: Others = NOBODY, reach: float = 1.0) -> Stand | None:
-        """The nearest place where the body fits, facing the same way; None within ``reach``."""
+        """Return the nearest stand where the body fits, same heading; None within ``reach``."""
         return self._around.settled(stand, others, reach)
 
     def forward(
         self, stand: Stand, metres: float, *, slide: bool = True, others: Others = NOBODY
     ) -> Moved:
-        """Go straight ahead; back where ``metres`` is negative.
+        """Drive straight ahead, or backwards if ``metres`` is negative.
 
         Raises:
-            SceneError: it stands inside something, or ``metres`` is no number.
+            SceneError: the body overlaps an obstacle, or ``metres`` is not finite.
         """
         finite(metres=metres)
         pose = self._around.started(stand, others)
@@ -421,10 +419,10 @@ class Mover:
     def shift(
         self, stand: Stand, dx: float, dz: float, *, slide: bool = False, others: Others = NOBODY
     ) -> Moved:
-        """Be moved along the ground plane without turning: what a slide does, asked for alone.
+        """Translate along the ground plane without turning, as a slide does.
 
         Raises:
-            SceneError: it stands inside something, or a value is no number.
+            SceneError: the body overlaps an obstacle, or a value is not finite.
         """
         finite(dx=dx, dz=dz)
         pose = self._around.started(stand, others)
@@ -433,10 +431,10 @@ class Mover:
         return walk.moved(pose.x + dx, pose.z + dz)
 
     def turn(self, stand: Stand, radians: float, *, others: Others = NOBODY) -> Moved:
-        """Turn on the spot, or on an arc of ``turning_radius`` where the body has one.
+        """Turn on the spot, or on an arc of ``turning_radius`` if the body has one.
 
         Raises:
-            SceneError: it stands inside something, or ``radians`` is no number.
+            SceneError: the body overlaps an obstacle, or ``radians`` is not finite.
         """
         finite(radians=radians)
         pose = self._around.started(stand, others)
@@ -454,18 +452,18 @@ class Mover:
         slide: bool = True,
         others: Others = NOBODY,
     ) -> Moved:
-        """Drive at a speed and a rate of turning for some time: along an arc.
+        """Drive at a speed and a turn rate for some time, along an arc.
 
         Args:
-            stand: where it is.
-            forward: metres a second; negative is backwards.
-            turn: radians a second, clockwise seen from above.
-            seconds: how long.
-            slide: whether it slides along what it meets.
-            others: who stands in the way.
+            stand: its stand at the start.
+            forward: metres per second; negative is backwards.
+            turn: radians per second, clockwise seen from above.
+            seconds: duration.
+            slide: whether it slides along obstacles.
+            others: other bodies as obstacles.
 
         Raises:
-            SceneError: it stands inside something, or a value is no number.
+            SceneError: the body overlaps an obstacle, or a value is not finite.
         """
         finite(forward=forward, turn=turn, seconds=seconds)
         if seconds < 0:
@@ -483,15 +481,15 @@ class Mover:
     def follow(
         self, stand: Stand, points: Sequence[Point3], *, slide: bool = True, others: Others = NOBODY
     ) -> Moved:
-        """Go along a line: turn to each point and go there; a disc need not turn to go.
+        """Drive along a path: turn to each point and drive there; a disc need not turn.
 
-        It stops where it comes no nearer than 0.1 m to a point.
+        It stops if it misses a point by more than 0.1 m.
         """
         pose = self._around.started(stand, others)
         walk = Walk(self._around, pose, others)
         for x, _, z in points:
             finite(x=x, z=z)
-            # What slid along a thing has not come all the way, and is turned there anew.
+            # A body that slid along an obstacle is short of the point and turns to it again.
             for _ in range(_TRIES if slide else 1):
                 far = walk.off(x, z)
                 if far < 1e-6:
@@ -510,7 +508,7 @@ class Mover:
         return walk.moved(last[0], last[2])
 
     def passes(self, a: Point3, b: Point3) -> bool:
-        """Whether it gets straight from a place to another, facing along, and touches nothing."""
+        """Check whether the body drives straight from a to b, facing along, without contact."""
         dx, dz = b[0] - a[0], b[2] - a[2]
         far = math.hypot(dx, dz)
         stand = Stand(a, math.atan2(dx, -dz) if far > 0 else 0.0)

@@ -1,14 +1,14 @@
-"""Obstacles in a band of heights seen from above, and floor heights and edges under a body.
+"""Obstacle lines in a band of heights seen from above, and floor heights and edges under a body.
 
-A triangle that reaches into a band of heights is cut to it; what is left is a polygon, and its
-sides seen from above are lines that nothing may cross. That is exact for every triangle, however it
-is tilted. Triangles are found by square cells of the ground plane.
+A triangle that reaches into a band of heights is cut to it. The rest is a polygon, and its sides
+seen from above are lines that a body may not cross. That is exact for every triangle, however it is
+tilted. Triangles are indexed by square cells of the ground plane.
 
-Floor is what is level enough of the structure (never of furniture), in cells of 5 cm. A body stands
-at the height of the floor under its middle; where its footprint lies over higher treads, each no
-more than it climbs above the last, it is lifted to the highest. A patch smaller than a tenth of a
-square metre, or nowhere two cells wide (a skirting board's upper side), lifts nobody. Where the
-floor drops farther than the body climbs and no wall is between, there is an edge.
+Floor is every sufficiently level surface of the structure (never of furniture), in cells of 5 cm. A
+body stands at the height of the floor under its middle. Where its footprint covers higher treads,
+each no more than it climbs above the last, it is lifted to the highest. A patch smaller than a
+tenth of a square metre, or nowhere two cells wide (a skirting board's top), lifts no body. Where
+the floor drops more than the body climbs and no wall is between, there is an edge.
 """
 
 from __future__ import annotations
@@ -33,25 +33,25 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 _HASH_CELL = 0.5
 _SAME = 1e4
-"""One over the metres within which two lines are one."""
+"""Inverse of the metres within which two lines are one."""
 _SHORT = 1e-5
 _UPRIGHT = 1e-12
-"""Twice the square metres that a triangle covers at least which is not upright."""
+"""Twice the least area in square metres, seen from above, of a triangle that is not vertical."""
 _MIXED = np.array(
     [0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x27D4EB2F165667C5],
     dtype=np.uint64,
 )
 _MOST = 4_000
-"""Cells along a side; larger scenes have larger cells."""
+"""Most cells along a side; larger scenes have larger cells."""
 
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """What stands in the way, seen from above.
+    """Obstacle lines seen from above, with their owners.
 
     Attributes:
         ends: (n, 4) x0, z0, x1, z1 in metres.
-        owners: (n,) whose each is.
+        owners: (n,) owner of each.
     """
 
     ends: Floats
@@ -59,17 +59,17 @@ class Lines:
 
     @cached_property
     def low(self) -> Floats:
-        """(2, n) the least x and z of each."""
+        """(2, n) least x and z of each line."""
         return np.minimum(self.ends[:, :2], self.ends[:, 2:]).T.copy()
 
     @cached_property
     def high(self) -> Floats:
-        """(2, n) the greatest."""
+        """(2, n) greatest x and z of each line."""
         return np.maximum(self.ends[:, :2], self.ends[:, 2:]).T.copy()
 
 
 class Obstacles:
-    """A mesh's triangles by the cell that they lie over.
+    """Triangles of a mesh, indexed by the ground cells that they lie over.
 
     Args:
         mesh: the triangles.
@@ -105,7 +105,7 @@ class Obstacles:
         return start, faces[order]
 
     def within(self, x0: float, z0: float, x1: float, z1: float) -> NDArray[np.int64]:
-        """The triangles that may lie over a rectangle of the ground plane."""
+        """Return the triangles that may lie over a rectangle of the ground plane."""
         first, cell = self._first, self._cell
         i0, i1 = (int((x - first[0]) // cell) for x in (x0, x1))
         j0, j1 = (int((z - first[1]) // cell) for z in (z0, z1))
@@ -115,7 +115,7 @@ class Obstacles:
             return np.zeros(0, dtype=np.int64)
         rows = np.arange(i0, i1 + 1) * self._deep
         held = [self._held[self._start[row + j0] : self._start[row + j1 + 1]] for row in rows]
-        # In order, those of several cells once: np.unique would take four times as long.
+        # Sorted and without duplicates: np.unique would take four times as long.
         each = np.sort(np.concatenate(held)).astype(np.int64)
         faces = each[np.append(True, each[1:] != each[:-1])[: len(each)]]
         low, high = self._low[faces], self._high[faces]
@@ -124,7 +124,7 @@ class Obstacles:
         return found
 
     def over(self, x: float, y: float, z: float) -> tuple[int, float]:
-        """The triangle that is met first straight above a point, and its y there; -1 for none."""
+        """Return the first triangle straight above a point, and its y there; -1 for none."""
         faces = self.within(x, z, x, z)
         corners = self._corners[faces]
         at = corners[..., [0, 2]] - np.array([x, z])
@@ -144,34 +144,34 @@ class Obstacles:
         return int(faces[found[first]]), float(heights[first])
 
     def owners(self, faces: NDArray[np.int64]) -> Ints:
-        """Whose triangles are."""
+        """Return the owners of triangles."""
         return self._owners[faces]
 
     def top(self, faces: NDArray[np.int64]) -> Floats:
-        """The greatest y of triangles."""
+        """Return the greatest y of triangles."""
         top: Floats = self._high[faces, 1]
         return top
 
     def lines(self, faces: NDArray[np.int64], low: Floats, high: float, owners: Ints) -> Lines:
-        """Triangles cut to a band of heights, each line once.
+        """Return the lines of triangles cut to a band of heights, each line once.
 
         Args:
-            faces: which.
-            low: (n,) y of where the band begins for each.
-            high: y of where it ends.
-            owners: (n,) whose each is said to be.
+            faces: the triangles.
+            low: (n,) lower y of the band for each.
+            high: upper y of the band.
+            owners: (n,) owner to give to each.
         """
         ends, of = self._cut(faces, low, high)
         return _distinct(ends, owners[of])
 
     def cut(self, faces: NDArray[np.int64], low: Floats, high: float) -> Floats:
-        """The ends (n, 4) of such lines, some of them several times."""
+        """Return the ends (n, 4) of such lines, with duplicates."""
         return self._cut(faces, low, high)[0]
 
     def _cut(
         self, faces: NDArray[np.int64], low: Floats, high: float
     ) -> tuple[Floats, NDArray[np.int64]]:
-        """The ends of lines, and which of the faces each is of."""
+        """Return the ends of lines, and the index of the face of each."""
         of = np.flatnonzero((self._high[faces, 1] > low) & (self._low[faces, 1] < high))
         faces, low = faces[of], low[of]
         corners = self._corners[faces]
@@ -212,13 +212,13 @@ class Obstacles:
 
 
 def _distinct(ends: Floats, owners: Ints) -> Lines:
-    """Lines once each, without those that are points of others."""
+    """Return each line once, without lines that are mere points."""
     whole = np.round(ends * _SAME).astype(np.int64)
     turned = (whole[:, 0] > whole[:, 2]) | (
         (whole[:, 0] == whole[:, 2]) & (whole[:, 1] > whole[:, 3])
     )
     whole = np.where(turned[:, None], whole[:, [2, 3, 0, 1]], whole)
-    # Four numbers as one, since rows compare slowly; two of 2**64 hardly ever are the same.
+    # Four numbers hashed to one, since rows compare slowly; collisions in 2**64 are negligible.
     key = (whole.astype(np.uint64) * _MIXED).sum(axis=1, dtype=np.uint64)
     _, kept = np.unique(key ^ (key >> np.uint64(29)), return_index=True)
     kept.sort()
@@ -228,12 +228,12 @@ def _distinct(ends: Floats, owners: Ints) -> Lines:
 
 
 _CORNERS = 96
-"""Of the polygon that stands for a disc: it juts out by a two-thousandth of the radius."""
+"""Corners of the polygon around a disc, which exceeds it by a two-thousandth of the radius."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pose:
-    """Where a body is while it moves: its middle, where it faces, the floor under its middle."""
+    """Planar pose of a moving body: its middle, its heading, and the floor under its middle."""
 
     x: float
     z: float
@@ -242,17 +242,17 @@ class Pose:
 
     @property
     def at(self) -> tuple[float, float, float, float]:
-        """Where its middle is, x and z, and its direction ahead, x and z."""
+        """Position of the middle, x and z, and direction ahead, x and z."""
         return self.x, self.z, math.sin(self.heading), -math.cos(self.heading)
 
     @property
     def stand(self) -> Stand:
-        """The same for those outside."""
+        """Same pose as a `Stand`, with the heading wrapped."""
         return Stand((self.x, self.y, self.z), wrapped(self.heading))
 
 
 def swung(pose: Pose, pivot: tuple[float, float], angle: float) -> Pose:
-    """A pose turned about a point (x, z) by an angle, clockwise seen from above."""
+    """Return a pose rotated about a point (x, z) by an angle, clockwise seen from above."""
     cos, sin = math.cos(angle), math.sin(angle)
     dx, dz = pose.x - pivot[0], pose.z - pivot[1]
     x, z = pivot[0] + dx * cos - dz * sin, pivot[1] + dx * sin + dz * cos
@@ -260,7 +260,7 @@ def swung(pose: Pose, pivot: tuple[float, float], angle: float) -> Pose:
 
 
 def outline(body: Embodiment, stand: Stand) -> NDArray[np.float64]:
-    """The sides of another body: of a disc those of a polygon around it."""
+    """Return the sides of another body's footprint; a polygon around it for a disc."""
     shape = shape_of(body)
     x, _, z = stand.position
     if shape.round:
@@ -276,12 +276,12 @@ def outline(body: Embodiment, stand: Stand) -> NDArray[np.float64]:
 
 
 def who_covers(pose: Pose, height: float, others: Others) -> str | None:
-    """In whose outline the middle of a body of some height is, which may reach none of its sides.
+    """Return the name of the other body whose outline holds the body's middle; None for none.
 
     Args:
-        pose: where the body is.
-        height: its own.
-        others: who else is there.
+        pose: pose of the body.
+        height: height of the body.
+        others: the other bodies.
     """
     for name, (body, stand) in others.items():
         x, y, z = stand.position
@@ -296,7 +296,7 @@ def who_covers(pose: Pose, height: float, others: Others) -> str | None:
 
 
 def finite(**values: float) -> None:
-    """Refuse values that are no numbers.
+    """Reject values that are not finite.
 
     Raises:
         SceneError: one is NaN or infinite.
@@ -310,27 +310,27 @@ Indices = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 _FLOOR_CELL = 0.05
 EPS = 1e-3
-"""Metres of height within which two are the same."""
+"""Metres of height within which two heights are the same."""
 _LEVEL = 0.7
 _FLAT = 0.05
 _PATCH = 0.1
 _ROOM = 0.3
-"""Metres over a floor without which it has no edge that anybody comes to."""
+"""Least height in metres over a floor from which it has edges that a body can reach."""
 _RISE = 0.5
 _SIDES = ((1, 0), (0, 1), (-1, 0), (0, -1))
 
 
 @dataclass(frozen=True, eq=False)
 class Underfoot:
-    """The floors of a scene as a body treads them.
+    """Floor heights, treads and floor edges of a scene for one kind of body.
 
     Attributes:
         grid: the cells.
-        layers: (k, wide, deep) heights of broad floors, NaN for none.
+        layers: (k, wide, deep) heights of broad floors from top down, NaN for none.
         stairs: (k, wide, deep) whether each is a tread.
-        edges: (n, 5) where floors end: x0, z0, x1, z1, y.
-        step: the highest rise that the body takes off stairs.
-        stair: on stairs.
+        edges: (n, 5) edges of floors: x0, z0, x1, z1, y.
+        step: highest rise that the body climbs off stairs.
+        stair: highest rise on stairs.
     """
 
     grid: Grid
@@ -342,20 +342,20 @@ class Underfoot:
 
     @cached_property
     def extent(self) -> tuple[float, float]:
-        """Metres that all floors together reach along x and along z."""
+        """Metres that all floors together extend along x and along z."""
         i, j = np.nonzero(~np.isnan(self.layers).all(axis=0))
         cell = self.grid.cell
         return float(np.ptp(i) + 1) * cell, float(np.ptp(j) + 1) * cell
 
     def floor(self, x: float, z: float, y: float, reach: float) -> float | None:
-        """The height of the floor at a place, of those no more than ``reach`` from y the highest.
+        """Return the highest floor at a position within ``reach`` of y; None for none.
 
-        The ground under a tread may be as near as the tread, and nobody stands on it.
+        The ground under a tread may be as near as the tread, but a body stands on the tread.
 
         Args:
-            x: the place; z likewise.
-            z: see x.
-            y: where floor is looked for.
+            x: x of the position.
+            z: z of the position.
+            y: height around which floor is searched.
             reach: how far above and below.
         """
         cell = self.grid.at(x, z)
@@ -367,7 +367,7 @@ class Underfoot:
         return round(float(max(near)), 4) if near else None
 
     def window(self, x0: float, z0: float, x1: float, z1: float) -> tuple[slice, slice]:
-        """The cells over a rectangle."""
+        """Return the cells over a rectangle."""
         grid = self.grid
         i0, i1 = (round((x - grid.x) / grid.cell) for x in (x0, x1))
         j0, j1 = (round((z - grid.z) / grid.cell) for z in (z0, z1))
@@ -376,12 +376,12 @@ class Underfoot:
     def around(
         self, x0: float, z0: float, x1: float, z1: float, y: float
     ) -> tuple[tuple[int, int], list[list[float | None]], Floats | None]:
-        """The floor over a rectangle as one finds it who stands at a height.
+        """Return the floor over a rectangle for a body that stands at a height.
 
         Returns:
-            The first cell; by cell the highest floor that is no farther from y than a step; and
-            (4, n) x, z, height and whether a tread, of what lifts a body at y or is stairs to it;
-            None where all is level.
+            The first cell; by cell the highest floor within a step of y; and (4, n) x, z, height
+            and whether a tread, of steps that lift a body at y or are stairs to it; None if all is
+            level.
         """
         rows, columns = self.window(x0, z0, x1, z1)
         layers = self.layers[:, rows, columns].astype(np.float64).round(4)
@@ -389,7 +389,7 @@ class Underfoot:
         off = np.abs(layers - y)
         off[np.isnan(off)] = np.inf
         within = off <= self.stair + EPS
-        # Layers are from above down: the ground under a tread may be as near as the tread.
+        # Layers are from top down: the ground under a tread may be as near as the tread.
         best = np.argmax(within, axis=0)[None]
         near = within.any(axis=0)
         highest = np.take_along_axis(layers, best, axis=0)[0]
@@ -411,12 +411,12 @@ class Underfoot:
         return first, heights, np.stack([x, z, layers[held], treads[held]])
 
     def lifted(self, shape: Shape, steps: Floats, pose: Pose) -> tuple[float, bool]:
-        """How high a body stands among steps, and whether on stairs.
+        """Return the height to which steps lift a body, and whether it is on stairs.
 
         Args:
-            shape: its footprint.
-            steps: (4, n) as :meth:`around` has them, around it.
-            pose: where it is, and the floor under its middle.
+            shape: the body's footprint.
+            steps: (4, n) steps around it, as :meth:`around` returns them.
+            pose: its pose, with the floor under its middle.
         """
         x, z, ux, uz = pose.at
         dx, dz = steps[0] - x, steps[1] - z
@@ -437,7 +437,7 @@ class Underfoot:
 
     @staticmethod
     def _top(heights: Floats, y: float, climb: float) -> float:
-        """How high one gets from y by rises, none of them more than it climbs."""
+        """Return the height reached from y by rises of at most ``climb`` each."""
         for height in sorted(set(heights.tolist())):
             if height > y + climb + EPS:
                 break
@@ -447,13 +447,12 @@ class Underfoot:
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """The surfaces of a building over one another, less ceilings.
+    """Surfaces of a building, stacked by cell, without ceilings.
 
     Attributes:
         mesh: the building.
         grid: the cells.
-        found: of each surface its cell, height, slope, the room over it, and whose it is; cell by
-            cell and from above down.
+        found: cell, height, slope, headroom and owner of each surface; cell by cell, top down.
     """
 
     mesh: SceneMesh
@@ -462,9 +461,9 @@ class Columns:
 
 
 def columns_of(mesh: SceneMesh) -> Columns:
-    """Look down on a building without things, as a body meets it."""
+    """Return the stacked surfaces of a building without items."""
     grid = grid_over(mesh, _FLOOR_CELL, 1.0)
-    # The underside of a storey's slab would be a floor under the next, with an edge at the stairs.
+    # A slab's underside would count as a floor below the next, with an edge at the stairs.
     return Columns(mesh, grid, _columns(mesh.without(mesh.owners == CEILING), grid))
 
 
@@ -478,13 +477,13 @@ def _columns(
 
 @dataclass(frozen=True, eq=False)
 class FloorLevels:
-    """What of a building is level, as bodies see it that climb stairs, or that do not.
+    """Level surfaces of a building, for bodies that climb stairs or for those that do not.
 
     Attributes:
         mesh: the building.
         places: the level places.
-        broad: (n,) which of them are of a patch that one can stand on.
-        roomy: (n,) which have room over them that somebody comes to.
+        broad: (n,) whether each belongs to a patch to stand on.
+        roomy: (n,) whether each has enough headroom for a body to come there.
     """
 
     mesh: SceneMesh
@@ -494,24 +493,24 @@ class FloorLevels:
 
 
 def ground_of(columns: Columns, *, stairs: bool) -> FloorLevels:
-    """Find what is level.
+    """Return the level surfaces of a building.
 
     Args:
-        columns: of the building.
+        columns: stacked surfaces of the building.
         stairs: whether treads are floor.
     """
     mesh, grid = columns.mesh, columns.grid
     cell, height, slope, room, whose = columns.found
     under = np.unique(cell[whose == STAIRS]).astype(np.int32)
     if len(under) and not stairs:
-        # What is seen is another where there are stairs, and there alone.
+        # Only where there are stairs do the visible surfaces change.
         bare = mesh.without((mesh.owners == CEILING) | (mesh.owners == STAIRS))
         other, again = ~np.isin(cell, under), _columns(bare, grid, under)
         both = [np.concatenate([a[other], b]) for a, b in zip(columns.found, again, strict=True)]
         order = np.argsort(both[0], kind="stable")
         cell, height, slope, room, whose = (each[order] for each in both)
-    # What has something close over it (a tread's body under its board, a tread under the next one's
-    # nosing, the ground under a floor) is not stood on; floor under a sill is, and stepped through.
+    # A surface with another close above it (a tread's body under its board, a tread under the next
+    # nosing, ground under a floor) is not stood on; floor under a sill is, and it is stepped over.
     sill = np.roll(whose, 1) <= door_owner(0)
     level = (slope >= _LEVEL) & (room > np.where(sill, _FLAT, _ROOM) + EPS)
     places = _Places(grid, cell[level], height[level], whose[level] == STAIRS)
@@ -519,16 +518,16 @@ def ground_of(columns: Columns, *, stairs: bool) -> FloorLevels:
 
 
 def underfoot(ground: FloorLevels, *, step: float, stair: float) -> Underfoot:
-    """Find the floors of a building and where they end.
+    """Return the floors of a building and their edges for a body.
 
     Args:
-        ground: what is level.
-        step: the highest rise that a body takes off stairs, in metres.
-        stair: on stairs.
+        ground: the level surfaces.
+        step: highest rise that a body climbs off stairs, in metres.
+        stair: highest rise on stairs.
     """
     places, broad = ground.places, ground.broad
     edges = places.edges(broad & ground.roomy, step, stair, ground.mesh)
-    # Of two that are no farther apart than the body climbs, the upper one is stood on.
+    # Of two floors no farther apart than the body climbs, the upper one is stood on.
     stood, cell, height = np.flatnonzero(broad), places.cell[broad], places.height[broad]
     under = (np.diff(cell) == 0) & (-np.diff(height) <= max(step, stair) + EPS)
     stood = np.delete(stood, np.flatnonzero(under) + 1)
@@ -539,36 +538,36 @@ def underfoot(ground: FloorLevels, *, step: float, stair: float) -> Underfoot:
 
 
 class _Places:
-    """Level places, by cell and from above down, found by cell and height."""
+    """Level surface places, by cell and from top down, with lookup by cell and height."""
 
     def __init__(self, grid: Grid, cell: Indices, height: Floats, tread: Bools) -> None:
         self.grid, self.cell, self.height, self.tread = grid, cell, height, tread
         self._beside: dict[tuple[int, int], tuple[Indices, Floats]] = {}
 
     def beside(self, side: tuple[int, int]) -> Indices:
-        """(n,) the cell on one side of each place; -1 off the grid."""
+        """Return (n,) the neighbour cell of each place on one side; -1 off the grid."""
         i, j = self.cell // self.grid.deep + side[0], self.cell % self.grid.deep + side[1]
         inside = (i >= 0) & (i < self.grid.wide) & (j >= 0) & (j < self.grid.deep)
         return np.where(inside, i * self.grid.deep + j, -1)
 
     def next_to(self, side: tuple[int, int]) -> tuple[Indices, Floats]:
-        """(n,) the place beside each that is nearest to it in height, and how far that is."""
+        """Return (n,) the neighbour place nearest in height on one side, and the difference."""
         if side not in self._beside:
             everywhere = self.among(np.ones(len(self.cell), dtype=np.bool_))
             self._beside[side] = self.near(self.beside(side), everywhere)
         return self._beside[side]
 
     def among(self, of: Bools) -> tuple[Indices, Indices]:
-        """Some places as :meth:`near` looks for them: which they are, the first of each cell."""
+        """Return some places prepared for :meth:`near`: indices, and the first of each cell."""
         those = np.flatnonzero(of)
         many = np.bincount(self.cell[those], minlength=self.grid.wide * self.grid.deep)
-        # The last cell's number, -1, is that of no cell.
+        # Cell -1 means no cell and indexes the last, empty entry.
         return those, np.append(np.append(0, np.cumsum(many)), len(those))
 
     def near(self, cell: Indices, among: tuple[Indices, Indices]) -> tuple[Indices, Floats]:
-        """(n,) the place of some in a cell that is nearest to each in height, and how far that is.
+        """Return (n,) the place in a cell nearest in height among some, and the difference.
 
-        It is -1 where there is none.
+        The place is -1 if there is none.
         """
         those, first = among
         best, off = np.full(len(cell), -1), np.full(len(cell), np.inf)
@@ -585,10 +584,10 @@ class _Places:
         return best, off
 
     def broad(self) -> Bools:
-        """Which places are of a patch that one can stand on, two cells wide somewhere.
+        """Return whether each place belongs to a patch to stand on, two cells wide somewhere.
 
-        A skirting board's upper side may be long enough, and is narrower. So is the floor in a
-        doorway at the edge of a sunk room: that one has floor on both of its sides.
+        A skirting board's top may be large enough, but it is narrower. The floor in a doorway at
+        the edge of a sunk room is narrow, too, but it has floor on both sides and counts.
         """
         count = len(self.cell)
         found = (self.next_to(side) for side in _SIDES[:2])
@@ -607,7 +606,7 @@ class _Places:
         return broad
 
     def edges(self, of: Bools, step: float, stair: float, mesh: SceneMesh) -> Floats:
-        """(n, 5) where one would fall, or come off the grid."""
+        """Return (n, 5) edges where a body would fall, or leave the grid."""
         treads = self.among(self.tread)
         found = []
         half = self.grid.cell / 2
@@ -617,7 +616,7 @@ class _Places:
             if stair > step:
                 joined |= self.near(self.beside(side), treads)[1] <= stair + EPS
                 joined |= self.tread & (off <= stair + EPS)
-            # Where it goes up there is a riser, or this is the ground in a wall.
+            # Upwards there is a riser, or this is ground inside a wall: no edge.
             joined |= (off <= _RISE + EPS) & (self.height[other] > self.height)
             here = np.flatnonzero(of & ~joined)
             if not len(here):

@@ -1,4 +1,4 @@
-"""A storey as a map of what is free for a body: a picture, and a map as ROS reads it.
+"""Occupancy map of a storey for a body: as an image, and as a ROS map.
 
 The files are those of ROS's ``map_server``: a PGM, 254 for free, 0 for occupied and 205 for
 unknown, and a YAML with ``image``, ``resolution``, ``origin``, ``negate``, ``occupied_thresh`` and
@@ -23,12 +23,12 @@ from navloom.scenes.scene import Scene
 from navloom_worlds.motion.body_field import BodyField
 
 UNKNOWN, OCCUPIED, NARROW, APART, REACHED = range(5)
-"""What a cell of a map is: nobody knows; a thing or a wall; floor too near to one for the body's
-middle; where it could stand and does not get to; where it gets to."""
+"""States of a map cell: unknown; item or wall; floor with too little clearance for the body;
+standable but not reachable; reachable."""
 _WALL = 0.3
-"""Metres around free floor that are occupied, and not unknown."""
+"""Metres around free floor that count as occupied instead of unknown."""
 _BELOW = 0.3
-"""Metres under a storey's height from which floor is of it."""
+"""Metres below a storey's height from which floor belongs to it."""
 _COLOURS = np.array(
     [(255, 255, 255), (74, 74, 74), (222, 222, 222), (244, 180, 104), (118, 196, 168)],
     dtype=np.uint8,
@@ -39,14 +39,14 @@ _Cells = NDArray[np.uint8]
 
 @dataclass(frozen=True, eq=False)
 class OccupancyMap:
-    """A storey from above.
+    """Occupancy map of one storey, seen from above.
 
     Attributes:
         floor: the storey's id.
         height: y of its floor, in metres.
         cells: (deep, wide) uint8, north (-z) first and west first; one of :data:`UNKNOWN`,
             :data:`OCCUPIED`, :data:`NARROW`, :data:`APART`, :data:`REACHED`.
-        resolution: metres a cell.
+        resolution: metres per cell.
         origin: x and y = -z of the lower left corner, in metres.
     """
 
@@ -58,36 +58,36 @@ class OccupancyMap:
 
     @property
     def reached(self) -> float:
-        """Square metres that the middle of the body gets to."""
+        """Square metres that the middle of the body can reach."""
         return float(np.count_nonzero(self.cells == REACHED)) * self.resolution**2
 
     @property
     def apart(self) -> float:
-        """Square metres where it could stand and does not get to."""
+        """Square metres where the body could stand but that it cannot reach."""
         return float(np.count_nonzero(self.cells == APART)) * self.resolution**2
 
     @property
     def open_floor(self) -> float:
-        """Square metres of floor under nothing, whether or not the body fits there."""
+        """Square metres of floor with nothing on it, whether or not the body fits there."""
         return float(np.count_nonzero(self.cells >= NARROW)) * self.resolution**2
 
     @property
     def pixels(self) -> _Cells:
-        """(deep, wide, 3) uint8, as a picture."""
+        """Colours of the cells, (deep, wide, 3) uint8."""
         return np.asarray(_COLOURS[self.cells])
 
     @property
     def bounds(self) -> tuple[float, float, float, float]:
-        """The least x, the least y = -z, the greatest x and the greatest y, in metres."""
+        """Least x, least y = -z, greatest x and greatest y, in metres."""
         (x, y), (deep, wide) = self.origin, self.cells.shape
         return x, y, x + wide * self.resolution, y + deep * self.resolution
 
     def save_ros(self, folder: Path, name: str) -> tuple[Path, Path]:
-        """Write the map as ROS's map_server reads it.
+        """Write the map as a PGM and a YAML for ROS's map_server.
 
         Args:
-            folder: where; it is there.
-            name: of both files, without an ending.
+            folder: an existing folder.
+            name: base name of both files, without extension.
 
         Returns:
             The PGM and the YAML.
@@ -113,11 +113,11 @@ class OccupancyMap:
         return image, told
 
     def picture(self, scene: Scene, *, title: str | None = None, width: float = 8.0) -> Sheet:
-        """The map on the plan of its storey, with the names of its rooms.
+        """Draw the map on the plan of its storey, with the names of its rooms.
 
         Args:
-            scene: whose storey it is.
-            title: one line above.
+            scene: the scene of the storey.
+            title: one line above the plan.
             width: inches.
         """
         above = {self.floor: FromAbove(self.pixels, self.bounds)}
@@ -127,11 +127,11 @@ class OccupancyMap:
 
 
 def occupancy(scene: Scene, field: BodyField, floor: int) -> OccupancyMap:
-    """A storey as a map.
+    """Return the occupancy map of a storey.
 
     Args:
-        scene: whose field it is.
-        field: of a body.
+        scene: the scene of the field.
+        field: field of a body.
         floor: the storey's id.
 
     Raises:
@@ -160,12 +160,12 @@ def occupancy(scene: Scene, field: BodyField, floor: int) -> OccupancyMap:
     shown = np.argwhere(cells != UNKNOWN)
     (i0, j0), (i1, j1) = (shown.min(axis=0), shown.max(axis=0)) if len(shown) else ((0, 0), (0, 0))
     x, z = grid.x + (i0 - 0.5) * grid.cell, grid.z + (j1 + 0.5) * grid.cell
-    # Rows go south: the first of z is the northernmost.
+    # Rows go south: the first z is the northernmost.
     picture = np.ascontiguousarray(cells[i0 : i1 + 1, j0 : j1 + 1].T)
     return OccupancyMap(floor, heights[floor], picture, grid.cell, (float(x), -float(z)))
 
 
 def occupancies(scene: Scene, field: BodyField) -> Iterator[OccupancyMap]:
-    """Every storey as a map, the lowest first."""
+    """Yield the occupancy map of every storey, the lowest first."""
     for floor in sorted(scene.floors, key=lambda each: each.height):
         yield occupancy(scene, field, floor.id)

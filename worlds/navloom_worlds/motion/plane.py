@@ -1,8 +1,8 @@
-"""Lines on a plane: what they take, exactly, from rows of places of a disc or of a box.
+"""Obstacle lines on a plane: exact intervals that they block on grid rows, for a disc or a box.
 
-What a line takes from a row is an interval: the places of a box that meets it are the sum of three
-segments, those of a disc a bar with round ends. Ways of a disc are sought on a square grid, those
-of boxes on rails (:mod:`navloom_worlds.motion.rails`).
+A line blocks an interval of each row. The positions of a box that hits the line are the Minkowski
+sum of three segments; those of a disc are a bar with round ends. Paths of a disc are searched on a
+square grid, those of boxes on lines of constant heading (:mod:`navloom_worlds.motion.rails`).
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 Stretches = tuple[Ints, Floats, Floats]
-"""Rows of a grid, and from where to where on each, metres."""
+"""Rows of a grid, with the start and the end of an interval on each, in metres."""
 Sums = tuple[Floats, tuple[Floats, ...]]
-"""Points (n, 2), and half of each of the segments (n, 2) that are added up around them."""
+"""Minkowski sums of segments: their centres (n, 2), and half of each segment (n, 2)."""
 
 CELL, CELL_ROUND = 0.05, 0.025
-"""Metres between places, of a box and of a disc, which has one heading."""
+"""Metres between places for a box, and for a disc, which has only one heading."""
 _KEPT = 0.0015
-"""Metres that a body keeps from lines: a millimetre, and what a turn by five degrees needs."""
+"""Safety margin to lines in metres: a millimetre, and what a turn by five degrees needs."""
 
 
 _SIDES = ((1, 0), (0, 1), (1, 1), (1, -1))
 _FARTHEST = 300.0
-"""Places that a way is long at most."""
+"""Longest path in grid places."""
 THIN = 1e-9
 _JOINED, _FAR_ON = 1e-4, 1 << 32
-"""Metres within which two ends are one, and by how many such numbers of rows lie apart."""
+"""Metres within which two line ends are one, and the stride between rows of the quantised ends."""
 _ALIKE = 1e-2
-"""Radians: what differs less in direction may lie on one side of a hull."""
+"""Radians within which lines may lie on one side of a hull."""
 _PAD = 0.7
-"""Metres beyond the grid that are looked at."""
+"""Metres beyond the grid that are included."""
 
 
 @dataclass(frozen=True)
 class GridFrame:
-    """A square grid laid on a plane.
+    """Square grid on a plane, with a position and a direction.
 
     Attributes:
         at: (x, z) of place (0, 0), metres.
@@ -66,29 +66,29 @@ class GridFrame:
 
     @property
     def aside(self) -> tuple[float, float]:
-        """The second axis."""
+        """Unit vector of the second axis."""
         return -self.along[1], self.along[0]
 
     def inside(self, lines: Floats) -> Floats:
-        """Lines (n, 4) in metres along the grid's axes."""
+        """Return lines (n, 4) in metres along the grid's axes."""
         return np.concatenate([self.own(lines[:, :2]), self.own(lines[:, 2:])], axis=1)
 
     def own(self, places: Floats) -> Floats:
-        """Places (n, 2) in metres along the grid's axes."""
+        """Return positions (n, 2) in metres along the grid's axes."""
         x, z = places[:, 0] - self.at[0], places[:, 1] - self.at[1]
         (u, w), (p, q) = self.along, self.aside
         return np.stack([x * u + z * w, x * p + z * q], axis=1)
 
     @cached_property
     def places(self) -> Floats:
-        """(wide, deep, 2) where each place is, (x, z)."""
+        """Positions of the grid places, (wide, deep, 2) as (x, z)."""
         i, j = np.meshgrid(np.arange(self.wide), np.arange(self.deep), indexing="ij")
         along, aside = np.array(self.along), np.array(self.aside)
         out: Floats = np.array(self.at) + self.cell * (i[..., None] * along + j[..., None] * aside)
         return out
 
     def place(self, x: float, z: float) -> tuple[int, int]:
-        """The place nearest to a point; it may be off the grid."""
+        """Return the grid place nearest to a point; it may be off the grid."""
         dx, dz = x - self.at[0], z - self.at[1]
         first = dx * self.along[0] + dz * self.along[1]
         second = dx * self.aside[0] + dz * self.aside[1]
@@ -96,14 +96,14 @@ class GridFrame:
 
 
 class Plane:
-    """Lines on a grid.
+    """Obstacle lines on a grid.
 
     Args:
         frame: the grid.
         lines: (n, 4) in the scene's (x, z).
 
     Attributes:
-        frame: as given; ``lines`` likewise.
+        frame: as given; so is ``lines``.
     """
 
     def __init__(self, frame: GridFrame, lines: Floats) -> None:
@@ -112,10 +112,10 @@ class Plane:
         self._lines = frame.inside(lines)
 
     def seen_from(self, places: Bools) -> Plane:
-        """The same with those lines alone that are seen from some places: not what is in things.
+        """Return the plane with only those lines that are visible from some places.
 
         Args:
-            places: (wide, deep) where to look from.
+            places: (wide, deep) places to look from. Lines inside items are not visible.
         """
         fine = self.frame.cell / 2
         pad = round(_PAD / fine)
@@ -133,7 +133,7 @@ class Plane:
         return Plane(self.frame, self.lines[seen])
 
     def disc(self, radius: float) -> Bools:
-        """(wide, deep) where a disc is free."""
+        """Return (wide, deep) whether a disc is free at each place."""
         radius += _KEPT
         frame = self.frame
         taken = np.zeros((frame.wide, frame.deep + 1), dtype=np.int64)
@@ -148,10 +148,10 @@ class Plane:
 
 
 def outlines(lines: Floats) -> Floats:
-    """Lines (n, 4) of things as few as leave the same free to whoever is in none of them.
+    """Return the fewest lines (n, 4) that leave the same space free outside the items.
 
-    Lines that hang together and go all round their convex hull are of one thing: the sides of its
-    hull stand for it, and of what lies within it nothing is left.
+    Connected lines that cover their whole convex hull are of one item. The sides of the hull take
+    their place, and lines inside it are dropped.
     """
     if not len(lines):
         return lines
@@ -179,10 +179,10 @@ def outlines(lines: Floats) -> Floats:
 
 
 def _on_sides(lines: Floats, of: Ints, sides: Floats, whose: Ints) -> Ints:
-    """Which of the sides (m, 4) of its thing's hull each line (n, 4) lies on; -1 for none."""
+    """Return the hull side (m, 4) that each line (n, 4) lies on; -1 for none."""
 
     def key(number: Ints, way: Floats) -> Floats:
-        """A thing's number and a direction over half a turn, of which its hull has two sides."""
+        """Return a sort key of hull number and direction over half a turn."""
         angle = np.arctan2(way[:, 1], way[:, 0]) % math.pi
         return np.asarray(4.0 * number + np.where(angle > math.pi - _ALIKE / 2, 0.0, angle))
 
@@ -204,7 +204,7 @@ def _on_sides(lines: Floats, of: Ints, sides: Floats, whose: Ints) -> Ints:
 
 
 def _drawn(lines: Floats, shape: tuple[int, ...]) -> tuple[Ints, Ints, Ints]:
-    """Places of a grid that lines (n, 4), in places, go over, and which line each is of."""
+    """Rasterise lines (n, 4): return the grid places that they cross, and the line of each."""
     a, b = lines[:, :2], lines[:, 2:]
     count = np.ceil(np.abs(b - a).max(axis=1) * 1.5).astype(np.int64) + 1
     which = np.repeat(np.arange(len(count)), count)
@@ -216,17 +216,17 @@ def _drawn(lines: Floats, shape: tuple[int, ...]) -> tuple[Ints, Ints, Ints]:
 
 
 def kept_off(shape: Shape) -> tuple[float, float]:
-    """Half of a box's length and half of its width, with what it keeps from lines, in metres."""
+    """Return half of a box's length and half of its width with the safety margin, in metres."""
     return shape.ahead + _KEPT, shape.aside + _KEPT
 
 
 def box_sums(lines: Floats, shape: Shape, step: tuple[float, float]) -> Sums:
-    """What lines (n, 4) along a grid's axes take from a box with some heading.
+    """Return the Minkowski sums of lines (n, 4) along a grid's axes and a box at a heading.
 
     Args:
         lines: the lines.
         shape: the box.
-        step: along its heading.
+        step: vector along its heading.
     """
     a, b = lines[:, :2], lines[:, 2:]
     long, wide = kept_off(shape)
@@ -237,13 +237,13 @@ def box_sums(lines: Floats, shape: Shape, step: tuple[float, float]) -> Sums:
 
 
 def corner_sums(lines: Floats, shape: Shape, angle: float, turned: float) -> Sums:
-    """What they take from the corners of a box that turns from an angle to another.
+    """Return the sums of lines and the corners of a box that turns between two angles.
 
-    Corners swing over corners of things that are clear of the box before and after.
+    Corners may sweep over corners of items that are clear of the box before and after.
     """
     a, b = lines[:, :2], lines[:, 2:]
     first, second = kept_off(shape)
-    # Chords that touch the arcs from outside.
+    # Chords tangent to the arcs from outside.
     far = math.hypot(first, second) / math.cos((turned - angle) / 2)
     lean = math.atan2(second, first)
     corners = np.array([lean, math.pi - lean, math.pi + lean, -lean])
@@ -257,37 +257,36 @@ def corner_sums(lines: Floats, shape: Shape, angle: float, turned: float) -> Sum
 
 
 def _rows_of(middle: Floats, half: Floats, frame: GridFrame) -> tuple[Ints, Ints]:
-    """Which of some things reach which rows of the grid: the things' numbers, and the rows'."""
+    """Return which sums reach which rows of the grid: sum indices, and rows."""
     first = np.clip(np.ceil((middle - half) / frame.cell), 0, frame.wide).astype(np.int64)
     last = np.clip(np.floor((middle + half) / frame.cell), -1, frame.wide - 1).astype(np.int64)
     return each_of(first, last + 1)
 
 
 def each_of(first: Ints, last: Ints) -> tuple[Ints, Ints]:
-    """Whole numbers from each of some up to some others: which pair each is of, and the numbers."""
+    """Return the integers from each ``first`` up to its ``last``, with the index of the range."""
     count = np.maximum(last - first, 0)
     which = np.repeat(np.arange(len(count)), count)
     return which, np.arange(len(which)) - np.repeat(np.cumsum(count) - count - first, count)
 
 
 def _rounds(middles: Floats, radius: float, frame: GridFrame) -> Stretches:
-    """Discs around points: rows of the grid, and from where to where they reach in each."""
+    """Return discs around points as rows of the grid with the interval on each."""
     which, row = _rows_of(middles[:, 0], np.full(len(middles), radius), frame)
     half = np.sqrt(np.maximum(radius * radius - (row * frame.cell - middles[which, 0]) ** 2, 0))
     return row, middles[which, 1] - half, middles[which, 1] + half
 
 
 def stretches(sums: Sums, frame: GridFrame, pairs: tuple[Ints, Ints] | None = None) -> Stretches:
-    """Rows of a grid, and from where to where sums of segments around points reach in each.
+    """Return rows of a grid, with the interval that each Minkowski sum covers on each.
 
     Args:
-        sums: the points, and the segments around each.
+        sums: the Minkowski sums.
         frame: the grid.
-        pairs: (n,) numbers of sums, and (n,) rows to ask each about; all that they reach unless
-            given.
+        pairs: (n,) indices of sums and (n,) rows to compute; all that they reach by default.
 
-    Their sum is convex: the highest place of a row is the lowest of the lines along its upper
-    sides, each as steep as one of the segments, the lowest place the highest along its lower sides.
+    A sum is convex. The upper end on a row is the lowest of the lines along its upper sides, each
+    as steep as one of the segments; the lower end is the highest along its lower sides.
     """
     middles, halves = sums
     half = np.stack(halves)
@@ -311,7 +310,7 @@ def stretches(sums: Sums, frame: GridFrame, pairs: tuple[Ints, Ints] | None = No
 
 
 def _clear_of_ends(spent: Floats, wide: Floats, rise: Floats, up: Floats) -> bool:
-    """Whether a segment across the rows bounds nothing there: all rows are off its lines' ends."""
+    """Check whether a segment across the rows bounds nothing: all rows are off its ends."""
     if not len(spent):
         return True
     off = min(float(spent.min()), float((2 * wide - spent).min()))
@@ -330,21 +329,21 @@ def _mark(taken: Ints, row: Ints, low: Floats, high: Floats, frame: GridFrame) -
 
 
 def _clear(taken: Ints) -> Bools:
-    """Where nothing was counted."""
+    """Return where nothing was counted."""
     free: Bools = np.cumsum(taken, axis=1)[:, :-1] == 0
     return free
 
 
 def ways_to(free: Bools, goals: Bools) -> tuple[Floats, Ints]:
-    """How far every free place of a grid is from the nearest of some, and the place before it.
+    """Return the distance of every free grid place to the nearest goal, and its predecessor.
 
     Args:
         free: (wide, deep).
         goals: (wide, deep).
 
     Returns:
-        (wide * deep,) distances in places, infinite where there is no way, and numbers of places,
-        -9999 where there is none before.
+        (wide * deep,) distances in places, infinite if unreachable, and indices of predecessors,
+        -9999 for none.
     """
     number = np.arange(free.size).reshape(free.shape)
     pairs, weights = [], []

@@ -1,16 +1,9 @@
-"""Ways for a box among lines on a plane, on rails: for each heading, rows of lines along it.
+"""Path search for a box among obstacle lines in SE(2), on rails: lines of constant heading.
 
-A box goes ahead and back along its heading, and turns on the spot. Of each rail the free stretches
-are kept, exactly, however short. It gets from one to another where a stretch crosses one of the
-next heading, and where it may turn to and fro on two beside each other: there it gets aside by
-small turns, ahead or back between them, as often as it takes.
-
-The free stretches of the rails of one heading, exactly.
-
-A rail is a row of a grid: lines along a heading, one beside another. What lines take from it is
-taken from what of it lies over a floor.
-
-Where a body shall be next.
+A box drives ahead and back along its heading, and turns on the spot. A rail is a row of a grid
+along one heading; its free intervals inside a floor are kept, exactly, however short. The box gets
+from an interval to one of the next heading where they cross. Where it may turn back and forth on
+two neighbouring intervals it shifts sideways, by small turns with moves ahead or back between them.
 """
 
 from __future__ import annotations
@@ -45,17 +38,17 @@ from navloom_worlds.motion.plane import (
 )
 
 _ARRIVED = 0.002
-"""Metres that a drive may end off what was planned."""
+"""Metres by which a drive may miss the planned pose."""
 
 
 @dataclass(frozen=True, slots=True)
 class Motion:
-    """Where a body shall be next: straight ahead or back of where it is, or turned.
+    """Next pose of a planned path: straight ahead or back of the current one, or turned.
 
     Attributes:
-        x: of its middle; z likewise.
-        z: see x.
-        heading: where it faces then; None for a disc, which need not turn.
+        x: x of the body's middle.
+        z: z of the body's middle.
+        heading: its heading there; ignored for a disc, which need not turn.
     """
 
     x: float
@@ -63,7 +56,7 @@ class Motion:
     heading: float
 
     def drive(self, mover: Mover, stand: Stand) -> Moved | None:
-        """Go there from where it stands; None where it does not arrive."""
+        """Drive to the pose from a stand; None if it does not arrive without contact."""
         x, y, z = stand.position
         far, round_ = math.hypot(self.x - x, self.z - z), _round(mover)
         if far < 1e-6:
@@ -84,31 +77,31 @@ class Motion:
 
 
 def _round(mover: Mover) -> bool:
-    """Whether it may go aside: a disc that turns on an arc may not."""
+    """Check whether the body may move sideways: a disc that does not turn on an arc."""
     return mover.shape.round and not mover.body.turning_radius
 
 
 _SHORT = 1e-4
-"""Metres of a shorter stretch are an accident of rounding."""
+"""Length in metres below which an interval is a rounding error."""
 FAR = 4096.0
-"""Metres by which rows lie apart where all their stretches are put in one order."""
+"""Offset in metres between rows where the intervals of all rows are sorted together."""
 _BLOCK, _CELLS = 8, 20.0
-"""Rails that are looked at together, and cells of a metre of them, for what is free at all."""
+"""Rails per block, and cells per metre, of the coarse table of free space."""
 _HAIR = 1e-6
 
 
 def stretches_of(
     frame: GridFrame, lines: Floats, edges: Floats, shape: Shape, turn: float, *, turns: bool
 ) -> tuple[Stretches, Stretches]:
-    """Where a box is free that looks along the rows of a grid, and where it may turn.
+    """Return the intervals where a box along the rows is free, and those where it may turn.
 
     Args:
         frame: the grid; rails are its rows.
-        lines: (n, 4) that the box may not meet, (x, z) metres.
-        edges: (m, 4) of the floor where its middle may be.
+        lines: (n, 4) obstacle lines, (x, z) metres.
+        edges: (m, 4) edges of the floor where its middle may be.
         shape: the box.
         turn: radians to the next heading.
-        turns: whether it turns at all; else it may nowhere.
+        turns: whether it can turn at all.
     """
     own = frame.inside(lines)
     outside = _outside(edges, frame)
@@ -121,18 +114,18 @@ def stretches_of(
 
 
 def _turned(own: Floats, shape: Shape, turn: float) -> tuple[Sums, Sums]:
-    """What lines take from a box that looks along the next heading, and from corners till then."""
+    """Return what lines block at the next heading, and for the corners during the turn to it."""
     quarter = math.pi / 2
     ahead = -math.sin(turn), math.cos(turn)
     return box_sums(own, shape, ahead), corner_sums(own, shape, quarter, quarter + turn)
 
 
 def _ahead(own: Floats, shape: Shape, frame: GridFrame) -> Stretches:
-    """What lines take from the rows of a grid of a box that looks along them.
+    """Return the intervals that lines block on the rows for a box that faces along them.
 
-    That is what of each line is to the sides of the row, and as much again before and behind it as
-    the box is long. Those that begin in one cell of half that length overlap: one of each cell of a
-    row is left, from the least to the greatest.
+    That is the part of each line within the box's width of the row, extended by half the box's
+    length at both ends. Intervals that begin in one cell of that size overlap, so each cell of a
+    row keeps one interval, from the least to the greatest.
     """
     ahead, aside = kept_off(shape)
     cell, rows = frame.cell, frame.wide
@@ -143,7 +136,7 @@ def _ahead(own: Floats, shape: Shape, frame: GridFrame) -> Stretches:
     low, high, base = least - ahead, most + ahead, float(least.min()) - ahead
     begin = np.clip(np.ceil((x0 - aside) / cell - _HAIR), 0, rows).astype(np.int64)
     end = np.clip(np.floor((x1 + aside) / cell + _HAIR) + 1, begin, rows).astype(np.int64)
-    # Between the rows that its ends are to the sides of, all of a line is before the box.
+    # Between the rows near its ends, a line spans the whole width of the box.
     whole = np.clip(np.ceil((x1 - aside) / cell + _HAIR), begin, end).astype(np.int64)
     past = np.clip(np.floor((x0 + aside) / cell - _HAIR) + 1, whole, end).astype(np.int64)
     cells = int((float(most.max()) - ahead - base) / ahead) + 2
@@ -168,9 +161,9 @@ def _ahead(own: Floats, shape: Shape, frame: GridFrame) -> Stretches:
 
 
 class _Spans:
-    """By cell and row of a grid the least and the greatest of what goes over a run of its rows.
+    """Minima and maxima over runs of grid rows, by cell and row.
 
-    Runs are kept as two that are as long as a power of two and may overlap (a sparse table).
+    A run is stored as two overlapping runs whose length is a power of two (a sparse table).
     """
 
     def __init__(self, cells: int, rows: int, longest: int) -> None:
@@ -179,7 +172,7 @@ class _Spans:
         self._high = np.full((levels, cells, rows), -np.inf)
 
     def add(self, cell: Ints, first: Ints, past: Ints, low: Floats, high: Floats) -> None:
-        """Put (n,) over rows from the first, up to the past; nothing where that is none."""
+        """Add (n,) spans over the rows from ``first`` up to ``past``; empty runs are ignored."""
         many = past - first
         level = np.frexp(np.maximum(many, 1).astype(np.float64))[1] - 1
         _, cells, rows = self._low.shape
@@ -189,7 +182,7 @@ class _Spans:
             np.maximum.at(self._high.reshape(-1), at, high[some])
 
     def joined(self) -> Stretches:
-        """Of every cell and row that has any, from where to where."""
+        """Return the interval of every cell and row that has any."""
         for table, less in ((self._low, np.minimum), (self._high, np.maximum)):
             for level in range(len(table) - 1, 0, -1):
                 half = 1 << (level - 1)
@@ -201,9 +194,9 @@ class _Spans:
 
 
 def _near(sums: Sums, frame: GridFrame, free: Stretches) -> tuple[Ints, Ints]:
-    """Which sums may come to what is free on which rows: their numbers, and the rows'.
+    """Return which sums may touch free intervals on which rows: sum indices, and rows.
 
-    A few rows are looked at together, and cells of them.
+    The test is coarse: by blocks of rows, and by cells along them.
     """
     middles, halves = sums
     half = np.abs(np.stack(halves)).sum(axis=0)
@@ -232,10 +225,10 @@ def _near(sums: Sums, frame: GridFrame, free: Stretches) -> tuple[Ints, Ints]:
 
 
 def _union(taken: Sequence[Stretches]) -> Stretches:
-    """Stretches as few as cover the same, in order.
+    """Return the union of intervals, in order.
 
-    Between one that is covered and the next as many have ended as have begun, so that it is enough
-    to sort where they begin and where they end, each by itself.
+    At a gap as many intervals have ended as have begun, so it is enough to sort starts and ends
+    separately.
     """
     begun = np.concatenate([row * FAR + low for row, low, _ in taken])
     ended = np.concatenate([row * FAR + high for row, _, high in taken])
@@ -248,14 +241,14 @@ def _union(taken: Sequence[Stretches]) -> Stretches:
 
 
 def _between(taken: Stretches) -> Stretches:
-    """What is left between some in order, the first and last of which go beyond every row."""
+    """Return the gaps between ordered intervals; the first and last reach beyond every row."""
     row, low, high = taken
     free = (row[1:] == row[:-1]) & (low[1:] - high[:-1] > _SHORT)
     return row[1:][free], high[:-1][free], low[1:][free]
 
 
 def edges_of(floor: BaseGeometry) -> Floats:
-    """(n, 4) the edges of a floor, holes' too."""
+    """Return (n, 4) the boundary segments of a floor, including those of holes."""
     rings = shapely.get_rings(
         [each for each in shapely.get_parts(floor) if isinstance(each, Polygon)]
     )
@@ -264,7 +257,7 @@ def edges_of(floor: BaseGeometry) -> Floats:
 
 
 def _outside(edges: Floats, frame: GridFrame) -> Stretches:
-    """What of each row is not within a floor of some edges (n, 4)."""
+    """Return the intervals of each row that lie outside a floor with edges (n, 4)."""
     own = frame.inside(edges)
     rows = np.arange(frame.wide)
     at = rows * frame.cell
@@ -283,16 +276,16 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _STAIR = 0.01
-"""Metres to and fro that it takes at least to get aside."""
+"""Least length in metres of a move back and forth that shifts the box sideways."""
 
 
 @dataclass(frozen=True)
 class Grain:
-    """How fine rails lie.
+    """Spacing of rails: metres between them and number of headings.
 
     Attributes:
-        apart: metres between rails of a heading.
-        headings: over half a turn: a box is the same from behind.
+        apart: metres between the rails of a heading.
+        headings: number over half a turn, as a box is symmetric front to back.
     """
 
     apart: float
@@ -305,17 +298,17 @@ class Grain:
 
 
 class Rails:
-    """The free stretches of rails, and which of them hang together.
+    """Free intervals of the rails of all headings, and the connections between them.
 
     Args:
-        lines: (n, 4) that the box may not meet, (x, z) metres.
+        lines: (n, 4) obstacle lines, (x, z) metres.
         shape: a box.
-        within: where its middle may be.
+        within: area where its middle may be.
         axis: unit vector of the first heading, (x, z).
-        grain: how fine the rails lie.
-        turns: whether it turns on the spot; else it goes straight alone.
-        loosely: take it that it also gets between stretches that cross up to half the way to the
-            next rail beside where it may turn: what does not hang together so, never does.
+        grain: spacing of the rails.
+        turns: whether it turns on the spot; else it only drives straight.
+        loosely: also connect intervals that cross up to a rail beside where it may turn. What is
+            not connected then never is.
     """
 
     def __init__(
@@ -353,7 +346,7 @@ class Rails:
         )
 
     def frame(self, k: int) -> GridFrame:
-        """The rails of a heading: rows to its right, and lengths along it."""
+        """Return the grid whose rows are the rails of a heading, to its right."""
         angle = self._angle + k * self._grain.turn
         right = (math.sin(angle), -math.cos(angle))
         off = self._half * self._grain.apart
@@ -361,14 +354,14 @@ class Rails:
         return GridFrame(at, right, 2 * self._half + 1, 1, self._grain.apart)
 
     def angle(self, k: int) -> float:
-        """A heading as bodies have it: 0 along -z, clockwise seen from above."""
+        """Return a heading as bodies use it: 0 along -z, clockwise seen from above."""
         return self._angle + k * self._grain.turn + math.pi / 2
 
     @cached_property
     def _joints(self) -> tuple[Ints, Ints, Floats, Floats]:
-        """Pairs of stretches that it gets between, by number, and from where to where on the first.
+        """Connected pairs of intervals by index, with the connecting interval on the first.
 
-        They are in the order of the pairs, each there once.
+        Pairs are sorted, each there once.
         """
         if not self._turns:
             none = np.zeros(0, np.int64)
@@ -380,7 +373,7 @@ class Rails:
         return one[first], other[first], low[first], high[first]
 
     def _beside(self, k: int) -> tuple[Ints, Ints, Floats, Floats]:
-        """Stretches of a heading beside each other on both of which it may turn to the next."""
+        """Return neighbouring interval pairs of a heading where the box may turn to the next."""
         row, low, high = self._turning[k]
         next_ = (row + 1) * FAR
         first = np.searchsorted(row * FAR + high, next_ + low, side="right")
@@ -395,7 +388,7 @@ class Rails:
         return one[held], two[held], from_[held], to[held]
 
     def _crossed(self, k: int) -> tuple[Ints, Ints, Floats, Floats]:
-        """Stretches of a heading that cross some of the next where it may turn."""
+        """Return intervals of a heading that cross some of the next where the box may turn."""
         grain = self._grain
         row, low, high = self._turning[k]
         aside = (row - self._half) * grain.apart
@@ -415,7 +408,7 @@ class Rails:
         return one[held], two[held], along[held], along[held]
 
     def _holding(self, k: int, row: Ints, along: Floats) -> Ints:
-        """The numbers of the stretches of a heading that hold places on its rails; -1 for none."""
+        """Return the index of the interval of a heading at each rail position; -1 for none."""
         mine = slice(self._first[k], self._first[k + 1])
         if mine.start == mine.stop:
             return np.full(len(row), -1)
@@ -427,7 +420,7 @@ class Rails:
 
     @cached_property
     def _graph(self) -> csr_array:
-        """(n, n) about how many motions it takes between stretches."""
+        """Connections of intervals, (n, n), with the approximate number of motions as cost."""
         one, other, low, high = self._joints
         n, long = len(self.row), self._grain.apart / math.sin(self._grain.turn)
         stairs = np.ceil(long / np.maximum(high - low, _STAIR))
@@ -436,32 +429,32 @@ class Rails:
 
     @cached_property
     def part(self) -> Ints:
-        """(n,) the number of what hangs together, of each stretch."""
+        """Connected component of each interval, (n,)."""
         if not len(self.row):
             return np.zeros(0, np.int64)
         return np.asarray(connected_components(self._graph, directed=False)[1], dtype=np.int64)
 
     def sizes(self) -> Floats:
-        """Metres of stretches of each part."""
+        """Return the total length of the intervals of each component, in metres."""
         out: Floats = np.bincount(self.part, weights=self.high - self.low).astype(np.float64)
         return out
 
     def held(self, k: int, places: Floats) -> tuple[Ints, Floats]:
-        """The stretches of a heading nearest to (n, 2) places, -1 for none, and where on them."""
+        """Return the interval of a heading at each position (n, 2), -1 for none, and the offset."""
         frame = self.frame(k)
         own = frame.own(places)
         along = own[:, 1]
         return self._holding(k, np.rint(own[:, 0] / frame.cell).astype(np.int64), along), along
 
     def place(self, number: int, along: float) -> tuple[float, float]:
-        """Where on a plane a place on a stretch is, (x, z)."""
+        """Return the position (x, z) of a point on an interval."""
         frame = self.frame(int(self.heading[number]))
         at = np.array(frame.at) + self.row[number] * frame.cell * np.array(frame.along)
         x, z = at + along * np.array(frame.aside)
         return float(x), float(z)
 
     def sampled(self, numbers: Ints, apart: float) -> tuple[Floats, Ints, Floats]:
-        """(n, 2) places on some stretches, in order; which each is on, and where on it."""
+        """Return (n, 2) positions spaced along intervals, with the interval and offset of each."""
         length = self.high[numbers] - self.low[numbers]
         count = np.floor(length / apart).astype(np.int64) + 1
         which = np.repeat(numbers, count)
@@ -479,7 +472,7 @@ class Rails:
         return places, which, along
 
     def way(self, starts: Ints, goals: Ints) -> list[int]:
-        """The stretches of a way of few motions from some of them to others; none for no way."""
+        """Return the intervals of a path of few motions from starts to goals; empty for no path."""
         if not np.isin(self.part[starts], self.part[goals]).any():
             return []
         far, before, _ = dijkstra(
@@ -492,12 +485,12 @@ class Rails:
         return out
 
     def motions(self, way: Sequence[int], first: float, last: Floats) -> list[Motion]:
-        """The motions of a way.
+        """Return the motions of a path of intervals.
 
         Args:
-            way: stretches.
-            first: where it is on the first of them.
-            last: where it may come to be on the last; the nearest of them is taken.
+            way: interval indices.
+            first: offset of the start on the first of them.
+            last: possible offsets of the end on the last; the nearest one is taken.
         """
         heading = self.angle(int(self.heading[way[0]]))
         out = [Motion(*self.place(way[0], first), heading)]
@@ -517,7 +510,7 @@ class Rails:
         return out
 
     def _joint(self, one: int, other: int) -> tuple[int, float, float]:
-        """Which of two stretches comes first, and from where to where on it they are joined."""
+        """Return which of two intervals comes first, and where on it they are connected."""
         n = len(self.row)
         first, second, low, high = self._joints
         keys = first * n + second
@@ -528,7 +521,7 @@ class Rails:
         raise AssertionError("stretches of a way are joined")
 
     def _met(self, one: int, other: int) -> tuple[float, float]:
-        """Where two stretches cross, on each of them."""
+        """Return where two intervals cross, on each of them."""
         first, along, _ = self._joint(one, other)
         turn = self._grain.turn
         aside = (self.row[first] - self._half) * self._grain.apart
@@ -538,13 +531,13 @@ class Rails:
         return (along, there) if first == one else (there, along)
 
     def _aside(self, out: list[Motion], one: int, other: int) -> float:
-        """Get from a stretch to the one beside it; where on it, it then is."""
+        """Append motions from an interval to its neighbour; return the offset reached on it."""
         _, low, high = self._joint(one, other)
         turn, apart = self._grain.turn, self._grain.apart
         heading = out[-1].heading
         long = apart / math.tan(turn)
         count = math.ceil(long / (high - low))
-        # To the right back along the next heading, to the left ahead along it.
+        # To the right it backs up along the next heading, to the left it drives ahead along it.
         right = self.row[other] > self.row[one]
         at, away = (high, -long / count) if right else (low, long / count)
         frame = self.frame(int(self.heading[one]))

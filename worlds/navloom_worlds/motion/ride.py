@@ -1,4 +1,4 @@
-"""A body that follows a line at its own speeds, a moment at a time, so that others may move too."""
+"""Path follower: steps a body along a path at its own speed, so several bodies can move at once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from navloom_worlds.motion.mover import Mover
 REACHED_M = 0.02
 _AIMED = 1e-4
 _STUCK_SECONDS = 1.5
-"""After so long without coming nearer it has given up."""
+"""Seconds without progress after which the body counts as stuck."""
 _NEARER_M = 0.02
 _ONE_S = 1.0
 LONGEST_SECONDS = 600.0
@@ -22,12 +22,12 @@ LONGEST_SECONDS = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Instant:
-    """Where bodies are at one moment.
+    """Poses and contacts of bodies at one moment.
 
     Attributes:
-        second: since the beginning.
-        bodies: who stands where, by name.
-        bumps: who touched what since the moment before.
+        second: seconds since the start.
+        bodies: body and stand, by name.
+        bumps: contacts since the previous moment, each with the body's name.
     """
 
     second: float
@@ -36,19 +36,19 @@ class Instant:
 
 
 class Ride:
-    """One body on its way along a line.
+    """One body on its way along a path, moved in small time steps.
 
     Args:
-        mover: what moves it.
-        stand: where it is.
-        points: where to, one after another, on the floor.
-        speed: the part of its own speeds that it is to go at.
+        mover: motion of the body.
+        stand: its pose at the start.
+        points: the path, on the floor.
+        speed: factor on the body's own speeds.
 
     Attributes:
-        stand: where it is now.
-        metres: how far it went.
-        speed: the part of its own speeds that it goes at.
-        bumps: what it touched, in order; a thing touched again within a second is told once.
+        stand: its current pose.
+        metres: the distance driven.
+        speed: factor on the body's own speeds.
+        bumps: contacts in order; a repeated contact within a second is merged into the first.
     """
 
     def __init__(
@@ -61,34 +61,34 @@ class Ride:
         self.lead(points)
 
     def lead(self, points: Sequence[Point3], stands: Sequence[Stand] = ()) -> None:
-        """Give it another line; backwards it goes by :meth:`back`.
+        """Set another path; it is driven forwards, :meth:`back` drives backwards.
 
         Args:
-            points: where to, one after another.
-            stands: where it is to stand before that, each straight ahead or back of the one before
-                or turned on the spot, as routes have them.
+            points: the path.
+            stands: stands to reach before that, each straight ahead or back of the one before or
+                turned on the spot, as in a route.
         """
         self._points, self._stands = list(points), list(stands)
         self._waited, self._nearest = 0.0, math.inf
 
     @property
     def arrived(self) -> bool:
-        """Whether it is at the end of its line."""
+        """Return whether the body is at the end of its path."""
         return not self._points and not self._stands
 
     @property
     def stuck(self) -> bool:
-        """Whether it has come no nearer to its next point for a while."""
+        """Return whether the body has come no nearer to its next point for a while."""
         return self._waited >= _STUCK_SECONDS
 
     def go_on(self, seconds: float, others: Others = NOBODY) -> tuple[Bump, ...]:
-        """Turn to the next point and go there, for some time.
+        """Turn to the next point and drive there, for some time.
 
         Returns:
-            What it touched.
+            The contacts.
 
         Raises:
-            SceneError: it stands inside something.
+            SceneError: the body overlaps an obstacle.
         """
         found: list[Bump] = []
         left = seconds
@@ -110,7 +110,7 @@ class Ride:
         return self._kept(found)
 
     def _traced(self, goal: Stand, left: float, others: Others, found: list[Bump]) -> float:
-        """Go straight to a stand, or turn on the spot as it does, for the time that it takes."""
+        """Drive straight to a stand, or turn on the spot, and return the seconds spent."""
         body, far = self.mover.body, _metres(self.stand, goal.position)
         turn = turn_between(self.stand.heading, goal.heading)
         if far <= _AIMED and abs(turn) <= _AIMED:
@@ -134,7 +134,7 @@ class Ride:
         return left if stuck or moved.bumps else spent
 
     def back(self, metres: float, seconds: float, others: Others = NOBODY) -> tuple[Bump, ...]:
-        """Go straight back, so far at most as it comes in the time."""
+        """Drive straight back, limited by the distance and by speed times seconds."""
         self._clock += seconds
         most = min(metres, self.mover.body.speed * self.speed * seconds)
         moved = self.mover.forward(self.stand, -most, others=others)
@@ -144,7 +144,7 @@ class Ride:
     def _turned(
         self, point: Point3, left: float, others: Others, found: list[Bump]
     ) -> float | None:
-        """Turn towards a point for the time that it takes; None where it faces it."""
+        """Turn towards a point and return the seconds spent; None if the body faces it."""
         turn = turn_between(self.stand.heading, heading_to(self.stand.position, point))
         if abs(turn) <= _AIMED:
             return None
@@ -169,7 +169,7 @@ class Ride:
             return
         point = self._stands[0].position if self._stands else self._points[0]
         turn = turn_between(self.stand.heading, heading_to(self.stand.position, point))
-        # Who turns towards its goal comes nearer, too.
+        # Turning towards the next point counts as progress, too.
         far = _metres(self.stand, point) + abs(turn) * 0.1
         self._waited += seconds
         if far < self._nearest - _NEARER_M:
@@ -190,7 +190,7 @@ class Ride:
 
 
 def ridden(name: str, ride: Ride, rate: int) -> Iterator[Instant]:
-    """A body alone on its way until it is there or stuck, as often a second as ``rate`` says."""
+    """Yield snapshots of a single body at ``rate`` per second until it arrives or is stuck."""
     body, count = ride.mover.body, 0
     bumps: tuple[Bump, ...] = ()
     while True:

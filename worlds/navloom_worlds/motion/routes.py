@@ -1,12 +1,12 @@
-"""How a body gets from a place to another by its exact shape: planned on its field, then followed.
+"""Planner that drives a body between positions with its exact shape: plan on the field, then drive.
 
-The field knows how wide a body is straight ahead; where it must turn, its corners count too. So
-ways with room to turn are tried first, then the shortest, at last with manoeuvres where it stops
-(:mod:`navloom_worlds.motion.manoeuvres`), and the first that the body itself can follow counts.
+The field only knows the width of a body straight ahead; where it turns, its corners count too. So
+paths with room to turn are tried first, then the shortest, and last with recovery moves where it
+stops (:mod:`navloom_worlds.motion.manoeuvres`). The first that the body itself can follow counts.
 
-Between the places of a field it costs more to be where the circle around the body would stick out.
-The cheapest way is cut into straight lines that end, where it can be, at places with room to turn.
-Up and down stairs it goes in the middle: a long body does not get round where its middle could.
+Between the places of a field, costs are higher where the circle around the body would stick out.
+The cheapest path is cut into straight lines that end, if possible, at places with room to turn. On
+stairs it follows the centre line, as a long body cannot turn wherever its middle could be.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from navloom_worlds.motion.mover import Mover, mover_of
 from navloom_worlds.motion.stair_drive import rounded
 
 _TIGHT = 6.0
-"""How much more a metre costs where there is no more room than half the width."""
+"""Extra cost of a metre where clearance is only half the body's width."""
 _AIR = 0.1
-"""Metres that a body that need not turn, a disc, keeps from things where it can."""
+"""Extra clearance in metres that a disc, which need not turn, keeps where it can."""
 _MOST_LAYERS = 40
 _SHARES = (1.0, 0.7, 0.4)
-"""What counts as room to turn, as a share of what the circle needs: the first that works."""
+"""Shares of the circle's clearance that count as room to turn, tried in order."""
 
 
 class Roomy:
-    """A field with how much more room each place has than half the body's width.
+    """Clearance graph of a field: costs grow where clearance beyond half the body's width is low.
 
     Args:
-        scene: whose floors tell storeys apart.
-        field: of a body.
+        scene: scene whose floors tell storeys apart.
+        field: field of a body.
     """
 
     def __init__(self, scene: Scene, field: BodyField) -> None:
@@ -69,7 +69,7 @@ class Roomy:
         return csr_array((cost, (rows, columns)), shape=(len(self.field),) * 2)
 
     def ways(self, begin: Point3, end: Point3) -> Iterator[tuple[Point3, ...]]:
-        """Lines of points from a position to another, the most careful first; none without way."""
+        """Yield paths between two positions, the most careful first; none if there is no path."""
         first, last = self.field.at(begin), self.field.at(end)
         if first < 0 or last < 0:
             return
@@ -88,7 +88,7 @@ class Roomy:
             yield (begin, *(self.field.position(each) for each in turns[1:-1]), end)
 
     def _turns(self, run: list[int], room: float) -> list[int]:
-        """The places at which a way is cut."""
+        """Return the places at which a path is cut."""
         kept, i = [run[0]], 0
         while i < len(run) - 1:
             seen = [j for j in self._ahead(run, i) if self._straight(run, i, j)]
@@ -102,7 +102,7 @@ class Roomy:
         return [j for j in far if (j - i) % 3 == 2 or j == len(run) - 1]
 
     def _straight(self, run: list[int], i: int, j: int) -> bool:
-        """Whether a straight line has as much room as the way that it cuts off."""
+        """Check whether a straight line has as much clearance as the path that it cuts short."""
         a, b = run[i], run[j]
         if self.layer[a] != self.layer[b]:
             return False
@@ -121,25 +121,25 @@ def _storey(heights: NDArray[np.float64]) -> float:
 
 
 def roomy(scene: Scene, field: BodyField) -> Roomy:
-    """The places of a body's field with their room; made once per scene and body."""
+    """Return the clearance graph of a body's field; made once per scene and body."""
     key = f"mend:roomy {field.body.model_dump_json()}"
     return per_scene(scene, key, lambda: Roomy(scene, field))
 
 
 BENDS = (0.5, 0.35, 0.7, 0.0)
-"""Metres before a bend of stairs from which it is cut, as tried one after the other."""
+"""Metres before a bend of stairs at which it is cut to an arc, tried in order."""
 _NEAR = 0.8
-"""Metres from the foot and the head of stairs at which a way comes by that leads over them."""
+"""Metres from the foot and the top of stairs within which a path over them passes."""
 _STEP = 0.05
 
 
 def in_the_middle(scene: Scene, way: Sequence[Point3], bend: float) -> list[Point3]:
-    """A way with the middle line of each flight in place of what leads over it.
+    """Return a path with the stretch over each flight of stairs replaced by its centre line.
 
     Args:
-        scene: whose stairs are known.
+        scene: scene with stairs.
         way: points on the floor.
-        bend: metres before a bend from which it is cut.
+        bend: metres before a bend at which it is cut to an arc.
     """
     points = list(way)
     for flight in scene.stairs:
@@ -160,7 +160,7 @@ def in_the_middle(scene: Scene, way: Sequence[Point3], bend: float) -> list[Poin
 
 
 def _dense(points: Sequence[Point3]) -> tuple[NDArray[np.float64], list[int]]:
-    """Points every few centimetres, and after which of the way's each lies."""
+    """Return points every few centimetres, and the index of the path point before each."""
     found, number = list[Point3](), list[int]()
     for k, (each, leg) in enumerate(_legs(points)):
         found += each
@@ -177,23 +177,23 @@ def _legs(points: Sequence[Point3]) -> Iterator[tuple[list[Point3], int]]:
 
 _ARRIVED = 0.15
 _STOREY = 1.0
-"""Metres of height between the ends of a way that leads over stairs, at least."""
+"""Least height difference in metres within a path over stairs."""
 _MOST_PAST = 6
-"""Places that it gets past by manoeuvres on one way."""
+"""Most recoveries on one path."""
 _AGAIN = 3
-"""Ways that are planned anew from where a body stopped, before it is said that it stopped."""
+"""Most times that a path is planned again from where a body stopped."""
 
 
 @dataclass(frozen=True, slots=True)
 class BodyRoute:
-    """What came of following ways.
+    """Result of driving a body along planned paths.
 
     Attributes:
-        arrived: whether the body is where it was to come.
-        path: where it was, from the start on; straight from one to the next, ahead or back, or
-            turned on the spot.
-        touched: what it met, each once, in order.
-        why: why it did not arrive; empty where it did.
+        arrived: whether the body reached the goal.
+        path: its stands from the start; each straight ahead or back of the one before, or turned
+            on the spot.
+        touched: names of the obstacles that it touched, each once, in order.
+        why: reason why it did not arrive; empty if it did.
         bumps: every contact, in order.
     """
 
@@ -207,18 +207,18 @@ class BodyRoute:
 def route(
     scene: Scene, body: Embodiment, start: Sequence[Stand] | Point3, goal: Point3
 ) -> BodyRoute | None:
-    """Get a body from a place to another.
+    """Drive a body from a start to a goal.
 
     Args:
-        scene: with geometry.
-        body: whose.
-        start: where it was, and stands at last; or a place on the floor, where it is turned to its
-            way.
-        goal: a place on the floor.
+        scene: a scene with geometry.
+        body: the body.
+        start: its stands so far, the last the current one; or a position on the floor, where it
+            faces along its path.
+        goal: a position on the floor.
 
     Returns:
-        The first way that it follows to its end, from where it stands on, else how far it came on
-        the last; None where no way is wide enough for half of it.
+        The first drive that reaches the goal, else the last one tried; None if no path is wide
+        enough for half of the body.
 
     Raises:
         SceneError: the scene has no geometry.
@@ -238,7 +238,7 @@ def route(
 
 
 def _where(start: Sequence[Stand] | Point3) -> tuple[list[Stand], Point3]:
-    """The stands of a start, if it is such, and its place."""
+    """Return the stands of a start, if it has any, and its position."""
     been = [each for each in start if isinstance(each, Stand)]
     if been:
         return been, been[-1].position
@@ -249,7 +249,7 @@ def _where(start: Sequence[Stand] | Point3) -> tuple[list[Stand], Point3]:
 def _ways(
     scene: Scene, field: BodyField, begin: Point3, end: Point3
 ) -> Iterator[tuple[Point3, ...]]:
-    """Ways to try: with room to turn where the body must, the shortest, stairs in the middle."""
+    """Yield paths to try: with room to turn, the shortest, then centred on stairs."""
     yield from roomy(scene, field).ways(begin, end)
     shortest = field.way(begin, [end])
     if shortest is None:
@@ -264,7 +264,7 @@ def _ways(
 
 
 def _begun(mover: Mover, points: Sequence[Point3]) -> list[Stand]:
-    """Where a body starts on a way, facing along it; nothing where it does not fit."""
+    """Return the stand at the start of a path, facing along it; empty if the body does not fit."""
     (x, _, z), (u, _, w) = points[0], points[min(1, len(points) - 1)]
     ahead = math.atan2(u - x, -(w - z)) if (x, z) != (u, w) else 0.0
     stand = mover.settled(Stand(points[0], ahead))
@@ -274,7 +274,7 @@ def _begun(mover: Mover, points: Sequence[Point3]) -> list[Stand]:
 def _persisted(
     mover: Mover, field: BodyField, points: Sequence[Point3], been: Sequence[Stand]
 ) -> BodyRoute:
-    """Follow a way; where the body stops, follow a new one from there, a few times."""
+    """Follow a path; where the body stops, plan again from there, a few times."""
     if not been:
         return BodyRoute(False, why="it does not fit where it starts")
     path, met, goal = [been[-1]], list[Bump](), points[-1]
@@ -295,7 +295,7 @@ def _persisted(
 def _patient(
     scene: Scene, mover: Mover, field: BodyField, points: Sequence[Point3], been: Sequence[Stand]
 ) -> BodyRoute:
-    """Follow a way; get past where the body stops by manoeuvres, and go on so."""
+    """Follow a path; where the body stops, use recovery moves and go on."""
     if not been:
         return BodyRoute(False, why="it does not fit where it starts")
     rooms, goal = roomy(scene, field), points[-1]
@@ -325,7 +325,7 @@ def _is_at(at: Point3, goal: Point3) -> bool:
 
 
 def _told(path: Sequence[Stand], met: Sequence[Bump], *, arrived: bool) -> BodyRoute:
-    # Each once, where it was met last: that is what stopped it.
+    # Each once, in order of the last contact: the last one stopped it.
     last = tuple(dict.fromkeys(bump.what for bump in reversed(met)))[::-1]
     x, _, z = path[-1].position
     why = f"it stops at ({x:.2f}, {z:.2f}), at {last[-1] if last else 'an edge'}"

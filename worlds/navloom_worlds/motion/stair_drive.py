@@ -1,4 +1,4 @@
-"""Up and down stairs: the middle line of the way up, driven."""
+"""Stair climbing: drives a body along the centre line of stairs, up and down."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from navloom_worlds.motion.mover import Mover
 Floats = NDArray[np.float64]
 
 _BENDS = (0.0, 0.5, 0.35, 0.7)
-"""Metres before a bend of the line from which it is cut, as tried one after the other."""
+"""Metres before a bend of the line at which it is cut to an arc, tried in order."""
 _ARRIVED = 0.2
 _LEVEL = 0.3
 _FOOT = 1.0
-"""Metres up a flight that one who enters its region comes at most."""
+"""Metres up a flight within which a body counts as having entered its region."""
 _NEAR = 2.0
 
 
 def flight_of(mover: Mover, link: Link) -> Stairs | None:
-    """What a link of stairs is built of."""
+    """Return the stairs that belong to a link; None if there are none."""
     ends = {link.a, link.b}
     return next((each for each in mover.scene.stairs if {each.a, each.b} == ends), None)
 
 
 def climbed(mover: Mover, flight: Stairs) -> tuple[tuple[Stand, ...], float, str, int]:
-    """Drive the line of stairs there and back.
+    """Drive the centre line of stairs up and back.
 
     Returns:
-        Where the body was, metres one way, what stopped it (empty for nothing), and how many ways
-        were tried.
+        The body's stands, metres one way, the obstacle that stopped it (empty for none), and the
+        number of paths tried.
     """
     line = list(dict.fromkeys(flight.line))
     found: tuple[tuple[Stand, ...], float, str] = ((), 0.0, "no room")
-    # Those who cannot climb, and discs, which turn anywhere, come no farther by another bend.
+    # Another bend helps neither bodies that cannot climb nor discs, which turn anywhere.
     tried = _BENDS if mover.body.stairs and not mover.shape.round else _BENDS[:1]
     for number, bend in enumerate(tried):
         path, metres, by = _driven(mover, rounded(line, bend))
@@ -75,7 +75,7 @@ def _driven(mover: Mover, way: Sequence[Point3]) -> tuple[tuple[Stand, ...], flo
 
 
 def rounded(line: Sequence[Point3], bend: float) -> list[Point3]:
-    """A line with its bends cut to arcs, as seen from above."""
+    """Return a path with its bends cut to arcs, as seen from above."""
     at = np.array(line)
     plan = at[:, [0, 2]]
     far = np.append(0.0, np.cumsum(np.hypot(*np.diff(plan, axis=0).T)))
@@ -90,7 +90,7 @@ def rounded(line: Sequence[Point3], bend: float) -> list[Point3]:
             continue
         parts.append(_arc(*(_along(plan, far, far[here] + each) for each in (-cut, 0.0, cut))))
     parts.append(plan[-1:])
-    # Straight runs keep their own points, so that the floor is known where treads begin and end.
+    # Straight runs keep their points, so that the floor is known where treads begin and end.
     way, line_ = np.concatenate(parts), shapely.LineString(plan)
     own: Floats = np.asarray(shapely.line_locate_point(line_, shapely.points(way)))
     kept = [k for k in range(len(at)) if np.abs(own - far[k]).min() > 2 * bend]
@@ -101,18 +101,18 @@ def rounded(line: Sequence[Point3], bend: float) -> list[Point3]:
 
 
 def _turns(a: Floats, b: Floats, c: Floats) -> bool:
-    """Whether a line bends."""
+    """Check whether a line bends."""
     d, e = b - a, c - b
     return bool(abs(d[0] * e[1] - d[1] * e[0]) > 1e-6)
 
 
 def _along(plan: Floats, far: Floats, metres: float) -> Floats:
-    """The place on a line so many metres from its start."""
+    """Return the position on a line at a distance from its start."""
     return np.array([np.interp(metres, far, plan[:, k]) for k in (0, 1)])
 
 
 def _arc(first: Floats, middle: Floats, last: Floats) -> Floats:
-    """An arc of a circle, as a rational curve that leaves toward a point and arrives from it."""
+    """Return an arc as a rational curve that leaves toward a point and arrives from it."""
     legs = (middle - first, last - middle)
     far = [float(np.hypot(leg[0], leg[1])) for leg in legs]
     weight = math.sqrt(max(0.0, 1 + float(legs[0] @ legs[1]) / (far[0] * far[1])) / 2)
@@ -123,10 +123,10 @@ def _arc(first: Floats, middle: Floats, last: Floats) -> Floats:
 
 
 def entered(ground: LinkGround, flight: Stairs) -> tuple[tuple[Stand, ...], float]:
-    """Drive through a doorway onto stairs right behind it, or up to their foot, and back.
+    """Drive through a doorway onto the stairs right behind it, or up to their foot, and back.
 
     Returns:
-        Where the body was and metres one way; nothing where it did not get there.
+        The body's stands and metres one way; empty and 0 if it did not get there.
     """
     mover = ground.mover
     inside = 0 if ground.ends[0].id == flight.a else 1

@@ -1,15 +1,15 @@
-"""First contact of a moving disc or rectangle with lines, exact, straight and round.
+"""Exact first contact of a moving disc or rectangle with lines, for straight and circular motions.
 
-Lines are rows (x0, z0, x1, z1). A motion is asked about with the room that each line is given (how
-far the shape is blown up towards it), which is never more than what lies between them at the start;
-so every motion starts apart from all lines, and what comes first is the first crossing.
+Lines are rows (x0, z0, x1, z1). A motion is computed with a margin for each line, by which the
+shape is grown. The margin is never more than the gap at the start. So every motion starts clear of
+all lines, and the first crossing is the first contact.
 
 A shape's own axes are u (ahead) and w (to its right), unit vectors on the ground plane.
 
-The functions of `_COMPILED` are written for numba and for plain Python alike, and compiled where
-numba is installed (extra ``fast``). To them a motion is a row of numbers: whether it is a disc,
-ahead and aside of the shape; x and z of its middle and its direction ahead; how far it goes (x, z),
-or the point that it turns about; the angle, and whether it turns.
+The functions of `_COMPILED` are written for both numba and plain Python, and are compiled if numba
+is installed (extra ``fast``). For them a motion is a row of numbers: whether the shape is a disc,
+its ahead and aside; x and z of its middle and its direction ahead; the displacement (x, z), or the
+point that it turns about; the angle, and whether it turns.
 """
 
 from __future__ import annotations
@@ -30,43 +30,43 @@ from navloom_worlds.motion.obstacles import Lines
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 At = tuple[float, float, float, float]
-"""Where a body's middle is, x and z, and its direction ahead, x and z."""
+"""Position of a body's middle, x and z, and its direction ahead, x and z."""
 _TINY = 1e-12
 _TIED = 1e-6
-"""Metres: two directions in which a thing is no farther apart are as good."""
+"""Metres within which two separating directions count as equal."""
 SKIN = 0.0005
-"""Metres that a body keeps from what it meets."""
+"""Metres that a body keeps from obstacles."""
 OVERLAP = 0.001
-"""Metres that a body may be in a thing by rounding; more is inside it."""
+"""Overlap in metres that may be rounding; more is a true overlap."""
 NEVER = 2.0
-"""Of the motion: no contact within it."""
+"""Share of the motion that means no contact."""
 FREE, MET, TOUCHED, INSIDE = 0, 1, 2, 3
-"""What comes of a motion: nothing is met; a thing is, was touched, was overlapped."""
+"""Results of a motion: no contact; contact; touching at the start; overlapping at the start."""
 _BLOCKED = SKIN - 1.1e-6
-"""Metres: nearer than this it is not let. A mesh's corners are rounded to 0.9 of a thousandth of a
-millimetre; what another body that came beside it leaves is a skin to within one of them."""
+"""Gap in metres below which a body is stopped. A mesh's corners are rounded to 0.9 micrometres, so
+the skin that another body leaves beside it is exact to within that."""
 _ROUNDING = 1e-9
 _TURN = 2 * math.pi
 
 
 def first_contact(lines: Any, motion: Any) -> Any:
-    """What a body meets first that keeps a skin from everything.
+    """Return the first contact of a body that keeps a skin from everything.
 
-    It stops where a skin is left, and is stopped where a little less is: so what it may pass along
-    it may pass back along, whatever rounding says of the last bits.
+    It stops with a full skin left, and is blocked only where a little less is left. So it may also
+    take every path back, whatever the rounding of the last bits.
 
     Args:
         lines: n rows of x0, z0, x1, z1.
         motion: 11 numbers.
 
     Returns:
-        The share of the motion that is gone, what ends it (-1: nothing), and how.
+        The share of the motion completed, the index of the line that ends it (-1: none), and how.
     """
     return first_among(lines, motion, swept(motion))
 
 
 def first_among(lines: Any, motion: Any, within: Any) -> Any:
-    """The same, where it is known what the motion comes to, as :func:`swept` says it."""
+    """Return the first contact, with the bounds of the motion given as from :func:`swept`."""
     x0, z0, x1, z1, reach = within
     best, first, least, inside, between = NEVER, -1, math.inf, -1, 0.0
     for k in range(len(lines)):
@@ -76,7 +76,7 @@ def first_among(lines: Any, motion: Any, within: Any) -> Any:
             continue
         if (ax > x1 and bx > x1) or (az > z1 and bz > z1):
             continue
-        # Nobody comes farther into a gap than they go.
+        # A gap larger than the motion cannot be closed.
         near = SKIN + reach * min(best, 1.0)
         gap = _gap(ax, az, bx, bz, motion, near)
         if gap < least:
@@ -99,9 +99,9 @@ def first_among(lines: Any, motion: Any, within: Any) -> Any:
 
 
 def swept(motion: Any) -> Any:
-    """The least and greatest x and z, as (x, z, x, z), that a motion comes to, and how far it goes.
+    """Return the bounds (least x, z, greatest x, z) of a motion, and its length.
 
-    That is how far those points go which go farthest.
+    The length is that of the points that move farthest.
     """
     x, z, wx, wz, angle = motion[3], motion[4], motion[7], motion[8], motion[9]
     pad = motion[1] + 2 * SKIN
@@ -112,15 +112,15 @@ def swept(motion: Any) -> Any:
         x0, z0 = min(x, x + wx) - pad, min(z, z + wz) - pad
         return x0, z0, max(x, x + wx) + pad, max(z, z + wz) + pad, far
     away = math.sqrt((x - wx) * (x - wx) + (z - wz) * (z - wz))
-    # The middle is never farther from where it began than the chord, nor than a whole diameter.
+    # The middle is never farther from its start than the chord, nor than a full diameter.
     far = 2 * away * math.sin(min(abs(angle), math.pi) / 2) + pad
     return x - far, z - far, x + far, z + far, (away + pad) * abs(angle)
 
 
 def _gap(ax: Any, az: Any, bx: Any, bz: Any, motion: Any, near: Any) -> Any:
-    """How far the shape can be blown up before it touches; below 0 where it overlaps.
+    """Return by how much the shape can grow before it touches a line; below 0 for an overlap.
 
-    Where that is farther than ``near`` anything farther than that will do.
+    If that is more than ``near``, any value above ``near`` may be returned.
     """
     x, z, ux, uz = motion[3], motion[4], motion[5], motion[6]
     ahead, aside = motion[1], motion[2]
@@ -142,7 +142,7 @@ def _gap(ax: Any, az: Any, bx: Any, bz: Any, motion: Any, near: Any) -> Any:
 
 
 def _normal(au: Any, aw: Any, bu: Any, bw: Any) -> Any:
-    """A line's unit normal, and how far along it the line lies."""
+    """Return a line's unit normal, and the line's offset along it."""
     nu, nw = aw - bw, bu - au
     long = math.sqrt(nu * nu + nw * nw)
     if long < _TINY:
@@ -152,7 +152,7 @@ def _normal(au: Any, aw: Any, bu: Any, bw: Any) -> Any:
 
 
 def _when(ax: Any, az: Any, bx: Any, bz: Any, room: Any, motion: Any) -> Any:
-    """The share of a motion after which the shape, blown up by a room, meets a line."""
+    """Return the share of a motion after which the shape, grown by ``room``, meets a line."""
     ahead, aside = motion[1] + room, motion[2] + room
     x, z, ux, uz = motion[3], motion[4], motion[5], motion[6]
     wx, wz, angle = motion[7], motion[8], motion[9]
@@ -174,7 +174,7 @@ def _when(ax: Any, az: Any, bx: Any, bz: Any, room: Any, motion: Any) -> Any:
 
 
 def _disc_straight(ax: Any, az: Any, bx: Any, bz: Any, radius: Any, dx: Any, dz: Any) -> Any:
-    """When; the disc's middle is the origin."""
+    """Return the share of a straight motion at contact; the disc's middle is the origin."""
     px, pz, ex, ez = -ax, -az, bx - ax, bz - az
     long = max(math.sqrt(ex * ex + ez * ez), _TINY)
     nx, nz = -ez / long, ex / long
@@ -202,7 +202,7 @@ def _disc_straight(ax: Any, az: Any, bx: Any, bz: Any, radius: Any, dx: Any, dz:
 def _box_straight(
     au: Any, aw: Any, bu: Any, bw: Any, ahead: Any, aside: Any, mu: Any, mw: Any
 ) -> Any:
-    """When; the box's middle is the origin, and the axes are its own."""
+    """Return the share of a straight motion at contact, in the box's own frame."""
     nu, nw, off = _normal(au, aw, bu, bw)
     one = _span(min(au, bu), max(au, bu), ahead, mu)
     two = _span(min(aw, bw), max(aw, bw), aside, mw)
@@ -213,7 +213,7 @@ def _box_straight(
 
 
 def _span(low: Any, high: Any, half: Any, speed: Any) -> Any:
-    """From when to when what lies from low to high along an axis is over the shape."""
+    """Return the times at which an interval of an axis begins and ends to overlap the shape."""
     if abs(speed) < _TINY:
         return (-math.inf, math.inf) if low < half and high > -half else (math.inf, -math.inf)
     one, two = (low - half) / speed, (high + half) / speed
@@ -221,12 +221,12 @@ def _span(low: Any, high: Any, half: Any, speed: Any) -> Any:
 
 
 def _after(target: Any, start: Any, sign: Any) -> Any:
-    """The turn from one direction to another, from 0 up to a whole one."""
+    """Return the turn from one direction to another, from 0 up to a full turn."""
     return (sign * (target - start)) % _TURN
 
 
 def _disc_round(ax: Any, az: Any, bx: Any, bz: Any, radius: Any, x: Any, z: Any, sign: Any) -> Any:
-    """After what angle; the point about which it turns is the origin."""
+    """Return the angle of a turn at contact; the pivot is the origin."""
     far, start, best = math.sqrt(x * x + z * z), math.atan2(z, x), math.inf
     if far < _TINY:
         return best
@@ -255,9 +255,9 @@ def _disc_round(ax: Any, az: Any, bx: Any, bz: Any, radius: Any, x: Any, z: Any,
 
 
 def _box_round(au: Any, aw: Any, bu: Any, bw: Any, sides: Any, sign: Any) -> Any:
-    """After what angle; the point about which it turns is the origin, the axes are the box's own.
+    """Return the angle of a turn at contact; the pivot is the origin, the axes are the box's own.
 
-    The box's corners come to the line, and the line's ends to its sides, the other way round.
+    The box's corners reach the line, or, in the opposite sense, the line's ends reach its sides.
     """
     best = math.inf
     left, right, near, far = sides
@@ -281,7 +281,7 @@ def _box_round(au: Any, aw: Any, bu: Any, bw: Any, sides: Any, sign: Any) -> Any
 
 
 def _to_sides(pu: Any, pw: Any, sides: Any, sign: Any) -> Any:
-    """After what angle a box's sides come to a point."""
+    """Return the angle after which a box's sides reach a point."""
     best = math.inf
     left, right, near, far = sides
     away = max(math.sqrt(pu * pu + pw * pw), _TINY)
@@ -302,18 +302,18 @@ def _to_sides(pu: Any, pw: Any, sides: Any, sign: Any) -> Any:
 
 
 def gaps(shape: Shape, lines: Floats, x: float, z: float, ux: float, uz: float) -> Floats:
-    """How far a shape can be blown up before it touches each line; below 0 where it overlaps it.
+    """Return by how much a shape can grow before it touches each line; below 0 for an overlap.
 
     Args:
         shape: the footprint.
         lines: (n, 4).
-        x: of its middle; z likewise.
-        z: see x.
-        ux: its direction ahead.
-        uz: see ux.
+        x: x of its middle.
+        z: z of its middle.
+        ux: x of its direction ahead.
+        uz: z of its direction ahead.
 
     Returns:
-        (n,) metres: of a disc the distance; of a rectangle how far its sides can be moved out.
+        (n,) metres: the distance for a disc; how far the sides can move out for a rectangle.
     """
     if shape.round:
         ax, az = lines[:, 0] - x, lines[:, 1] - z
@@ -335,14 +335,14 @@ def gaps(shape: Shape, lines: Floats, x: float, z: float, ux: float, uz: float) 
 def _own(
     lines: Floats, x: float, z: float, ux: float, uz: float
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """Both ends of lines along a shape's own axes."""
+    """Return both ends of lines along a shape's own axes."""
     ax, az = lines[:, 0] - x, lines[:, 1] - z
     bx, bz = lines[:, 2] - x, lines[:, 3] - z
     return ax * ux + az * uz, az * ux - ax * uz, bx * ux + bz * uz, bz * ux - bx * uz
 
 
 def _normals(au: Floats, aw: Floats, bu: Floats, bw: Floats) -> tuple[Floats, Floats, Floats]:
-    """Unit normals of lines, and how far along them they lie."""
+    """Return unit normals of lines, and the lines' offsets along them."""
     nu, nw = aw - bw, bu - au
     long = np.sqrt(nu * nu + nw * nw)
     short = long < _TINY
@@ -370,12 +370,12 @@ _COMPILED = (
 
 @lru_cache(maxsize=1)
 def compiled_sweep() -> Callable[..., Any] | None:
-    """The first contact, compiled once and kept on disk by numba; None without numba."""
+    """Return `first_contact` compiled by numba and cached on disk; None without numba."""
     if find_spec("numba") is None:
         return None
     from numba import njit
 
-    # Copies that know one another as compiled; those of the module itself stay as they are.
+    # Copies that call one another's compiled versions; the module's own functions stay plain.
     known = dict(globals())
     for each in _COMPILED:
         code = FunctionType(each.__code__, known, each.__name__)
@@ -385,20 +385,20 @@ def compiled_sweep() -> Callable[..., Any] | None:
 
 
 Meeting = tuple[float, int, int]
-"""The share of a motion that is gone, what ends it (-1: nothing), and how: ``FREE`` and so on."""
+"""Share of a motion completed, index of the line that ends it (-1: none), and how: ``FREE`` etc."""
 
 
 def meet(
     shape: Shape, lines: Lines, at: At, way: tuple[float, float], angle: float | None
 ) -> Meeting:
-    """How far a body gets that keeps a skin from everything.
+    """Return how far a body gets that keeps a skin from everything.
 
     Args:
         shape: the footprint.
-        lines: what stands in the way.
+        lines: obstacle lines.
         at: x and z of its middle, and its direction ahead.
-        way: how far it goes; or the point about which it turns.
-        angle: how far it turns, in radians; None where it goes straight.
+        way: displacement (x, z), or the point about which it turns.
+        angle: angle of the turn in radians; None for a straight motion.
     """
     motion = (
         *(float(shape.round), shape.ahead, shape.aside, *at, *way),
@@ -422,7 +422,7 @@ def meet(
 def _within(
     shape: Shape, ends: Floats, at: At, way: tuple[float, float], angle: float | None
 ) -> Bools:
-    """(n,) which lines a motion may come near to."""
+    """Return (n,) whether a motion may come near to each line."""
     if angle is not None:
         spot = Shape(True, math.hypot(at[0] - way[0], at[1] - way[1]) + shape.outer, 0.0)
         return np.asarray(gaps(spot, ends, *way, 0.0, -1.0) <= 2 * SKIN)
@@ -444,16 +444,16 @@ def _within(
 def touch(
     shape: Shape, line: Floats, at: At, way: tuple[float, float] = (0.0, 0.0)
 ) -> tuple[float, float, float, float]:
-    """Where a shape that stands close to a line touches it.
+    """Return normal and point at which a shape close to a line touches it.
 
     Args:
         shape: the footprint.
         line: (4,).
         at: x and z of its middle, and its direction ahead.
-        way: where it would go, (x, z). Where corner meets corner, what bars that least counts.
+        way: intended direction, (x, z). Of equal normals the one that opposes it least is taken.
 
     Returns:
-        The unit normal that leads from the line to the shape, and the point (x, z).
+        The unit normal from the line to the shape, and the point (x, z).
     """
     x, z, ux, uz = at
     x0, z0, x1, z1 = (float(each) for each in line)
@@ -489,7 +489,7 @@ def touch(
     if abs(toward) > 1e-6:
         t = 1.0 if toward > 0 else 0.0
     else:
-        # It lies along the line: before the corner that is nearest to it, or the middle of a side.
+        # The side is parallel to the line: take the middle of the overlap.
         corners = [
             ((i - au) * lu + (j - aw) * lw) / max(lu * lu + lw * lw, _TINY)
             for i in ((-ahead, ahead) if abs(nu) < 1e-6 else (-math.copysign(ahead, nu),))
