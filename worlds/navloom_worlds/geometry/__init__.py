@@ -1,8 +1,7 @@
-"""What a scene looks like in space: its rooms, doors and things as triangles, and rays on them.
+"""Geometry of scenes: triangles of buildings, items and scans, and ray casting on them.
 
-``scene_mesh(scene)`` gives the triangles, each with whose it is and how it looks; ``RayCaster``
-finds what a ray meets. Renderers, words about what is seen and the floor one can stand on are made
-of these two.
+``scene_mesh(scene)`` returns the triangles, each with its owner and its surface. ``RayCaster``
+finds the first hit of a ray. Renderers, captions and walkable areas are built on these two.
 """
 
 from navloom_worlds.geometry.mesh import SceneMesh, has_geometry, scene_mesh

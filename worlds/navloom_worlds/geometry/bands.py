@@ -1,8 +1,8 @@
-"""Solids with upright sides as their skin: what is seen of them, without seams or double faces.
+"""Boundary surface of a union of vertical prisms, without seams or double faces.
 
-A building is cut by level planes into bands within which nothing changes; in each band the solids
-are one set of polygons. Their edges are the upright faces, and where two bands differ there are
-level ones. So walls that overlap have no faces inside each other, and no hole is left between them.
+A building is cut by horizontal planes into bands within which nothing changes. In each band the
+solids are one set of polygons. Their edges are the vertical faces. Horizontal faces are where two
+bands differ. So overlapping walls have no faces inside each other, and no gap is left between them.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from shapely import Polygon
 from shapely.geometry.base import BaseGeometry
 
 GRID = 1e-4
-"""Metres to which corners are rounded, so that what touches is one."""
+"""Metres to which corners are rounded, so that touching shapes merge."""
 _NONE = Polygon()
 
 
 @dataclass(frozen=True)
 class Prism:
-    """A body with upright sides: (x, z) outline, and from where to where it stands."""
+    """Solid with vertical sides: (x, z) outline, and the y of its bottom and top."""
 
     area: BaseGeometry
     low: float
@@ -34,7 +34,7 @@ class Prism:
 
 @dataclass(frozen=True)
 class Flat:
-    """Level faces: where, how high, and whether they look up."""
+    """Horizontal faces: area, height, and whether they face up."""
 
     area: BaseGeometry
     y: float
@@ -43,13 +43,13 @@ class Flat:
 
 @dataclass(frozen=True)
 class Skin:
-    """The faces of some solids.
+    """Faces of a union of solids.
 
     Attributes:
-        edges: (n, 4) x, z of one end and of the other of upright faces; the solid lies to the left
-            of the way, where x grows to the right and z upwards on the page.
-        heights: (n, 2) from where to where each stands.
-        flats: the level faces, from below to above.
+        edges: (n, 4) x, z of both ends of vertical faces; the solid lies to the left of the
+            direction, on a page where x grows to the right and z upwards.
+        heights: (n, 2) y of the bottom and the top of each.
+        flats: the horizontal faces, from the lowest.
     """
 
     edges: NDArray[np.float64]
@@ -58,7 +58,7 @@ class Skin:
 
 
 def skin(solids: Sequence[Prism], holes: Sequence[Prism] = ()) -> Skin:
-    """What is seen of solids together, less holes."""
+    """Return the boundary surface of solids together, with holes cut out."""
     solids, holes = _rounded(solids), _rounded(holes)
     levels = sorted({round(y, 4) for each in (*solids, *holes) for y in (each.low, each.high)})
     upright: dict[tuple[float, ...], list[tuple[float, float]]] = defaultdict(list)
@@ -85,9 +85,9 @@ def skin(solids: Sequence[Prism], holes: Sequence[Prism] = ()) -> Skin:
 
 
 def _rounded(prisms: Sequence[Prism]) -> list[Prism]:
-    """Prisms with their corners on the grid, those of one height as one.
+    """Return prisms with their corners on the grid, those of one height merged.
 
-    Sums of them need no rounding of their own then, and a band has few to add up.
+    Their unions need no further rounding then, and a band has few to merge.
     """
     alike: dict[tuple[float, float], list[BaseGeometry]] = defaultdict(list)
     for each in prisms:
@@ -104,7 +104,7 @@ def _in_band(prisms: Iterable[Prism], low: float, high: float) -> BaseGeometry:
 
 
 def _edges(area: BaseGeometry) -> list[tuple[float, ...]]:
-    """The sides of polygons, the inside to the left."""
+    """Return the sides of polygons, with the inside to the left."""
     found = []
     for polygon in polygons(area):
         turned = shapely.geometry.polygon.orient(polygon)
@@ -115,7 +115,7 @@ def _edges(area: BaseGeometry) -> list[tuple[float, ...]]:
 
 
 def polygons(area: BaseGeometry) -> list[Polygon]:
-    """The polygons that a shape is made of; lines and points are left out."""
+    """Return the polygons of a shape; lines and points are left out."""
     parts = shapely.get_parts(area)
     return [each for each in parts if each.geom_type == "Polygon" and not each.is_empty] + [
         inner
@@ -126,7 +126,7 @@ def polygons(area: BaseGeometry) -> list[Polygon]:
 
 
 def _joined(spans: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Spans that touch as one; they are in order."""
+    """Merge spans that touch; they are in order."""
     found = [spans[0]]
     for low, high in spans[1:]:
         if low == found[-1][1]:
@@ -137,7 +137,7 @@ def _joined(spans: list[tuple[float, float]]) -> list[tuple[float, float]]:
 
 
 def triangles(area: BaseGeometry) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-    """Polygons, with holes or without, as triangles.
+    """Triangulate polygons, with or without holes.
 
     Returns:
         (n, 2) corners and (m, 3) rows of them.

@@ -1,8 +1,8 @@
-"""Bodies as solids: what a sweeper, a wheelchair or a robot of some size looks like.
+"""Triangle models of bodies: a sweeper, a wheelchair, a robot or a person of a given size.
 
-What a body is hangs on its name; one that nobody knows is a rounded column, or a box, with a dark
-visor in front. Each is scaled to its body's own width, depth and height, so that what is seen is
-as large as what collides.
+The model depends on the body's name; an unknown one is a rounded column, or a box, with a dark
+visor in front. Each is scaled to the body's width, depth and height, so that the drawn size is the
+size used for collisions.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _Maker = Callable[[Surface], Iterator[Part]]
 
 
 def body_parts(body: Embodiment, colour: RGB | None = None) -> tuple[Part, ...]:
-    """A body as parts: the origin under its middle, its front along -z, metres.
+    """Return a body as parts: the origin under its middle, its front along -z, in metres.
 
     Args:
-        body: whose width, depth and height they fill; of a cylinder both are its diameter.
-        colour: of what is coloured; None takes the kind's own.
+        body: the body whose width, depth and height they fill; the diameter for a cylinder.
+        colour: colour of the coloured parts; None takes the model's own.
     """
     make, own = _kind(body)
     parts = list(make(Surface(colour or own, gloss=0.15)))
@@ -61,7 +61,7 @@ def _sweeper(colour: Surface) -> Iterator[Part]:
     yield lathe([(0, 0.01), (0.19, 0.01), (0.2, 0.03), (0.2, 0.1), (0.19, 0.12)], _DARK, sides=32)
     yield lathe([(0.19, 0.12), (0.17, 0.13), (0, 0.13)], colour, sides=32)
     yield cylinder(0.05, 0.13, 0.15, _DARK).moved(0, 0, 0.03)
-    # The bumper is what shows which way it goes.
+    # The bumper shows its direction.
     for k in range(9):
         angle = math.radians(-60 + 15 * k)
         x, z = 0.192 * math.sin(angle), -0.192 * math.cos(angle)
@@ -128,7 +128,7 @@ def _wheelchair(colour: Surface) -> Iterator[Part]:
         yield beam((side * 0.22, 0.3, 0.26), (side * 0.22, 0.95, 0.3), 0.03, _STEEL, sides=_ROUND)
         yield beam((side * 0.22, 0.95, 0.28), (side * 0.22, 0.95, 0.45), 0.04, _DARK, sides=_ROUND)
         yield beam((side * 0.26, 0.72, -0.2), (side * 0.26, 0.72, 0.24), 0.05, _DARK)
-        # Whoever sits in it.
+        # The person who sits in it.
         knee, foot = (side * 0.11, 0.6, -0.36), (side * 0.11, 0.16, -0.44)
         yield from _limb(((side * 0.1, 0.6, 0.12), knee, foot), 0.14, trousers)
         yield box((-0.045, 0.1, -0.12), (0.045, 0.19, 0.08), _DARK).moved(side * 0.11, 0, -0.44)

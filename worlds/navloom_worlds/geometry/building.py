@@ -1,6 +1,6 @@
-"""A scene's building as a renderer needs it: storeys, rooms, ways through walls, and solids.
+"""Building of a scene for rendering: storeys, rooms, wall openings and solids.
 
-Scenes say as much as their format knows; what is missing (heights of doorways, their ends) is taken
+Scenes say as much as their format knows. Missing values (heights of doorways, their ends) are taken
 from the walls around.
 """
 
@@ -24,18 +24,18 @@ _CEILING = 2.5
 _ROOF = 0.25
 _OVERHANG = 0.3
 _COURT = 12.0
-"""Square metres: a larger place within walls that is no room lies open."""
+"""Square metres above which an enclosed area that is no room is an open courtyard."""
 
 
 @dataclass(frozen=True)
 class Room:
-    """A region with its outline.
+    """Region with its outline and floor level.
 
     Attributes:
-        region: it.
+        region: the region.
         area: its outline, (x, z) metres.
         level: y of its floor.
-        outdoors: whether it lies under the sky.
+        outdoors: whether it is open to the sky.
     """
 
     region: Region
@@ -46,15 +46,15 @@ class Room:
 
 @dataclass(frozen=True)
 class Storey:
-    """One storey.
+    """Storey of a building: rooms, walls, footprint and stair wells.
 
     Attributes:
         floor: y of its floor.
         ceiling: y of its ceiling.
-        rooms: what is on it.
-        walls: those that stand on it.
-        footprint: rooms, walls and what lies between them, but for what is outdoors.
-        wells: where stairs come up from below: no floor there; with the room they come from.
+        rooms: its rooms.
+        walls: its walls.
+        footprint: rooms, walls and the area between them, without outdoor rooms.
+        wells: openings in the floor where stairs come up, each with the room that they come from.
     """
 
     floor: float
@@ -67,13 +67,13 @@ class Storey:
 
 @dataclass(frozen=True)
 class Building:
-    """All of it.
+    """Building of a scene: its storeys, wall openings and ground level.
 
     Attributes:
-        scene: what it is of.
+        scene: the scene.
         storeys: from the lowest.
         ways: doorways and windows.
-        ground: y of the earth around.
+        ground: y of the ground around it.
     """
 
     scene: Scene
@@ -83,7 +83,7 @@ class Building:
 
     @cached_property
     def solids(self) -> tuple[list[Prism], list[Prism]]:
-        """What is solid, and what is cut out of it."""
+        """Solid prisms, and the prisms that are cut out of them."""
         solids = [
             Prism(footprint(w), w.bottom, w.bottom + w.height)
             for s in self.storeys
@@ -104,7 +104,7 @@ class Building:
         return solids, holes
 
     def _cuts(self) -> Iterator[Prism]:
-        """Holes where walls leave none."""
+        """Yield holes for openings in walls that have none."""
         walls = [w for s in self.storeys for w in s.walls]
         tree = shapely.STRtree([footprint(w) for w in walls])
         for way in self.ways:
@@ -119,7 +119,7 @@ class Building:
                 yield Prism(way.strip(GRID), low, storey.floor)
 
     def _under(self, number: int) -> float:
-        """How low the floor of a storey begins: at the ceiling of the one below."""
+        """Return the y at which the floor slab of a storey begins: at the ceiling below."""
         if number == 0:
             return self.ground - 0.05
         return min(self.storeys[number - 1].ceiling, self.storeys[number].floor - 0.05)
@@ -138,17 +138,17 @@ class Building:
 
     @property
     def roofs(self) -> list[float]:
-        """How high what closes it from above is: y of its upper sides."""
+        """Heights of the upper sides of slabs and roof, y in metres."""
         return [s.floor for s in self.storeys[1:]] + [s.ceiling + _ROOF for s in self.storeys[-1:]]
 
     def storey_at(self, y: float) -> Storey | None:
-        """The storey that a height lies in."""
+        """Return the storey that a height lies in."""
         found = [s for s in self.storeys if s.floor <= y + 0.3]
         return found[-1] if found else (self.storeys[0] if self.storeys else None)
 
 
 def building_of(scene: Scene) -> Building:
-    """The building of a scene that has walls."""
+    """Return the building of a scene with walls."""
     rooms = [room for region in scene.regions if (room := _room(region)) is not None]
     floors = sorted({f.height for f in scene.floors})
     heights = {f.id: f.height for f in scene.floors}
@@ -180,14 +180,14 @@ def _room(region: Region) -> Room | None:
 
 
 def _ceiling(floor: float, above: float, rooms: Sequence[Room], walls: Sequence[Wall]) -> float:
-    """How high a storey's rooms are: as their walls are."""
+    """Return the ceiling height of a storey, from the tops of its walls."""
     tops = [w.bottom + w.height for w in walls if w.bottom + w.height > floor + 1.9]
     tops = tops or [r.region.box.top for r in rooms if r.region.box is not None]
     return min(max(tops, default=floor + _CEILING), above - 0.05)
 
 
 def _outline(rooms: Sequence[Room], walls: Sequence[Wall], ceiling: float) -> BaseGeometry:
-    """What lies under a storey's ceiling."""
+    """Return the area under a storey's ceiling."""
     high = [footprint(w) for w in walls if w.bottom + w.height > ceiling - 0.3]
     indoors = [r.area for r in rooms if not r.outdoors]
     whole = shapely.union_all([*high, *indoors], grid_size=GRID)
@@ -206,7 +206,7 @@ def _outline(rooms: Sequence[Room], walls: Sequence[Wall], ceiling: float) -> Ba
 def _wells(
     scene: Scene, below: Sequence[Storey], here: Sequence[Room], rooms: Sequence[Room]
 ) -> Iterator[tuple[BaseGeometry, Room]]:
-    """Where the floor of a storey is open for the stairs that come up to it."""
+    """Yield the openings in a storey's floor for the stairs that come up to it."""
     by_id = {room.region.id: room for room in rooms}
     arriving = {room.region.id for room in here}
     under = {room.region.id for room in below[-1].rooms}
@@ -224,7 +224,7 @@ def _wells(
         yield (well if mostly else way.envelope), foot
     for link in scene.links:
         if link.kind == "stairs" and (link.a, link.b) not in told and link.b in arriving:
-            # Hand-written homes have stairs as a thing in a room.
+            # Hand-written homes have stairs as an item in a room.
             for item in scene.items_in(link.a):
                 if item.prompt_name == "stairs" and item.size is not None and link.a in by_id:
                     x, _, z = item.position

@@ -1,8 +1,8 @@
-"""What colour and material words look like.
+"""Colours, textures and gloss for the colour and material words of items.
 
-A word of a home's styles is in ``colours.yaml``; another one is looked for in the colour names of
-CSS; an unknown one gives what the caller says. Things without either (hand-written homes) look as
-the catalogue's things of their name do.
+Words of procedural homes are in ``colours.yaml``. Other words are looked up in the colour names of
+CSS. For an unknown word the caller gives the colour. Items without either word (hand-written homes)
+look like the catalogue's items of their name.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _TABLES: dict[str, Any] = packaged("navloom_worlds.geometry", "colours.yaml")
 
 @dataclass(frozen=True)
 class _Material:
-    """What a thing is made of: its own colour where none is said, and how it takes light."""
+    """Appearance of a material: default colour, texture and gloss."""
 
     rgb: RGB
     texture: str = ""
@@ -49,12 +49,12 @@ _CLASSES: dict[str, str] = _TABLES["classes"]
 
 
 def rgb_of(word: str | None, otherwise: RGB = _NEUTRAL) -> RGB:
-    """The sRGB colour of a word: ``dark green``, ``lavender``; ``otherwise`` where none is known.
+    """Return the sRGB colour of a word (``dark green``, ``lavender``), ``otherwise`` if unknown.
 
     Args:
-        word: a colour's name in any case; of several words the last that is known counts, made
-            lighter or darker by ``light``, ``pale``, ``dark`` or ``deep`` before it.
-        otherwise: what an unknown word is.
+        word: a colour's name in any case; ``light``, ``pale``, ``dark`` or ``deep`` before it makes
+            it lighter or darker. Other words before it are ignored.
+        otherwise: colour of an unknown word.
     """
     plain = " ".join((word or "").casefold().replace("-", " ").replace("_", " ").split())
     if plain in _RGB:
@@ -82,7 +82,7 @@ def _between(a: RGB, b: RGB, share: float) -> RGB:
 
 
 def shaded(surface: RGB, factor: float) -> RGB:
-    """A colour made darker (below 1) or lighter (above 1)."""
+    """Return a colour made darker (factor below 1) or lighter (above 1)."""
     if factor <= 1:
         return _between((0.0, 0.0, 0.0), surface, factor)
     return _between(surface, (1.0, 1.0, 1.0), min(factor - 1, 1.0))
@@ -90,11 +90,11 @@ def shaded(surface: RGB, factor: float) -> RGB:
 
 @lru_cache(maxsize=4096)
 def look(colour: str | None, material: str | None = None) -> Surface:
-    """The look of a material in a colour; ``natural`` or None is the material's own colour.
+    """Return the surface of a material in a colour; ``natural`` or None is the material's own.
 
     Args:
         colour: a word; ``striped``, ``checked``, ``floral`` ... give a pattern.
-        material: a word; an unknown one has no texture and no gloss.
+        material: a word; an unknown one has neither texture nor gloss.
     """
     made = _MATERIALS.get((material or "").casefold(), _Material(_NEUTRAL))
     word = (colour or "").casefold()
@@ -110,11 +110,11 @@ def look(colour: str | None, material: str | None = None) -> Surface:
 
 
 def surface_of(item: Item) -> Surface:
-    """The main look of a thing: its colour and its material's texture and gloss.
+    """Return the main surface of an item, from its colour and its material.
 
     Args:
-        item: without colour and material it looks as things of its name usually do; which of the
-            usual looks it has hangs on its name and its room, so that chairs of one room agree.
+        item: the item; without colour and material it gets a usual surface for its name. The choice
+            depends on its name and its room, so that the chairs of one room match.
     """
     if item.colour is not None or item.material is not None:
         return look(item.colour, item.material)
@@ -123,13 +123,13 @@ def surface_of(item: Item) -> Surface:
 
 
 def stable(words: str) -> int:
-    """A number that these words give on every machine."""
+    """Return a hash of a text that is the same on every machine."""
     return zlib.crc32(words.encode())
 
 
 @cache
 def _classes() -> dict[str, str]:
-    """What things of each name are made of, as the catalogue says."""
+    """Return the material class of item names, from the catalogue."""
     found: dict[str, str] = {}
     for entry in catalogue().entries.values():
         for title in entry.titles:
@@ -139,7 +139,7 @@ def _classes() -> dict[str, str]:
 
 @lru_cache(maxsize=1024)
 def _class_of(name: str) -> str:
-    """The class of a name's material: of the name, of its singular, of its last word."""
+    """Return the material class of a name: by the name, its singular, or its last word."""
     words = name.casefold().strip()
     for each in (words, words.removesuffix("s"), words.rpartition(" ")[2]):
         for table in (_CLASSES, _classes()):

@@ -1,7 +1,7 @@
-"""Door leaves as they stand: hinged, sliding and folding; open, ajar and closed.
+"""Door leaves in their current state: hinged, sliding and folding; open, ajar and closed.
 
-A leaf's own frame: x from its hinge along the doorway, y up from the floor, z across; it lies
-around z = 0 where it is closed.
+A leaf's own frame: x from its hinge along the doorway, y up from the floor, z across. A closed leaf
+lies around z = 0.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _GAP = 0.003
 _TURNS = {"open": math.pi / 2, "ajar": math.radians(28)}
 _FOLDS = {"open": math.radians(80), "ajar": math.radians(38)}
 _SHOWN = {"open": 0.1, "ajar": 0.7}
-"""Of a sliding door: metres that stand out of the wall when it is open; its share when ajar."""
+"""Visible part of a sliding door: metres when open; share of the width when ajar."""
 _CLOSED_FOLD = math.radians(3)
 _PANELS = 4
 
@@ -30,13 +30,13 @@ _PANELS = 4
 def leaf_parts(
     way: WallHole, surface: Surface, *, glazed: bool = False, lift: bool = False
 ) -> Iterator[Part]:
-    """The leaf of a doorway where it stands, in the scene's frame.
+    """Yield the parts of a door leaf in its current state, in the scene's frame.
 
     Args:
-        way: its doorway, with a leaf.
-        surface: its look.
-        glazed: whether one sees through its upper part.
-        lift: two halves of steel that part in the middle.
+        way: a doorway with a leaf.
+        surface: the leaf's surface.
+        glazed: whether its upper part is glazed.
+        lift: whether it is an elevator door of two steel halves.
     """
     low, high = way.low + way.sill + 0.006, way.head - _GAP
     if high - low < 0.3:
@@ -58,7 +58,7 @@ def leaf_parts(
 def _hinged(
     way: WallHole, low: float, high: float, state: str, surface: Surface, *, glazed: bool
 ) -> Iterator[Part]:
-    """A leaf that turns about a corner of the doorway."""
+    """Yield a leaf that turns about a corner of the doorway."""
     first = way.swing[0] if way.swing else way.a
     at_a = math.dist(first, way.a) <= math.dist(first, way.b)
     hinge, to_latch = (np.array(way.a), way.along) if at_a else (np.array(way.b), -way.along)
@@ -75,7 +75,7 @@ def _hinged(
 def panelled(
     wide: float, high: float, surface: Surface, *, glazed: bool = False, handle: bool = True
 ) -> Iterator[Part]:
-    """A leaf of stiles and rails with two panels between them, and a handle near its far edge."""
+    """Yield a leaf of stiles and rails with two panels, and a handle near its far edge."""
     stile, top, bottom = min(0.11, wide / 5), 0.11, 0.2
     lock = (min(0.92, high * 0.45), min(1.06, high * 0.52))
     half = THICK / 2
@@ -111,7 +111,7 @@ def _handle(x: float, y: float, half: float) -> Iterator[Part]:
 def _sliding(
     wide: float, high: float, state: str, surface: Surface, *, glazed: bool
 ) -> Iterator[Part]:
-    """A leaf that slides into the wall: what stands out of it is there."""
+    """Yield the visible part of a leaf that slides into the wall."""
     shown = {"open": min(_SHOWN["open"], wide / 2), "ajar": wide * _SHOWN["ajar"]}.get(state, wide)
     hidden = wide - shown
     parts = [*panelled(wide, high, surface, glazed=glazed, handle=False)]
@@ -127,7 +127,7 @@ def _sliding(
 
 
 def _folding(wide: float, high: float, state: str, surface: Surface) -> Iterator[Part]:
-    """Four narrow leaves, one folded against the other, under a rail."""
+    """Yield four narrow leaves, folded against each other, under a rail."""
     turn = _FOLDS.get(state, _CLOSED_FOLD)
     each = wide / _PANELS
     x, z = 0.0, -each * math.sin(turn) / 2
@@ -144,7 +144,7 @@ def _folding(wide: float, high: float, state: str, surface: Surface) -> Iterator
 
 
 def _lift(wide: float, high: float, state: str) -> Iterator[Part]:
-    """Two halves of steel that part in the middle."""
+    """Yield two steel halves that part in the middle."""
     half = wide / 2
     shown = {"open": 0.03, "ajar": half * 0.7}.get(state, half) - 0.002
     yield box((0, 0, -0.015), (shown, high, 0.015), STEEL)

@@ -1,6 +1,7 @@
-"""How rooms are finished: paint, tiles, floors, by what a room is for and which home it is in.
+"""Interior finishes of rooms: paint, tiles and floors, by the room's use and by home.
 
-Scenes say nothing of it, so it is drawn: the same for a scene's id and a region's on every machine.
+Scenes do not specify finishes, so they are drawn from hashes: the same for the same home and region
+on every machine.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from navloom_worlds.geometry.solids import RGB, Surface
 from navloom_worlds.geometry.textures import natural_repeat
 
 TRIM = Surface((0.93, 0.92, 0.90), gloss=0.15)
-"""Frames, skirting boards, window sills."""
+"""Surface of frames, skirting boards and window sills."""
 CEILING = Surface((0.95, 0.95, 0.94), "plaster", 1.5)
 ROOF = Surface((0.33, 0.31, 0.31), "roof", 2.4)
 GRASS = Surface((0.41, 0.48, 0.29), "grass", 1.6)
@@ -38,7 +39,7 @@ _WOODS, _TILES = _chosen(_TABLES["planks"]), _chosen(_TABLES["tiles"])
 _CARPETS, _WALL_TILES = _chosen(_TABLES["carpets"]), _chosen(_TABLES["wall_tiles"])
 _FACADES = tuple(Surface(tuple(rgb), *look_of) for rgb, *look_of in _TABLES["facades"])
 _KINDS: tuple[tuple[str, str, str], ...] = (
-    # What a region's label says, its paint, its floor; the first that fits.
+    # Pattern of a region's label, its paint, its floor; the first match counts.
     (r"elevator|lift", "cabin", "cabin"),
     (r"balcony|terrace|patio|deck|garden|outdoor|porch|yard|veranda|pool", "bare", "outdoor"),
     (r"garage|storage|workshop|utility|basement|cellar|boiler|junk", "bare", "concrete"),
@@ -57,12 +58,12 @@ _KINDS: tuple[tuple[str, str, str], ...] = (
 
 @dataclass(frozen=True)
 class WallLook:
-    """How a room's walls look.
+    """Finish of a room's walls.
 
     Attributes:
-        paint: above the tiles.
-        tiles: None where there are none.
-        tiled: metres above the floor to which there are tiles.
+        paint: surface above the tiles.
+        tiles: surface of the tiles; None for none.
+        tiled: height of the tiles above the floor, in metres.
         skirting: whether there are skirting boards.
     """
 
@@ -73,10 +74,10 @@ class WallLook:
 
 
 class Finishes:
-    """The looks of one home.
+    """Finishes of one home.
 
     Args:
-        home: what makes it this home and no other; another has other looks.
+        home: seed text that identifies the home.
     """
 
     def __init__(self, home: str) -> None:
@@ -96,7 +97,7 @@ class Finishes:
         return choices[stable(f"{self._home} {why}") % len(choices)]
 
     def wall(self, region: Region) -> WallLook:
-        """The look of a region's walls."""
+        """Return the finish of a region's walls."""
         kind = _kind(region.label)[0]
         if kind == "cabin":
             return WallLook(STEEL, skirting=False)
@@ -113,7 +114,7 @@ class Finishes:
         return WallLook(surface)
 
     def floor(self, region: Region) -> Surface:
-        """The look of a region's floor."""
+        """Return the surface of a region's floor."""
         kind = _kind(region.label)[1]
         if kind == "concrete":
             return _surface((0.60, 0.60, 0.59), "concrete", 0.1)
@@ -143,7 +144,7 @@ def _surface(rgb: RGB, texture: str, gloss: float = 0.0) -> Surface:
 
 
 def _kind(label: str) -> tuple[str, str]:
-    """A region's paint and floor."""
+    """Return the paint and floor kind of a region's label."""
     words = label.casefold()
     for pattern, paint, floor in _KINDS:
         if re.search(pattern, words):

@@ -1,8 +1,8 @@
-"""A scan's GLB as plain arrays, in the file's order: triangles, exact colours, images.
+"""Reader of GLB files as plain arrays in file order: triangles, exact colours, images.
 
-:mod:`navloom_worlds.geometry.mesh_file` reads any mesh for its looks, with colours in 8 bits and
-pictures made smaller. A scan's colours are numbers of things: one step beside is another thing, and
-two files of one scan must keep their triangles in one order. So they are read here, bit by bit.
+:mod:`navloom_worlds.geometry.mesh_file` reads any mesh for display, with 8-bit colours and
+downscaled images. In a semantic scan, colours are object numbers: one level off is another object.
+And two files of one scan must keep the same order of triangles. So they are read here, bit by bit.
 """
 
 from __future__ import annotations
@@ -41,18 +41,18 @@ Ints = NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class GlbTriangles:
-    """What a GLB holds, in its own frame, in the file's order.
+    """Content of a GLB in its own frame, in file order.
 
     Attributes:
-        path: where it was read.
+        path: path of the file.
         vertices: (n, 3) float32.
         faces: (m, 3) int32.
-        uv: (n, 2) float32 as glTF has them (v down); NaN where there are none.
+        uv: (n, 2) float32 in glTF's convention (v down); NaN where there are none.
         colours: (n, 3) float32, linear, 0 to 1; NaN where there are none.
-        material: (m,) int32, which of ``materials`` each face has.
-        materials: factor (linear RGB) and the image of each, None where it has none.
-        images: the bytes of each image; None for what is not in the file.
-        packed: whether its images are packed for graphics cards (basis), which nothing here reads.
+        material: (m,) int32, index in ``materials`` of each face.
+        materials: factor (linear RGB) and image index of each, None for no image.
+        images: bytes of each image; None for images outside the file.
+        packed: whether its images are GPU-compressed (basis), which is not supported.
     """
 
     path: Path
@@ -67,7 +67,7 @@ class GlbTriangles:
 
     @cached_property
     def textured(self) -> NDArray[np.bool_]:
-        """(m,) whether each face has an image and places on it."""
+        """Mask of faces with an image and texture coordinates, (m,) bool."""
         there = [raw is not None for raw in self.images]
         named = [-1 if image is None else image for _, image in self.materials]
         held = np.array([0 <= each < len(there) and there[each] for each in named], dtype=np.bool_)
@@ -76,10 +76,10 @@ class GlbTriangles:
 
 
 def glb_triangles(path: Path) -> GlbTriangles:
-    """Read a GLB.
+    """Read a GLB file.
 
     Args:
-        path: the file; one buffer, its own.
+        path: a GLB whose only buffer is its own.
 
     Raises:
         SceneError: it is missing, cut short, packed, too large, or holds no triangle.
@@ -90,7 +90,7 @@ def glb_triangles(path: Path) -> GlbTriangles:
 
 
 def _buffer(path: Path, raw: bytes) -> memoryview:
-    """The binary chunk."""
+    """Return the binary chunk."""
     at = 20 + struct.unpack("<I", raw[12:16])[0]
     if at + 8 > len(raw):
         return memoryview(b"")
@@ -104,7 +104,7 @@ def _buffer(path: Path, raw: bytes) -> memoryview:
 
 
 class _GlbReader:
-    """Walks the nodes of one file; knows where it is, for messages."""
+    """Reader of one file that walks its nodes and names the place in error messages."""
 
     def __init__(self, path: Path, content: dict[str, Any], data: memoryview) -> None:
         self.path = path
@@ -115,7 +115,7 @@ class _GlbReader:
         self.chunks: list[tuple[Floats, Ints, Floats, Floats, int]] = []
 
     def read(self) -> GlbTriangles:
-        """All of it."""
+        """Read the whole file."""
         with one_line(f"{self.path}: is no whole glTF"):
             for node, transform in self._nodes():
                 self._mesh(node, transform)
@@ -195,7 +195,7 @@ class _GlbReader:
         return np.full((many, width), np.nan, dtype=np.float32)
 
     def _values(self, index: int, width: int) -> NDArray[Any]:
-        """The rows of an accessor, of at least so many columns, the others left off."""
+        """Return the first ``width`` columns of an accessor."""
         accessor = self.content["accessors"][index]
         kind = np.dtype(_TYPES[accessor["componentType"]]).newbyteorder("<")
         columns, count = _WIDTHS[accessor["type"]], accessor["count"]
@@ -245,7 +245,7 @@ class _GlbReader:
 
 
 def _own(node: dict[str, Any]) -> NDArray[np.float64]:
-    """A node's own transform."""
+    """Return a node's own transform."""
     if "matrix" in node:
         matrix = np.array(node["matrix"], dtype=np.float64).reshape(4, 4).T
     else:

@@ -1,8 +1,8 @@
-"""A home of HM3D's release as a scene: ``NNNNN-ID/ID.semantic.glb``, ``.semantic.txt``, ``ID.glb``.
+"""Loader of an HM3D home as a scene: ``NNNNN-ID/ID.semantic.glb``, ``.semantic.txt``, ``ID.glb``.
 
-``docs/formats/hm3d.md`` has the whole of it. The release says of each triangle which thing it is
-of, and of each thing its category and the number of its region. All else is found out here: rooms
-from their floors, links where floors meet, viewpoints where one can walk.
+``docs/formats/hm3d.md`` describes it in full. The release gives the object of each triangle, and
+the category and region number of each object. The rest is inferred here: rooms from their floors,
+links from touching floors, viewpoints from the walkable area.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from navloom_worlds.geometry.scan_scene import scan_scene
 
 
 def load_home(files: ScanFiles, labels: Labels | None = None) -> Scene:
-    """One home of the release.
+    """Load one home of the release as a scene.
 
     Args:
-        files: where it is.
-        labels: gives the types of rooms, where another file says them.
+        files: files of the home.
+        labels: gives the types of rooms, if another file has them.
 
     Raises:
-        SceneError: a file is missing or broken, or nobody can stand in the home.
+        SceneError: a file is missing or broken, or a person can stand nowhere in the home.
     """
     with checked(files.folder):
         scan = read_scan(files)

@@ -1,7 +1,7 @@
-"""Flat things on walls, where a scene says it only roughly: their backs to it, fronts to the room.
+"""Drawn pose of flat items on walls, whose scenes give it only roughly: backs to the wall.
 
-Homes written by hand give pictures and mirrors a place on their wall's middle line, and a turn that
-tells only along which wall they hang. As they are drawn they lie on the wall and face the room.
+Hand-written homes place pictures and mirrors on their wall's middle line, with a yaw that only
+gives the direction of the wall. When drawn, they lie on the wall's face and face the room.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ import math
 from navloom.scenes.scene import Item, Scene, Wall
 
 _FLAT = 0.12
-"""Metres: what is deeper stands."""
+"""Depth in metres above which an item does not hang flat."""
 _NEAR = 0.02
 _GAP = 0.002
 
 
 def pose_of(scene: Scene, item: Item) -> tuple[float, float, float]:
-    """Where a thing is drawn: x, z in metres, and its yaw in radians.
+    """Return the pose at which an item is drawn: x, z in metres, and yaw in radians.
 
     Args:
-        scene: whose walls it may hang on.
-        item: of a known size. What stands on another, what is deep, and what is away from walls
-            is drawn as the scene has it.
+        scene: scene with the walls.
+        item: an item of known size. Items on others, deep items and items away from walls keep
+            their pose in the scene.
     """
     x, _, z = item.position
     if item.size is None or item.on is not None or item.size[2] > min(_FLAT, item.size[0] / 2):
@@ -41,9 +41,9 @@ def pose_of(scene: Scene, item: Item) -> tuple[float, float, float]:
 def _reach(
     wall: Wall, item: Item, front: tuple[float, float]
 ) -> tuple[float, tuple[float, float], float] | None:
-    """How far a thing's middle is from a wall's middle line, the wall's normal, half its thickness.
+    """Return an item's offset from a wall's middle line, the wall's normal, and half its thickness.
 
-    None where the thing is not parallel to it and at it.
+    None if the item is not parallel to the wall and at it.
     """
     (ax, az), (bx, bz) = wall.a, wall.b
     x, y, z = item.position

@@ -1,4 +1,4 @@
-"""Where a texture lies on faces that have no coordinates of their own: flat, from before them."""
+"""Planar texture coordinates for faces that have none, projected along the face normal."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from navloom_worlds.geometry.solids import Floats
 
 
 def laid_flat(corners: Floats, normal: Floats) -> Floats:
-    """Metres across and down on faces seen from where they face.
+    """Return texture coordinates of faces: metres across and down, seen along the normal.
 
     Args:
-        corners: (n, 3, 3) of each face, metres.
-        normal: (n, 3) unit.
+        corners: (n, 3, 3) corners of each face, metres.
+        normal: (n, 3) unit normals.
 
     Returns:
-        (n, 3, 2) for each corner.
+        (n, 3, 2) coordinates of each corner.
     """
     across, down = tangents(normal)
     return np.stack(
@@ -28,7 +28,7 @@ def laid_flat(corners: Floats, normal: Floats) -> Floats:
 
 
 def tangents(normal: Floats) -> tuple[Floats, Floats]:
-    """Two unit vectors in each plane: across, which is level, and down, for level planes +z.
+    """Return two unit vectors in each plane: across, horizontal, and down (+z if it is level).
 
     Args:
         normal: (n, 3) unit.
@@ -37,13 +37,13 @@ def tangents(normal: Floats) -> tuple[Floats, Floats]:
     flat = np.hypot(normal[:, 0], normal[:, 2])
     flat = np.where(flat > 1e-6, flat, 1)
     across = np.stack([normal[:, 2] / flat, np.zeros(len(normal)), -normal[:, 0] / flat], axis=1)
-    # What lies level has the scene's own axes, however little it is tilted.
+    # Nearly level faces use the scene's own axes.
     tilt = np.maximum(np.hypot(normal[:, 0], normal[:, 1]), 1e-6)
     east = np.stack([normal[:, 1] / tilt, -normal[:, 0] / tilt, np.zeros(len(normal))], axis=1)
     east *= np.where(normal[:, 1] < 0, -1, 1)[:, None]
     across = np.where(level[:, None], east, across)
     down = np.cross(across, normal)
     down *= np.where(level & (normal[:, 1] < 0), -1, 1)[:, None]
-    # A wall's texture hangs, whichever way its triangles are wound.
+    # A wall's texture points down, whatever the winding of its triangles.
     down *= np.where(~level & (down[:, 1] > 0), -1, 1)[:, None]
     return across.astype(np.float32), down.astype(np.float32)

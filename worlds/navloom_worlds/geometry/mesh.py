@@ -1,11 +1,10 @@
-"""Mesh of a scene: its triangles, their owners and looks, and the surfaces that lie over a cell.
+"""Mesh of a scene: its triangles with owners and surfaces, and the surfaces above each grid cell.
 
-``scene_mesh`` puts together the structure (walls, floors, doors, stairs:
-:mod:`navloom_worlds.geometry.structure`), the things
-(:mod:`navloom_worlds.furniture`), or reads the mesh file that the scene came with. What
-it puts together is kept in the cache on disk.
+``scene_mesh`` joins the structure (walls, floors, doors, stairs:
+:mod:`navloom_worlds.geometry.structure`) and the items (:mod:`navloom_worlds.furniture`), or reads
+the mesh file or scan that the scene came with. A joined mesh is cached on disk.
 
-``surfaces_of`` gives every surface that vertical rays meet, cell by cell.
+``surfaces_of`` returns every surface that vertical rays hit, cell by cell.
 """
 
 from __future__ import annotations
@@ -56,25 +55,25 @@ _ARRAYS = {
     "smooth": np.bool_,
 }
 _FEW = 50
-"""A scene of fewer walls and items is drawn as fast as it is read."""
+"""Walls and items below which drawing a scene is as fast as reading it from the cache."""
 _HUGE = 1e6
-"""Metres: no scene is as large."""
+"""Metres that no coordinate of a scene reaches."""
 
 
 @dataclass(frozen=True, eq=False)
 class SceneMesh:
-    """Triangles of a place in the scene's frame, metres, y up.
+    """Triangles of a scene in its frame, metres, y up.
 
     Attributes:
         vertices: (n, 3) float32.
         faces: (m, 3) int32, counter-clockwise seen from outside.
-        owners: (m,) int32, whose each face is.
-        surfaces: the looks there are.
-        surface: (m,) int32, which look each face has.
-        uv: (n, 2) float32, as :class:`navloom_worlds.geometry.solids.Part` has it; NaN where the
-            texture is laid on flat.
-        smooth: (m,) bool, faces that are shaded round.
-        photographed: whether its looks are photographs, which hold their light already.
+        owners: (m,) int32, owner of each face.
+        surfaces: the surfaces.
+        surface: (m,) int32, index of each face's surface.
+        uv: (n, 2) float32, as in :class:`navloom_worlds.geometry.solids.Part`; NaN where the
+            texture is projected flat.
+        smooth: (m,) bool, faces with smooth shading.
+        photographed: whether its textures are photographs, which already contain lighting.
     """
 
     vertices: Floats
@@ -88,23 +87,23 @@ class SceneMesh:
 
     @cached_property
     def caster(self) -> RayCaster:
-        """Rays on all of it; made once.
+        """Ray caster on the whole mesh; made once.
 
         Raises:
-            SimulatorError: there is no face.
+            SimulatorError: the mesh has no face.
         """
         return RayCaster(self.vertices, self.faces)
 
     @cached_property
     def bounds(self) -> tuple[Floats, Floats]:
-        """The least and the greatest corner."""
+        """Least and greatest corner."""
         return self.vertices.min(axis=0), self.vertices.max(axis=0)
 
     def without(self, hidden: NDArray[np.bool_]) -> SceneMesh:
-        """The mesh less some faces; vertices stay.
+        """Return the mesh without some faces; vertices stay.
 
         Args:
-            hidden: (m,) which faces go.
+            hidden: (m,) faces to remove.
         """
         keep = ~hidden
         return replace(
@@ -117,7 +116,7 @@ class SceneMesh:
 
 
 def assembled(parts: Iterable[Owned]) -> SceneMesh:
-    """One mesh of many parts, in their order."""
+    """Join parts into one mesh, in their order."""
     vertices, uv = [np.zeros((0, 3), dtype=np.float32)], [np.zeros((0, 2), dtype=np.float32)]
     faces = [np.zeros((0, 3), dtype=np.int32)]
     owners, looks = [np.zeros(0, dtype=np.int32)], [np.zeros(0, dtype=np.int32)]
@@ -147,17 +146,17 @@ def assembled(parts: Iterable[Owned]) -> SceneMesh:
 
 
 def has_geometry(scene: Scene) -> bool:
-    """Whether there is more to see of a scene than its graph: walls, a mesh file, or a scan."""
+    """Check whether a scene has more than its graph: walls, a mesh file, or a scan."""
     return bool(scene.walls) or _file_of(scene) is not None or _scan_of(scene) is not None
 
 
 def is_drawn(scene: Scene) -> bool:
-    """Whether a scene's triangles are made of the scene alone, and of no file."""
+    """Check whether a scene's mesh is generated from the scene alone, not read from a file."""
     return _file_of(scene) is None and _scan_of(scene) is None
 
 
 def scene_mesh(scene: Scene) -> SceneMesh:
-    """The triangles of a scene as it stands; made once per scene, unless memory is spared.
+    """Return the triangles of a scene's current state; made once, unless memory is spared.
 
     Raises:
         SceneError: it has no geometry, or its mesh file is broken.
@@ -173,7 +172,7 @@ _meshed: list[Scene] = []
 
 
 def in_sight(scene: Scene, eye: Point3, point: Point3) -> bool:
-    """Whether nothing of a scene with geometry stands between an eye and a point."""
+    """Check whether nothing in a scene with geometry blocks the line from an eye to a point."""
     start = np.array(eye, np.float32)
     way = np.array([point], np.float32) - start
     return not scene_mesh(scene).caster.blocked(start, way, np.ones(1, np.float32))[0]
@@ -182,7 +181,7 @@ def in_sight(scene: Scene, eye: Point3, point: Point3) -> bool:
 def _made(scene: Scene) -> SceneMesh:
     path = _file_of(scene)
     if path is not None:
-        # trimesh is not imported for those who have no mesh.
+        # trimesh is imported only for scenes with a mesh file.
         from navloom_worlds.geometry.mesh_file import mesh_file
 
         return assembled(file_parts(scene, mesh_file(path)))
@@ -197,9 +196,9 @@ def _made(scene: Scene) -> SceneMesh:
 
 
 def mesh_key(scene: Scene) -> str | None:
-    """Return a name for a scene's mesh: a hash of the scene and of what draws it.
+    """Return the cache key of a scene's mesh: a hash of the scene and of the code that draws it.
 
-    None where the mesh is not kept on disk: it is of a file, or of few walls and items.
+    None if the mesh is not cached: it comes from a file, or has few walls and items.
     """
     if not is_drawn(scene) or len(scene.walls) + len(scene.items) < _FEW:
         return None
@@ -215,7 +214,7 @@ def _key(scene: Scene) -> str:
 
 
 def _drawn(scene: Scene) -> SceneMesh:
-    # Imported where a mesh is made: who reads one needs none of the furniture.
+    # Imported only where a mesh is made: reading one needs no furniture code.
     from navloom_worlds.geometry.structure import structure_parts
 
     return assembled([*structure_parts(scene), *_things(scene)])
@@ -253,7 +252,7 @@ def _load(file: IO[bytes], scene: Scene) -> SceneMesh:
         each.shape == sizes.get(name, (m,)) and each.dtype == _ARRAYS[name]
         for name, each in arrays.items()
     )
-    # Compiled code follows numbers without looking: none may lead out of its tables.
+    # Compiled code does not check bounds: no index may lead out of its tables.
     lowest = opening_owner(len(scene.openings))
     for name, low, end in (
         ("faces", 0, n),
@@ -278,7 +277,7 @@ def _load(file: IO[bytes], scene: Scene) -> SceneMesh:
 
 
 def file_parts(scene: Scene, file: MeshFile) -> Iterator[Owned]:
-    """A file's nodes as they stand in a scene: moved with their items, gone with them."""
+    """Yield the parts of a mesh file in a scene, moved with their items and removed with them."""
     places = {item.id: index for index, item in enumerate(scene.items)}
     known = owners_by_name(scene)
     for node in file.nodes:
@@ -293,7 +292,7 @@ def file_parts(scene: Scene, file: MeshFile) -> Iterator[Owned]:
 
 
 def _carried(part: Part, position: Point3, yaw: float, item: Item) -> Part:
-    """A part of a thing that stood somewhere, where it stands now."""
+    """Return a part of an item, moved from its first pose to its current one."""
     if position == item.position and yaw == item.yaw:
         return part
     x, y, z = position
@@ -324,9 +323,9 @@ def _scan_of(scene: Scene) -> ScanFiles | None:
 
 
 def _file_of(scene: Scene) -> Path | None:
-    """The mesh file that a scene was loaded by, if it was by one.
+    """Return the mesh file that a scene was loaded from; None for other scenes.
 
-    By its origin: ``house.glb``, ``mesh:DIR/house.glb``, or ``mesh:house.glb``, which is in
+    The scene's origin is ``house.glb``, ``mesh:DIR/house.glb``, or ``mesh:house.glb``, which is in
     ``$NAVLOOM_DATA/mesh``.
     """
     name = scene.origin.removeprefix("mesh:")
@@ -338,31 +337,31 @@ def _file_of(scene: Scene) -> Path | None:
 
 
 _BELOW = 0.0005
-"""Metres under a surface where the next ray begins: what lies closer under it is one with it."""
+"""Metres below a surface where the next ray begins; surfaces closer together count as one."""
 _OFF = 0.137
-"""Of a cell, by which rays miss the lines on which people draw."""
+"""Share of a cell by which rays are offset, to miss the round coordinates that designers use."""
 _MOST_CELLS = 2_500_000
-"""Of a field: 6,250 square metres of 5 cm."""
+"""Most cells of a grid: 6,250 square metres in cells of 5 cm."""
 _COARSE = 0.25
-"""Metres between the rays that look for what is roofed."""
+"""Metres between the rays that find roofed areas."""
 _MOST_COARSE = 1_000
-"""Such rays along a side."""
+"""Most such rays along a side."""
 _AROUND = 4.0
-"""Metres around what is roofed that are looked at too: balconies, terraces, steps."""
+"""Metres around roofed areas that are included: balconies, terraces, steps."""
 _MOST_SURFACES = 400
-"""Over one another in one column; more is no building."""
+"""Most surfaces stacked in one column; more is no building."""
 
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """Square cells over a mesh, seen from above.
+    """Regular grid of square cells over a mesh, seen from above.
 
     Attributes:
-        x: of the middle of the first cell, in metres.
-        z: of the middle of the first cell.
-        cell: how wide one is, in metres.
-        wide: how many there are along x.
-        deep: how many along z.
+        x: x of the middle of the first cell, in metres.
+        z: z of the middle of the first cell.
+        cell: width of a cell, in metres.
+        wide: number of cells along x.
+        deep: number of cells along z.
     """
 
     x: float
@@ -372,26 +371,26 @@ class Grid:
     deep: int
 
     def middles(self, cells: NDArray[np.int32]) -> NDArray[np.float64]:
-        """(n, 2) x and z of the middles of numbered cells."""
+        """Return (n, 2) x and z of the middles of numbered cells."""
         i, j = np.divmod(cells, self.deep)
         return np.stack([self.x + i * self.cell, self.z + j * self.cell], axis=1)
 
     def at(self, x: float, z: float) -> int:
-        """The number of the cell at a place; -1 off the grid."""
+        """Return the number of the cell at a position; -1 off the grid."""
         i, j = round((x - self.x) / self.cell), round((z - self.z) / self.cell)
         return i * self.deep + j if 0 <= i < self.wide and 0 <= j < self.deep else -1
 
 
 @dataclass(frozen=True, eq=False)
 class Surfaces:
-    """Surfaces on the cells' middle columns, cell by cell and from above down in each.
+    """Surfaces on the vertical line through each cell's middle, cell by cell, top down in each.
 
     Attributes:
-        cell: (n,) int32, which cell.
+        cell: (n,) int32, number of the cell.
         height: (n,) float64, y in metres.
-        slope: (n,) float32, how much it is turned upwards or downwards: 1 level, 0 upright.
+        slope: (n,) float32, vertical part of the unit normal: 1 level, 0 upright.
         room: (n,) float64, metres to the next surface above; infinite under the sky.
-        face: (n,) int32, which triangle it is of.
+        face: (n,) int32, index of the triangle.
     """
 
     cell: NDArray[np.int32]
@@ -402,15 +401,15 @@ class Surfaces:
 
 
 def grid_over(mesh: SceneMesh, cell: float, head: float) -> Grid:
-    """Cells over all of a mesh that is roofed and a little around it; over all where nothing is.
+    """Return a grid over the roofed part of a mesh and around it; over all if none is roofed.
 
     Args:
         mesh: the triangles.
         cell: the width of a cell, in metres.
-        head: metres under a roof from which on it counts as one.
+        head: headroom in metres from which a surface above counts as a roof.
 
     Raises:
-        SceneError: that is more ground than a field may have.
+        SceneError: the area is larger than a grid may be.
     """
     low, high = (np.array([each[0], each[2]], dtype=np.float64) for each in mesh.bounds)
     coarse = max(_COARSE, float(max(high - low)) / _MOST_COARSE)
@@ -437,17 +436,17 @@ def _grid(low: NDArray[np.float64], high: NDArray[np.float64], cell: float) -> G
 
 
 def surfaces_of(mesh: SceneMesh, grid: Grid, cells: NDArray[np.int32] | None = None) -> Surfaces:
-    """Every surface on the middle column of every cell.
+    """Return every surface on the vertical line through the middle of each cell.
 
-    A ray goes down, and where it meets something it is begun anew just below.
+    A ray goes down, and after each hit it starts again just below.
 
     Args:
         mesh: the triangles.
         grid: the cells.
-        cells: look at these alone, by number and in order.
+        cells: numbers of the cells to use, in order; all by default.
 
     Raises:
-        SceneError: there is no end of surfaces over one another.
+        SceneError: too many surfaces are stacked in one column.
     """
     top = float(mesh.bounds[1][1]) + 1.0
     if cells is None:
@@ -476,7 +475,7 @@ def surfaces_of(mesh: SceneMesh, grid: Grid, cells: NDArray[np.int32] | None = N
 
 
 def _slopes(mesh: SceneMesh, face: NDArray[np.int32]) -> NDArray[np.float32]:
-    # Few triangles are met by most columns: each is looked at once.
+    # Most columns hit the same few triangles, so each slope is computed once.
     used = np.flatnonzero(np.bincount(face, minlength=len(mesh.faces)))
     corners = mesh.vertices[mesh.faces[used]].astype(np.float64)
     normal = crossed(corners)

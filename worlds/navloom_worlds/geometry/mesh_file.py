@@ -1,11 +1,11 @@
-"""Meshes from files: any ``.glb``, ``.gltf`` or ``.obj`` as named things made of parts.
+"""Reader of mesh files: any ``.glb``, ``.gltf`` or ``.obj`` as named nodes made of parts.
 
-glTF is in metres and y up, and so is an ``.obj`` taken to be. Transforms of nodes are applied.
-Looks are base colours, pictures and vertex colours (one colour a face, at most 256); glTF's
-factors are linear and become sRGB. Transparency, normal maps and animation are left out.
-Whatever is wrong with a file is said in one line.
+glTF is in metres and y up, and so is an ``.obj`` assumed to be. Transforms of nodes are applied.
+Surfaces have base colours, textures and vertex colours (one colour per face, at most 256). glTF's
+linear factors are converted to sRGB. Transparency, normal maps and animation are ignored.
+Every error in a file is reported in one line.
 
-Files that a mesh file names, given to trimesh out of the mesh's own folder alone.
+Files that a mesh file names are read only from the mesh's own folder.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ from navloom_worlds.geometry.solids import (
 
 
 class Beside(trimesh.resolvers.Resolver):
-    """Gives a mesh the files that it names, out of its own folder alone.
+    """trimesh resolver that reads the files that a mesh names, only from its own folder.
 
     Attributes:
-        refused: why the first file was not given that may not be; "" where all may.
-        missing: names that are not there.
+        refused: reason why the first refused file was refused; "" if none was.
+        missing: names of files that do not exist.
     """
 
     def __init__(self, path: Path) -> None:
@@ -65,16 +65,16 @@ class Beside(trimesh.resolvers.Resolver):
         self._left = MOST_BYTES
 
     def get(self, key: str) -> bytes:
-        """The bytes of a file.
+        """Return the bytes of a file.
 
         Raises:
-            SceneError: it may not be read, is not there or is too large.
+            SceneError: it may not be read, does not exist or is too large.
         """
         try:
             found = inside(self.path, key)
             raw = read_bytes(found, most=self._left)
         except SceneError as error:
-            # trimesh goes on without what it cannot read, so what was refused is kept.
+            # trimesh ignores files that it cannot read, so the refusal is stored.
             if "no such file" in str(error):
                 self.missing.append(key)
                 gone = f"{self.path}: names {short(key)}, and there is no such file beside it."
@@ -85,26 +85,26 @@ class Beside(trimesh.resolvers.Resolver):
         return raw
 
     def write(self, name: str, data: Any) -> None:
-        """Nothing is ever written."""
+        """Refuse to write."""
         raise NotImplementedError
 
     def namespaced(self, namespace: str) -> Beside:
-        """A folder within the folder is not a place of its own."""
+        """Refuse subfolders as namespaces."""
         raise NotImplementedError
 
     def keys(self) -> list[str]:
-        """Names are asked for, never listed."""
+        """Return no names: files are looked up, never listed."""
         return []
 
 
 _SHELL = "mesh"
-"""What Navloom calls what has no name."""
+"""Name that Navloom gives to unnamed geometry."""
 MOST_FACES, _MOST_OF_ONE = 20_000_000, 50_000
-"""Triangles of a home, and of one thing: a home may have dozens of it."""
+"""Most triangles of a home, and of one item, as a home may have dozens of it."""
 GENERATOR = "navloom"
-"""What a GLB of Navloom's own says that it was made by."""
+"""Generator named in GLB files that Navloom wrote."""
 _MOST_SIDE = 2_048
-"""Pixels: larger pictures are made smaller."""
+"""Longest side in pixels; larger textures are downscaled."""
 _MOST_PIXELS = 100_000_000
 _MOST_COLOURS = 256
 _MOST_NAME = 200
@@ -113,10 +113,10 @@ _UNNAMED = re.compile(r"(geometry|mesh|node|object|primitive|gltf|world|root|def
 
 @dataclass(frozen=True, eq=False)
 class MeshNode:
-    """What one named node of a file holds.
+    """One named node of a mesh file with its parts.
 
     Attributes:
-        name: its name in the file, unique there; "" for what has none of its own.
+        name: its name in the file, unique there; "" for unnamed geometry.
         parts: its triangles in the scene's frame.
     """
 
@@ -125,12 +125,12 @@ class MeshNode:
 
     @property
     def box(self) -> tuple[Floats, Floats]:
-        """Its least and its greatest corner."""
+        """Least and greatest corner."""
         return bounds(self.parts)
 
     @property
     def middle(self) -> Point3:
-        """The middle of its box, to the millimetre."""
+        """Middle of the box, rounded to millimetres."""
         low, high = self.box
         x, y, z = (round(float(each), 3) for each in (low + high) / 2)
         return x, y, z
@@ -138,15 +138,15 @@ class MeshNode:
 
 @dataclass(frozen=True, eq=False)
 class MeshFile:
-    """A file that was read.
+    """Content of a mesh file.
 
     Attributes:
-        path: where it is.
-        nodes: what is in it, those with a name first.
-        placed: where each named node stands as a thing: the middle of its box, or what the scene
-            beside the file says; and its turn (yaw) there.
-        beside: the scene that lies beside it, if one does.
-        missing: files that it names and that are not there.
+        path: path of the file.
+        nodes: its nodes, those with a name first.
+        placed: position and yaw of each named node as an item: the middle of its box and 0, or the
+            pose in the scene beside the file.
+        beside: the scene beside it, if there is one.
+        missing: files that it names but that do not exist.
     """
 
     path: Path
@@ -157,14 +157,14 @@ class MeshFile:
 
 
 def mesh_file(path: Path) -> MeshFile:
-    """Read a mesh file; the last few are kept.
+    """Read a mesh file; the last two are cached.
 
     Args:
         path: a .glb, .gltf or .obj.
 
     Raises:
-        SceneError: it is not there, of another kind, broken, too large, empty, not in metres, or
-            names files outside of its folder.
+        SceneError: it is missing, of another kind, broken, too large, empty, not in metres, or
+            names files outside its folder.
     """
     if path.suffix.casefold() not in MESH_ENDINGS:
         raise SceneError(f"{path}: expected a mesh: a name that ends in {', '.join(MESH_ENDINGS)}.")
@@ -183,7 +183,7 @@ def mesh_file(path: Path) -> MeshFile:
 def _kept(_: Path, path: Path, _stamp: tuple[int, ...]) -> MeshFile:
     nodes, missing = _read(path, MOST_FACES)
     if len(nodes) == 1:
-        # One thing alone is no thing in a home: it is the home.
+        # A single node is the home itself, not an item in it.
         nodes = (MeshNode("", nodes[0].parts),)
     low, high = bounds([part for node in nodes for part in node.parts])
     check_size(path, low.tolist(), high.tolist())
@@ -194,20 +194,20 @@ def _kept(_: Path, path: Path, _stamp: tuple[int, ...]) -> MeshFile:
 
 @lru_cache(maxsize=32)
 def model_parts(path: Path) -> tuple[Part, ...]:
-    """The triangles of one thing from a file, in the file's own unit, its front along -z.
+    """Return the triangles of one item's model file, in the file's own unit, its front along -z.
 
     Args:
-        path: a .glb, .gltf or .obj, whose front is +z, as glTF has it.
+        path: a .glb, .gltf or .obj, whose front is +z, as in glTF.
 
     Raises:
-        SceneError: it is broken, empty, too large, or names files outside of its folder.
+        SceneError: it is broken, empty, too large, or names files outside its folder.
     """
     nodes, _ = _read(path, _MOST_OF_ONE)
     return tuple(part.turned(math.pi) for node in nodes for part in node.parts)
 
 
 def _read(path: Path, most: int) -> tuple[tuple[MeshNode, ...], tuple[str, ...]]:
-    """The nodes of a file of so many triangles at most, and files that are not there."""
+    """Return the nodes of a file with at most ``most`` triangles, and its missing files."""
     beside = Beside(path)
     loaded, named = _loaded(path, beside)
     if beside.refused:
@@ -240,7 +240,7 @@ def _standing(nodes: tuple[MeshNode, ...], scene: Scene | None) -> dict[str, tup
 
 
 def _loaded(path: Path, beside: Beside) -> tuple[trimesh.Scene, bool]:
-    """The file, and whether all its names are names of things, because Navloom gave them."""
+    """Load a file, and tell whether Navloom wrote it, so that all node names are item names."""
     raw = read_bytes(path, most=MOST_BYTES)
     ending = path.suffix.casefold()[1:]
     more: dict[str, Any] = {}
@@ -259,7 +259,7 @@ def _loaded(path: Path, beside: Beside) -> tuple[trimesh.Scene, bool]:
 def _placed(
     scene: trimesh.Scene, path: Path, named: bool
 ) -> Iterator[tuple[str, Any, NDArray[np.float64]]]:
-    """Each geometry with triangles: whose it is, and how it stands in the scene."""
+    """Yield each geometry with triangles: its node name, the geometry, and its transform."""
     names = _object_names(path) if path.suffix.casefold() == ".obj" else []
     parents = scene.graph.transforms.parents
     for node in scene.graph.nodes_geometry:
@@ -269,7 +269,7 @@ def _placed(
             continue
         name = str(node)
         above = str(parents.get(node, node))
-        # Several looks of one thing are nodes below its own: trimesh makes such of primitives.
+        # trimesh makes child nodes of the primitives of one node.
         if geometry.metadata.get("from_gltf_primitive") or name.startswith(f"{above}."):
             name = above
         if names:
@@ -282,7 +282,7 @@ def _placed(
 
 
 def _object_names(path: Path) -> list[str]:
-    """The names of an .obj's objects; of its groups where it has no objects."""
+    """Return the names of an .obj's objects, or of its groups if it has no objects."""
     text = read_bytes(path, most=MOST_BYTES).decode("utf-8", "replace")
     for letter in "og":
         found = re.findall(rf"^{letter}[ \t]+(.+?)\s*$", text, re.MULTILINE)
@@ -320,14 +320,14 @@ def _parts(
 
 
 class _Looks:
-    """Surfaces of a file's materials, each picture made once."""
+    """Surfaces of a file's materials, each texture made once."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._pictures: dict[int, tuple[Any, Picture]] = {}
 
     def of(self, geometry: Any) -> tuple[Surface, Floats | None, NDArray[np.float64] | None]:
-        """A geometry's surface, its texture coordinates, and linear colours of its faces."""
+        """Return a geometry's surface, texture coordinates, and linear face colours."""
         visual = geometry.visual
         if visual.kind in ("vertex", "face"):
             light = self._path.suffix.casefold() != ".obj"
@@ -350,7 +350,7 @@ class _Looks:
         return Surface(rgb, gloss=gloss, glow=glow), None, None
 
     def _picture(self, image: Image.Image) -> Picture:
-        # By identity, and the image is held on to, so that no other can take its place.
+        # Keyed by id(); the image is stored, too, so that its id is not reused.
         if id(image) not in self._pictures:
             self._pictures[id(image)] = (image, self._read(image))
         return self._pictures[id(image)][1]
@@ -367,7 +367,7 @@ class _Looks:
 
 
 def _material(material: Any) -> tuple[RGB, Image.Image | None, float, float]:
-    """Colour, picture, gloss and glow."""
+    """Return the colour, image, gloss and glow of a material."""
     if isinstance(material, trimesh.visual.material.PBRMaterial):
         factor = material.baseColorFactor
         light = np.ones(3) if factor is None else _unit(np.asarray(factor))[:3]
@@ -391,7 +391,7 @@ def _rgb(colour: NDArray[np.float64]) -> RGB:
 
 
 def _unit(colours: NDArray[Any]) -> NDArray[np.float64]:
-    """Colours of whatever type as RGB from 0 to 1."""
+    """Return colours of any type as RGB from 0 to 1."""
     most = np.iinfo(colours.dtype).max if np.issubdtype(colours.dtype, np.integer) else 1
     return np.clip(np.nan_to_num(colours[..., :3].astype(np.float64) / most), 0, 1)
 
@@ -406,7 +406,7 @@ def _face_colours(geometry: Any, kind: str, light: bool) -> NDArray[np.float64]:
 
 
 def _few(colours: NDArray[np.float64]) -> tuple[list[RGB], NDArray[np.int64]]:
-    """At most so many colours, and which of them each face has."""
+    """Reduce colours to at most 256; return them, and the index for each face."""
     levels = np.round(np.clip(colours, 0, 1) * 255).astype(np.uint8)
     kinds, which = np.unique(levels, axis=0, return_inverse=True)
     which = which.reshape(-1)

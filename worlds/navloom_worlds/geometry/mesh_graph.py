@@ -1,8 +1,8 @@
-"""Viewpoints on what can be walked of a mesh: floor by floor, and along the stairs between them.
+"""Navigation graph on the walkable area of a mesh: on level floors, and along the stairs between.
 
-Level floors get theirs from the maker that homes have (:mod:`navloom.scenes.floor_graph`). Where
-two of them are joined by stairs, a ramp or a step, a viewpoint stands at the foot, the head and
-every turn of the field's shortest way, and edges run along it.
+Level floors get viewpoints from the same generator as homes (:mod:`navloom.scenes.floor_graph`).
+Where stairs, a ramp or a step join two of them, there is a viewpoint at the foot, at the top and at
+every turn of the field's shortest path, and edges run along it.
 """
 
 from __future__ import annotations
@@ -26,29 +26,29 @@ from navloom_worlds.geometry.mesh import Grid
 from navloom_worlds.geometry.walkable import WalkableField, joined
 
 _BAND = 0.1
-"""Metres: what is no farther from a floor's height is of that floor."""
+"""Height difference in metres within which a place belongs to a floor."""
 _STEEP = 0.04
-"""Metres in height for each on the ground: a floor is no steeper on the whole, a ramp is."""
+"""Slope above which a surface is a ramp and not a floor."""
 _LEAST = 0.3
-"""Square metres of a level floor: what is smaller is part of stairs."""
+"""Least area of a level floor in square metres; smaller ones are part of stairs."""
 _STOREY = 1.5
-"""Metres above the lowest floor of a storey from which a floor is of the next storey."""
+"""Metres above the lowest floor of a storey from which a floor belongs to the next storey."""
 _BEFORE = (0.45, 0.35, 0.25, 0.15)
-"""How far from where stairs begin their first viewpoint stands, in metres, if there is room."""
+"""Distances in metres of the first viewpoint before stairs, tried in order."""
 _COARSE = 0.04
-"""Metres by which the outline of a floor may be made straighter."""
+"""Tolerance in metres to which the outline of a floor is simplified."""
 
 Ints = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """A level floor of a field.
+    """Level floor of a walkable field.
 
     Attributes:
         height: y in metres.
-        places: the field's places that are of it.
-        polygon: where the middle of a body may be, as (x, z).
+        places: places of the field that belong to it.
+        polygon: area where the middle of a body may be, as (x, z).
     """
 
     height: float
@@ -58,13 +58,13 @@ class Level:
 
 @dataclass(frozen=True, eq=False)
 class MeshGraph:
-    """What a mesh is, for those who walk in it.
+    """Navigation graph of a mesh: storeys, viewpoints and edges.
 
     Attributes:
         floors: its storeys.
-        viewpoints: where one can stand; none has a region.
-        edges: how one walks between them.
-        rooms: the room of each viewpoint; -1 where nobody says.
+        viewpoints: standing positions; none has a region.
+        edges: walkable connections.
+        rooms: room number of each viewpoint; -1 if unknown.
     """
 
     floors: tuple[Floor, ...]
@@ -74,16 +74,16 @@ class MeshGraph:
 
 
 def mesh_graph(field: WalkableField, rooms_of: Ints | None = None) -> MeshGraph:
-    """Place viewpoints on the main part of a field and join them.
+    """Place viewpoints on the main part of a field and connect them.
 
     Args:
-        field: of a mesh.
-        rooms_of: (n,) the room of each place, where somebody knows it: each has its own
-            viewpoints then, and one on either side of where two rooms touch.
+        field: field of a mesh.
+        rooms_of: (n,) room of each place, if known. Each room has its own viewpoints then, and
+            there is one on either side of where two rooms touch.
 
     Returns:
-        Storeys, viewpoints named ``<storey>_<index>`` and edges; one can walk from each viewpoint
-        to each other. None at all where there is no place to stand.
+        Storeys, viewpoints named ``<storey>_<index>`` and edges. All viewpoints are connected.
+        The graph is empty if there is no place to stand.
     """
     levels = levels_of(field, rooms_of)
     if not levels:
@@ -103,13 +103,13 @@ def _room(number: int, level: Level) -> FreeFloor:
 
 
 def levels_of(field: WalkableField, rooms_of: Ints | None = None) -> list[Level]:
-    """The level floors of a field's main part, the lowest first; parts of one height are apart."""
+    """Return the level floors of a field's main part, the lowest first, one per connected part."""
     rooms_of = np.full(len(field.cell), -1, dtype=np.int32) if rooms_of is None else rooms_of
     place_height = field.height[field.main]
     owner = np.full(len(field.cell), -1, dtype=np.int32)
     for number, height in enumerate(_heights(place_height, field.grid.cell**2)):
         near = field.main[np.abs(place_height - height) <= _BAND]
-        # Bands of two floors may touch: the nearer has it, which the order of finding says.
+        # Bands of two floors may overlap: the one found first keeps the place.
         owner[near[owner[near] < 0]] = number
     held = owner >= 0
     same = held[:, None] & (owner[field.beside] == owner[:, None])
@@ -128,7 +128,7 @@ def levels_of(field: WalkableField, rooms_of: Ints | None = None) -> list[Level]
 
 
 def _heights(heights: NDArray[np.float64], cell: float) -> Iterator[float]:
-    """The heights about which most floor lies, most first."""
+    """Yield the heights with most floor around them, the largest first."""
     left = np.sort(heights)
     while len(left) * cell >= _LEAST:
         last = np.searchsorted(left, left + _BAND, side="right")
@@ -142,7 +142,7 @@ def _heights(heights: NDArray[np.float64], cell: float) -> Iterator[float]:
 
 
 def _slope(field: WalkableField, places: Ints) -> float:
-    """How steep the plane is that lies best on some places."""
+    """Return the slope of the plane fitted to some places."""
     at = field.grid.middles(field.cell[places])
     plane = np.column_stack([at - at.mean(axis=0), np.ones(len(places))])
     fitted = np.linalg.lstsq(plane, field.height[places], rcond=None)[0]
@@ -150,8 +150,8 @@ def _slope(field: WalkableField, places: Ints) -> float:
 
 
 def _outline(grid: Grid, cells: Ints, places: Ints) -> tuple[Polygon, Ints]:
-    """The polygon of some cells that hang together, and those of their places that are well in."""
-    # In whole numbers of cells, so that neighbours share their sides to the last bit.
+    """Return the polygon of connected cells, and their places that are well inside it."""
+    # In integer cell units, so that neighbours share their sides exactly.
     rows = [
         (low // grid.deep, low % grid.deep, high % grid.deep)
         for low, high in _runs(cells, grid.deep)
@@ -160,7 +160,7 @@ def _outline(grid: Grid, cells: Ints, places: Ints) -> tuple[Polygon, Ints]:
     whole = shapely.union_all(shapely.box(i, first, i + 1, last + 1))
     corner = np.array([grid.x, grid.z]) - grid.cell / 2
     placed = shapely.transform(whole, lambda at: corner + at * grid.cell)
-    # Cells that touch at a corner alone are no way; a hair less keeps them apart.
+    # Cells that touch only at a corner are not connected: a tiny erosion separates them.
     parts = shapely.get_parts(placed.buffer(-_COARSE / 10, join_style="mitre"))
     rough = max(parts, key=lambda each: each.area).simplify(_COARSE)
     polygon = max(
@@ -172,7 +172,7 @@ def _outline(grid: Grid, cells: Ints, places: Ints) -> tuple[Polygon, Ints]:
 
 
 def _runs(cells: Ints, deep: int) -> Iterator[tuple[int, int]]:
-    """Cells in a row, as the first and the last of each."""
+    """Yield cells in a row, as the first and the last of each run."""
     breaks = np.flatnonzero((np.diff(cells) != 1) | (cells[1:] % deep == 0))
     firsts = np.concatenate([[0], breaks + 1])
     lasts = np.concatenate([breaks, [len(cells) - 1]])
@@ -180,7 +180,7 @@ def _runs(cells: Ints, deep: int) -> Iterator[tuple[int, int]]:
 
 
 def _storeys(levels: Sequence[Level]) -> tuple[tuple[Floor, ...], list[int]]:
-    """Storeys, and which each level is of; landings are of the storey that they are nearest to."""
+    """Return the storeys, and the storey of each level; landings belong to the nearest storey."""
     large = max(level.polygon.area for level in levels) / 10
     bases: list[float] = []
     for level in levels:
@@ -196,7 +196,7 @@ def _storeys(levels: Sequence[Level]) -> tuple[tuple[Floor, ...], list[int]]:
 
 @dataclass(frozen=True)
 class _Way:
-    """From one level to another: places of the field, both ends on their levels."""
+    """Shortest path from one level floor to another, as places of the field."""
 
     a: int
     b: int
@@ -205,12 +205,12 @@ class _Way:
 
 
 def _ways_between(field: WalkableField, levels: Sequence[Level]) -> Iterator[_Way]:
-    """The shortest way between each two levels that touch the same stairs, as few as will do."""
+    """Yield the shortest path between levels that touch the same stairs, as few as suffice."""
     level_of = np.full(len(field.cell), -1, dtype=np.int32)
     for number, each in enumerate(levels):
         level_of[each.places] = number
     steps = _steps(field)
-    # Parts that are of no level hang together as flights of stairs.
+    # Connected places of no level are flights of stairs.
     between = (field.part == 0) & (level_of < 0)
     rows, cols = steps.coords
     inner = between[rows] & between[cols]
@@ -236,7 +236,7 @@ def _pairs(first: Ints, second: Ints) -> list[tuple[int, int]]:
 
 
 def _steps(field: WalkableField) -> coo_array:
-    """Metres from each place of the main part to those beside it, across corners too."""
+    """Return metres from each main place to its neighbours, diagonal ones included."""
     main = field.part == 0
     beside = np.where(main[:, None] & (field.beside >= 0) & main[field.beside], field.beside, -1)
     rows, cols = [], []
@@ -263,7 +263,7 @@ def _steps(field: WalkableField) -> coo_array:
 def _shortest(
     steps: coo_array, flight: NDArray[np.bool_], level_of: Ints, levels: Sequence[int]
 ) -> Iterator[_Way]:
-    """Ways over a flight that join some levels: of all of them a tree of the shortest."""
+    """Yield paths over a flight that join some levels, as a minimum spanning tree."""
     rows, cols = steps.coords
     found: dict[tuple[int, int], _Way] = {}
     for a in levels[:-1]:
@@ -280,7 +280,7 @@ def _shortest(
             if b <= a or not len(there) or not np.isfinite(metres[there]).any():
                 continue
             far = np.round(metres[there], 3)
-            # Of many that are as near, as where one step is as long as a room, one in the middle.
+            # Of many equally near places, as along a step as long as a room, take the middle one.
             best = np.flatnonzero(far == far.min())
             place = int(there[best[len(best) // 2]])
             back = [place]
@@ -295,7 +295,7 @@ def _shortest(
 
 
 def _climb(field: WalkableField, way: _Way, rooms: Sequence[FreeFloor]) -> Iterator[Edge]:
-    """Edges along a way, with a viewpoint at its foot, its head and its turns."""
+    """Yield edges along a path, with viewpoints at its foot, its top and its turns."""
     points = [field.position(place) for place in way.places]
     foot = _set_back(rooms[way.a], points[0], points[1])
     head = _set_back(rooms[way.b], points[-1], points[-2])
@@ -309,17 +309,17 @@ def _climb(field: WalkableField, way: _Way, rooms: Sequence[FreeFloor]) -> Itera
 
 
 def _stand_at(turn: Point3, *rooms: FreeFloor) -> Viewpoint:
-    """A viewpoint on stairs; on a floor where it is within the floor."""
+    """Return a viewpoint on stairs, or on a floor if it lies within one."""
     x, y, z = turn
     for room in rooms:
         if abs(y - room.height) <= _BAND and shapely.intersects_xy(room.free, x, z):
             return room.stand((x, z))
-    # Never at the very height of a floor that it is not on.
+    # Never at exactly the height of a floor that it is not on.
     return rooms[0].stand((x, z), y + 0.001 if y == rooms[0].height else y)
 
 
 def _set_back(room: FreeFloor, at: Point3, onward: Point3) -> Point3:
-    """The place some way before stairs, straight on and still on the floor."""
+    """Return the position a little before stairs, straight back and still on the floor."""
     x, _, z = at
     dx, dz = x - onward[0], z - onward[2]
     long = math.hypot(dx, dz)
@@ -331,7 +331,7 @@ def _set_back(room: FreeFloor, at: Point3, onward: Point3) -> Point3:
 
 
 def _turns(field: WalkableField, points: Sequence[Point3]) -> list[Point3]:
-    """The points of a way where it turns, both ends included."""
+    """Return the points of a path where it turns, with both ends."""
     kept, i = [points[0]], 0
     while i < len(points) - 1:
         farther = range(len(points) - 1, i + 1, -1)
@@ -347,7 +347,7 @@ def _renamed(
     storey_of: Sequence[int],
     edges: Sequence[Edge],
 ) -> MeshGraph:
-    """The graph with viewpoints numbered storey by storey, each as high as the field is there."""
+    """Return the graph with viewpoints numbered by storey, at the field's heights."""
     count = {floor.id: 0 for floor in floors}
     names: dict[str, str] = {}
     viewpoints = []
@@ -366,7 +366,7 @@ def _renamed(
 
 
 def _rooms_at(field: WalkableField, graph: MeshGraph, rooms_of: Ints) -> tuple[int, ...]:
-    """The room of the place that each viewpoint is on, or nearest to."""
+    """Return the room of the place at, or nearest to, each viewpoint."""
     found = []
     for viewpoint in graph.viewpoints:
         place = field.place_at(*viewpoint.position)

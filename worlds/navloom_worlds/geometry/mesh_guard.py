@@ -1,4 +1,4 @@
-"""What is asked of a mesh file before anything is made of it: whole, bounded, within its folder."""
+"""Validation of mesh files before they are parsed: complete, bounded, and within their folder."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from navloom.scenes.checked_files import parse_json, short
 from navloom_worlds.geometry.solids import Picture
 
 MOST_BYTES = 1_000_000_000
-"""Of a file, and of all the files beside it that it names, together."""
+"""Most bytes of a file, and of all the files together that it names."""
 MOST_VALUES = 120_000_000
-"""Numbers of vertices, faces and colours that a glTF may say that it has."""
+"""Most numbers of vertices, faces and colours that a glTF may declare."""
 MOST_NODES = 100_000
 _WIDEST = 500.0
-"""Metres: no home is wider."""
+"""Greatest width of a home in metres."""
 _NARROWEST = 0.5
 _FARTHEST = 5_000.0
-"""Metres from the origin: farther off, single precision is too coarse to stand on."""
+"""Greatest distance from the origin in metres; farther off, single precision is too coarse."""
 _UNITS = {"millimetres": 1000.0, "centimetres": 100.0, "inches": 39.37, "kilometres": 0.001}
 _USUAL = (2.5, 80.0)
-"""Metres that homes are wide."""
+"""Usual widths of homes in metres."""
 _GLB = 0x46546C67
 _CHUNK_JSON = 0x4E4F534A
 _PACKED = ("KHR_draco_mesh_compression", "EXT_meshopt_compression", "KHR_mesh_quantization")
@@ -39,10 +39,10 @@ _TYPES = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "M
 
 @contextmanager
 def one_line(what: str) -> Iterator[None]:
-    """Whatever goes wrong within becomes one line: libraries meet broken files in every way.
+    """Turn any exception into a one-line SceneError, as libraries fail on broken files in any way.
 
     Args:
-        what: the file, and what is wrong with it.
+        what: start of the message: the file and the error.
     """
     try:
         yield
@@ -54,7 +54,7 @@ def one_line(what: str) -> Iterator[None]:
 
 
 def picture(image: Image.Image | bytes, side: int) -> Picture:
-    """A picture, made smaller where it is larger than so many pixels a side."""
+    """Return an image as a texture, downscaled to at most ``side`` pixels per side."""
     opened = Image.open(io.BytesIO(image)) if isinstance(image, bytes) else image
     opened.draft("RGB", (side, side))
     plain = opened.convert("RGB")
@@ -63,7 +63,7 @@ def picture(image: Image.Image | bytes, side: int) -> Picture:
 
 
 def inside(path: Path, name: str) -> Path:
-    """The file that a mesh file names, certain to lie in its folder or below it.
+    """Return the path of a file that a mesh names, checked to lie in its folder or below.
 
     Raises:
         SceneError: the name leads out of the folder.
@@ -79,15 +79,15 @@ def inside(path: Path, name: str) -> Path:
 
 
 def check_gltf(path: Path, raw: bytes) -> dict[str, Any]:
-    """What a .glb or .gltf says of itself, checked for what would go wrong later.
+    """Return the JSON content of a .glb or .gltf, checked for errors that would appear later.
 
     Args:
         path: its path, for messages.
         raw: its content.
 
     Raises:
-        SceneError: it is cut short, too large or packed, its nodes are no tree, or it names files
-            outside of its folder.
+        SceneError: it is cut short, too large or compressed, its nodes are no tree, or it names
+            files outside its folder.
     """
     content = parse_json(_json_of(path, raw), path)
     if not isinstance(content, dict):
@@ -164,13 +164,13 @@ def _check_tree(path: Path, nodes: list[Any]) -> None:
 
 
 def check_size(path: Path, low: list[float], high: list[float], up: str = "y up") -> None:
-    """Refuse what cannot be a home in metres.
+    """Reject a mesh that cannot be a home in metres.
 
     Args:
         path: the file, for the message.
-        low: its least corner, in what it takes for metres.
-        high: its greatest.
-        up: which way is up in the file, for the message.
+        low: its least corner, supposedly in metres.
+        high: its greatest corner.
+        up: vertical axis of the file, for the message.
 
     Raises:
         SceneError: it is too wide, too narrow or too far from the origin.

@@ -1,7 +1,7 @@
-"""Any mesh as a scene (``docs/formats/mesh.md``): its storeys, its named things, where one stands.
+"""Loader of any mesh file as a scene (``docs/formats/mesh.md``): storeys, named items, viewpoints.
 
-Nobody says which rooms there are, so there are none, unless a scene.json of the same name lies
-beside the mesh: that scene is taken then, and seen as the mesh.
+A mesh does not define rooms, so the scene has none. If a scene.json of the same name lies beside
+the mesh, that scene is loaded instead, with the mesh as its geometry.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from navloom_worlds.geometry.walkable import passable, walkable_field
 
 _MOST_NAME = 200
 _SAME_STOREY = 1.5
-"""Metres: a viewpoint this near to a room's height may be in it."""
+"""Height difference in metres within which a viewpoint may be in a room."""
 _NUMBER = re.compile(r"(^|\s+)\d+(\s+\d+)*$")
 _JOINT = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Za-z])(?=\d)|[\s_.#<>-]+")
 _STRUCTURE = re.compile(
@@ -34,30 +34,30 @@ _STRUCTURE = re.compile(
 _DOOR = re.compile(
     r"^(?!.*\b(cabinet|cupboard|wardrobe|oven|fridge|shower|closet)\b)(.*\bdoor$|door )"
 )
-"""Of names: what is walked through. What belongs to furniture is not."""
+"""Names of doors that are walked through; furniture doors are not."""
 _WINDOW = re.compile(r"\bwindow$|^window ")
-"""What is not, although it may have no pane."""
+"""Names of windows, which are never walked through, even without a pane."""
 
 
 def list_ids(folder: Path) -> list[str]:
-    """The names of the meshes in a folder, their endings included, sorted."""
+    """Return the names of the mesh files in a folder, with their extensions, sorted."""
     files = (path for path in folder.iterdir() if path.suffix.casefold() in MESH_ENDINGS)
     return sorted(path.name for path in files if path.is_file() and path.name[0] != ".")
 
 
 def load(folder: Path, scene_id: str) -> Scene:
-    """A mesh as a scene.
+    """Load a mesh as a scene.
 
     Args:
-        folder: where the file is.
-        scene_id: the file's name, its ending included.
+        folder: folder of the file.
+        scene_id: the file's name with its extension.
 
     Returns:
-        The scene, of source ``mesh``. ``notes`` say what nobody knows, and how much floor was left
-        out since nothing leads to it.
+        The scene, of source ``mesh``. Its ``notes`` tell what is unknown, and how much unreachable
+        floor was left out.
 
     Raises:
-        SceneError: the file is broken, or there is no place in it where one can stand.
+        SceneError: the file is broken, or a person can stand nowhere in it.
     """
     if Path(scene_id).name != scene_id or scene_id == "..":
         raise SceneError(f"{short(scene_id)} is not the name of a file in {folder}.")
@@ -70,13 +70,13 @@ def load(folder: Path, scene_id: str) -> Scene:
         if file.beside is None or not scene.viewpoints:
             scene = _with_graph(scene, mesh, path)
         scene = scene.replace(id=name, source="mesh")
-    # The triangles are at hand: nobody needs to put them together again.
+    # The triangles are at hand, so they are cached for the scene.
     per_scene(scene, "mesh", lambda: mesh)
     return scene
 
 
 def _bare(file: MeshFile, name: str) -> Scene:
-    """The scene of a mesh alone, before anybody has a place to stand in it."""
+    """Return the scene of a mesh alone, before its navigation graph is made."""
     notes = [
         "Of rooms, doors and what is portable a mesh says no more than the names of its parts.",
         *(f"The file names {short(each)}, which is not there." for each in file.missing[:5]),
@@ -106,7 +106,7 @@ def _item(node: MeshNode) -> Item:
 
 
 def thing_name(node: str) -> str:
-    """What a node is called, in plain words.
+    """Return the name of a node in plain words.
 
     >>> thing_name("Furniture/CoffeeTable_02.001")
     'coffee table'
@@ -117,7 +117,7 @@ def thing_name(node: str) -> str:
 
 
 def _with_graph(scene: Scene, mesh: SceneMesh, path: Path) -> Scene:
-    """The scene with its storeys, viewpoints and edges, as one can walk in the mesh."""
+    """Return the scene with storeys, viewpoints and edges from the mesh's walkable area."""
     doors, windows = (
         [item_owner(i) for i, item in enumerate(scene.items) if called.search(item.name)]
         for called in (_DOOR, _WINDOW)
@@ -136,7 +136,7 @@ def _with_graph(scene: Scene, mesh: SceneMesh, path: Path) -> Scene:
     if field.other_area >= 1:
         notes.append(f"{field.other_area:.0f} m² of floor are left out: nothing leads to them.")
     if scene.regions:
-        # The storeys are those that its rooms are on.
+        # The scene keeps its storeys, as its rooms refer to them.
         viewpoints = tuple(_in_region(scene, each) for each in graph.viewpoints)
         return scene.replace(viewpoints=viewpoints, edges=graph.edges, notes=tuple(notes))
     return scene.replace(
@@ -145,7 +145,7 @@ def _with_graph(scene: Scene, mesh: SceneMesh, path: Path) -> Scene:
 
 
 def _in_region(scene: Scene, viewpoint: Viewpoint) -> Viewpoint:
-    """A viewpoint with the room whose outline it is in, on the storey that it is on."""
+    """Return a viewpoint with the room of its storey whose outline holds it."""
     x, y, z = viewpoint.position
     for region in scene.regions:
         outline = region.outline

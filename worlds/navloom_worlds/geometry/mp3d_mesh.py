@@ -1,4 +1,4 @@
-"""A Matterport3D scan of which there is a mesh and no connectivity, as habitat's users have it."""
+"""Loader of a Matterport3D scan with a mesh but no connectivity file, as in Habitat's download."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from navloom_worlds.geometry.scan_scene import scan_scene
 
 
 def load_scan(files: ScanFiles) -> Scene:
-    """A scan from its mesh and its ``.house``: rooms of its floors, with the house's types.
+    """Load a scan from its mesh and its ``.house``: rooms from its floors, types from the house.
 
     Args:
-        files: where it is.
+        files: files of the scan.
 
     Raises:
-        SceneError: a file is broken, or nobody can stand in the scan.
+        SceneError: a file is broken, or a person can stand nowhere in the scan.
     """
     scan = read_scan(files)
     notes = ["There is no connectivity file: viewpoints are made where one can walk in the mesh."]

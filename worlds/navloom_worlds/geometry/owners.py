@@ -1,8 +1,8 @@
-"""Whose a triangle is: the numbers that frames of ids hold, and what they mean.
+"""Owner ids of triangles: the numbers in semantic frames, and their meanings.
 
 0          nothing was hit
 1 ... n    scene.items[number - 1]
-below 0    what is no item: walls, floors, doors; see the constants
+below 0    no item: walls, floors, doors; see the constants
 """
 
 from __future__ import annotations
@@ -17,43 +17,43 @@ FLOOR = -2
 CEILING = -3
 STAIRS = -4
 GROUND = -5
-"""The earth around a home."""
+"""The ground around a home."""
 SHELL = -6
-"""A mesh that does not say what its parts are."""
+"""Unlabelled parts of a mesh."""
 _DOORS = 1_000
 _OPENINGS = 100_000
 _AGENTS = 1_000_000
 
 
 def door_owner(index: int) -> int:
-    """The number of the door of ``scene.links[index]``: its leaf, frame and sill."""
+    """Return the id of the door of ``scene.links[index]``: its leaf, frame and sill."""
     return -_DOORS - index
 
 
 def opening_owner(index: int) -> int:
-    """The number of ``scene.openings[index]``: a window, or a door that leads out."""
+    """Return the id of ``scene.openings[index]``: a window, or a door that leads out."""
     return -_OPENINGS - index
 
 
 def agent_owner(number: int) -> int:
-    """The number of a body that stands in the scene: the 0th, the 1st, ... of a simulator's."""
+    """Return the id of the agent numbered 0, 1, ... by the simulator."""
     return -_AGENTS - number
 
 
 def item_owner(index: int) -> int:
-    """The number of ``scene.items[index]``."""
+    """Return the id of ``scene.items[index]``."""
     return index + 1
 
 
 def owner_name(scene: Scene, owner: int) -> str:
-    """What a number means: an item's id, ``wall``, ``door Hall_1 <-> Kitchen_2``, ``agent 0``.
+    """Return the name of an id: an item's id, ``wall``, ``door Hall_1 <-> Kitchen_2``, ``agent 0``.
 
     Args:
-        scene: the scene whose frames they are.
-        owner: a number out of a frame of ids.
+        scene: the scene of the frames.
+        owner: an id from a semantic frame.
 
     Returns:
-        A name; ``""`` for 0, and for a number that this scene does not have.
+        A name; ``""`` for 0, and for an id that this scene does not have.
     """
     if 0 < owner <= len(scene.items):
         return scene.items[owner - 1].id
@@ -79,10 +79,9 @@ def owner_name(scene: Scene, owner: int) -> str:
 
 
 def distinct_names(scene: Scene) -> dict[int, str]:
-    """Every number that a scene has, and its name, no two of which are the same.
+    """Return every id of a scene with a unique name.
 
-    They are those of :func:`owner_name`; a window that is called as one before it is has ``(2)``
-    after its name.
+    Names come from :func:`owner_name`; a repeated name gets ``(2)`` and so on after it.
     """
     numbers = [item_owner(index) for index in range(len(scene.items))]
     numbers += [WALL, FLOOR, CEILING, STAIRS, GROUND, SHELL]
@@ -101,5 +100,5 @@ def distinct_names(scene: Scene) -> dict[int, str]:
 
 
 def owners_by_name(scene: Scene) -> dict[str, int]:
-    """What is no item, by the names that :func:`distinct_names` gives."""
+    """Return the ids of everything but items, by the names of :func:`distinct_names`."""
     return {name: number for number, name in distinct_names(scene).items() if number < 0}

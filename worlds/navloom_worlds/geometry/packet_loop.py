@@ -1,4 +1,4 @@
-"""Packets of rays in compiled code, where numba is installed (extra ``fast``); the same packets."""
+"""Loading of the numba-compiled loop over ray packets (extra ``fast``); results stay the same."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from functools import lru_cache
 from importlib.util import find_spec
 
 ENOUGH = 400_000
-"""Rays that are drawn in numpy before numba is loaded, which takes as long as they do."""
+"""Rays cast in numpy before numba is loaded; loading takes as long as casting these."""
 _drawn = [0]
 
 
 @lru_cache(maxsize=1)
 def compiled_loop() -> Callable[..., None] | None:
-    """The loop over packets, compiled once and kept on disk by numba; None without numba."""
+    """Return the loop over packets, compiled and cached on disk by numba; None without numba."""
     if find_spec("numba") is None:
         return None
     from navloom_worlds.geometry.packet_numba import compiled
@@ -23,10 +23,10 @@ def compiled_loop() -> Callable[..., None] | None:
 
 
 def pays(rays: int) -> bool:
-    """Whether compiled code is worth its loading by now; pictures are the same without it.
+    """Check whether loading compiled code is worthwhile by now; results are the same without it.
 
     Args:
-        rays: that are to be drawn next.
+        rays: number of rays to cast next.
     """
     if "numba" in sys.modules:
         return True

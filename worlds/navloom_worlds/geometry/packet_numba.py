@@ -1,4 +1,4 @@
-"""The loop over packets as numba compiles it; imported where numba is installed.
+"""Loop over ray packets, compiled by numba; imported only if numba is installed.
 
 The rows of a packet are those of :mod:`navloom_worlds.geometry.packets`.
 """
@@ -29,8 +29,8 @@ def _meeting(_: Any, _function: Any, _valid: Any, _scene: Any, _rays: Any, _more
     return types.void(*[types.uintp] * 5), code
 
 
-# These stand in the module itself: what numba keeps on disk of a function within another one is
-# another's in the next process.
+# These are at module level: numba's disk cache of a nested function is not valid in the next
+# process.
 _meet: Any = intrinsic(_meeting)
 
 

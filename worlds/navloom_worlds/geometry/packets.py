@@ -1,9 +1,9 @@
-"""Rays of pictures, sixteen neighbours at a time: three times as fast as one after another.
+"""Ray casting of images in packets of sixteen neighbours: three times as fast as single rays.
 
-embreex casts single rays only. The Embree 4 that its wheels bring is asked itself, by its C
-interface (https://github.com/RenderKit/embree, "Embree API Reference"): the same distances to the
-bit; where two faces are met at one distance, the other of them may be named. Where that library is
-not found, embreex casts pictures too.
+embreex casts single rays only. The Embree 4 library in its wheels is called directly, by its C
+interface (https://github.com/RenderKit/embree, "Embree API Reference"). Distances are identical.
+Where two faces are at one distance, the other of them may be reported. Where the library is not
+found, embreex casts images too.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from numpy.typing import NDArray
 from navloom_worlds.geometry.packet_loop import compiled_loop, pays
 
 ROWS = 24
-"""Numbers of a ray and its hit: ``RTCRayHit16`` has 21, one more level of instances 23."""
+"""Values of a ray and its hit: ``RTCRayHit16`` has 21, one more level of instances 23."""
 DIRECTION, FAR, MASK, FLAGS, U, FACE, INSTANCE = 4, 8, 9, 11, 15, 17, 19
 NO_LIMIT = np.float32(1e37)
 _PACKETS = 256
-"""Packets that are filled before they are cast: they stay in the processor's cache."""
+"""Packets filled before they are cast: they stay in the processor's cache."""
 _PLACES = ("../embreex.libs/*embree4*", ".dylibs/*embree4*", "*embree4*.dll")
 _DEVICE_VERSION, _NATIVE_16, _NATIVE_8 = 0, 34, 33
 _TRIANGLES, _INDEX, _VERTEX, _UINT3, _FLOAT3 = 0, 0, 1, 0x5003, 0x9003
@@ -59,7 +59,7 @@ Found = tuple[NDArray[np.float32], NDArray[np.int32], NDArray[np.float32], NDArr
 
 @dataclass(frozen=True)
 class _Embree:
-    """The library, its device, and how many rays it takes at once."""
+    """Embree library, its device, and its packet size."""
 
     library: ctypes.CDLL
     device: int
@@ -68,7 +68,7 @@ class _Embree:
 
 @lru_cache(maxsize=1)
 def _embree() -> _Embree | None:
-    """Embree 4 as embreex's wheel brings it; None where it is not there."""
+    """Return Embree 4 from embreex's wheel; None if it is not there."""
     found = find_spec("embreex")
     if found is None or found.origin is None or sys.maxsize < 2**32:
         return None
@@ -91,7 +91,7 @@ def _embree() -> _Embree | None:
 
 
 def packets_of(vertices: NDArray[np.float32], faces: NDArray[np.int32]) -> Packets | None:
-    """A mesh as packets of rays meet it; None where no library takes them.
+    """Return a packet caster for a mesh; None if there is no library for it.
 
     Args:
         vertices: (n, 3) metres.
@@ -105,14 +105,14 @@ def packets_of(vertices: NDArray[np.float32], faces: NDArray[np.int32]) -> Packe
 
 
 class Packets:
-    """Rays on one mesh, packet by packet; made by :func:`packets_of`."""
+    """Packet ray caster on one mesh; made by :func:`packets_of`."""
 
     def __init__(
         self, embree: _Embree, vertices: NDArray[np.float32], faces: NDArray[np.int32]
     ) -> None:
         library = embree.library
         self._lanes = embree.lanes
-        # Embree reads sixteen bytes at the last corner, of which twelve are its own.
+        # Embree reads sixteen bytes at the last corner, which has only twelve.
         corners = np.zeros((len(vertices) + 1, 3), dtype=np.float32)
         corners[:-1] = vertices
         rows = np.ascontiguousarray(faces, dtype=np.int32)
@@ -140,15 +140,15 @@ class Packets:
         weakref.finalize(self, library.rtcReleaseScene, scene)
 
     def cast(self, starts: NDArray[np.float32], ways: NDArray[np.float32], wide: int) -> Found:
-        """What rays meet first.
+        """Return the first hit of each ray.
 
         Args:
             starts: (n, 3), or (3,) for all of them.
-            ways: (n, 3), a picture's row by row.
-            wide: the picture's columns.
+            ways: (n, 3) directions, row by row of the image.
+            wide: columns of the image.
 
         Returns:
-            Distances, faces, u and v, as Embree leaves them: ``NO_LIMIT`` and -1 for a miss.
+            Distances, faces, u and v, as Embree returns them: ``NO_LIMIT`` and -1 for a miss.
         """
         count = len(ways)
         found = (
@@ -162,7 +162,7 @@ class Packets:
         tile = (self._lanes // across, across)
         loop = compiled_loop() if pays(count) else None
         if loop is None:
-            # A long list is cast in parts, which stay in the processor's cache, too.
+            # A long list is cast in parts that stay in the processor's cache.
             part = _PACKETS * self._lanes if high == 1 else count
             for first in range(0, count, part):
                 some = slice(first, first + part)
@@ -183,12 +183,12 @@ class Packets:
         return found
 
     def _pointers(self) -> tuple[int, int, int, int]:
-        """The function, and all that it is given but the rays."""
+        """Return the addresses of the Embree function and of all its arguments but the rays."""
         function = ctypes.cast(self._meet, _POINTER).value or 0
         return function, self._valid.ctypes.data, self._scene, self._arguments.ctypes.data
 
     def _blank(self, count: int) -> NDArray[np.float32]:
-        """(count, ROWS, lanes): packets with all that is the same for every ray."""
+        """Return packets (count, ROWS, lanes) with the values that all rays share."""
         size = count * ROWS * self._lanes * 4
         rays = _aligned(size).view(np.float32).reshape(count, ROWS, self._lanes)
         rays.view(np.int32)[:, MASK] = -1
@@ -202,7 +202,7 @@ class Packets:
         pictures: list[NDArray[Any]],
         tile: tuple[int, int],
     ) -> None:
-        """Some rows of tiles after the other, put into packets and out of them by numpy."""
+        """Cast rows of tiles one after another, packed and unpacked by numpy."""
         (high, wide), (down, across) = pictures[0].shape, tile
         columns = -(-wide // across)
         step = max(1, _PACKETS // columns) * down
@@ -231,7 +231,7 @@ class Packets:
 
 
 def _tiled(values: NDArray[np.float32], tile: tuple[int, int]) -> NDArray[np.float32]:
-    """(rows, columns, 3) as (tiles, 3, rays of a tile); the last row and column are repeated."""
+    """Return (rows, columns, 3) as (tiles, 3, rays of a tile), padded by repeating the border."""
     down, across = tile
     high, wide = values.shape[:2]
     if high % down or wide % across:
@@ -243,7 +243,7 @@ def _tiled(values: NDArray[np.float32], tile: tuple[int, int]) -> NDArray[np.flo
 
 
 def _aligned(size: int) -> NDArray[np.uint8]:
-    """Bytes, all 0, from where Embree wants them."""
+    """Return zero bytes at the alignment that Embree needs."""
     raw = np.zeros(size + 64, dtype=np.uint8)
     first = -raw.ctypes.data % 64
     return raw[first : first + size]

@@ -1,4 +1,4 @@
-"""A building's skin as parts: each face in the look of the room that it is seen from."""
+"""Surfaces of a building as parts: each face with the finish of the room that it faces."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from navloom_worlds.geometry.owners import FLOOR, WALL
 from navloom_worlds.geometry.solids import Floats, Owned, Part, Surface, floats, quad_faces
 
 _BEFORE = 0.02
-"""Metres before a face where it is looked which room it is seen from."""
+"""Metres in front of a face where the room that it faces is looked up."""
 _SLIVER = 0.03
 _INSIDE, _OUTSIDE = -1, -2
-"""Seen from a place in a wall (a doorway, a window); from outdoors."""
+"""Room indices of faces inside a wall (a doorway, a window), and of outdoor faces."""
 
 
 @dataclass(frozen=True)
 class Panel:
-    """An upright face in one look.
+    """Vertical wall face with one finish.
 
     Attributes:
-        a: (x, z) of one end; the solid lies to the left of the way to b.
-        b: of the other.
+        a: (x, z) of one end; the solid lies to the left of the direction to b.
+        b: (x, z) of the other end.
         low: y of its lower edge.
-        high: of its upper edge.
-        room: the room that it is seen from; None outdoors and in doorways.
-        inside: whether it is seen from within the home.
+        high: y of its upper edge.
+        room: the room that it faces; None outdoors and in doorways.
+        inside: whether it faces the inside of the home.
     """
 
     a: tuple[float, float]
@@ -47,7 +47,7 @@ class Panel:
 
 
 def shell(building: Building, finishes: Finishes) -> tuple[list[Owned], list[Panel]]:
-    """Walls, floors, ceilings and the roof, and the panels that its walls are seen as."""
+    """Return the parts of walls, floors, ceilings and roof, and the panels of the walls."""
     solids, holes = building.solids
     bare = skin(solids, holes)
     panels = list(_panels(building, bare.edges, bare.heights))
@@ -55,7 +55,7 @@ def shell(building: Building, finishes: Finishes) -> tuple[list[Owned], list[Pan
 
 
 def _zones(building: Building) -> Iterator[tuple[float, float, Storey | None, list[Room]]]:
-    """From where to where which rooms are seen: storeys, and the slabs between them."""
+    """Yield height ranges with their storey and rooms: storeys, and the slabs between them."""
     low = -np.inf
     for storey in building.storeys:
         wells = [Room(room.region, area, room.level, False) for area, room in storey.wells]
@@ -93,7 +93,7 @@ def _panels(
 def _pieces(
     ways: NDArray[np.float64], storey: Storey | None, rooms: Sequence[Room]
 ) -> list[list[tuple[float, float, int]]]:
-    """Which part of each way, 0 to 1, is seen from which room."""
+    """Return the parts of each edge, 0 to 1, with the index of the room that each faces."""
     a, b = ways[:, :2], ways[:, 2:]
     long = np.maximum(np.linalg.norm(b - a, axis=1, keepdims=True), 1e-9)
     along = (b - a) / long
@@ -124,7 +124,7 @@ def _filled(
     b: NDArray[np.float64],
     storey: Storey | None,
 ) -> Iterator[tuple[float, float, int]]:
-    """Parts from 0 to 1 without gaps: what no room sees is seen from a doorway or outdoors."""
+    """Yield parts from 0 to 1 without gaps: parts that face no room face a doorway or outdoors."""
     at = 0.0
     last: tuple[float, float, int] | None = None
     least = _SLIVER / long
@@ -151,7 +151,7 @@ def _filled(
 
 
 def _walls(panels: Iterable[Panel], finishes: Finishes) -> Iterator[Owned]:
-    """All upright faces, those of one look as one part."""
+    """Yield all vertical faces, those of one surface as one part."""
     corners: dict[Surface, list[list[float]]] = defaultdict(list)
     looks: dict[str, WallLook] = {}
 
@@ -179,7 +179,7 @@ def _walls(panels: Iterable[Panel], finishes: Finishes) -> Iterator[Owned]:
 
 
 def _along(quads: Floats) -> Floats:
-    """Where upright faces lie on their texture: metres along them, and down."""
+    """Return texture coordinates of vertical faces: metres along them, and down."""
     each = quads.reshape(-1, 4, 3)
     way = each[:, 0, ::2] - each[:, 1, ::2]
     way /= np.maximum(np.linalg.norm(way, axis=1, keepdims=True), 1e-9)
@@ -196,7 +196,7 @@ def _levels(building: Building, flats: Sequence[Flat], finishes: Finishes) -> It
 
 
 def _upper(building: Building, flat: Flat, finishes: Finishes) -> Iterator[Owned]:
-    """What looks up: floors, what lies in doorways, sills, roofs."""
+    """Yield faces that look up: floors, floor in doorways, sills, roofs."""
     rest = flat.area
     for storey in building.storeys:
         for room in storey.rooms:
@@ -223,7 +223,7 @@ def _upper(building: Building, flat: Flat, finishes: Finishes) -> Iterator[Owned
 
 
 def _lower(building: Building, flat: Flat) -> Iterator[Owned]:
-    """What looks down: ceilings, lintels, what juts out."""
+    """Yield faces that look down: ceilings, lintels, overhangs."""
     rest = flat.area
     for storey in building.storeys:
         if abs(storey.ceiling - flat.y) < GRID * 10:
@@ -241,17 +241,17 @@ def _flat(
     corners, faces = triangles(area)
     x, z = corners.T
     (ax, az), (bx, bz), (cx, cz) = (corners[faces[:, k]].T for k in range(3))
-    # Seen from above, z comes towards one: what turns left on the page looks down.
+    # Seen from above, z points down the page: counter-clockwise triangles look down.
     wrong = ((bx - ax) * (cz - az) - (bz - az) * (cx - ax) > 0) == up
     faces = np.where(wrong[:, None], faces[:, ::-1], faces)
     vertices = floats(np.stack([x, np.full_like(x, y), z], axis=1))
-    # Boards lie along a room's longest side.
+    # Floorboards run along a room's longest side.
     u, w = _longest(area)
     yield owner, Part(vertices, faces, surface, floats(np.stack([z * u - x * w, x * u + z * w], 1)))
 
 
 def _longest(area: BaseGeometry) -> tuple[float, float]:
-    """The direction of the longest side, (x, z)."""
+    """Return the direction of the longest side, (x, z)."""
     best, way = 0.0, (1.0, 0.0)
     for polygon in polygons(area):
         corners = shapely.get_coordinates(polygon.exterior)

@@ -1,11 +1,11 @@
-"""What rays meet first: Embree on a triangle mesh, with what it leaves undone put right.
+"""Ray casting on a triangle mesh with Embree, with a fallback and uniform results for misses.
 
-Embree's single precision distances are kept; a ray that met nothing has an infinite distance and
-face -1, whatever Embree wrote there. Fastest in batches of about 65,000 rays; rays of pictures
-are fastest in packets of neighbours (:mod:`navloom_worlds.geometry.packets`).
+Embree's single-precision distances are kept. A ray that hits nothing has an infinite distance and
+face -1, whatever Embree wrote there. Batches of about 65,000 rays are fastest. Rays of images are
+fastest in packets of neighbours (:mod:`navloom_worlds.geometry.packets`).
 
-Where embreex has no wheel rays are cast by shapely's tree of boxes and numpy: the few that tell
-floors and edges for bodies take seconds so, a picture's would take hours.
+Where embreex has no wheel, rays are cast by shapely's box tree and numpy. The few rays that find
+floors and edges for bodies take seconds then; an image would take hours.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from navloom.errors import SimulatorError
 from navloom_worlds.geometry.packets import Packets, packets_of
 
 BATCH = 65_536
-"""Rays that Embree is given at once."""
+"""Rays passed to Embree at once."""
 NOWHERE = np.float32(np.inf)
 
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """What rays met, one row a ray.
+    """First hits of rays, one row per ray.
 
     Attributes:
-        distance: (n,) float32, in lengths of the ray's direction (metres where that is of length
-            1); infinite where nothing was met.
-        face: (n,) int32, the face met, or -1.
-        u: (n,) float32, weight of the face's second corner; 0 where nothing was met.
+        distance: (n,) float32, in lengths of the ray's direction (metres for length 1); infinite
+            for a miss.
+        face: (n,) int32, index of the face hit, or -1.
+        u: (n,) float32, weight of the face's second corner; 0 for a miss.
         v: (n,) float32, weight of its third corner.
     """
 
@@ -45,14 +45,14 @@ class Hits:
 
 
 class RayCaster:
-    """Rays on one mesh.
+    """Ray caster on one mesh.
 
     Args:
         vertices: (n, 3) metres.
         faces: (m, 3) rows of ``vertices``; at least one.
 
     Raises:
-        SimulatorError: there is no face.
+        SimulatorError: the mesh has no face.
     """
 
     def __init__(self, vertices: NDArray[np.float32], faces: NDArray[np.int32]) -> None:
@@ -63,7 +63,7 @@ class RayCaster:
 
     @cached_property
     def _scene(self) -> Any:
-        """The mesh as embreex has it, or what answers in its place."""
+        """Mesh as an embreex scene, or the fallback."""
         try:
             from embreex.mesh_construction import TriangleMesh
             from embreex.rtcore_scene import EmbreeScene
@@ -80,14 +80,14 @@ class RayCaster:
     def cast_picture(
         self, origins: NDArray[np.float32], directions: NDArray[np.float32], wide: int
     ) -> Hits:
-        """What the rays of a picture meet first: :meth:`cast`, but faster where neighbours are.
+        """Return the first hits of an image's rays, like :meth:`cast` but faster for neighbours.
 
-        Where two faces are at one distance, either may be met.
+        Where two faces are at one distance, either may be returned.
 
         Args:
             origins: (n, 3), or (3,) for all of them.
             directions: (n, 3), row by row.
-            wide: columns; ``n`` where the rays are a mere list.
+            wide: columns; ``n`` if the rays are a mere list.
         """
         if self._packets is None or not len(directions):
             return self.cast(origins, directions)
@@ -95,11 +95,11 @@ class RayCaster:
         return _missed(Hits(distance, face, u, v))
 
     def cast(self, origins: NDArray[np.float32], directions: NDArray[np.float32]) -> Hits:
-        """What rays meet first, from whichever side.
+        """Return the first hits of rays, from either side of a face.
 
         Args:
             origins: (n, 3), or (3,) for all of them.
-            directions: (n, 3), of any length but 0.
+            directions: (n, 3), of any length above 0.
         """
         count = len(directions)
         starts = np.broadcast_to(np.asarray(origins, dtype=np.float32), (count, 3))
@@ -129,18 +129,18 @@ class RayCaster:
         directions: NDArray[np.float32],
         most: NDArray[np.float32],
     ) -> NDArray[np.bool_]:
-        """Whether each ray meets anything within so many lengths of its direction.
+        """Check whether each ray hits anything within a multiple of its direction's length.
 
         Args:
             origins: (n, 3), or (3,) for all of them.
             directions: (n, 3).
-            most: (n,) lengths.
+            most: (n,) multiples of the direction's length.
         """
         return self.cast(origins, directions).distance < most
 
 
 class _Boxes:
-    """Rays on a few triangles (n, 3, 3) without Embree, answered as embreex answers."""
+    """Fallback for Embree on a few triangles (n, 3, 3), with embreex's interface."""
 
     def __init__(self, corners: NDArray[np.float64]) -> None:
         low, high = corners.min(axis=1), corners.max(axis=1)
@@ -151,12 +151,12 @@ class _Boxes:
     def run(
         self, starts: NDArray[np.float32], ways: NDArray[np.float32], output: bool
     ) -> dict[str, NDArray[Any]]:
-        """The first triangle that each ray meets (Moeller and Trumbore 1997)."""
+        """Return the first triangle that each ray hits (Moeller and Trumbore 1997)."""
         del output
         start, way = starts.astype(np.float64), ways.astype(np.float64)
         with np.errstate(divide="ignore", invalid="ignore"):
             leaves = np.maximum((self._low - start) / way, (self._high - start) / way)
-        # Seen from above a ray is the line up to where it leaves the box around all triangles.
+        # Seen from above, a ray is a line up to where it leaves the box around all triangles.
         far = np.clip(np.where(way != 0, leaves, np.inf).min(axis=1), 0, 1e9)
         ends = start + far[:, None] * way
         lines = shapely.linestrings(np.stack([start[:, [0, 2]], ends[:, [0, 2]]], axis=1))
@@ -186,7 +186,7 @@ class _Boxes:
 
 
 def _missed(hits: Hits) -> Hits:
-    """The same, rays that met nothing as :class:`Hits` has them."""
+    """Set the values of rays without a hit to those of :class:`Hits`."""
     missed = hits.face < 0
     if missed.any():
         hits.distance[missed], hits.face[missed] = NOWHERE, -1

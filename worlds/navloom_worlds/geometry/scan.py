@@ -1,25 +1,23 @@
-"""A scan as it was read: its triangles in our frame, whose each is, and how it looks.
+"""Reader of a scan's semantic mesh: triangles in the scene's frame, with the object of each face.
 
-HM3D's release and Matterport3D's meshes are z up: (x, y, z) there is (x, z, -y) here, as habitat
-turns them (up 0 0 1, front 0 1 0). Where the floors of a file lie level with y up it is taken so.
+HM3D's release and Matterport3D's meshes are z up. Their (x, y, z) is (x, z, -y) here, as in Habitat
+(up 0 0 1, front 0 1 0). If the floors of a file are level with y up, it is taken as y up.
 
-``SCAN_semantic.ply`` of Matterport3D as habitat's users have it: triangles, and whose each is.
+``SCAN_semantic.ply`` of Matterport3D, as in Habitat's download, has an ``object_id`` for each face:
+the number of an ``O`` line of the scan's ``.house``; below 0 for no object.
 
-Faces have an ``object_id``: the number of an ``O`` line of the scan's ``.house``; below 0 nobody's.
+A semantic GLB gives the object of each triangle by its texture, or by its corners' colours. A
+triangle has one owner here: the object that most of seven sample points of its texture show.
+Corner colours are linear in glTF, those in the text file are sRGB.
 
-Which thing each triangle of a semantic GLB is of: by its texture, or by its corners' colours.
-
-A texture says it to the pixel, a triangle has one owner here: the thing that most of seven places
-on it show. Colours of corners are linear in a glTF, those of the text are sRGB.
-
-``ID.semantic.txt`` of the HM3D-Semantics release: which colour is which thing, in which region.
+``ID.semantic.txt`` of the HM3D-Semantics release gives the colour and region of each object:
 
     HM3D Semantic Annotations
     1,87E719,"floor",0
     2,00A1FF,"door, sliding",3
 
-A number, a colour (sRGB, in hex, of any case), a category in quotes, which may hold commas, and
-the number of a region; -1 is no region. A category says nothing of its region's type.
+Each line has a number, a colour (sRGB, in hex, any case), a category in quotes, which may contain
+commas, and the number of a region, -1 for none. A category does not tell its region's type.
 """
 
 from __future__ import annotations
@@ -62,9 +60,9 @@ _MOST_NAME = 200
 _MOST_BYTES = 20_000_000
 _LINE = re.compile(r'\s*(-?\d+)\s*,\s*#?([0-9A-Fa-f]+)\s*,\s*"(.*)"\s*,\s*(-?\d+)\s*')
 MOST_PIXELS = 300_000_000
-"""Of one image of a semantic GLB."""
+"""Most pixels of one image of a semantic GLB."""
 _NEAR = 2.1
-"""Levels of 256 by which a colour may be off: files round them."""
+"""Distance in levels of 256 within which a colour matches, as files round them."""
 _PLACES = np.array(
     [
         [1 / 3, 1 / 3, 1 / 3],
@@ -76,19 +74,19 @@ _PLACES = np.array(
         [0.45, 0.1, 0.45],
     ]
 )
-"""Weights of a triangle's corners: where on it its texture is looked at, its middle first."""
+"""Barycentric weights of the texture samples of a triangle, its middle first."""
 _BATCH = 200_000
 
 
 @dataclass(frozen=True, slots=True)
 class NumberLine:
-    """One thing of the release.
+    """Annotated object of a scan: number, colour, category and region.
 
     Attributes:
         number: its number, 1 and up.
-        colour: 0xRRGGBB, sRGB; -1 where things are told apart without colours.
-        category: what it is, in the source's words.
-        region: the number of its region; -1 for none.
+        colour: 0xRRGGBB, sRGB; -1 in sources without colours.
+        category: its category, in the source's words.
+        region: number of its region; -1 for none.
     """
 
     number: int
@@ -98,7 +96,7 @@ class NumberLine:
 
     @property
     def name(self) -> str:
-        """The category in plain words."""
+        """Category in plain words."""
         words = " ".join(self.category.replace("_", " ").split()).casefold()
         return words[:_MOST_NAME] or "unknown"
 
@@ -168,12 +166,12 @@ def _line(path: Path, at: int, line: str) -> NumberLine:
 
 @dataclass(frozen=True, eq=False)
 class FaceNumbers:
-    """Whose each face is.
+    """Object number of each face of a mesh.
 
     Attributes:
-        numbers: (m,) int32; 0 for nobody's.
-        strange: colours that nobody knows, 0xRRGGBB, the most frequent first.
-        plain: whether colours of corners were found to be sRGB as they stand, not linear.
+        numbers: (m,) int32; 0 for no object.
+        strange: unknown colours, 0xRRGGBB, the most frequent first.
+        plain: whether corner colours turned out to be sRGB instead of linear.
     """
 
     numbers: Ints
@@ -182,15 +180,15 @@ class FaceNumbers:
 
 
 def face_numbers(glb: GlbTriangles, numbers: Sequence[int], colours: Sequence[int]) -> FaceNumbers:
-    """Find the thing of each face by colour.
+    """Find the object of each face by colour.
 
     Args:
         glb: a semantic GLB.
-        numbers: the numbers of things, above 0.
-        colours: the colour of each, 0xRRGGBB in sRGB.
+        numbers: numbers of the objects, above 0.
+        colours: colour of each, 0xRRGGBB in sRGB.
 
     Raises:
-        SceneError: it has no colours at all, or an image in it is broken.
+        SceneError: it has no colours, or an image in it is broken.
     """
     known = _Known(numbers, colours)
     textured = glb.textured
@@ -222,7 +220,7 @@ def face_numbers(glb: GlbTriangles, numbers: Sequence[int], colours: Sequence[in
 
 
 class _Known:
-    """Numbers by colour."""
+    """Lookup of object numbers by colour."""
 
     def __init__(self, numbers: Sequence[int], colours: Sequence[int]) -> None:
         order = np.argsort(np.asarray(colours, dtype=np.int64), kind="stable")
@@ -231,7 +229,7 @@ class _Known:
         self._tree = KDTree(_bytes(self._colours))
 
     def of(self, codes: NDArray[np.int64]) -> Ints:
-        """The number of each colour, 0 where nobody has it."""
+        """Return the number of each colour, 0 for unknown ones."""
         kinds, again = np.unique(codes, return_inverse=True)
         at = np.minimum(np.searchsorted(self._colours, kinds), len(self._colours) - 1)
         found = np.where(self._colours[at] == kinds, self._numbers[at], 0)
@@ -245,7 +243,7 @@ class _Known:
         return out
 
     def most(self, codes: NDArray[np.int64]) -> Ints:
-        """(m, k) colours of places on each face -> the number that most of them have."""
+        """Return the number that most of the colours (m, k) sampled on each face have."""
         found = self.of(codes)
         votes = (found[:, :, None] == found[:, None, :]).sum(axis=2) * (found > 0)
         best: Ints = found[np.arange(len(found)), votes.argmax(axis=1)]
@@ -277,7 +275,7 @@ def _by_texture(
 
 
 def _pixels(glb: GlbTriangles, image: int) -> Ints:
-    """An image's colours as 0xRRGGBB."""
+    """Return an image's colours as 0xRRGGBB."""
     raw = glb.images[image] if 0 <= image < len(glb.images) else None
     if raw is None:
         return np.full((1, 1), -1, dtype=np.int32)
@@ -299,24 +297,24 @@ def _bytes(codes: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def _levels(colours: Floats) -> NDArray[np.int64]:
-    """(..., 3) colours from 0 to 1 as 0xRRGGBB."""
+    """Return (..., 3) colours from 0 to 1 as 0xRRGGBB."""
     level = np.round(np.clip(np.nan_to_num(colours), 0, 1) * 255).astype(np.int64)
     return level[..., 0] << 16 | level[..., 1] << 8 | level[..., 2]
 
 
 _HEAD = 10_000
 _LEAST = {"vertex": 12, "face": 10}
-"""Bytes that one of each has at least, in binary."""
+"""Least bytes of one element in a binary file."""
 
 
 @dataclass(frozen=True, eq=False)
 class PlyTriangles:
-    """What a PLY holds, in its own frame.
+    """Content of a semantic PLY in its own frame.
 
     Attributes:
         vertices: (n, 3) float32.
         faces: (m, 3) int32.
-        objects: (m,) int32, whose each face is; -1 for nobody's.
+        objects: (m,) int32, object of each face; -1 for none.
     """
 
     vertices: Floats
@@ -325,7 +323,7 @@ class PlyTriangles:
 
 
 def ply_triangles(path: Path) -> PlyTriangles:
-    """Read a semantic PLY, binary or not.
+    """Read a semantic PLY, binary or ASCII.
 
     Raises:
         SceneError: it is missing, cut short, too large, has no triangle, or no ``object_id``.
@@ -377,24 +375,24 @@ def _check_head(path: Path, raw: bytes) -> None:
 
 _BUILT = {"floor": FLOOR, "wall": WALL, "walls": WALL, "ceiling": CEILING}
 SURFACES = _BUILT | {f"elevator {name}": owner for name, owner in _BUILT.items()}
-"""Categories that are no item: they have the owners that a home's have."""
+"""Categories that are no items, with the owner ids that they have in homes."""
 _LEVEL = ("floor", "flooring", "ceiling")
 _MOST_SHOWN = 5
 
 
 @dataclass(frozen=True, eq=False)
 class Scan:
-    """A scan's semantic mesh.
+    """Semantic mesh of a scan, with its objects.
 
     Attributes:
-        files: where it was read.
+        files: files of the scan.
         vertices: (n, 3) float32, metres, y up.
         faces: (m, 3) int32.
-        numbers: (m,) int32, the thing each face is of; 0 for nobody's.
-        lines: what the things are.
+        numbers: (m,) int32, object of each face; 0 for none.
+        lines: the objects.
         upright: whether the file was y up already.
-        notes: what a reader must know.
-        given: boxes of things that the source gives.
+        notes: notes for the user of the scene.
+        given: boxes of objects given by the source.
     """
 
     files: ScanFiles
@@ -409,39 +407,39 @@ class Scan:
 
     @cached_property
     def boxes(self) -> dict[int, Box]:
-        """The box of each thing: the one that the source gives, else that of its triangles."""
+        """Box of each object: the source's own, else that of its triangles."""
         return self.given or {n: each.box for n, each in self.outlined.items()}
 
     @cached_property
     def outlined(self) -> dict[int, Outlined]:
-        """Where the triangles of each thing are, but floors, walls and ceilings."""
+        """Box and footprint of each object except floors, walls and ceilings."""
         surfaces = [line.number for line in self.lines if is_surface(line.name)]
         numbers = np.where(np.isin(self.numbers, surfaces), 0, self.numbers)
         return things_outlined(self.vertices, self.faces, numbers)
 
     @cached_property
     def rise(self) -> NDArray[np.float32]:
-        """(m,) how level each face lies: 1 level, 0 upright."""
+        """Vertical part of each face's unit normal, (m,): 1 level, 0 upright."""
         cross = crossed(self.vertices[self.faces].astype(np.float64))
         long = np.linalg.norm(cross, axis=1)
         return np.abs(cross[:, 1] / np.where(long > 0, long, 1.0)).astype(np.float32)
 
     @cached_property
     def areas(self) -> NDArray[np.float64]:
-        """(m,) square metres of each face."""
+        """Area of each face in square metres, (m,)."""
         cross = crossed(self.vertices[self.faces].astype(np.float64))
         return np.asarray(np.linalg.norm(cross, axis=1) / 2)
 
 
 def is_surface(name: str) -> bool:
-    """Whether what is called so is floor, wall or ceiling, and no item."""
+    """Check whether a category is floor, wall or ceiling, and so no item."""
     return name in SURFACES
 
 
 def read_scan(files: ScanFiles) -> Scan:
-    """The semantic mesh of a scan, or its bare mesh where nobody says whose faces are.
+    """Read the semantic mesh of a scan, or its plain mesh if it has no annotations.
 
-    The last two are kept.
+    The last two are cached.
 
     Raises:
         SceneError: a file is missing, broken, too large, not in metres, or does not fit the others.
@@ -455,14 +453,14 @@ def _kept(files: ScanFiles, _stamp: object) -> Scan:
 
 
 def _house_scan(files: ScanFiles) -> Scan:
-    """A scan of Matterport3D: its PLY says whose each face is, its ``.house`` what things are."""
+    """Read a Matterport3D scan: face owners from its PLY, objects from its ``.house``."""
     if files.semantic is None or files.numbers is None:
         return _bare(files)
     house = read_house(files.numbers)
     ply = ply_triangles(files.semantic)
     vertices = turned(ply.vertices, False)
     _check_metres(files.semantic, vertices)
-    # 0 is nobody's here, and an object's number there.
+    # 0 means no object here, but is an object's number in the PLY.
     known = np.array([each.number for each in house.objects], dtype=np.int32)
     numbers = np.where(np.isin(ply.objects, known), ply.objects + 1, 0).astype(np.int32)
     if not numbers.any():
@@ -496,7 +494,7 @@ def _release_scan(files: ScanFiles) -> Scan:
     normals = np.abs(crossed(glb.vertices[lying].astype(np.float64))).sum(axis=0)
     upright = bool(normals[1] > normals[2])
     vertices = turned(glb.vertices, upright)
-    # Land around a home says nothing of its size.
+    # Land around a home does not count for its size.
     _check_metres(files.semantic, vertices[np.unique(lying)] if len(lying) else vertices)
     notes = list(_notes(files, found.numbers, found.strange))
     if found.plain:
@@ -521,14 +519,14 @@ def _bare(files: ScanFiles) -> Scan:
 
 
 def turned(vertices: Floats, upright: bool) -> Floats:
-    """Vertices of a file in our frame."""
+    """Return a file's vertices in the scene's frame."""
     if upright:
         return vertices
     return np.stack([vertices[:, 0], vertices[:, 2], -vertices[:, 1]], axis=1)
 
 
 def looks_turned(glb: GlbTriangles, upright: bool) -> GlbTriangles:
-    """A GLB of looks in our frame."""
+    """Return a textured GLB in the scene's frame."""
     return replace(glb, vertices=turned(glb.vertices, upright))
 
 

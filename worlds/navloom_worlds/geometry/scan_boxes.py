@@ -1,7 +1,7 @@
-"""The box of each thing of a scan: the smallest upright one around its triangles.
+"""Bounding boxes of a scan's objects: the smallest upright box around the triangles of each.
 
-A scan's labels spill over: a few triangles far from a thing have its colour. What lies apart from
-the most of a thing and is small is left out.
+A scan's labels bleed: a few triangles far from an object have its colour. Small pieces that lie
+apart from the main part of an object are left out.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from navloom_worlds.geometry.glb_triangles import Floats, Ints
 from navloom_worlds.geometry.solids import crossed
 
 _APART = 0.06
-"""Metres: what is nearer to one another is of one piece."""
+"""Cell size in metres; faces in neighbouring cells are of one piece."""
 _SMALL = 0.1
-"""A piece with so much of the largest piece's area is of the thing, wherever it is."""
+"""Share of the largest piece's area from which a piece belongs to the object, wherever it is."""
 _TINY = 0.02
-"""One with less is so only where it is within the box of the others."""
+"""Share from which a piece that touches the box of the others enlarges it."""
 _TOUCH = 0.05
-"""Metres from a box to what touches it."""
+"""Metres within which a piece touches a box."""
 _TURNED = 0.93
-"""A turned box is taken where its footprint is so much smaller than one along the axes."""
+"""A rotated box is used if its footprint is below this share of the axis-aligned one."""
 _SIDE = 1 << 20
 _CELL = np.array([_SIDE * _SIDE, _SIDE, 1], dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class Outlined:
-    """Where a thing is.
+    """Bounding box and footprint of an object.
 
     Attributes:
-        box: around it.
-        hull: its footprint, (x, z); None where it is upright and flat.
+        box: box around it.
+        hull: its footprint, (x, z); None if it is upright and flat.
     """
 
     box: Box
@@ -49,22 +49,22 @@ class Outlined:
 
 
 def things_outlined(vertices: Floats, faces: Ints, numbers: Ints) -> dict[int, Outlined]:
-    """The box and the footprint of every thing.
+    """Return the box and the footprint of every object.
 
     Args:
         vertices: (n, 3) metres, y up.
         faces: (m, 3).
-        numbers: (m,) whose each face is; 0 for nobody's.
+        numbers: (m,) object of each face; 0 for none.
 
     Returns:
-        By number. A box's yaw is within 45 degrees to either side; where a box along the axes does
-        as well it is 0. Which side is a thing's front nobody knows.
+        Outlines by number. A box's yaw is within 45 degrees to either side, and 0 if a box along
+        the axes fits as well. The front of an object is unknown.
     """
     return {number: _outlined(vertices, mine) for number, mine in faces_of(faces, numbers)}
 
 
 def faces_of(faces: Ints, numbers: Ints) -> Iterator[tuple[int, Ints]]:
-    """Each thing with its faces, in the order of the numbers."""
+    """Yield each object number with its faces, in ascending order."""
     order = np.argsort(numbers, kind="stable")
     sorted_numbers = numbers[order]
     kinds, first = np.unique(sorted_numbers, return_index=True)
@@ -90,9 +90,9 @@ def _outlined(vertices: Floats, faces: Ints) -> Outlined:
 
 
 def _kept(corners: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which faces are of the thing itself, and no spill of its label.
+    """Check which faces belong to the object itself and not to label bleeding.
 
-    The largest piece and what touches its box are; small pieces are where they are within it.
+    The largest piece and pieces that touch its box do. Small pieces do if they are within it.
     """
     middle, count, label = _pieces(corners)
     if count == 1:
@@ -117,10 +117,10 @@ def _kept(corners: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 def _pieces(corners: NDArray[np.float64]) -> tuple[NDArray[np.int64], int, NDArray[np.int32]]:
-    """Cells that hang together: the cell of each face's middle, how many pieces, each cell's."""
+    """Return the cell of each face's middle, the number of pieces, and the piece of each cell."""
     points = np.concatenate([corners.mean(axis=1), corners.reshape(-1, 3)])
     places = np.floor((points - points.min(axis=0)) / _APART).astype(np.int64)
-    # One number a cell: rows are slow to sort.
+    # One number per cell, as rows are slow to sort.
     keys, which = np.unique(places @ _CELL, return_inverse=True)
     cells = np.stack([keys // _CELL[0], keys // _CELL[1] % _SIDE, keys % _SIDE], axis=1)
     many = len(corners)
@@ -134,7 +134,7 @@ def _pieces(corners: NDArray[np.float64]) -> tuple[NDArray[np.int64], int, NDArr
 
 
 def hull_of(at: NDArray[np.floating]) -> shapely.Polygon | None:
-    """The hull of some points of a plane; None where they are on one line."""
+    """Return the convex hull of points of a plane; None if they are on one line."""
     if len(at) < 3 or float(np.ptp(at, axis=0).min()) <= 1e-6:
         return None
     try:
@@ -147,7 +147,7 @@ def hull_of(at: NDArray[np.floating]) -> shapely.Polygon | None:
 def _footprint(
     at: NDArray[np.float64], hull: shapely.Polygon | None
 ) -> tuple[float, float, float, float, float]:
-    """Middle x and z, width, depth and yaw of the smallest rectangle around some points."""
+    """Return middle x and z, width, depth and yaw of the smallest rectangle around points."""
     low, high = at.min(axis=0), at.max(axis=0)
     wide, deep = (float(max(each, 0.0)) for each in high - low)
     x, z = (float(each) for each in (low + high) / 2)

@@ -1,7 +1,7 @@
-"""A scan as it is seen: the looks of its GLB, and whose each triangle is.
+"""Mesh of a scan as it is displayed: the surfaces of its GLB, with the owner of each triangle.
 
-The release's two GLBs are one mesh, painted twice, in one order of triangles. Where they are not,
-each triangle of the looks takes the owner of what lies nearest to it in the semantic mesh.
+The release's two GLBs are one mesh with two paintings, in one order of triangles. If they are not,
+each textured triangle takes the owner of the nearest triangle of the semantic mesh.
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ from navloom_worlds.geometry.solids import Picture, Surface, crossed, floats, sr
 GREY = Surface((0.72, 0.72, 0.72))
 _MOST_SIDE = 2_048
 _MOST_PIXELS = 200_000_000
-"""Of all pictures together: 600 MB. What is over that is made smaller."""
+"""Most pixels of all textures together (600 MB); beyond that they are downscaled."""
 _SAME = 0.001
 _NEAR = 0.1
-"""Metres from a triangle of the looks to the semantic triangle that it is of."""
+"""Metres within which a textured triangle belongs to a semantic triangle."""
 _FITTING = 0.5
 _PHOTOGRAPHED = 0.95
 
 
 @dataclass(frozen=True, eq=False)
 class Looks:
-    """What is seen of a scan.
+    """Textured mesh of a scan, with the object of each face.
 
     Attributes:
-        vertices: (n, 3) float32, our frame.
+        vertices: (n, 3) float32, in the scene's frame.
         faces: (m, 3) int32.
-        numbers: (m,) int32, the thing each face is of; 0 for nobody's.
-        uv: (n, 2) float32; NaN where there is no picture.
-        surfaces: the looks there are.
-        surface: (m,) int32.
-        photographed: whether nearly all of it is pictures, which hold their light already.
+        numbers: (m,) int32, object of each face; 0 for none.
+        uv: (n, 2) float32; NaN where there is no texture.
+        surfaces: the surfaces.
+        surface: (m,) int32, index of each face's surface.
+        photographed: whether nearly all of it has photographic textures, which contain lighting.
     """
 
     vertices: Floats
@@ -63,16 +63,16 @@ class Looks:
 
 
 def item_name(files: ScanFiles, number: int) -> str:
-    """The id of the item of a number."""
+    """Return the item id of an object number."""
     return str(number) if files.source == "hm3d" else f"o{number - 1}"
 
 
 def number_owners(scene: Scene, scan: Scan) -> Ints:
-    """What each number of a scan is in frames of ids of a scene of it.
+    """Return the owner id, in a scene, of each object number of a scan.
 
     Returns:
-        (most number + 1,) int32: items and surfaces by their owners; ``NOTHING`` for an item that
-        the scene does not have any more; ``SHELL`` for nobody's.
+        (greatest number + 1,) int32: owner ids of items and structure; ``NOTHING`` for an item
+        that was removed from the scene; ``SHELL`` for no object.
     """
     places = {item.id: k for k, item in enumerate(scene.items)}
     out = np.full(max((x.number for x in scan.lines), default=0) + 1, SHELL, dtype=np.int32)
@@ -84,7 +84,7 @@ def number_owners(scene: Scene, scan: Scan) -> Ints:
 
 
 def scan_looks(files: ScanFiles) -> Looks:
-    """The looks of a scan; the last one is kept.
+    """Return the textured mesh of a scan; the last one is cached.
 
     Raises:
         SceneError: a file of it is broken.
@@ -107,7 +107,7 @@ def _kept(files: ScanFiles, _stamp: object) -> Looks:
     surfaces, uv = _surfaces(glb)
     pictured = _photographed(glb, surfaces)
     if pictured:
-        # A photograph is as bright as it was taken.
+        # A photograph keeps the brightness with which it was taken.
         surfaces = tuple(replace(each, glow=1.0) for each in surfaces)
     return Looks(glb.vertices, glb.faces, numbers, uv, surfaces, glb.material, pictured)
 
@@ -119,10 +119,10 @@ def _grey(scan: Scan) -> Looks:
 
 
 def matched(scan: Scan, vertices: Floats, faces: Ints) -> tuple[Ints, float]:
-    """Whose each triangle of another mesh of the same place is.
+    """Return the object number of each triangle of another mesh of the same home.
 
     Returns:
-        (m,) numbers, and the share of triangles that lie on a semantic one.
+        (m,) numbers, and the share of triangles that coincide with a semantic one.
     """
     if not scan.lines:
         return np.zeros(len(faces), dtype=np.int32), 1.0
@@ -145,7 +145,7 @@ def matched(scan: Scan, vertices: Floats, faces: Ints) -> tuple[Ints, float]:
 def _by_rays(
     scan: Scan, vertices: Floats, faces: Ints, middles: Floats
 ) -> tuple[Ints, NDArray[np.bool_]]:
-    """The semantic triangle that lies nearest before or behind each triangle's middle."""
+    """Return the object of the nearest semantic triangle along each triangle's normal line."""
     caster = RayCaster(scan.vertices, scan.faces)
     corners = vertices[faces]
     normal = crossed(corners)
@@ -155,7 +155,7 @@ def _by_rays(
     best = np.full(len(faces), np.inf, dtype=np.float32)
     face = np.full(len(faces), -1, dtype=np.int32)
     for way in (normal, -normal):
-        # From a little before it, so that what lies on it is met.
+        # The ray starts a little before the triangle, so that coincident triangles are hit.
         hits = caster.cast((middles - way * np.float32(0.002)).astype(np.float32), way)
         nearer = hits.distance < best
         best[nearer], face[nearer] = hits.distance[nearer], hits.face[nearer]
@@ -216,7 +216,7 @@ def _srgb(linear: tuple[float, float, float]) -> tuple[float, float, float]:
 
 
 def scanned(scene: Scene, files: ScanFiles) -> dict[str, Any]:
-    """A scan's triangles as they stand in a scene: moved with their items, gone with them.
+    """Return a scan's triangles in a scene: moved with their items, and removed with them.
 
     Returns:
         The fields of a :class:`~navloom_worlds.geometry.mesh.SceneMesh`.
@@ -249,7 +249,7 @@ def scanned(scene: Scene, files: ScanFiles) -> dict[str, Any]:
 
 
 def _first_box(scan: Scan, name: str) -> tuple[Point3, float] | None:
-    """Where an item stands in the scan, and how it is turned there."""
+    """Return the position and yaw of an item in the original scan; None if unknown."""
     plain = name.removeprefix("o")
     known = plain.isascii() and plain.isdigit() and len(plain) < 9
     box = scan.boxes.get(int(plain) + (plain != name)) if known else None

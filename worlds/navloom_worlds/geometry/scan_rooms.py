@@ -1,8 +1,8 @@
-"""Rooms of a scan: the outline of each region's floor, its height, and the storeys they make.
+"""Rooms of a scan: the outline and height of each region's floor, and the storeys they form.
 
-A scan says of each floor which region it is of, and nothing more. Furniture hides floor: what
-stands on it (its own triangles seen from above) counts as floor of its region. A region without any
-floor is the hull of what is in it.
+A scan gives the region of each floor face, and nothing more. Furniture hides floor, so the
+footprint of items that stand on a floor counts as floor of its region. A region without any floor
+gets the convex hull of its contents.
 """
 
 from __future__ import annotations
@@ -25,46 +25,46 @@ from navloom_worlds.geometry.scan import Scan
 from navloom_worlds.geometry.scan_boxes import hull_of
 
 FLOOR_NAME = re.compile(r"\b(floor|flooring)$")
-"""Of names: what is stood on; a rug lies on it, a lamp does not."""
+"""Names of floors, but not of rugs and lamps on them."""
 CEILING_NAME = re.compile(r"\bceiling$")
 _THROUGH = re.compile(r"\b(wall|ceiling|door|window|curtain|blinds?|frame|beam|roof|stairs?)\b")
-"""Of names: what reaches into walls, and says nothing of where a floor ends."""
+"""Names of objects that reach into walls and do not bound a floor."""
 STOREY_GAP = 1.5
-"""Metres above the lowest room of a storey from which a room is of the next storey."""
+"""Metres above the lowest room of a storey from which a room belongs to the next storey."""
 _STANDS = 0.15
-"""Metres above the floor: what begins lower stands on it."""
+"""Metres above the floor within which an item's underside stands on it."""
 _SPECK = 0.05
-"""Metres: a crack or a speck of floor is no wider than twice this."""
+"""Half the greatest width of a crack or a speck of floor, in metres."""
 _CLOSED = 0.15
-"""Metres: gaps in a floor that are no wider than twice this are no gaps."""
+"""Half the width up to which gaps in a floor are closed, in metres."""
 _STRAIGHT = 0.02
-"""Metres by which an outline may be made straighter."""
+"""Tolerance in metres to which an outline is simplified."""
 _NICHE = 0.3
-"""Metres that a floor reaches into a doorway at most; and how wide such a way is."""
+"""Greatest depth of a niche that a floor has in a doorway; `_WAY` is its greatest width."""
 _WAY = 4.0
 _LEVEL = 0.7
 _GRID = 0.001
 _LEAST = 0.05
-"""Square metres: a smaller floor is none."""
+"""Least area of a floor in square metres."""
 _HEIGHT = 2.5
 _MOST_REGIONS = 1_000
 _MOST_AREA = 20_000.0
 
 
 Labels = Callable[[Mapping[int, Region]], Mapping[int, str]]
-"""From rooms by number to their types by number."""
+"""Function from regions by number to room types by number."""
 
 
 @dataclass(frozen=True, eq=False)
 class Rooms:
-    """The rooms of a scan.
+    """Regions and storeys found in a scan.
 
     Attributes:
         regions: in the order of their numbers.
         floors: the storeys.
-        by_number: the release's number of a region -> the region.
-        guessed: ids of regions whose outline is the hull of what is in them.
-        lost: numbers of regions of which nothing says where they are.
+        by_number: region by the release's number.
+        guessed: ids of regions whose outline is the hull of their contents.
+        lost: numbers of regions without a known location.
     """
 
     regions: tuple[Region, ...]
@@ -86,8 +86,8 @@ def scan_rooms(scan: Scan, labels: Labels | None = None) -> Rooms:
     """Find the rooms of a scan.
 
     Args:
-        scan: as it was read.
-        labels: gives the types of rooms by their numbers, where somebody says them.
+        scan: the scan.
+        labels: gives the types of rooms by number, if known.
 
     Raises:
         SceneError: it has no region, or more than a scene may have.
@@ -98,7 +98,7 @@ def scan_rooms(scan: Scan, labels: Labels | None = None) -> Rooms:
             f"{scan.files.numbers}: expected at most {_MOST_REGIONS:,} regions, found "
             f"{len(numbers):,}."
         )
-    # A mitre of what is hardly a line divides by nothing, and is bevelled then.
+    # The mitre of a degenerate line divides by zero and is bevelled then.
     with np.errstate(all="ignore"):
         found = {number: each for number, each in _outlines(scan, numbers) if each is not None}
     area = sum(each.polygon.area for each in found.values())
@@ -146,7 +146,7 @@ def _region(number: int, outline: _Outline, floor: int, label: str) -> Region:
 
 
 def _inside(polygon: Polygon) -> Point2:
-    """Its middle, or a place within where the middle is outside."""
+    """Return the polygon's centroid, or a point inside it if the centroid is outside."""
     spot = polygon.centroid
     if not polygon.contains(spot):
         spot = shapely.point_on_surface(polygon)
@@ -159,7 +159,7 @@ def _corners(polygon: Polygon) -> tuple[Point2, ...]:
 
 
 def _outlines(scan: Scan, numbers: Iterable[int]) -> Iterable[tuple[int, _Outline | None]]:
-    """What each region is like, from its floors; from what is in it where it has none."""
+    """Yield each region's outline, from its floors, or from its contents if it has no floor."""
     region_of, kinds = _by_line(scan)
     face_region = region_of[scan.numbers]
     kind = kinds[scan.numbers]
@@ -201,7 +201,7 @@ _OTHER, _FLOOR, _CEILING, _THING = range(4)
 
 
 def _by_line(scan: Scan) -> tuple[NDArray[np.int32], NDArray[np.int8]]:
-    """Region and kind of each number; row 0 is nobody's."""
+    """Return the region and the kind of each object number; row 0 is for no object."""
     most = max((line.number for line in scan.lines), default=0)
     region = np.full(most + 1, -2, dtype=np.int32)
     kind = np.zeros(most + 1, dtype=np.int8)
@@ -217,21 +217,21 @@ def _by_line(scan: Scan) -> tuple[NDArray[np.int32], NDArray[np.int8]]:
 
 
 def _standing(scan: Scan, things: Iterable[int], level: float) -> list[BaseGeometry]:
-    """The footprints of those things that stand on a floor."""
+    """Return the footprints of the items that stand on a floor."""
     found = (scan.outlined[number] for number in things)
     on_it = (each for each in found if abs(each.box.bottom - level) <= _STANDS)
     return [each.hull for each in on_it if each.hull is not None]
 
 
 def _whole(seen: BaseGeometry) -> BaseGeometry:
-    """A floor without cracks, and without specks that its label spilt."""
+    """Return a floor without cracks, and without specks from label bleeding."""
     closed = seen.buffer(_SPECK, join_style="mitre").buffer(-_SPECK, join_style="mitre")
     opened = closed.buffer(-_SPECK, join_style="mitre").buffer(_SPECK, join_style="mitre")
     return closed if opened.is_empty else opened
 
 
 def _seen(scan: Scan, faces: NDArray[np.intp]) -> BaseGeometry:
-    """Triangles seen from above, as one."""
+    """Return the union of triangles seen from above."""
     corners = scan.vertices[scan.faces[faces]][:, :, [0, 2]].astype(np.float64)
     (u, w), (p, q) = (corners[:, 1] - corners[:, 0]).T, (corners[:, 2] - corners[:, 0]).T
     corners = corners[np.abs(u * q - w * p) > 1e-7]
@@ -243,7 +243,7 @@ def _seen(scan: Scan, faces: NDArray[np.intp]) -> BaseGeometry:
 
 
 def _closed(seen: BaseGeometry) -> Polygon | None:
-    """The largest part of a floor, its gaps and holes filled."""
+    """Return the largest part of a floor with its gaps and holes filled."""
     if seen.is_empty:
         return None
     for wide in (_CLOSED, 3 * _CLOSED):
@@ -260,7 +260,7 @@ def _closed(seen: BaseGeometry) -> Polygon | None:
 
 
 def _without_niches(polygon: Polygon) -> Polygon:
-    """An outline without what its floor reaches into doorways: the wall goes on in one line."""
+    """Return an outline without the floor's niches into doorways: walls become straight."""
     ring = np.array(orient(polygon).exterior.coords[:-1])
     at = 0
     while at < len(ring) and len(ring) > 4:
@@ -272,7 +272,7 @@ def _without_niches(polygon: Polygon) -> Polygon:
         else:
             at += 1
     for _ in range(2):
-        # What is straight is one side, wherever the ring begins.
+        # A straight side stays one side, wherever the ring begins.
         plain = Polygon(np.roll(ring, 1, axis=0)).simplify(0)
         if not isinstance(plain, Polygon) or plain.is_empty:
             return polygon
@@ -282,7 +282,7 @@ def _without_niches(polygon: Polygon) -> Polygon:
 
 
 def _niche(ring: NDArray[np.float64]) -> int:
-    """How many corners after the second are a niche of the wall from the first to the second."""
+    """Return how many corners after the second form a niche in the wall between the first two."""
     a, b = ring[0], ring[1]
     long = float(np.hypot(*(b - a)))
     if long < _STRAIGHT:
@@ -309,14 +309,14 @@ def _hull(scan: Scan, faces: NDArray[np.intp]) -> Polygon | None:
 
 
 def _middle(heights: NDArray[np.float32], areas: NDArray[np.float64]) -> float:
-    """The height that half of the area is below."""
+    """Return the area-weighted median height."""
     order = np.argsort(heights, kind="stable")
     share = np.cumsum(areas[order])
     return float(heights[order][np.searchsorted(share, share[-1] / 2)])
 
 
 def _storeys(levels: Mapping[int, float]) -> Sequence[list[int]]:
-    """Storeys from the lowest; from a storey's lowest room, so that no chain of landings welds."""
+    """Group regions into storeys from the lowest, by height above a storey's lowest room."""
     storeys: list[list[int]] = []
     for number in sorted(levels, key=lambda n: (levels[n], n)):
         if not storeys or levels[number] - levels[storeys[-1][0]] > STOREY_GAP:

@@ -1,14 +1,11 @@
-"""A scan as a scene: rooms, things with boxes, links, and where one can walk.
+"""Scene of a scan: rooms, items with boxes, links, elevators, and the navigation graph.
 
-What it cannot know is said in the scene's ``notes``.
+Information that a scan lacks is listed in the scene's ``notes``.
 
-Elevators of a scan: rooms over one another that hold what is called one.
-
-Which rooms of a scan one can walk between: where places of two rooms lie side by side.
-
-A place of the walkable field is of the room whose floor, rug or stairs it is on; a place on
-anything else (a threshold) is of the room that is nearest on foot. Where two rooms' places
-touch there is a link, one for each run of such places.
+A place of the walkable field belongs to the room of the floor, rug or stairs under it. A place on
+anything else (a threshold) belongs to the room nearest on foot. Where places of two rooms touch
+there is a link, one for each connected run of such places. Elevators link rooms above one another
+that hold an object named elevator.
 """
 
 from __future__ import annotations
@@ -51,21 +48,21 @@ from navloom_worlds.geometry.scan_rooms import Labels, Rooms, scan_rooms
 from navloom_worlds.geometry.walkable import WalkableField, joined, passable, walkable_field
 
 STAIRS_RISE = 1.0
-"""Metres between two rooms' floors above which their link is stairs."""
+"""Height difference of two rooms' floors in metres above which their link is stairs."""
 _LIES = re.compile(r"\b(floor|flooring|rug|carpet|mat|stairs?|steps?|staircase|landing)$")
-"""Of names: what is walked on, and lies in one room."""
+"""Names of walkable objects that lie in one room."""
 _ABOVE = 0.1
 _IN_DOOR = 0.2
-"""Metres from a way through to the box of a door that is in it."""
+"""Metres from a crossing within which the box of a door is in it."""
 _HINGE = 0.1
 _FILLS = 0.6
-"""Of the width of a way through: a door that hangs at its side is no narrower."""
+"""Share of a crossing's width that a door at its side must have."""
 _SPECK = 0.2
-"""Square metres: a smaller patch of a region that has a larger one is a spill of its label."""
+"""Square metres below which a patch of a region is label bleeding, if it has a larger one."""
 _NEAREST = 3.0
-"""Metres on foot from a region's floor to what is counted to it."""
+"""Metres on foot from a region's floor within which places belong to it."""
 _RUN = 0.3
-"""Metres: touching places that are nearer to one another are of one way through."""
+"""Metres within which touching places belong to one crossing."""
 _BODY = 0.2
 
 Ints = NDArray[np.int32]
@@ -73,14 +70,14 @@ Ints = NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class Crossing:
-    """Where one walks from one room into another.
+    """Passage between two rooms, found where their places touch.
 
     Attributes:
         a: number of a region.
-        b: of the other, a greater one.
+        b: number of the other region, which is greater.
         point: its middle, on the floor.
         along: (x, z) of the first and the last place where they touch.
-        width: how wide it is for the middle of a body, in metres.
+        width: its width for the middle of a body, in metres.
     """
 
     a: int
@@ -91,7 +88,7 @@ class Crossing:
 
     @property
     def jambs(self) -> tuple[Point2, Point2]:
-        """About where it ends: a body's radius beyond the first and the last place."""
+        """Approximate ends: a body's radius beyond the first and the last place."""
         (a, b), (c, d) = self.along
         far = max(self.width, 1e-6)
         u, w = (c - a) / far * _BODY, (d - b) / far * _BODY
@@ -99,15 +96,15 @@ class Crossing:
 
 
 def place_regions(scan: Scan, field: WalkableField, numbers: Sequence[int]) -> Ints:
-    """The number of the region that each place is of.
+    """Return the region number of each place.
 
     Args:
-        scan: whose field it is.
+        scan: the scan of the field.
         field: the places.
-        numbers: regions that count; what lies on others' floors is of the nearest of these.
+        numbers: regions that count; places on other floors belong to the nearest of these.
 
     Returns:
-        (n,) int32, -1 where no region is to be reached on foot.
+        (n,) int32, -1 where no region can be reached on foot.
     """
     region = np.full(max((x.number for x in scan.lines), default=0) + 1, -1, dtype=np.int32)
     held = set(numbers)
@@ -130,7 +127,7 @@ def place_regions(scan: Scan, field: WalkableField, numbers: Sequence[int]) -> I
 
 
 def _without_specks(field: WalkableField, known: Ints) -> Ints:
-    """Places without what labels spilt: a region's patch that is small beside its largest."""
+    """Remove label bleeding: a region's patch that is small beside its largest."""
     same = (known[field.beside] == known[:, None]) & (known >= 0)[:, None]
     count, label = connected_components(joined(field.beside, same), directed=False)
     size = np.bincount(label, minlength=count) * field.grid.cell**2
@@ -144,7 +141,7 @@ def _without_specks(field: WalkableField, known: Ints) -> Ints:
 
 
 def _spread(field: WalkableField, known: Ints) -> Ints:
-    """Places of no region get that of the nearest place on foot that has one."""
+    """Give places without a region that of the nearest place on foot that has one."""
     rows, sides = np.nonzero(field.beside >= 0)
     cols = field.beside[rows, sides]
     given = np.flatnonzero(known >= 0)
@@ -159,7 +156,7 @@ def _spread(field: WalkableField, known: Ints) -> Ints:
 
 
 def crossings(field: WalkableField, region: Ints) -> list[Crossing]:
-    """Every place where two regions of the field's main part touch, the widest of a pair first."""
+    """Return all passages between regions of the field's main part, the widest of a pair first."""
     main = field.part == 0
     rows, sides = np.nonzero((field.beside[:, :2] >= 0) & main[:, None])
     cols = field.beside[rows, sides]
@@ -207,11 +204,11 @@ def _crossing(a: int, b: int, points: NDArray[np.float64]) -> Crossing:
 def scan_links(
     ways: Sequence[Crossing], regions: Mapping[int, Region], doors: Sequence[Box]
 ) -> tuple[Link, ...]:
-    """Links of what was found: a door where a door is in it, stairs where heights differ.
+    """Return links for crossings: doors where a door is in it, stairs where heights differ.
 
     Args:
-        ways: where rooms touch.
-        regions: by number.
+        ways: crossings of rooms.
+        regions: regions by number.
         doors: boxes of doors.
     """
     links = []
@@ -237,7 +234,7 @@ def scan_links(
 
 
 def _door_in(way: Crossing, doors: Sequence[Box]) -> Box | None:
-    """The door whose box is in a way through, or that hangs at one side of it and would fill it."""
+    """Return the door whose box is in a crossing, or is at one side of it and would fill it."""
     x, y, z = way.point
     for door in doors:
         if door.distance((x, y + 1.0, z)) <= _IN_DOOR:
@@ -250,22 +247,22 @@ def _door_in(way: Crossing, doors: Sequence[Box]) -> Box | None:
 
 
 LIFT_NAME = re.compile(r"^(elevator|lift)( (floor|wall|ceiling|doors?|cabin|car|shaft))?$")
-"""Of names: what an elevator is, or is built of."""
+"""Names of elevators and their parts."""
 _SAME_SHAFT = 1.0
-"""Metres, seen from above, between the middles of what is one elevator on two storeys."""
+"""Horizontal distance in metres between the middles of one elevator on two storeys, at most."""
 
 
 def lift_links(scan: Scan, rooms: Rooms) -> tuple[Link, ...]:
-    """A link between each two rooms, next above one another, that hold parts of one elevator.
+    """Return links between rooms directly above one another that hold parts of one elevator.
 
     Args:
-        scan: as it was read.
+        scan: the scan.
         rooms: its rooms.
     """
     held: dict[int, list[Point2]] = {}
     for line in scan.lines:
         if line.region in rooms.by_number and LIFT_NAME.search(line.name):
-            # Floors and walls have no boxes: their room is the elevator.
+            # Floors and walls of an elevator have no boxes: take the room's centre.
             box = scan.boxes.get(line.number)
             x, _, z = rooms.by_number[line.region].center if box is None else box.center
             held.setdefault(line.region, []).append((x, z))
@@ -293,7 +290,7 @@ def lift_links(scan: Scan, rooms: Rooms) -> tuple[Link, ...]:
 
 
 def lift_edges(links: Sequence[Link], viewpoints: Sequence[Viewpoint]) -> tuple[Edge, ...]:
-    """For each elevator an edge between the viewpoints of its two rooms that are nearest to it."""
+    """Return for each elevator an edge between the nearest viewpoints of its two rooms."""
     edges = []
     for link in links:
         point = link.point
@@ -308,24 +305,24 @@ DOOR_NAME = re.compile(
     r"^(?!.*\b(cabinet|cupboard|wardrobe|oven|fridge|refrigerator|shower|closet|frame|handle|"
     r"knob|mat)\b).*\bdoors?\b"
 )
-"""Of names: what is walked through, however it stands."""
+"""Names of doors, which are walked through in any state."""
 WINDOW_NAME = re.compile(r"^windows?( glass)?$")
 _LEAF = 0.4
-"""Metres: a door whose box is no thicker is closed."""
+"""Thickness in metres up to which a door's box is that of a closed door."""
 _SILL = 0.1
-"""Metres above a door's lower end up to which there is what one treads on."""
+"""Metres above a door's lower edge up to which it is a sill that one steps on."""
 
 
 def scan_scene(scan: Scan, notes: Sequence[str], labels: Labels | None = None) -> Scene:
-    """Make a scene of a scan.
+    """Build the scene of a scan.
 
     Args:
-        scan: as it was read.
-        notes: what its format has to say.
-        labels: gives the types of rooms by their numbers, where somebody says them.
+        scan: the scan.
+        notes: notes of its format.
+        labels: gives the types of rooms by number, if known.
 
     Raises:
-        SceneError: there is no place in it where one can stand, or it is larger than a scene.
+        SceneError: a person can stand nowhere in it, or it is larger than a scene may be.
     """
     field = _field(scan)
     rooms = scan_rooms(scan, labels) if scan.lines else None
@@ -373,17 +370,17 @@ def _scene(
 
 def _field(scan: Scan) -> WalkableField:
     doors, windows = _called(scan, DOOR_NAME), _called(scan, WINDOW_NAME)
-    # Land of no region around a home would make its terraces part of the wide world.
+    # Land without a region around a home would join its terraces to the surroundings.
     land = [line.number for line in scan.lines if line.name == "ground" and line.region < 0]
     bare = _bare_mesh(scan).without(_of_doors(scan, doors))
     return walkable_field(passable(bare, land, windows), rough=True)
 
 
 def _of_doors(scan: Scan, doors: Sequence[int]) -> NDArray[np.bool_]:
-    """(m,) faces that doors are of, but what one treads on there.
+    """Return (m,) whether each face belongs to a door, except its sill.
 
-    Labels spill: floor that is called a door stays, and what is within a closed door goes, whatever
-    it is called.
+    Labels bleed: floor that is labelled as a door stays, and faces inside a closed door's box go,
+    whatever their label.
     """
     middles = scan.vertices[scan.faces].mean(axis=1)
     out = np.zeros(len(scan.faces), dtype=np.bool_)
@@ -403,7 +400,7 @@ def _of_doors(scan: Scan, doors: Sequence[int]) -> NDArray[np.bool_]:
 
 
 def _bare_mesh(scan: Scan) -> SceneMesh:
-    """The semantic mesh without looks; whose a face is are the release's numbers."""
+    """Return the semantic mesh without textures; owners are the release's object numbers."""
     nothing = np.zeros(len(scan.faces), dtype=np.int32)
     uv = np.full((len(scan.vertices), 2), np.nan, dtype=np.float32)
     return SceneMesh(
@@ -425,7 +422,7 @@ def _stand_check(scan: Scan, graph: MeshGraph) -> None:
 
 
 def _items(scan: Scan, regions: Mapping[int, str]) -> tuple[Item, ...]:
-    """Every thing with triangles that is not floor, wall or ceiling."""
+    """Return every object with triangles that is not floor, wall or ceiling as an item."""
     items = []
     for line in scan.lines:
         box = scan.boxes.get(line.number)
@@ -446,7 +443,7 @@ def _items(scan: Scan, regions: Mapping[int, str]) -> tuple[Item, ...]:
 
 
 def _in_rooms(graph: MeshGraph, rooms: Rooms) -> tuple[tuple[Viewpoint, ...], tuple[Edge, ...]]:
-    """Viewpoints with their regions, named after them."""
+    """Return viewpoints with their regions and named after them, and the edges between them."""
     count: dict[str, int] = {}
     names: dict[str, str] = {}
     viewpoints = []

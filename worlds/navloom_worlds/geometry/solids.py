@@ -1,7 +1,7 @@
-"""What things are built of: surfaces, parts, and the plain solids that parts are made from.
+"""Mesh primitives: surfaces, parts, and the simple solids from which parts are made.
 
-A part is a few triangles with one look. Its frame is its thing's own: the origin in the middle of
-the footprint at the thing's underside, y up, metres; the front looks along -z, right is +x.
+A part is a set of triangles with one surface. Its frame is its item's own: the origin in the middle
+of the footprint at the item's underside, y up, metres; the front faces -z, right is +x.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ RGB = tuple[float, float, float]
 
 
 def floats(values: ArrayLike) -> Floats:
-    """Values as an array of float32."""
+    """Return values as an array of float32."""
     return np.asarray(values, dtype=np.float32)
 
 
 def linear(srgb: ArrayLike) -> NDArray[np.float64]:
-    """Values of sRGB, clipped to 0 to 1, as linear light."""
+    """Convert sRGB values, clipped to 0 to 1, to linear light."""
     value = np.clip(np.asarray(srgb, dtype=np.float64), 0, 1)
     return np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
 
 
 def srgb_of(light: NDArray[Any]) -> NDArray[Any]:
-    """Linear light, clipped to 0 to 1, as values of sRGB in the same precision."""
+    """Convert linear light, clipped to 0 to 1, to sRGB values of the same precision."""
     value = np.clip(light, 0, 1)
     high = 1.055 * np.power(np.maximum(value, 1e-9), 1 / 2.4) - 0.055
     return np.asarray(np.where(value <= 0.0031308, value * 12.92, high))
@@ -38,9 +38,9 @@ def srgb_of(light: NDArray[Any]) -> NDArray[Any]:
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """An image to be laid on a surface: (height, width, 3) uint8, sRGB; made in code or of a file.
+    """Texture image: (height, width, 3) uint8, sRGB; generated or read from a file.
 
-    Two are the same where they are one object.
+    Two images are equal only if they are the same object.
     """
 
     pixels: NDArray[np.uint8]
@@ -48,16 +48,16 @@ class Picture:
 
 @dataclass(frozen=True)
 class Surface:
-    """How a part looks.
+    """Appearance of a part: colour, texture, gloss and glow.
 
     Attributes:
         rgb: its colour, sRGB, each 0 to 1; a texture's own colours are multiplied by it.
-        texture: a name that :func:`navloom_worlds.geometry.textures.texture` knows ("" none), or
-            a picture.
-        repeat: metres after which the texture begins anew. A picture on a thing has coordinates
-            from 0 to 1 and a repeat of 1.
+        texture: a name known to :func:`navloom_worlds.geometry.textures.texture` ("" for none), or
+            an image.
+        repeat: metres after which the texture repeats. An image on an item has coordinates from 0
+            to 1 and a repeat of 1.
         gloss: 0 dull to 1 like a mirror.
-        glow: how bright it is by itself: 1 is as bright as white paper in a lit room.
+        glow: emitted light: 1 is as bright as white paper in a lit room.
     """
 
     rgb: RGB = (0.8, 0.8, 0.8)
@@ -69,15 +69,15 @@ class Surface:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Triangles with one look.
+    """Triangles with one surface.
 
     Attributes:
-        vertices: (n, 3) metres in the thing's own frame.
+        vertices: (n, 3) metres in the item's own frame.
         faces: (m, 3) rows of ``vertices``, counter-clockwise seen from outside.
-        surface: how it looks.
-        uv: (n, 2) where on the texture a vertex lies, in metres (``repeat`` of the surface is one
-            whole texture, v downwards); None lays it on flat, from the side a face is turned to.
-        smooth: whether it is shaded as if it were round.
+        surface: its surface.
+        uv: (n, 2) texture coordinates in metres (``repeat`` of the surface is one whole texture, v
+            downwards); None projects the texture flat along the face normal.
+        smooth: whether it has smooth shading.
     """
 
     vertices: Floats
@@ -87,23 +87,23 @@ class Part:
     smooth: bool = False
 
     def having(self, vertices: Floats) -> Part:
-        """The part with other vertices."""
+        """Return the part with other vertices."""
         return Part(vertices, self.faces, self.surface, self.uv, self.smooth)
 
     def moved(self, x: float, y: float, z: float) -> Part:
-        """The part somewhere else."""
+        """Return the part translated."""
         return self.having(self.vertices + floats([x, y, z]))
 
     def turned(self, yaw: float) -> Part:
-        """The part turned about y by so many radians, clockwise seen from above."""
+        """Return the part turned about y by an angle in radians, clockwise seen from above."""
         return self.having(turn(self.vertices, yaw))
 
     def scaled(self, x: float, y: float, z: float) -> Part:
-        """The part made larger or smaller; factors above 0."""
+        """Return the part scaled along the axes; factors above 0."""
         return self.having(self.vertices * floats([x, y, z]))
 
     def tilted(self, angle: float, axis: str = "x") -> Part:
-        """The part turned about its own ``x`` or ``z`` axis by the right-hand rule, in radians."""
+        """Return the part turned about its ``x`` or ``z`` axis, right-handed, in radians."""
         cos, sin = np.cos(angle), np.sin(angle)
         x, y, z = self.vertices.T
         if axis == "x":
@@ -114,16 +114,16 @@ class Part:
 
 
 Owned = tuple[int, Part]
-"""A part in the scene's own frame, and whose it is (:mod:`navloom_worlds.geometry.owners`)."""
+"""Owner id (:mod:`navloom_worlds.geometry.owners`) and a part in the scene's frame."""
 
 
 def crossed(corners: NDArray[Any]) -> NDArray[Any]:
-    """Of triangles, (m, 3, 3), the cross products of two sides: outwards, twice the area long."""
+    """Return the area normals of triangles (m, 3, 3): outwards, twice the area long."""
     return np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
 
 
 def turn(points: Floats, yaw: float) -> Floats:
-    """Points turned about y as :class:`navloom.scenes.scene.Box` is: clockwise seen from above."""
+    """Return points turned about y like :class:`navloom.scenes.scene.Box`: clockwise from above."""
     cos, sin = np.float32(np.cos(yaw)), np.float32(np.sin(yaw))
     x, y, z = points.T
     return np.stack([x * cos - z * sin, y, x * sin + z * cos], axis=1)
@@ -144,26 +144,26 @@ _CUBE_FACES = np.array(
 def box(
     low: Sequence[float], high: Sequence[float], surface: Surface, *, sides: str = "bufklr"
 ) -> Part:
-    """A box between two corners.
+    """Return a box between two corners.
 
     Args:
         low: (x, y, z) of the least corner.
-        high: of the greatest.
-        surface: its look.
-        sides: which sides it has: bottom, up, front, k (back), left, right.
+        high: (x, y, z) of the greatest corner.
+        surface: its surface.
+        sides: letters of its sides: bottom, up, front, k (back), left, right.
     """
     (a, b, c), (d, e, f) = low, high
     corners = floats(
         [[a, b, c], [d, b, c], [d, e, c], [a, e, c], [a, b, f], [d, b, f], [d, e, f], [a, e, f]]
     )
-    # Every side has corners of its own, so that edges stay sharp.
+    # Every side has its own corners, so that edges stay sharp.
     quads = [_CUBE_FACES["bufklr".index(side)] for side in sides]
     vertices = corners[np.concatenate(quads)]
     return Part(vertices, quad_faces(len(quads)), surface)
 
 
 def quad_faces(count: int) -> Ints:
-    """The triangles of so many quads, each of which has four vertices of its own in a row."""
+    """Return the triangles of ``count`` quads, each with four consecutive vertices of its own."""
     first = np.arange(count, dtype=np.int32)[:, None] * 4
     corners = np.array([[0, 1, 2], [0, 2, 3]], dtype=np.int32)
     faces = first[:, :, None] + corners[None]
@@ -171,24 +171,24 @@ def quad_faces(count: int) -> Ints:
 
 
 def quad(corners: Sequence[Sequence[float]], surface: Surface, *, whole: bool = False) -> Part:
-    """Four corners, counter-clockwise seen from where it is looked at: lower left first.
+    """Return a quad of four corners, counter-clockwise from the front, lower left first.
 
     Args:
         corners: lower left, lower right, upper right, upper left.
-        surface: its look.
-        whole: lay the texture on once, from corner to corner.
+        surface: its surface.
+        whole: fit the texture once, from corner to corner.
     """
     uv = floats([[0, 1], [1, 1], [1, 0], [0, 0]]) * surface.repeat if whole else None
     return Part(floats(corners), quad_faces(1), surface, uv)
 
 
 def lathe(profile: Sequence[tuple[float, float]], surface: Surface, *, sides: int = 16) -> Part:
-    """A profile turned around the y axis: plates, bottles, lamp shades, table legs.
+    """Return a profile revolved around the y axis: plates, bottles, lamp shades, table legs.
 
     Args:
-        profile: (radius, y) from below to above; a radius of 0 closes it.
-        surface: its look.
-        sides: how many flat sides stand for the round.
+        profile: (radius, y) from bottom to top; a radius of 0 closes it.
+        surface: its surface.
+        sides: number of flat sides around.
     """
     around = np.linspace(0, 2 * np.pi, sides, endpoint=False)
     radii, heights = np.array(profile, dtype=np.float64).T
@@ -198,7 +198,7 @@ def lathe(profile: Sequence[tuple[float, float]], surface: Surface, *, sides: in
     vertices = np.stack([x, y, z], axis=2).reshape(-1, 3).astype(np.float32)
     rings, step = np.arange(len(profile) - 1)[:, None] * sides, np.arange(sides)[None]
     a, b = rings + step, rings + (step + 1) % sides
-    # At a pole one of two triangles has no area; where a rim stands twice neither has.
+    # At a pole one of two triangles has no area; at a doubled rim both have none.
     wide = (np.diff(radii) != 0) | (np.diff(heights) != 0)
     first, second = wide & (radii[1:] > 0), wide & (radii[:-1] > 0)
     faces = np.concatenate(
@@ -211,8 +211,8 @@ def lathe(profile: Sequence[tuple[float, float]], surface: Surface, *, sides: in
 
 
 def cylinder(radius: float, low: float, high: float, surface: Surface, *, sides: int = 16) -> Part:
-    """A closed upright cylinder around the y axis."""
-    # The rims stand twice, so that they stay sharp where the wall is shaded round.
+    """Return a closed upright cylinder around the y axis."""
+    # Rims are doubled, so that they stay sharp beside the smooth wall.
     rim = [(0.0, low), (radius, low), (radius, low), (radius, high), (radius, high), (0.0, high)]
     return lathe(rim, surface, sides=sides)
 
@@ -220,14 +220,14 @@ def cylinder(radius: float, low: float, high: float, surface: Surface, *, sides:
 def beam(
     a: Sequence[float], b: Sequence[float], thick: float, surface: Surface, *, sides: int = 4
 ) -> Part:
-    """A straight bar between two points: legs, rails, handles.
+    """Return a straight bar between two points: legs, rails, handles.
 
     Args:
         a: one end.
         b: the other.
-        thick: its diameter; of four sides its width.
-        surface: its look.
-        sides: 4 is square, more is round.
+        thick: its diameter, or its width with four sides.
+        surface: its surface.
+        sides: number of sides; 4 is square, more is round.
     """
     start, end = np.array(a, dtype=np.float64), np.array(b, dtype=np.float64)
     along = end - start
@@ -258,12 +258,12 @@ def beam(
 
 
 def _across(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The cross product of two vectors; numpy's takes ten times as long for two alone."""
+    """Return the cross product of two vectors; numpy's is ten times as slow for a single pair."""
     (x, y, z), (u, v, w) = a.tolist(), b.tolist()
     return np.array([y * w - z * v, z * u - x * w, x * v - y * u])
 
 
 def bounds(parts: Iterable[Part]) -> tuple[Floats, Floats]:
-    """The least and the greatest corner of parts together; at least one part."""
+    """Return the least and the greatest corner of all parts; at least one part."""
     corners = [(p.vertices.min(axis=0), p.vertices.max(axis=0)) for p in parts]
     return np.min([low for low, _ in corners], axis=0), np.max([h for _, h in corners], axis=0)

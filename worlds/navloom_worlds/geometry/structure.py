@@ -1,8 +1,7 @@
-"""Walls with their openings, floors, ceilings, doors, windows and stairs as triangles.
+"""Mesh of a building: walls with openings, floors, ceilings, doors, windows and stairs.
 
-What lies around a home: the ground, steps before its doors, railings of balconies.
-
-Stairs and ramps: treads, risers, handrails where one could fall; what lifts are like inside.
+It includes the exterior (the ground, steps before its doors, railings of balconies), stairs and
+ramps with treads, risers and handrails where one could fall, and the interior of elevators.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from navloom_worlds.geometry.woodwork import skirting, woodwork
 _BOARD, _NOSING = 0.035, 0.025
 _FLIGHTS_RAIL = 0.92
 _DROP = 0.4
-"""Metres: where it goes down farther, there is a handrail."""
+"""Drop in metres above which there is a handrail."""
 _INSET = 0.035
 _LAMP = Surface((1.0, 0.98, 0.94), glow=1.0)
 
@@ -40,7 +39,7 @@ Place = tuple[float, float, float]
 
 
 def flights(building: Building, finishes: Finishes) -> Iterator[Owned]:
-    """Stairs, ramps, and the insides of lifts."""
+    """Yield the parts of stairs, ramps, and elevator cabins."""
     kinds = {(link.a, link.b): link.kind for link in building.scene.links}
     rooms = {room.region.id: room for storey in building.storeys for room in storey.rooms}
     for flight in building.scene.stairs:
@@ -56,7 +55,7 @@ def flights(building: Building, finishes: Finishes) -> Iterator[Owned]:
 
 
 def _ramp(flight: Stairs, finishes: Finishes) -> Part:
-    """A wedge from the foot of a ramp to its head."""
+    """Return a wedge from the foot of a ramp to its top."""
     (x0, y0, z0), (x1, y1, z1) = flight.line[0], flight.line[1]
     along = np.array([x1 - x0, z1 - z0])
     along = along / (float(np.linalg.norm(along)) or 1.0)
@@ -95,7 +94,7 @@ def _stairs(flight: Stairs, foot: Room | None, finishes: Finishes) -> Iterator[P
 
 
 def _nosed(step: Box, steps: Sequence[Box], number: int) -> tuple[Spot, Spot]:
-    """A tread's board, (x, z) in the step's frame: it juts out to where one comes from."""
+    """Return a tread's board, (x, z) in the step's frame, with a nosing on the approach side."""
     low = np.array([-step.size[0] / 2, -step.size[2] / 2])
     high = -low
     other = steps[number - 1] if number else steps[min(1, len(steps) - 1)]
@@ -114,7 +113,7 @@ def _nosed(step: Box, steps: Sequence[Box], number: int) -> tuple[Spot, Spot]:
 
 @dataclass(frozen=True)
 class _Guard:
-    """An edge of a step over a drop: its ends, and the step's top."""
+    """Edge of a step above a drop: its ends, and the step's top."""
 
     a: Spot
     b: Spot
@@ -123,14 +122,14 @@ class _Guard:
 
     @property
     def points(self) -> list[Place]:
-        """Where its handrail is held: in the middle of a tread, at both ends of a landing."""
+        """Posts of its handrail: the middle of a tread, or both ends of a landing."""
         middle = (self.a + self.b) / 2
         ends = [self.a, self.b] if np.linalg.norm(self.b - self.a) > 0.5 else [middle]
         return [(float(x), self.y, float(z)) for x, z in ends]
 
 
 def _guards(steps: Sequence[Box], base: float, foot: Room | None) -> Iterator[_Guard]:
-    """Edges of steps beyond which it goes down far, but not into a wall."""
+    """Yield edges of steps with a deep drop beyond them, but no wall."""
     shapes = [Polygon(step.corners()).buffer(0.005) for step in steps]
     shapely.prepare(shapes)
     tops = np.array([step.top for step in steps])
@@ -158,18 +157,18 @@ def _guards(steps: Sequence[Box], base: float, foot: Room | None) -> Iterator[_G
 
 
 def _runs(flags: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
-    """From where to where flags are set."""
+    """Yield the start and the end of each run of set flags."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]])))
     yield from zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
 
 
 def _apart(a: Place, b: Place) -> float:
-    """Level metres between two places."""
+    """Return the horizontal distance between two positions in metres."""
     return math.hypot(a[0] - b[0], a[2] - b[2])
 
 
 def _rails(guards: Sequence[_Guard]) -> list[list[Place]]:
-    """The ways that handrails take, each from below to above."""
+    """Return the paths of handrails, each from bottom to top."""
     ways: list[tuple[int, list[Place]]] = []
     for guard in sorted(guards, key=lambda each: each.number):
         best: tuple[float, int, list[Place]] | None = None
@@ -188,7 +187,7 @@ def _rails(guards: Sequence[_Guard]) -> list[list[Place]]:
 
 
 def _balustrade(way: Sequence[Place], finishes: Finishes) -> Iterator[Part]:
-    """A handrail on bars, and posts at its ends."""
+    """Yield a handrail on bars, with posts at its ends."""
     held = [(x, y + _FLIGHTS_RAIL, z) for x, y, z in way]
     for foot, top in zip(way, held, strict=True):
         thick = 0.06 if foot in (way[0], way[-1]) else 0.022
@@ -204,7 +203,7 @@ def _balustrade(way: Sequence[Place], finishes: Finishes) -> Iterator[Part]:
 
 
 def _cabin(building: Building, room: Room) -> Iterator[Owned]:
-    """A rail, buttons and a lamp."""
+    """Yield the handrail, buttons and lamp of an elevator cabin."""
     storey = building.storey_at(room.level)
     left, near, right, far = room.area.bounds
     if storey is None:
@@ -232,7 +231,7 @@ def _cabin(building: Building, room: Room) -> Iterator[Owned]:
 
 
 def _buttons(way: WallHole, room: Room) -> Iterator[Owned]:
-    """Panels beside a lift's door, inside and out."""
+    """Yield the button panels beside an elevator's door, inside and out."""
     x = way.width + 0.16
     for side in (-1.0, 1.0):
         face = side * way.thick / 2
@@ -250,14 +249,14 @@ def _buttons(way: WallHole, room: Room) -> Iterator[Owned]:
 _AROUND = 40.0
 """Metres of ground around a home."""
 _HIGH = 0.5
-"""Metres above the ground from which on what lies outdoors has a railing."""
+"""Metres above the ground from which outdoor rooms have a railing."""
 _RAIL, _BARS = 1.0, 0.12
 _STEP = (1.0, 0.25)
-"""How deep a doorstep is, and how much wider than its door on both sides, in metres."""
+"""Depth of a doorstep, and its overhang on both sides of the door, in metres."""
 
 
 def outside(building: Building) -> Iterator[Owned]:
-    """All that stands around a home."""
+    """Yield everything around a home: ground, doorsteps and railings."""
     walls = building.scene.walls
     xs = [x for wall in walls for x, _ in (wall.a, wall.b)]
     zs = [z for wall in walls for _, z in (wall.a, wall.b)]
@@ -290,7 +289,7 @@ def _doorstep(building: Building, way: WallHole) -> Iterator[Owned]:
 
 
 def _railing(building: Building, room: Room) -> Iterator[Owned]:
-    """Bars along the sides of a balcony that have neither wall nor parapet."""
+    """Yield bars along the sides of a balcony that have neither wall nor parapet."""
     held: list[BaseGeometry] = [
         footprint(wall)
         for wall in building.scene.walls
@@ -322,15 +321,15 @@ def _bars(a: np.ndarray, b: np.ndarray, low: float) -> Iterator[Owned]:
 
 
 def structure_parts(scene: Scene) -> Iterator[Owned]:
-    """All that is no item, in the scene's frame.
+    """Yield everything in a scene that is no item, in the scene's frame.
 
     Args:
-        scene: its walls, regions, links (doors as they stand), openings and stairs are built.
+        scene: scene with walls, regions, links (doors in their state), openings and stairs.
     """
     if not scene.walls:
         return
     building = building_of(scene)
-    # Not by its id: a changed copy is the same home, and nobody paints walls by opening a door.
+    # Not seeded by the id: a changed copy (with a door opened, say) keeps its finishes.
     finishes = Finishes(" ".join(f"{each.id} {each.center}" for each in scene.regions))
     parts, panels = shell(building, finishes)
     yield from parts

@@ -1,7 +1,7 @@
-"""Textures made in code, by name: wood, tiles, brick, grass; all repeat without a seam.
+"""Procedural textures by name: wood, tiles, brick, grass; all repeat seamlessly.
 
-Rows go down (v), columns to the right (u). The grain of wood and the length of planks lie along v.
-White is a surface's own colour; some (brick, floral, multicoloured) bring colours of their own.
+Rows go down (v), columns to the right (u). The grain of wood and the length of planks run along v.
+White is a surface's own colour; some textures (brick, floral, multicoloured) add their own colours.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from navloom.files import packaged
 
 _SIZE = 256
 Grey = NDArray[np.float64]
-"""(size, size), or with a last axis of 3: 0 black to 1 white."""
+"""Array (size, size), or with a last axis of 3: 0 black to 1 white."""
 
 
 @lru_cache(maxsize=64)
 def texture(name: str) -> NDArray[np.uint8]:
-    """A texture that repeats without a seam; the same on every machine.
+    """Return a seamless texture; the same on every machine.
 
     Args:
         name: one of :data:`TEXTURES`; "" is plain white.
@@ -49,17 +49,17 @@ def texture(name: str) -> NDArray[np.uint8]:
 
 
 def natural_repeat(name: str) -> float:
-    """After how many metres a texture begins anew, in a home."""
+    """Return the default repeat length of a texture in a home, in metres."""
     return _REPEATS.get(name, 1.0)
 
 
 def _noise(seed: str, across: float, along: float | None = None) -> Grey:
-    """Soft noise of mean 0 and deviation 1 that repeats.
+    """Return soft periodic noise of mean 0 and standard deviation 1.
 
     Args:
-        seed: a word; another one gives another noise.
-        across: size of its blots along u, as a share of the picture.
-        along: along v; None: as along u.
+        seed: a word; another word gives other noise.
+        across: size of its blots along u, as a share of the image.
+        along: size along v; None for the same as along u.
     """
     dice = np.random.default_rng(zlib.crc32(seed.encode()))
     wave = np.fft.rfft2(dice.standard_normal((_SIZE, _SIZE)))
@@ -73,7 +73,7 @@ def _noise(seed: str, across: float, along: float | None = None) -> Grey:
 
 
 def _at() -> tuple[Grey, Grey]:
-    """Where each pixel is, (u, v), 0 to 1."""
+    """Return the position of each pixel, (u, v), 0 to 1."""
     line = (np.arange(_SIZE) + 0.5) / _SIZE
     return np.broadcast_to(line[None], (_SIZE, _SIZE)), np.broadcast_to(
         line[:, None], (_SIZE, _SIZE)
@@ -81,7 +81,7 @@ def _at() -> tuple[Grey, Grey]:
 
 
 def _rgb(tone: Grey, light: tuple[float, ...], dark: tuple[float, ...]) -> Grey:
-    """A tone of 0 to 1 as a colour between two."""
+    """Return a tone of 0 to 1 as a colour between two."""
     share = np.clip(tone, 0, 1)[:, :, None]
     colour: Grey = share * np.array(light) + (1 - share) * np.array(dark)
     return colour
@@ -90,13 +90,13 @@ def _rgb(tone: Grey, light: tuple[float, ...], dark: tuple[float, ...]) -> Grey:
 def _cells(
     columns: int, rows: int, joint: float, *, shift: float = 0.0, seed: str = "cells"
 ) -> tuple[Grey, NDArray[np.bool_]]:
-    """Each pixel's number for its brick, 0 to 1, and whether it lies in a joint.
+    """Return each pixel's random number for its brick, 0 to 1, and whether it lies in a joint.
 
     Args:
         columns: bricks along u.
-        rows: along v.
-        joint: how wide a joint is, as a share of the picture.
-        shift: how far every other row is moved, in bricks.
+        rows: bricks along v.
+        joint: width of a joint, as a share of the image.
+        shift: offset of every other row, in bricks.
         seed: a word.
     """
     u, v = _at()
@@ -110,7 +110,7 @@ def _cells(
 
 
 def _grain(seed: str, count: float = 1.0) -> Grey:
-    """Wood without joints: 0 dark to 1 light."""
+    """Return wood grain without joints: 0 dark to 1 light."""
     fibre = _noise(seed + "f", 0.012 / count, 0.5)
     rings = _noise(seed + "r", 0.12 / count, 1.2)
     lines = np.sin(rings * 7)
@@ -121,7 +121,7 @@ _LIGHT, _DARK = (1.0, 1.0, 1.0), (0.66, 0.56, 0.46)
 
 
 def _planks() -> Grey:
-    """Boards eight to a width, their ends moved against each other."""
+    """Return boards, eight across, with staggered ends."""
     u, v = _at()
     board = np.floor(u * 8).astype(int)
     ends = np.random.default_rng(11).random(8)
@@ -135,7 +135,7 @@ def _planks() -> Grey:
 
 
 def _parquet() -> Grey:
-    """Blocks of four staves, the next one turned."""
+    """Return blocks of four staves, each turned against the next."""
     u, v = _at()
     turned = (np.floor(u * 4) + np.floor(v * 4)) % 2 == 1
     grain = _grain("parquet", 2.0)
@@ -162,12 +162,12 @@ def _brick() -> Grey:
 
 
 def _fieldstone() -> Grey:
-    """Stones of all sizes: each pixel goes to the nearest of some points."""
+    """Return stones of all sizes, as a Voronoi diagram of random points."""
     dice = np.random.default_rng(23)
     points = dice.random((36, 2))
     u, v = _at()
     at = np.stack([u + 0.02 * _noise("su", 0.1), v + 0.02 * _noise("sv", 0.1)], axis=2) % 1
-    # The same points all around, so that it repeats.
+    # The same points in all neighbouring tiles, so that it repeats.
     around = [points + np.array([i, j]) for i in (-1, 0, 1) for j in (-1, 0, 1)]
     near, which = (np.asarray(each) for each in cKDTree(np.concatenate(around)).query(at, k=2))
     tone = 0.85 + 0.3 * (dice.random(36)[which[:, :, 0] % 36] - 0.5) + 0.04 * _noise("st", 0.03)
@@ -253,7 +253,7 @@ def _soft() -> Grey:
 
 
 def _flowers(colours: tuple[tuple[float, ...], ...], count: int, size: int) -> Grey:
-    """Flowers of five petals on cream, each within so many pixels of its middle."""
+    """Return five-petalled flowers on cream, each within ``size`` pixels of its middle."""
     dice = np.random.default_rng(4)
     picture = np.broadcast_to(np.array([0.95, 0.92, 0.84]), (_SIZE, _SIZE, 3)).copy()
     line = np.arange(-size, size + 1)
@@ -274,7 +274,7 @@ def _floral() -> Grey:
 
 
 def _patterned() -> Grey:
-    """Bands of lozenges, as woven rugs have."""
+    """Return bands of diamonds, as on woven rugs."""
     u, v = _at()
     lozenge = np.abs((u * 4) % 1 - 0.5) + np.abs((v * 4) % 1 - 0.5)
     ring = np.floor(lozenge * 5).astype(int) % 4
@@ -286,7 +286,7 @@ def _patterned() -> Grey:
 
 
 def _multicoloured() -> Grey:
-    """Wide soft fields of many colours."""
+    """Return wide soft fields of many colours."""
     field = np.floor((_noise("many", 0.22) * 0.75 + 3) * 1.6).astype(int) % 6
     colours = np.array(
         [
@@ -342,5 +342,5 @@ _MAKERS: dict[str, Callable[[], Grey]] = {
     "multicoloured": _multicoloured,
 }
 TEXTURES = tuple(_MAKERS)
-"""The names there are."""
+"""Names of all textures."""
 _REPEATS: dict[str, float] = packaged("navloom_worlds.geometry", "colours.yaml")["repeats"]

@@ -1,12 +1,12 @@
-"""Where a person can stand in any mesh, and walk from one such place to another.
+"""Walkable area of any mesh: places where a person can stand, connected where one can walk.
 
-A place is a cell of 5 cm on a surface that is nearly level and has head room. Two neighbouring
-places are joined where one is no more than a step higher than the other and nothing stands between
-them; what stands there is found with level rays, since vertical ones pass thin walls by. The
-middle of a body may be where nothing is nearer than the body's radius. What cannot be reached from
-the main part on foot (the tops of tables and beds, the insides of cabinets and walls) is no floor.
+A place is a cell of 5 cm on a surface that is nearly level and has headroom. Neighbouring places
+are connected if their height differs by at most a step and nothing stands between them. Obstacles
+between them are found with horizontal rays, since vertical ones miss thin walls. The middle of a
+body may be where nothing is nearer than the body's radius. Places that cannot be reached from the
+main part on foot (tops of tables and beds, insides of cabinets and walls) do not count as floor.
 
-Layers lie over one another: storeys, and the floor under stairs.
+Layers are stacked: storeys, and the floor under stairs.
 """
 
 from __future__ import annotations
@@ -33,28 +33,28 @@ from navloom_worlds.geometry.mesh import (
 from navloom_worlds.geometry.solids import Surface, box
 
 _CELL, _STEP = 0.05, 0.25
-"""Metres: the width of a cell, and the highest step."""
+"""Width of a cell and height of the highest step, in metres."""
 _LEVEL = 0.7
-"""The least slope factor of what is stood on: steeper than 45 degrees is no floor."""
+"""Least vertical part of a floor's unit normal: steeper than 45 degrees is no floor."""
 _FLAT = 0.05
-"""Metres: neighbouring places that differ by no more are of one patch."""
+"""Height difference in metres within which neighbouring places are of one patch."""
 _MENDED = 2
-"""Times that steep spots which have two level neighbours are counted as level, in a scan."""
+"""Passes in a scan that count steep spots with two level neighbours as level."""
 _TREAD = 0.1
-"""Square metres: a smaller patch by itself is a thing, and nobody steps on it."""
+"""Square metres below which an isolated patch is an item that nobody steps on."""
 _ROOF = 12.0
-"""Metres: what has something over it this near is indoors."""
+"""Metres: places with a surface this near overhead may be indoors."""
 _LOOKS, _WALLED = 8, 6
-"""Looks aslant to all sides, and how many of them indoors meet something."""
+"""Slanted rays per place, and how many of them hit something indoors."""
 _ASLANT = 1.2
-"""Metres up for each aside."""
+"""Rise of a slanted ray per metre sideways."""
 _CHEST = 1.0
 _KNEE = 0.05
-"""Metres above the highest step where the lowest level ray runs."""
+"""Metres above the highest step at which the lowest horizontal ray runs."""
 _RAYS = 6
-"""Level rays over one another."""
+"""Horizontal rays at different heights."""
 _PANE = 0.6
-"""Metres: what is called a window is no thicker."""
+"""Greatest thickness of a window in metres."""
 _SIDES = ((1, 0), (0, 1), (-1, 0), (0, -1))
 
 Bools = NDArray[np.bool_]
@@ -64,16 +64,16 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class WalkableField:
-    """Places where the middle of a body may be.
+    """Grid places where the middle of a body may be, with their connections.
 
     Attributes:
         grid: the cells.
         cell: (n,) int32, the cell of each place, in order.
-        height: (n,) float64, y of what is stood on there.
-        beside: (n, 4) int32, the place one comes to by going +x, +z, -x, -z; -1 for none.
+        height: (n,) float64, y of the floor there.
+        beside: (n, 4) int32, the neighbour place in +x, +z, -x, -z; -1 for none.
         part: (n,) int32, 0 for places of the main part, 1 and up for other parts, the largest
-            first; -1 where a body is too wide or nothing leads.
-        indoors: (n,) bool, whether something is overhead and to most sides.
+            first; -1 where the body does not fit, on items, and on the land around a home.
+        indoors: (n,) bool, whether surfaces are overhead and to most sides.
     """
 
     grid: Grid
@@ -85,7 +85,7 @@ class WalkableField:
 
     @cached_property
     def layers(self) -> Floats:
-        """(layers, wide, deep) heights of the main part, the lowest first; NaN for none."""
+        """Heights of the main part, (layers, wide, deep), the lowest first; NaN for none."""
         found = stacked(self.cell[self.main], self.grid.wide * self.grid.deep)
         out = np.full((len(found), self.grid.wide * self.grid.deep), np.nan)
         for layer, places in enumerate(found):
@@ -95,21 +95,21 @@ class WalkableField:
 
     @cached_property
     def main(self) -> Ints:
-        """The places of the main part."""
+        """Places of the main part."""
         return np.flatnonzero(self.part == 0).astype(np.int32)
 
     @property
     def area(self) -> float:
-        """Square metres of the main part."""
+        """Area of the main part in square metres."""
         return len(self.main) * self.grid.cell**2
 
     @cached_property
     def other_area(self) -> float:
-        """Square metres of places indoors that are not reached from the main part."""
+        """Area in square metres of indoor places not connected to the main part."""
         return float(np.count_nonzero((self.part > 0) & self.indoors)) * self.grid.cell**2
 
     def place_at(self, x: float, y: float, z: float, reach: float | None = None) -> int:
-        """The place of the main part in the cell of a point whose height is near; -1 for none."""
+        """Return the main place in the cell of a point at about its height; -1 for none."""
         cell = self.grid.at(x, z)
         if cell < 0:
             return -1
@@ -123,18 +123,18 @@ class WalkableField:
         return min(near)[1] if near else -1
 
     def stands(self, position: Point3) -> bool:
-        """Whether the body can stand at a position (x, y of the floor, z) in the main part."""
+        """Check whether the body can stand at a position (x, y of the floor, z), main part only."""
         return self.place_at(*position) >= 0
 
     def nearest(self, position: Point3) -> Point3 | None:
-        """The place of the main part nearest to a position; None where there is none at all."""
+        """Return the main place nearest to a position; None if there is none."""
         if not len(self.main):
             return None
         k = int(self._tree.query(position)[1])
         return self.position(int(self.main[k]))
 
     def position(self, place: int) -> Point3:
-        """Where a place is."""
+        """Return the position of a place in metres."""
         x, z = self.grid.middles(self.cell[place : place + 1])[0]
         return round(float(x), 3), round(float(self.height[place]), 3), round(float(z), 3)
 
@@ -144,7 +144,7 @@ class WalkableField:
         return KDTree(np.stack([at[:, 0], self.height[self.main], at[:, 1]], axis=1))
 
     def clear(self, a: Point3, b: Point3) -> bool:
-        """Whether one can walk in a straight line over the main part from one place to another."""
+        """Check whether a straight line over the main part leads from a to b."""
         place = self.place_at(*a)
         flat = np.array([b[0] - a[0], b[2] - a[2]])
         count = max(1, int(np.ceil(np.linalg.norm(flat) / (self.grid.cell / 3))))
@@ -156,7 +156,7 @@ class WalkableField:
         return place >= 0 and abs(self.height[place] - b[1]) <= _STEP
 
     def _along(self, place: int, cell: int) -> int:
-        """The place in a cell that is this one's or a neighbour's; -1 if one cannot get there."""
+        """Return the place in a cell that is this one or its neighbour; -1 if not connected."""
         if cell < 0:
             return -1
         here = int(self.cell[place])
@@ -177,21 +177,20 @@ class WalkableField:
 def walkable_field(
     mesh: SceneMesh, *, body: float = 0.2, head: float = 1.8, rough: bool = False
 ) -> WalkableField:
-    """Find where one can stand and walk in a mesh.
+    """Find the places of a mesh where a person can stand and walk.
 
     Args:
-        mesh: the triangles; it need not be closed, and which way faces are wound says nothing.
+        mesh: the triangles; it need not be closed, and the winding of faces is ignored.
         body: the body's radius, in metres.
-        head: head room that it needs, in metres.
-        rough: the mesh was scanned: a steep spot between level ones of its height is floor.
+        head: headroom that it needs, in metres.
+        rough: whether the mesh is a scan, where steep spots between level ones count as floor.
 
     Returns:
-        The field. Its main part is the largest of what is connected and has something overhead
-        (so that neither the roof nor the ground around a home is taken for it), or the largest of
-        all where nothing has.
+        The field. Its main part is the connected part with most indoor places, so that neither the
+        roof nor the ground around a home is chosen; without indoor places it is the largest part.
 
     Raises:
-        SceneError: the mesh covers more ground than a field may have.
+        SceneError: the mesh covers a larger area than a field may.
     """
     grid = grid_over(mesh, _CELL, head)
     found = surfaces_of(mesh, grid)
@@ -208,13 +207,13 @@ def walkable_field(
 
 
 def passable(mesh: SceneMesh, doors: Collection[int], windows: Collection[int]) -> SceneMesh:
-    """A mesh as it is walked in: through doors, however they stand, and never through windows.
+    """Return a mesh as it is walked in: without doors, and with closed windows.
 
     Args:
         mesh: the triangles.
         doors: owners whose triangles are left out.
-        windows: owners whose boxes are filled, since a pane that is seen through may be missing;
-            those of boxes as thin as windows are.
+        windows: owners whose boxes are filled, since a transparent pane may be missing; only boxes
+            as thin as windows are.
     """
     panes = []
     for owner in windows:
@@ -240,7 +239,7 @@ def passable(mesh: SceneMesh, doors: Collection[int], windows: Collection[int]) 
 
 
 def _indoors(mesh: SceneMesh, grid: Grid, cells: Ints, height: Floats, roofed: Bools) -> Bools:
-    """Which of the roofed places are no open ground under eaves: sky is seen to few sides."""
+    """Return which roofed places are indoors: few slanted rays reach the sky."""
     here = np.flatnonzero(roofed)
     at = grid.middles(cells[here])
     start = np.stack([at[:, 0], height[here] + _CHEST, at[:, 1]], axis=1).astype(np.float32)
@@ -265,13 +264,13 @@ def _stood_on(found: Surfaces, head: float, rough: Grid | None) -> tuple[Ints, F
 
 
 def stacked(cells: Ints, count: int) -> list[Ints]:
-    """For each layer which of the places is in each cell, -1 for none; the lowest place last."""
+    """Return for each layer the place in each cell, -1 for none; the lowest place last."""
     first = np.searchsorted(cells, np.arange(count))
     many = np.diff([*first, len(cells)])
     layers = []
     for layer in range(int(many.max(initial=0))):
         held = many > layer
-        # Within a cell the highest place comes first, so the lowest layer is the last of them.
+        # Within a cell the highest place comes first, so the first layer takes the last of them.
         places = np.full(count, -1, dtype=np.int32)
         places[held] = (first + many - 1 - layer)[held]
         layers.append(places)
@@ -279,7 +278,7 @@ def stacked(cells: Ints, count: int) -> list[Ints]:
 
 
 def neighbours(grid: Grid, cells: Ints, height: Floats, step: float) -> Ints:
-    """Which place is beside each, of those that are at most a step higher or lower."""
+    """Return the neighbour places on four sides whose height differs by at most a step."""
     beside = np.full((len(cells), 4), -1, dtype=np.int32)
     layers = [each.reshape(grid.wide, grid.deep) for each in stacked(cells, grid.wide * grid.deep)]
     for a in layers:
@@ -296,11 +295,11 @@ def neighbours(grid: Grid, cells: Ints, height: Floats, step: float) -> Ints:
 def _between(
     mesh: SceneMesh, grid: Grid, cells: Ints, height: Floats, beside: Ints, head: float
 ) -> Floats:
-    """How far level rays come from each place to the one beside it.
+    """Return how far horizontal rays get from each place towards its neighbours.
 
     Returns:
-        (n, 4) in cells: 1 where nothing is between; less where something is, or where nobody can
-        stand on the other side (half-way then).
+        (n, 4) in cells: 1 if nothing is between; less if something is; 0.5 if there is no neighbour
+        place.
     """
     reach = np.where(beside < 0, 0.5, 1.0)
     at = grid.middles(cells)
@@ -322,7 +321,7 @@ def _between(
 def _nearest_met(
     mesh: SceneMesh, at: Floats, foot: Floats, rises: Floats, way: NDArray[np.float32]
 ) -> Floats:
-    """The least share of a way after which something is met, of rays at several heights."""
+    """Return the least share of a direction at which rays at several heights hit something."""
     least = np.ones(len(at))
     for rise in rises:
         start = np.stack([at[:, 0], foot + rise, at[:, 1]], axis=1).astype(np.float32)
@@ -332,14 +331,14 @@ def _nearest_met(
 
 
 def _things(beside: Ints, height: Floats) -> Bools:
-    """Places on small things by themselves."""
+    """Return which places lie on small isolated surfaces, such as items."""
     level = joined(beside, np.abs(height[beside] - height[:, None]) <= _FLAT)
     count = connected_components(level, directed=False)
     return np.bincount(count[1], minlength=count[0])[count[1]] * _CELL**2 < _TREAD
 
 
 def joined(beside: Ints, allowed: Bools) -> coo_array:
-    """Which places hang together, by those of their four sides that are allowed."""
+    """Return the adjacency matrix of places, over those of their four sides that are allowed."""
     rows, sides = np.nonzero((beside >= 0) & allowed)
     ones = np.ones(len(rows), dtype=np.int8)
     return coo_array((ones, (rows, beside[rows, sides])), shape=(len(beside), len(beside)))
@@ -348,9 +347,9 @@ def joined(beside: Ints, allowed: Bools) -> coo_array:
 def _roomy(
     grid: Grid, cells: Ints, height: Floats, beside: Ints, reach: Floats, body: float
 ) -> Bools:
-    """Whether nothing that one cannot walk to is nearer than the body's radius."""
+    """Check which places have no obstacle within the body's radius."""
     at = grid.middles(cells)
-    # A metre of height counts so little that steps do, and other storeys do not.
+    # Height is scaled so that steps within the radius count, and other storeys do not.
     lift = body / 1.5
     ends = []
     for side, (di, dj) in enumerate(_SIDES):
@@ -368,11 +367,11 @@ def _roomy(
 
 
 def _parts(beside: Ints, free: Bools, indoors: Bools) -> Ints:
-    """What hangs together: 0 is the main part."""
+    """Return the connected component of each place; 0 is the main part."""
     count, label = _labels(beside, free)
     sizes = np.bincount(label[free & indoors], minlength=count)
     if sizes.any():
-        # A terrace is of the home, and all the land around it is not.
+        # A terrace belongs to the home, the land around it does not.
         many, lot = _labels(beside, free & ~indoors)
         wide = np.bincount(lot[free & ~indoors], minlength=many)
         free = free & (indoors | (wide[lot] <= sizes.max()))

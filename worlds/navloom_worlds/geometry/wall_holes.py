@@ -1,6 +1,7 @@
-"""Holes in walls: doorways and windows, with what a scene does not say of them found out.
+"""Wall openings of a scene: doorways and windows, with missing values inferred.
 
-Homes say where each hole ends and how its door swings; hand-written ones say a point and a width.
+Procedural homes give the ends of each opening and the swing of its door. Hand-written homes give a
+point and a width.
 """
 
 from __future__ import annotations
@@ -20,36 +21,36 @@ from navloom_worlds.geometry.owners import door_owner, opening_owner
 from navloom_worlds.geometry.solids import Part
 
 OUTDOORS = re.compile(r"balcony|terrace|outdoor|patio|garden|deck|pool|porch|yard|veranda")
-"""Kinds of region under the sky."""
+"""Labels of regions that are open to the sky."""
 _HEAD = 2.05
 _NARROWEST = 0.05
 _WIDEST_HINGED = 1.25
-"""Metres: a wider door slides."""
+"""Width in metres above which a door slides."""
 _ASIDE = 0.25
-"""So far from a wall's middle line a doorway may be said to be."""
+"""Metres from a wall's middle line within which a doorway's point may lie."""
 _PAST = 0.3
-"""Metres that whoever goes past an open leaf keeps off it."""
+"""Clearance in metres that a path needs from an open leaf."""
 _BARRED = 0.3
-"""What a way past a leaf weighs that the leaf would bar, in m2 of things that it would meet."""
+"""Cost of a path blocked by the leaf, in square metres of items that it would sweep over."""
 
 
 @dataclass(frozen=True)
 class WallHole:
-    """A hole in a wall: a doorway, a window.
+    """Opening in a wall: a doorway or a window.
 
     Attributes:
-        owner: whose it is.
+        owner: its owner id.
         a: one end on the wall's middle line, (x, z).
-        b: the other.
+        b: the other end.
         low: y of its sill or floor.
         head: y of its upper end.
-        thick: of the wall, metres.
-        kind: what it is.
-        leaf: how its door moves; None where it has none.
-        state: of its door.
-        swing: the floor that a hinged leaf sweeps, its first corner at the hinge.
-        sill: how high the threshold is.
-        rooms: the regions on both sides; one for what leads out.
+        thick: thickness of the wall, metres.
+        kind: ``door``, ``opening``, ``window`` or ``way out``.
+        leaf: type of its door leaf; None for none.
+        state: state of its door.
+        swing: floor area that a hinged leaf sweeps, its first corner at the hinge.
+        sill: height of the threshold.
+        rooms: regions on both sides; only one for an opening that leads out.
     """
 
     owner: int
@@ -72,44 +73,44 @@ class WallHole:
 
     @property
     def along(self) -> NDArray[np.float64]:
-        """The unit vector from a to b, (x, z)."""
+        """Unit vector from a to b, (x, z)."""
         return np.subtract(self.b, self.a) / self.width
 
     @property
     def across(self) -> NDArray[np.float64]:
-        """The unit vector from one face of its wall to the other, (x, z)."""
+        """Unit vector from one face of the wall to the other, (x, z)."""
         u, w = self.along
         return np.array([-w, u])
 
     @property
     def middle(self) -> NDArray[np.float64]:
-        """Half-way from a to b, (x, z)."""
+        """Midpoint of a and b, (x, z)."""
         return np.add(self.a, self.b) / 2
 
     @property
     def inward(self) -> float:
-        """To which side its leaf swings, as a sign of :attr:`across`; 1 where nobody says."""
+        """Side to which the leaf swings, as a sign of :attr:`across`; 1 if unknown."""
         if not self.swing:
             return 1.0
         return 1.0 if (np.mean(self.swing, axis=0) - self.a) @ self.across >= 0 else -1.0
 
     def placed(self, part: Part, y: float = 0.0) -> Part:
-        """A part from its frame into the scene's: x from a to b, z across."""
+        """Return a part moved from the opening's frame (x from a to b, z across) to the scene's."""
         return part.turned(math.atan2(self.along[1], self.along[0])).moved(self.a[0], y, self.a[1])
 
     def strip(self, wider: float = 0.0) -> Polygon:
-        """The place in the wall, (x, z), made thicker at both faces by so much."""
+        """Return the opening's area in the wall, (x, z), widened at both faces."""
         return LineString([self.a, self.b]).buffer(self.thick / 2 + wider, cap_style="flat")
 
 
 def footprint(wall: Wall) -> Polygon:
-    """A wall seen from above, (x, z)."""
+    """Return the footprint of a wall, (x, z)."""
     return LineString([wall.a, wall.b]).buffer(wall.thickness / 2, cap_style="flat")
 
 
 @dataclass(frozen=True)
 class _Walls:
-    """The walls of a storey, to be asked which are near."""
+    """Walls of a storey with a spatial index."""
 
     walls: tuple[Wall, ...]
     tree: shapely.STRtree
@@ -122,12 +123,12 @@ class _Walls:
 def ways_of(
     scene: Scene, walls: Sequence[tuple[Wall, ...]], floors: Sequence[float]
 ) -> Iterator[WallHole]:
-    """Doorways and windows of a scene.
+    """Yield the doorways and windows of a scene.
 
     Args:
-        scene: its links and openings.
-        walls: of each storey, from the lowest.
-        floors: the storeys' heights.
+        scene: scene with links and openings.
+        walls: walls of each storey, from the lowest.
+        floors: heights of the storeys.
     """
     if not floors:
         return
@@ -153,7 +154,7 @@ def _middle(ends: tuple[Point2, Point2]) -> Point2:
 
 
 def _doorway(scene: Scene, index: int, low: float, walls: _Walls) -> WallHole | None:
-    """A link's doorway; None where there is no wall that it could be in."""
+    """Return a link's doorway; None if there is no wall that it could be in."""
     link = scene.links[index]
     jambs, thick = link.jambs, 0.1
     if jambs is not None:
@@ -202,7 +203,7 @@ def _in_line(wall: Wall, jambs: tuple[Point2, Point2]) -> bool:
 
 
 def _off(wall: Wall, spot: Point2) -> float:
-    """From the middle line of a wall, however long, to a place."""
+    """Return the distance of a position from a wall's middle line, extended to infinity."""
     (ax, az), (bx, bz) = wall.a, wall.b
     long = math.hypot(bx - ax, bz - az) or 1.0
     return abs((bx - ax) * (spot[1] - az) - (bz - az) * (spot[0] - ax)) / long
@@ -217,7 +218,7 @@ def _on_line(wall: Wall, spot: Point2, wide: float) -> tuple[Point2, Point2]:
 
 
 def _head(walls: _Walls, jambs: tuple[Point2, Point2], low: float, otherwise: float) -> float:
-    """Where a doorway ends: at the piece of wall over it, if there is one."""
+    """Return the top of a doorway: the underside of the wall above it, if there is one."""
     over = [w.bottom for w in walls.near(_middle(jambs), 0.02) if w.bottom > low + 1.2]
     return min(over, default=otherwise)
 
@@ -232,7 +233,7 @@ def _leaf(scene: Scene, link: Link) -> Leaf:
 def _swing(
     scene: Scene, link: Link, jambs: tuple[Point2, Point2], thick: float
 ) -> tuple[Point2, ...]:
-    """Where a leaf would best sweep: where least stands in its way, and fewest ways lead past."""
+    """Return the best swing area of a leaf: fewest items in it, and fewest paths blocked."""
     a, b = np.array(jambs[0]), np.array(jambs[1])
     wide = float(np.linalg.norm(b - a))
     along = (b - a) / wide
@@ -267,7 +268,7 @@ def _swing(
 
 
 def _ways_in(scene: Scene, regions: set[str]) -> NDArray[np.object_]:
-    """The edges that start or end in regions, as lines on the floor."""
+    """Return the edges that start or end in regions, as lines on the floor."""
     by_id = scene.viewpoint_by_id
     ends = ((by_id[edge.a], by_id[edge.b]) for edge in scene.edges)
     return np.array([

@@ -1,4 +1,4 @@
-"""What joiners add to walls: casings, door leaves, sills, windows, skirting boards."""
+"""Woodwork of a building: door and window casings, door leaves, sills and skirting boards."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from navloom_worlds.geometry.wall_holes import OUTDOORS, WallHole
 
 _CASING = 0.07
 _PROUD = 0.018
-"""Metres that casings stand out of the wall."""
+"""Metres by which casings protrude from the wall."""
 _BOARD = 0.024
-"""Metres that window boards stand out of it: curtains hang before them."""
+"""Metres by which window boards protrude; curtains hang in front of them."""
 _SKIRTING = (0.08, 0.012)
 _LIGHT = 0.85
-"""Metres: a wider window is parted."""
+"""Width in metres above which a window is divided."""
 
 
 def woodwork(building: Building, finishes: Finishes, *, leaves: bool = True) -> Iterator[Owned]:
-    """All that stands in doorways and windows; without leaves only what does not move."""
+    """Yield the parts in doorways and windows; without ``leaves`` only the fixed parts."""
     for way in building.ways:
         parts = _window(building, way) if way.kind == "window" else _door(way, finishes)
         for part in parts:
@@ -45,7 +45,7 @@ def _is_lift(way: WallHole) -> bool:
 
 
 def _inner_sides(building: Building, way: WallHole) -> tuple[float, ...]:
-    """On which sides of a hole the home is: -1 and 1 along its z."""
+    """Return the sides of an opening that face the home: -1 and 1 along its z."""
     across = way.across * (way.thick / 2 + 0.1)
     storey = building.storey_at(way.low)
     rooms = [] if storey is None else [r.area for r in storey.rooms if r.region.id in way.rooms]
@@ -62,7 +62,7 @@ def _inner_sides(building: Building, way: WallHole) -> tuple[float, ...]:
 def _casing(
     way: WallHole, side: float, low: float, surface: Surface, wide: float
 ) -> Iterator[Part]:
-    """Boards around a hole on one face of its wall; in the hole's frame: x from a to b."""
+    """Yield boards around an opening on one face of its wall, in the opening's frame."""
     near, far = sorted((side * way.thick / 2, side * (way.thick / 2 + _PROUD)))
     long = way.width
     for x0, x1 in ((-wide, 0.0), (long, long + wide)):
@@ -84,7 +84,7 @@ def _door(way: WallHole, finishes: Finishes) -> Iterator[Part]:
 
 
 def _stops(way: WallHole) -> Iterator[Part]:
-    """The strips that a closed leaf lies against."""
+    """Yield the strips that a closed leaf rests against."""
     if not way.swing:
         return
     side = way.inward
@@ -96,7 +96,7 @@ def _stops(way: WallHole) -> Iterator[Part]:
 
 
 def _window(building: Building, way: WallHole) -> Iterator[Part]:
-    """A frame with lights, boards around it inside, and sills; no glass."""
+    """Yield a frame with lights, boards around it inside, and sills; no glass."""
     inner = _inner_sides(building, way)[0]
     half, long = way.thick / 2, way.width
     storey = building.storey_at(way.low)
@@ -110,7 +110,7 @@ def _window(building: Building, way: WallHole) -> Iterator[Part]:
     face = inner * half
     near, far = sorted((middle + inner * 0.03, face + inner * _BOARD))
     yield box((0, way.low, near), (long, low, far), TRIM)
-    # The board's ears lie before the wall.
+    # The board's ends lie in front of the wall.
     ear = sorted((face, face + inner * _BOARD))
     for x0, x1 in ((-0.09, 0.0), (long, long + 0.09)):
         yield box((x0, way.low, ear[0]), (x1, low, ear[1]), TRIM)
@@ -119,7 +119,7 @@ def _window(building: Building, way: WallHole) -> Iterator[Part]:
 
 
 def _frame(long: float, low: float, high: float, z: float) -> Iterator[Part]:
-    """A frame and its sashes around z."""
+    """Yield a frame and its sashes around z."""
     edge, deep = 0.045, 0.03
 
     def bar(x0: float, y0: float, x1: float, y1: float, thick: float) -> Part:
@@ -147,7 +147,7 @@ def _frame(long: float, low: float, high: float, z: float) -> Iterator[Part]:
 
 
 def skirting(panels: Iterable[Panel], finishes: Finishes) -> Iterator[Owned]:
-    """Boards along the feet of walls, where a room has them."""
+    """Yield the skirting boards of rooms that have them, as one part."""
     high, deep = _SKIRTING
     corners: list[list[float]] = []
     for panel in panels:

@@ -94,7 +94,7 @@ class BodyField:
 
     @property
     def clear(self) -> Floats:
-        """(n,) metres from each place to the nearest obstacle, at most a metre."""
+        """Clearance of each place, (n,): metres to the nearest obstacle, at most a metre."""
         return self.found.clearance
 
     @property
