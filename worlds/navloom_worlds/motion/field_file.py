@@ -22,7 +22,7 @@ _PLACES = (*_FLOOR, "x", "z", "beside", "part")
 _ROOM = ("height", "clearance")
 _METRES = (*_ROOM, "x", "z")
 _HUGE = 1e6
-"""Metres: no scene is as large."""
+"""Metres that no coordinate of a scene reaches."""
 
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float64]
