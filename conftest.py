@@ -103,7 +103,7 @@ def _forget_scenes() -> None:
     uri._kept_scene.cache_clear()
     if (run_scenes := sys.modules.get("navloom.evals.run_scenes")) is not None:
         run_scenes._kept.cache_clear()
-    if (seen := sys.modules.get("navloom_worlds.rendering.seen")) is not None:
+    if (seen := sys.modules.get("navloom_worlds.rendering.visible_captions")) is not None:
         seen._kept.clear()
 
 

@@ -12,7 +12,7 @@ from benchmarks import Claim
 from navloom.scenes.bodies import builtin_bodies
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene
-from navloom_worlds.motion.by_driving import Driven, drive_edges
+from navloom_worlds.motion.link_driving import LinkResult, drive_links
 
 PROMISE_S = 15.0
 HOMES = ("home:7", "home:8")
@@ -41,9 +41,9 @@ def claims() -> list[Claim]:
     return out
 
 
-def driven(uri: str) -> tuple[float, Scene, tuple[Driven, ...]]:
+def driven(uri: str) -> tuple[float, Scene, tuple[LinkResult, ...]]:
     """Drive all bodies at all links of a home as if for the first time: seconds of a processor."""
     scene = load_scene(uri)
     began = time.process_time()
-    found = drive_edges(scene)
+    found = drive_links(scene)
     return time.process_time() - began, scene, found

@@ -21,7 +21,7 @@ from benchmarks import Claim
 from navloom.scenes import load_scene
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom_worlds.geometry.mesh import scene_mesh
-from navloom_worlds.motion import marching
+from navloom_worlds.motion import geodesic_field
 from navloom_worlds.motion.body_field import BodyField, body_field
 from navloom_worlds.motion.body_graph import body_graph
 
@@ -90,7 +90,7 @@ def eight(field: BodyField) -> csr_array:
     places = field.places
     rows, columns, cells = [], [], []
     for dx, dz in ((1, 0), (0, 1), (1, 1), (1, -1), (-1, 0), (0, -1), (-1, -1), (-1, 1)):
-        there = marching.stepped(places.beside, dx, dz)
+        there = geodesic_field.offset_places(places.beside, dx, dz)
         held = np.flatnonzero(there >= 0)
         rise = places.lift[there[held]] - places.lift[held]
         rows.append(held)

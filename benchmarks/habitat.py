@@ -27,11 +27,11 @@ from benchmarks.rendering import HOME, SIDE, TRIANGLES, drawing, split, spread, 
 from navloom.scenes.distances import per_scene
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene
+from navloom_worlds.exporting.face_orientation import orient_faces
 from navloom_worlds.exporting.habitat_files import save_habitat, scene_handle
-from navloom_worlds.exporting.seen_sides import seen_sides
 from navloom_worlds.geometry.mesh import SceneMesh, scene_mesh
-from navloom_worlds.habitat.habitat import gpu_named
-from navloom_worlds.habitat.habitat_process import PYTHON, lacking
+from navloom_worlds.habitat.habitat_backend import configured_gpu
+from navloom_worlds.habitat.habitat_process import PYTHON, missing_reason
 from navloom_worlds.rendering.camera import Camera
 from navloom_worlds.rendering.renderer import Renderer
 
@@ -43,10 +43,10 @@ NEAR_M, SHARE = 0.02, 0.995
 def claims() -> list[Claim]:
     """Frames a second beside habitat-sim's, with and without numba."""
     what = f"habitat-sim, software GL, {SIDE}x{SIDE}, the same {TRIANGLES:,} triangles of {HOME}"
-    if gpu_named() >= 0:
-        what = what.replace("software GL", f"GPU {gpu_named()}")
+    if configured_gpu() >= 0:
+        what = what.replace("software GL", f"GPU {configured_gpu()}")
     ways = ways_of_drawing()
-    if lacking():
+    if missing_reason():
         note = "habitat_sim is not installed (docs/habitat.md): not compared"
         return [
             Claim(f"RGB, depth and ids, {name}", f"{what}; NOT MEASURED", 0.0, 0.0, note=note)
@@ -107,7 +107,7 @@ def _spent(folder: Path, ways: Any) -> tuple[Spent, Spent, float]:
 def one_sided(home: str, triangles: int) -> tuple[Scene, SceneMesh]:
     """A home of so many triangles, each of which is seen from its front: what habitat opens."""
     plain = load_scene(home)
-    mesh, _ = seen_sides(scene_mesh(plain))
+    mesh, _ = orient_faces(scene_mesh(plain))
     mesh = split(mesh, triangles)
     scene = Scene.model_validate(plain.model_dump())
     # What is kept of a scene under this name is what everything sees of it.
@@ -120,7 +120,7 @@ def _habitat(config: Path, scene: str, fov: float) -> Iterator[Any]:
     python = os.environ.get(PYTHON, "").strip() or sys.executable
     script = Path(__file__).with_name("habitat_frames.py")
     child = subprocess.Popen(
-        [python, str(script), str(config), scene, str(SIDE), str(fov), str(gpu_named())],
+        [python, str(script), str(config), scene, str(SIDE), str(fov), str(configured_gpu())],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

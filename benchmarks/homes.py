@@ -19,9 +19,9 @@ from benchmarks.memory import flat_memory
 from navloom.scenes.formats.scene_json import load_file, save
 from navloom.scenes.scene import Scene
 from navloom_worlds.geometry import scene_mesh
-from navloom_worlds.homes import home as home_format
-from navloom_worlds.homes.maker import make_home
-from navloom_worlds.rendering.seen import sight_of
+from navloom_worlds.homes import home_source as home_format
+from navloom_worlds.homes.home_generator import make_home
+from navloom_worlds.rendering.visible_captions import viewpoint_sight
 
 T = TypeVar("T")
 HOMES, DRAWN, WATCHED = 100, 5, 1_000
@@ -76,7 +76,10 @@ def _cached(homes: list[Scene], made: float) -> list[Claim]:
     def look() -> list[object]:
         drawn = [home_format.load(Path(), home.id) for home in homes[:DRAWN]]
         return [
-            (scene_mesh(home).vertices.tobytes(), [sight_of(home, p.id) for p in home.viewpoints])
+            (
+                scene_mesh(home).vertices.tobytes(),
+                [viewpoint_sight(home, p.id) for p in home.viewpoints],
+            )
             for home in drawn
         ]
 

@@ -28,7 +28,7 @@ from navloom.sim.panorama.panorama_cache import LAST
 from navloom.sim.protocol import Pose
 from navloom.sim.registry import get_simulator
 from navloom.sim.views import drawn, strip
-from navloom_worlds.rendering.render_scenes import render_scenes
+from navloom_worlds.rendering.panorama_export import render_scenes
 
 HOME = "home:0"
 PROMISED_MS, PAPER_MS = 4.0, 16.0

@@ -26,7 +26,7 @@ import numpy as np
 from benchmarks import Claim
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene
-from navloom_worlds.geometry import packets
+from navloom_worlds.geometry import ray_packets
 from navloom_worlds.geometry.mesh import SceneMesh, scene_mesh
 from navloom_worlds.rendering import shading
 from navloom_worlds.rendering.camera import Camera
@@ -102,20 +102,20 @@ def ways_of_drawing() -> dict[str, Compiled]:
     """How pictures can be drawn here: the compiled code of shading and of rays, or none."""
     kernel = shading.compiled_kernel()
     found: dict[str, Compiled] = {"in numpy": (None, None)}
-    return found | ({"with numba": (kernel, packets.compiled_loop())} if kernel else {})
+    return found | ({"with numba": (kernel, ray_packets.compiled_loop())} if kernel else {})
 
 
 @contextmanager
 def drawing(way: Compiled) -> Iterator[None]:
     """Draw so, for as long as it lasts."""
-    kept = shading.compiled_kernel, packets.compiled_loop
+    kept = shading.compiled_kernel, ray_packets.compiled_loop
     kernel, loop = way
     shading.compiled_kernel = lambda: kernel  # type: ignore[assignment,return-value]
-    packets.compiled_loop = lambda: loop  # type: ignore[assignment,return-value]
+    ray_packets.compiled_loop = lambda: loop  # type: ignore[assignment,return-value]
     try:
         yield
     finally:
-        shading.compiled_kernel, packets.compiled_loop = kept
+        shading.compiled_kernel, ray_packets.compiled_loop = kept
 
 
 def _row(

@@ -25,8 +25,8 @@ from benchmarks import Claim
 from navloom.scenes.scene import Edge, Floor, Region, Scene, Viewpoint
 from navloom.scenes.uri import iter_scenes, load_scene
 from navloom.tools.navcraft.paths import Anchor, metric_graph
-from navloom_worlds.teams.library import place_named
-from navloom_worlds.teams.revise_route import BETWEEN, Reservation, reservations, revise_route
+from navloom_worlds.teams.efficiency_library import find_place
+from navloom_worlds.teams.revise_route import BETWEEN, Reservation, revise_route, route_reservations
 from navloom_worlds.teams.robots import Robot
 
 LARGEST = "B6ByNegPMKs"
@@ -111,7 +111,7 @@ def _asked(scene: Scene, *, whole: bool) -> list[Asked]:
     graph, draw, asked = metric_graph(scene), random.Random(SEED), list[Asked]()
     names = [viewpoint.id for viewpoint in scene.viewpoints]
     while len(asked) < CALLS:
-        ends = [place_named(scene, name) for name in draw.sample(names, 2 * OTHERS)]
+        ends = [find_place(scene, name) for name in draw.sample(names, 2 * OTHERS)]
         pairs = [(ends[1], ends[0]), *zip(ends[2::2], ends[3::2], strict=True)]
         if not all(10 < graph.distance(*pair) < math.inf for pair in pairs):
             continue
@@ -120,7 +120,7 @@ def _asked(scene: Scene, *, whole: bool) -> list[Asked]:
             way = revise_route(scene, Robot("robot_2", a), a, b).stops
             # Each keeps what it walks to itself, and every third place for a little longer.
             stands = [Reservation(s.node, s.arrive - 1, s.arrive + 2) for s in way[2:-2:3]]
-            taken += [*reservations(way), *stands]
+            taken += [*route_reservations(way), *stands]
         assert not whole or all(float(each.from_s).is_integer() for each in taken)
         asked.append((ends[0], ends[1], taken))
     return asked

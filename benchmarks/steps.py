@@ -25,8 +25,8 @@ from navloom.scenes.bodies import Embodiment, Moved, Stand, builtin_bodies
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene
 from navloom_worlds.motion import sweep
-from navloom_worlds.motion.body_mesh import body_mesh
-from navloom_worlds.motion.mover import Mover, mover_of
+from navloom_worlds.motion.collision_mesh import body_mesh
+from navloom_worlds.motion.collision_motion import Mover, mover_of
 
 HOME = "home:4"
 STEP_M, STOPPED_M = 0.25, 0.05

@@ -34,9 +34,9 @@ from navloom.sim.panorama.panorama_cache import LAST
 from navloom.sim.protocol import Pose
 from navloom.sim.registry import get_simulator
 from navloom.sim.views import drawn
-from navloom_worlds.habitat.habitat_process import PROCESSES, lacking
+from navloom_worlds.habitat.habitat_process import PROCESSES, missing_reason
 from navloom_worlds.habitat.habitat_scenes import scene_files
-from navloom_worlds.rendering.render_scenes import render_scenes
+from navloom_worlds.rendering.panorama_export import render_scenes
 
 HOMES, EPISODES, LOOKS = "home:0-9", 10, 6
 PAPER = {
@@ -107,7 +107,7 @@ def measured(root: Path) -> dict[str, Row]:
         "embedded, baked": {"backend": "embedded"},
         "embedded, flat": {"backend": "embedded", "light": "flat"},
     }
-    if not lacking():
+    if not missing_reason():
         for home in homes:
             scene_files(load_scene(home))
         backends["habitat"] = {"backend": "habitat"}

@@ -22,8 +22,8 @@ from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene
 from navloom.tools.navcraft.paths import Anchor, metric_graph
 from navloom_worlds.teams.robots import Robot
-from navloom_worlds.teams.team import TeamErrand
-from navloom_worlds.teams.team_optimum import TeamTable, best_plan, places_of, team_table
+from navloom_worlds.teams.team_optimum import TravelTable, best_plan, errand_places, travel_table
+from navloom_worlds.teams.team_plan import TeamErrand
 
 HOME = "home:2"
 ROBOTS, HANDOFFS, TEAMS, ROUNDS = 6, 131, 8, 5
@@ -36,7 +36,7 @@ def claims() -> list[Claim]:
     """Measure the optimum of one errand."""
     asked = teams()
     handoffs = places(asked[0][0])
-    tables = [team_table(*each[:2], places_of(each[2], handoffs)) for each in asked]
+    tables = [travel_table(*each[:2], errand_places(each[2], handoffs)) for each in asked]
     found = [best_plan(*each, handoffs) for each in asked]
     equal = all(
         math.isclose(best.value, searched(table), abs_tol=1e-6)
@@ -84,7 +84,7 @@ def places(scene: Scene) -> list[Anchor]:
     return assets[:HANDOFFS]
 
 
-def searched(table: TeamTable) -> float:
+def searched(table: TravelTable) -> float:
     """The least makespan, by a heap."""
     start = (table.start / table.speed[:, None]).tolist()
     takes = (table.metres / table.speed[:, None, None]).tolist()

@@ -107,7 +107,7 @@ def _habitat() -> Finding:
         return Finding(
             what, "missing", "navloom-worlds is not here", f"only if you need it: {error}"
         )
-    if why := habitat.lacking():
+    if why := habitat.missing_reason():
         return Finding(what, "missing", "habitat_sim is not here", f"only if you need it: {why}")
     try:
         return Finding(what, "ok", f"habitat_sim {habitat.check()}, and it draws")

@@ -6,9 +6,9 @@ two rooms' nearest viewpoints. Every room is connected in itself, linked rooms a
 rooms without a link are never joined.
 
 The graph is approximate: it ignores the rooms' shape, furniture and stairs. Where those are known,
-:mod:`navloom_worlds.homes.freespace` is used. On 35 real homes its shortest paths are 17 % longer
-(median over homes) than the shortest chains of straight lines from room centre to crossing to
-crossing to room centre.
+:mod:`navloom_worlds.homes.viewpoint_placement` is used. On 35 real homes its shortest paths are 17
+% longer (median over homes) than the shortest chains of straight lines from room centre to crossing
+to crossing to room centre.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 Viewpoints stand about every two metres on the free floor. An edge is a straight path over it. If
 obstacles hide two parts of a floor from each other, viewpoints are added at the corners of the
 shortest path between them. The caller supplies the free floor: from a home's true geometry
-(:mod:`navloom_worlds.homes.freespace`), from boxes (:mod:`navloom.scenes.box_graph`) or from a mesh
-(:mod:`navloom_worlds.geometry.walkable`).
+(:mod:`navloom_worlds.homes.viewpoint_placement`), from boxes (:mod:`navloom.scenes.box_graph`) or
+from a mesh (:mod:`navloom_worlds.geometry.walkable_area`).
 
 The module also computes the visibility graph on which shortest paths around furniture are found.
 """

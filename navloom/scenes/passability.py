@@ -5,7 +5,7 @@ the body, as CapNav defines it (supplementary A). Unknown dimensions count as pa
 furniture and turning room are ignored. The estimate costs nothing and may be wrong.
 
 For the truth, a package that moves bodies through geometry drives each body through each link
-(entry point ``driven`` of ``navloom.traversability``; :mod:`navloom_worlds.motion.by_driving`).
+(entry point ``driven`` of ``navloom.traversability``; :mod:`navloom_worlds.motion.link_driving`).
 Scenes without walls of their own have the estimate only.
 """
 

@@ -2,7 +2,7 @@
 
 ``Composer`` writes the sentences; subclasses supply the objects around a viewpoint.
 ``ComposedCaptions`` uses the scene's items and links, and
-:class:`navloom_worlds.rendering.seen.SeenCaptions` uses what is visible.
+:class:`navloom_worlds.rendering.visible_captions.VisibleCaptions` uses what is visible.
 
 ``ComposedCaptions`` describes the items of the viewpoint's own region, and the openings, doors and
 stairs that lead out of it. Items of other regions appear in the description of the candidate that

@@ -209,8 +209,8 @@ class Contact:
 
     Attributes:
         what: what was touched: an item's id, ``"wall"``, ``"door A <-> B"`` and so on as named by
-            :func:`navloom_worlds.geometry.owners.owner_name`, another agent's name, ``"step"``
-            before a riser that is too high, or ``"edge"`` where the floor ends.
+            :func:`navloom_worlds.geometry.semantic_ids.owner_name`, another agent's name,
+            ``"step"`` before a riser that is too high, or ``"edge"`` where the floor ends.
         displacement: metres of the body's motion that the contact removed; 0 for a door that the
             body opened on its path.
         point: position of the contact.
@@ -236,8 +236,9 @@ class View:
         fov: horizontal field of view, radians.
         image: (height, width, 3) uint8 for ``rgb``; (height, width) float32 metres along the view
             axis, 0 for no hit, for ``depth`` (the range if it is no pinhole view); (height, width)
-            int32 in the numbering of :mod:`navloom_worlds.geometry.owners` for ``ids``; (beams,
-            columns) float32 metres of range, the highest beam first, 0 for no hit, for ``lidar``.
+            int32 in the numbering of :mod:`navloom_worlds.geometry.semantic_ids` for ``ids``;
+            (beams, columns) float32 metres of range, the highest beam first, 0 for no hit, for
+            ``lidar``.
         position: of the camera, in metres; None if unknown.
         projection: ``pinhole``, ``equirect`` or ``lidar``.
     """
@@ -410,9 +411,9 @@ class ChangingSimulator(Simulator, Protocol):
     def change(self, scene: Scene) -> Mapping[str, Observation]:
         """Replace the scene by a changed copy; agents stay.
 
-        Doors are opened or closed, items moved or removed: :func:`navloom_worlds.mend.edit.edit`
-        makes such a copy. From then on ``scene`` is the copy, and images, captions and candidates
-        are of it; ``reset`` does not undo it.
+        Doors are opened or closed, items moved or removed:
+        :func:`navloom_worlds.mend.scene_edits.edit_scene` makes such a copy. From then on ``scene``
+        is the copy, and images, captions and candidates are of it; ``reset`` does not undo it.
 
         Args:
             scene: a copy with every viewpoint that an agent stands on.

@@ -62,8 +62,8 @@ RULES = {
     "navloom/judges": "fence traversability verdict",
     "navloom/models": "binding call failure usage",
     "navloom/scenes": "annotate bodies distances floor_graph box_graph",
-    "worlds/navloom_worlds/mend": "edit",
-    "worlds/navloom_worlds/homes": "freespace",
+    "worlds/navloom_worlds/mend": "scene_edits",
+    "worlds/navloom_worlds/homes": "viewpoint_placement",
     "navloom/sim": "composer",
 }
 """Folders of the packages, and globs of the modules in them where something is decided."""

@@ -15,7 +15,7 @@ from navloom.evals.navcraft.results import build_report
 from navloom.evals.run_folder import homes_of
 from navloom.evals.runner import run_kind
 from navloom.scenes import uri
-from navloom_worlds.homes import home
+from navloom_worlds.homes import home_source
 from navloom_worlds.homes.home_names import VERSION
 
 REQUEST = SynthRequest(kind="single", spec="home:3-4?rooms=8&floors=1", n=4)
@@ -56,7 +56,7 @@ def test_a_dataset_of_another_version_is_not_held_against_these_homes(
 def test_a_run_of_another_version_is_not_gone_on_with_nor_drawn(
     run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(home, "VERSION", VERSION + 1)
+    monkeypatch.setattr(home_source, "VERSION", VERSION + 1)
     with pytest.raises(RunError, match=rf"is of version {VERSION} of the homes.*another --out"):
         run_kind(REQUEST, run)
     shown = build_report([run]).shown

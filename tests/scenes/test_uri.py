@@ -14,7 +14,7 @@ from navloom.scenes.formats import mp3d
 from navloom.scenes.formats import scene_json as archive
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import SceneNames, iter_scenes, list_scenes, load_scene
-from navloom_worlds.homes import maker
+from navloom_worlds.homes import home_generator
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_homes_are_listed_without_being_made(
         raise AssertionError("made")
 
     monkeypatch.setenv("NAVLOOM_CACHE", str(tmp_path))
-    monkeypatch.setattr(maker, "make_home", never)
+    monkeypatch.setattr(home_generator, "make_home", never)
     assert len(list_scenes("home:0-49")) == 50
     homes = iter_scenes("home:0-49")
     with pytest.raises(AssertionError, match="made"):

@@ -38,7 +38,7 @@ from navloom.sim.conformance import CHECKS, check, made_scene, main, run_check
 from navloom.sim.graph import GraphSimulator, candidates_of
 from navloom.sim.protocol import RenderedView, physics_rules
 from navloom.sim.registry import BACKENDS
-from navloom_worlds.motion.footing import Footing
+from navloom_worlds.motion.motion_backend import MotionBackend
 from navloom_worlds.rendering import EmbeddedSimulator, Sensor
 
 FLAT, MADE = load_scene("demo:flat"), made_scene()
@@ -229,7 +229,7 @@ def telling(change: Callable[[Observation], Observation]) -> type[GraphSimulator
 def with_body(**changes: Any) -> type[GraphSimulator]:
     """Moves another body than it was given."""
 
-    def footing(self: Seeing, body: Embodiment) -> Footing:
+    def footing(self: Seeing, body: Embodiment) -> MotionBackend:
         return Seeing._made_footing(self, body.model_copy(update=changes))
 
     return type("Broken", (Seeing,), {"_made_footing": footing})

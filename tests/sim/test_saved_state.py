@@ -14,14 +14,14 @@ from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.difference import difference, with_difference
 from navloom.sim import Hop, Pose, Turn
 from navloom.sim.graph import GraphSimulator
-from navloom_worlds.mend.edit import doors, edit
+from navloom_worlds.mend.scene_edits import door_labels, edit_scene
 
 FLAT = load_scene("demo:flat")
 
 
 def test_a_changed_copy_is_told_in_little_and_made_again_to_the_bit() -> None:
     moved = next(item for item in FLAT.items if item.kind == "object" and item.size)
-    changed = edit(FLAT, "flat-2", ajar=["1"], remove=[moved.id])
+    changed = edit_scene(FLAT, "flat-2", ajar=["1"], remove=[moved.id])
     told = json.loads(json.dumps(difference(FLAT, changed)))
     again = with_difference(FLAT, told)
     assert again == changed
@@ -30,7 +30,7 @@ def test_a_changed_copy_is_told_in_little_and_made_again_to_the_bit() -> None:
     assert set(told) >= {"loaded", "id", "links", "items", "notes"}
     assert len(json.dumps(told)) < len(FLAT.model_dump_json()) / 5
     assert with_difference(FLAT, difference(FLAT, FLAT)) == FLAT
-    assert doors(again) == doors(changed)
+    assert door_labels(again) == door_labels(changed)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_a_state_of_panoramas_of_a_changed_scene_is_refused() -> None:
         capabilities = GraphSimulator.capabilities - {"change"}
 
     simulator = home()
-    simulator.change(edit(FLAT, "flat-2", ajar=["1"]))
+    simulator.change(edit_scene(FLAT, "flat-2", ajar=["1"]))
     seen = simulator.step({"a": Hop(simulator.step({})["a"].candidates[0].viewpoint)})
     assert GraphSimulator(FLAT).restore(simulator.state()) == seen
     with pytest.raises(SimulatorError, match="was changed, and here it cannot be"):

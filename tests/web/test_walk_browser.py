@@ -31,7 +31,7 @@ from navloom.scenes.uri import load_scene
 from navloom.sim.protocol import Pose
 from navloom.sim.registry import get_simulator
 from navloom.sim.walker import Walker
-from navloom_worlds.walks.walks import begin_walks
+from navloom_worlds.walks.walk_run import create_run
 from tests.evals.people.walkers import study
 from tests.web.browsing import Watched, browser, needs_browser, page_of
 
@@ -123,7 +123,7 @@ class Rater:
         self.page.locator(".walk-view").focus()
         for _ in range(most):
             x, y, z, heading = self.pose(episode.id)
-            way = simulator.way_on_foot(
+            way = simulator.floor_path(
                 Pose((x, y, z), heading), [episode.path[-1]], DEFAULT_BODY
             ).points
             ahead = [p for p in way[1:] if math.hypot(p[0] - x, p[2] - z) > 0.15]
@@ -163,7 +163,7 @@ class Rater:
 @contextmanager
 def rating(people: People, width: int = 1280) -> Iterator[Rater]:
     """A rater who has agreed, and is through the practice."""
-    begin_walks(people)
+    create_run(people)
     server = Server(people.path)
     try:
         with (

@@ -21,7 +21,7 @@ from navloom.web.app import make_app
 from navloom.web.documents import Documents
 from navloom.web.people_room import PeopleRoom
 from navloom.web.people_source import PeopleSource
-from navloom_worlds.walks.walk_room import WalkRoom
+from navloom_worlds.walks.walk_server import WalkServer
 from tests.evals.people.walkers import study
 from tests.web.conftest import TOKEN
 
@@ -72,7 +72,7 @@ class Walking:
         way = metre_table(scene, "3d").path(episode.start, episode.path[-1]) or []
         hops = 0
         for place in way[now["steps"] + 1 :][:most]:
-            live = next(r for r in self._rooms if isinstance(r, WalkRoom))._live
+            live = next(r for r in self._rooms if isinstance(r, WalkServer))._live
             (walk,) = [each for each in live.values() if each.name == self.item]
             assert walk._standing is not None
             option = next(o.id for o in walk._standing.options if o.viewpoint == place)
@@ -84,7 +84,7 @@ class Walking:
 
 def serving(people: People) -> tuple[TestClient, list[Any]]:
     room = PeopleRoom([people.path])
-    rooms = [room, WalkRoom(room)]
+    rooms = [room, WalkServer(room)]
     app: Any = make_app(Documents([PeopleSource(people.path)]), token=TOKEN, port=8765, rooms=rooms)
     return TestClient(app, base_url=HERE), rooms
 

@@ -152,8 +152,8 @@ async def open_thread(path: Path | None) -> AsyncIterator[Any]:
 def _kept_aside(path: Path, said: str) -> UsageError:
     """Put a damaged thread's file aside, and return the error that says where it is now."""
     return UsageError(
-        f"{said} It is kept as {set_aside(path)}, and nothing was begun in its place: the same"
-        " command once more begins a new conversation."
+        f"{said} It is kept as {set_aside(path)}, and nothing was begun in its place: the"
+        " same command once more begins a new conversation."
     )
 
 

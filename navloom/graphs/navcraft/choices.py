@@ -58,9 +58,9 @@ class ChoiceSettings(TurnLimits):
     """Enforce the answer's schema, where the model's backend can."""
     tools: Literal["check", "library", "none"] = "check"
     """Tools to check a whole answer with before it is given: the two checks, for relays the
-    efficiency library as well (:mod:`navloom_worlds.teams.library`), or none. Without tools the
-    answer must meet the same rules, and is sent back with the errors that the tools would have
-    reported."""
+    efficiency library as well (:mod:`navloom_worlds.teams.efficiency_library`), or none. Without
+    tools the answer must meet the same rules, and is sent back with the errors that the tools would
+    have reported."""
     hold_names: bool = True
     """With ``constrain`` and ``compact``: the schema lists the names that exist."""
     compact: bool = False

@@ -328,7 +328,7 @@ def asked_library(
     Args:
         task: the single-robot task.
         bodies: robot_1's and robot_2's; none where relays are not driven.
-        given: other arguments of :func:`navloom_worlds.teams.library.library_tools`.
+        given: other arguments of :func:`navloom_worlds.teams.efficiency_library.library_tools`.
     """
     kept = per_scene(
         task.scene,

@@ -170,8 +170,8 @@ def _unlike(plan: DirectPlan, scene: Scene) -> Iterator[Violation]:
         if named and not set(named) & set(plan.transfers):
             yield Violation(
                 TRANSFER_UNLIKE,
-                f"The words for {robot} speak of {listed(named)} and not of the transfer position"
-                f" {listed(plan.transfers)}.",
+                f"The words for {robot} speak of {listed(named)} and not of the transfer"
+                f" position {listed(plan.transfers)}.",
             )
 
 

@@ -16,7 +16,7 @@ from navloom.sim.panorama.manifest import RenderRequest
 from navloom.sim.views import BAND, DIRECTIONS
 from navloom.tools.navigation.options import Option
 from navloom.tools.navigation.steps import Step
-from navloom_worlds.rendering.render_scenes import render_scenes
+from navloom_worlds.rendering.panorama_export import render_scenes
 from tests.evals.navigation.walks import scene
 
 SIDE = 64

@@ -32,7 +32,7 @@ from navloom.scenes.bodies import Embodiment, Stand, get_body
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene
 from navloom.sim.registry import BACKENDS
-from navloom_worlds.motion.mover import mover_of
+from navloom_worlds.motion.collision_motion import mover_of
 from tests.evals.navigation.bumpy import body_graph, hop_kind, make
 from tests.evals.tasks.folder import folder
 from tests.web.one_file import said_in

@@ -19,7 +19,7 @@ from navloom.evals.runner import run_kind
 from navloom.graphs.navigation.driven_walk import BURST, TICK_S
 from navloom.graphs.navigation.person import PersonWish, Standing
 from navloom.scenes.uri import scene_of
-from navloom_worlds.walks.walks import Walks, draw_lots, walk_plan
+from navloom_worlds.walks.walk_run import WalkRun, run_random_walks, walk_plan
 from tests.evals.people.walkers import Driver, Hopper, study
 
 pytestmark = pytest.mark.slow
@@ -44,7 +44,7 @@ def _walk(people: People, cut: int = 0) -> list[dict[str, Any]]:
         plan = walk_plan(people)
         for rater in people.file.raters:
             for item in rater.items:
-                walks = Walks(people.path / WALKS, plan)
+                walks = WalkRun(people.path / WALKS, plan)
                 sample = walks.sample(rater.name, item)
                 episode = plan.episodes[sample.id]
                 how = Hopper if people.form.motion == "hops" else Driver
@@ -54,7 +54,7 @@ def _walk(people: People, cut: int = 0) -> list[dict[str, Any]]:
                     with pytest.raises(StoppedError):
                         await walks.walk(sample, _Cut(person, cut))
                     await walks.close()
-                    walks = Walks(people.path / WALKS, plan)
+                    walks = WalkRun(people.path / WALKS, plan)
                     await walks.open()
                 await walks.walk(sample, person)
                 await walks.close()
@@ -99,10 +99,10 @@ def test_whoever_withdraws_leaves_no_walk_and_others_stay(tmp_path: Path) -> Non
     lines = _walk(people)
 
     async def withdraw() -> None:
-        walks = Walks(people.path / WALKS, walk_plan(people))
+        walks = WalkRun(people.path / WALKS, walk_plan(people))
         await walks.open()
         with pytest.raises(RunError, match="in use"):
-            await Walks(people.path / WALKS, walk_plan(people)).open()
+            await WalkRun(people.path / WALKS, walk_plan(people)).open()
         await walks.forget("r1")
         await walks.close()
 
@@ -119,7 +119,7 @@ def test_scores_of_walks_stand_beside_blind_picks_and_the_agent(tmp_path: Path) 
     )
     run_kind(asked, agent)
     people = study(tmp_path / "a", "hops", raters=("r1", "r2"), source=str(agent))
-    lot = draw_lots(people)
+    lot = run_random_walks(people)
     assert walk_table(people) is None
     _walk(people)
     table = walk_table(people)

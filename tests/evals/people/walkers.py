@@ -19,7 +19,7 @@ from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.distances import heading_to, metre_table, turn_between
 from navloom.scenes.scene import Scene
 from navloom.sim.registry import get_simulator
-from navloom_worlds.walks.walks import Motion
+from navloom_worlds.walks.walk_run import Motion
 
 
 def study(
@@ -70,7 +70,7 @@ class Driver:
 
     def __init__(self, episode: Episode, scene: Scene) -> None:
         simulator: Any = get_simulator("embedded", scene, physics="slide")
-        self._way, self._goal = simulator.way_on_foot, episode.path[-1]
+        self._way, self._goal = simulator.floor_path, episode.path[-1]
         self._left: list[Any] | None = None
         self.asked = 0
 

@@ -14,7 +14,7 @@ from navloom.scenes.uri import load_scene
 from navloom.sim.registry import get_simulator
 from navloom.sim.walker import Walker
 from navloom.testing import ModelServer, Status, brain
-from navloom_worlds.motion.bodied import BodySimulator
+from navloom_worlds.motion.body_simulator import BodySimulator
 from tests.graphs.chat.chat_home import Chat
 
 

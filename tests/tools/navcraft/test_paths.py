@@ -25,7 +25,7 @@ from navloom.tools.navcraft.paths import (
     tied_graphs,
     whereabouts,
 )
-from navloom_worlds.teams.robots import closed_links, first_closed, passable_graph
+from navloom_worlds.teams.robots import closed_links, first_closed_link, passable_graph
 from tests.tools.navcraft.worlds import ROW, item, row_house, scenes
 
 
@@ -211,10 +211,10 @@ def test_a_body_walks_no_link_that_it_cannot_pass() -> None:
     assert set(closed_links(house, FETCH)) == {1}
     nodes = everybody.walk(here, there)
     assert nodes is not None
-    link, why = first_closed(house, FETCH, nodes) or (None, "")
+    link, why = first_closed_link(house, FETCH, nodes) or (None, "")
     assert link == 1
     assert "sill" in why
-    assert first_closed(house, SPOT, nodes) is None
+    assert first_closed_link(house, SPOT, nodes) is None
 
 
 def _leads_through_nowhere(scene: Scene, path: Iterable[str]) -> bool:

@@ -11,7 +11,7 @@ import typer
 
 from navloom.cli.common import counted
 from navloom.models.secrets import say
-from navloom_worlds.cli.tour import tracked
+from navloom_worlds.cli.tour import with_progress
 
 if TYPE_CHECKING:
     from navloom.evals.capnav.request import Wanted
@@ -23,14 +23,14 @@ def write_release(
     """Write a benchmark's folder and print its statistics."""
     from navloom.evals.video import check_video
     from navloom.scenes.bodies import builtin_bodies, load_bodies
-    from navloom_worlds.exporting.capnav_release import Released, release_all, total
+    from navloom_worlds.exporting.capnav_release import ReleasedScene, release_scenes, total_answers
 
     if wanted.tours:
         check_video()
     wanted = replace(wanted, bodies=load_bodies(bodies) if bodies else builtin_bodies())
-    done: list[Released] = []
-    for each in tracked(release_all(uris, out, wanted, processes), "writing", len(uris)):
-        if not isinstance(each, Released):
+    done: list[ReleasedScene] = []
+    for each in with_progress(release_scenes(uris, out, wanted, processes), "writing", len(uris)):
+        if not isinstance(each, ReleasedScene):
             say(f"navloom: {each}")
             continue
         done.append(each)
@@ -39,7 +39,7 @@ def write_release(
     kept = sum(each.kept for each in done)
     asked = sum(each.questions for each in done)
     say(f"wrote {counted(len(done), 'homes')} to {out}, {kept} were there; {asked} questions")
-    for body, said in total(done).items():
+    for body, said in total_answers(done).items():
         say(f"  {body}: {said['feasible']} feasible, {said['infeasible']} not")
     say(f"  next: navloom eval capnav --data {out}" + (f" --videos {out}" if wanted.tours else ""))
     if len(done) < len(uris):

@@ -14,7 +14,7 @@ from navloom.evals.request import Seed, Spec
 from navloom.models.secrets import say, tell
 
 if TYPE_CHECKING:
-    from navloom_worlds.likeness.two_sets import HomeFigures
+    from navloom_worlds.likeness.home_comparison import HomeFigures
 
 _SAID_EVERY = 50
 """Number of homes between progress messages."""
@@ -43,9 +43,9 @@ def compare(
     """
     from navloom.evals.report.chart import chart
     from navloom.files import check_place
-    from navloom_worlds.likeness.pictures import likeness_blocks
-    from navloom_worlds.likeness.two_sets import compare as hold_against
-    from navloom_worlds.likeness.two_sets import figure_table, likeness_record, type_table
+    from navloom_worlds.likeness.home_comparison import compare_homes as hold_against
+    from navloom_worlds.likeness.home_comparison import figure_table, likeness_record, type_table
+    from navloom_worlds.likeness.likeness_charts import likeness_blocks
 
     if figure is not None:
         check_place(figure, folder=False)
@@ -69,7 +69,7 @@ def _figures_of(spec: str, tasks: int, seed: int) -> tuple[list[HomeFigures], in
     """Return the statistics of the homes that can be loaded, and the number of failures."""
     from navloom.errors import SceneError
     from navloom.scenes.uri import list_scenes
-    from navloom_worlds.likeness.two_sets import home_figures
+    from navloom_worlds.likeness.home_comparison import home_figures
 
     found, uris = [], list_scenes(spec)
     for scene in loaded(uris):

@@ -13,13 +13,13 @@ from navloom.cli.common import print_json
 from navloom.cli.options import Json, SceneUri, takes
 from navloom.evals.option import Opt
 from navloom.models.secrets import say, tell
-from navloom_worlds.cli.tour import tracked
+from navloom_worlds.cli.tour import with_progress
 
 if TYPE_CHECKING:
     from navloom.scenes.bodies import Embodiment
     from navloom.scenes.scene import Point3, Scene
     from navloom_worlds.motion.body_field import BodyField
-    from navloom_worlds.motion.ride import Instant, Ride
+    from navloom_worlds.motion.path_follower import MotionSnapshot, PathFollower
 
 _RATE = 12
 _NEAR_M = 1.0
@@ -56,8 +56,8 @@ def drive(
     from navloom.files import check_place
     from navloom.scenes.bodies import body_of
     from navloom.scenes.uri import load_scene
-    from navloom_worlds.motion.ride import ridden
-    from navloom_worlds.rendering.body_film import body_film
+    from navloom_worlds.motion.path_follower import follow_alone
+    from navloom_worlds.rendering.body_film import film_bodies
 
     if video is not None:
         check_video()
@@ -66,12 +66,12 @@ def drive(
         check_place(video, folder=False)
     scene, whose = load_scene(uri), body_of(body)
     ride, planned = _set_out(scene, whose, start, goal)
-    instants = list(ridden(whose.name, ride, _RATE))
+    instants = list(follow_alone(whose.name, ride, _RATE))
     told = _told(ride, planned, instants)
     if planned is None:
         told["barrier"] = _barrier(scene, whose, instants[0], _points(scene, goal)[0])
     if video is not None:
-        frames = tracked(body_film(scene, instants), f"filming {scene.uri}", len(instants))
+        frames = with_progress(film_bodies(scene, instants), f"filming {scene.uri}", len(instants))
         count = write_video(video, frames, _RATE)
         told["video"] = str(video)
         say(f"wrote {video}: {count / _RATE:.0f} s, {count} frames")
@@ -83,15 +83,17 @@ def drive(
         raise typer.Exit(1)
 
 
-def _set_out(scene: Scene, body: Embodiment, start: str, goal: str) -> tuple[Ride, float | None]:
+def _set_out(
+    scene: Scene, body: Embodiment, start: str, goal: str
+) -> tuple[PathFollower, float | None]:
     """Return the body at its start, and its path's length; None if the path is not its own."""
     from navloom.errors import SceneError
     from navloom.scenes.bodies import Stand
     from navloom.scenes.distances import heading_to
     from navloom_worlds.motion.body_field import body_field
-    from navloom_worlds.motion.mover import mover_of
-    from navloom_worlds.motion.ride import Ride
-    from navloom_worlds.motion.routes import route
+    from navloom_worlds.motion.body_planner import drive_to_goal
+    from navloom_worlds.motion.collision_motion import mover_of
+    from navloom_worlds.motion.path_follower import PathFollower
 
     mover, field = mover_of(scene, body), body_field(scene, body)
     wanted, goals = _points(scene, start)[0], _points(scene, goal)
@@ -119,12 +121,12 @@ def _set_out(scene: Scene, body: Embodiment, start: str, goal: str) -> tuple[Rid
     facing = Stand(stand.position, heading_to(stand.position, ahead))
     if mover.fits(facing):
         stand = facing
-    ride = Ride(mover, stand, points[1:])
+    ride = PathFollower(mover, stand, points[1:])
     if own is not None and not mover.shape.round:
         # The field takes its width into account, but not its corners.
-        found = route(scene, body, [stand], own.points[-1])
+        found = drive_to_goal(scene, body, [stand], own.points[-1])
         if found is not None and found.arrived:
-            ride.lead((), found.path)
+            ride.set_path((), found.path)
     return ride, None if own is None else own.metres
 
 
@@ -178,7 +180,7 @@ def _towards(
 def _points(scene: Scene, place: str) -> list[Point3]:
     """Return the floor position of a place; for a room its viewpoints, centre first."""
     from navloom.errors import UsageError
-    from navloom_worlds.moving.surroundings import goals_of, point_of
+    from navloom_worlds.moving.surroundings import goal_places, parse_point
     from navloom_worlds.rendering.embedded import floor_at
 
     parts = place.split(",")
@@ -189,12 +191,14 @@ def _points(scene: Scene, place: str) -> list[Point3]:
             raise UsageError(f"'{place[:60]}' is no place: expected {_PLACE}") from error
         if len(numbers) == 2:
             numbers.insert(1, floor_at(scene, *numbers))
-        return [point_of(numbers)]
-    ids = [each for each in goals_of(scene, place) if isinstance(each, str)]
+        return [parse_point(numbers)]
+    ids = [each for each in goal_places(scene, place) if isinstance(each, str)]
     return [scene.viewpoint_by_id[each].ground for each in ids]
 
 
-def _told(ride: Ride, planned: float | None, instants: Sequence[Instant]) -> dict[str, Any]:
+def _told(
+    ride: PathFollower, planned: float | None, instants: Sequence[MotionSnapshot]
+) -> dict[str, Any]:
     """Return the result as JSON."""
     touched = [
         {
@@ -216,7 +220,7 @@ def _told(ride: Ride, planned: float | None, instants: Sequence[Instant]) -> dic
     }
 
 
-def _barrier(scene: Scene, body: Embodiment, begun: Instant, goal: Point3) -> str | None:
+def _barrier(scene: Scene, body: Embodiment, begun: MotionSnapshot, goal: Point3) -> str | None:
     """Return a link's own barrier to the body on the path, if there is one."""
     from navloom.sim.graph import nearest_viewpoint
     from navloom.tools.chat.bumped import first_barrier

@@ -13,7 +13,7 @@ from navloom.models.secrets import say
 
 @dataclass(frozen=True, kw_only=True)
 class Edits:
-    """Edits of a scene, as :func:`navloom_worlds.mend.edit.edit` takes them."""
+    """Edits of a scene, as :func:`navloom_worlds.mend.scene_edits.edit_scene` takes them."""
 
     close: Annotated[
         tuple[str, ...],
@@ -63,12 +63,12 @@ def edit(
     from navloom.files import check_place
     from navloom.scenes.formats.scene_json import save
     from navloom.scenes.uri import load_scene
-    from navloom_worlds.mend import edit as changes
+    from navloom_worlds.mend import scene_edits as changes
 
     asked = asdict(edits)
     if not any(asked.values()):
         flags = [f"--{each.rstrip('_')}" for each in asked]
         raise UsageError(f"say what to change with {', '.join(flags[:-1])} or {flags[-1]}")
     check_place(out, folder=False)
-    copy = changes.edit(load_scene(uri), out.stem, **asked)
+    copy = changes.edit_scene(load_scene(uri), out.stem, **asked)
     say(f"wrote {save(copy, out)}: {copy.notes[-1]}")

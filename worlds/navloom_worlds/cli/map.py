@@ -62,10 +62,10 @@ def map_(
 def _mapped(scene: Scene, body: Embodiment, out: Path) -> list[dict[str, Any]]:
     """Write the maps of a scene, and return their files and areas."""
     from navloom_worlds.motion.body_field import body_field
-    from navloom_worlds.motion.occupancy import occupancies
+    from navloom_worlds.motion.occupancy_map import map_storeys
 
     told = []
-    for each in occupancies(scene, body_field(scene, body)):
+    for each in map_storeys(scene, body_field(scene, body)):
         name = f"{scene.id}-{body.name.replace(' ', '_')}-{each.floor}"
         image, ros = each.save_ros(out, name)
         picture = out / f"{name}.png"

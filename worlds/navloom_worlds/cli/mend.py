@@ -46,9 +46,9 @@ def mend(
     from navloom.files import check_place
     from navloom.scenes.bodies import body_of
     from navloom.scenes.uri import load_scene
-    from navloom_worlds.mend.changes import load_costs
+    from navloom_worlds.mend.home_changes import load_costs
     from navloom_worlds.mend.mend_report import mends_table, write_mends
-    from navloom_worlds.mend.search import mend as mended
+    from navloom_worlds.mend.mend_search import find_mend as mended
 
     check_place(out, folder=True)
     prices, whose = load_costs(costs), body_of(body)

@@ -17,7 +17,7 @@ from navloom.evals.request import Spec
 from navloom.models.secrets import harmless, say
 
 if TYPE_CHECKING:
-    from navloom_worlds.rendering.render_scenes import Outcome
+    from navloom_worlds.rendering.panorama_export import RenderOutcome
 
 _SAID_EVERY_S = 5.0
 
@@ -62,7 +62,7 @@ def render(
     from navloom.files import check_place
     from navloom.scenes.uri import list_scenes
     from navloom.sim.panorama.manifest import RenderRequest
-    from navloom_worlds.rendering.render_scenes import render_scenes
+    from navloom_worlds.rendering.panorama_export import render_scenes
 
     check_place(out, folder=True)
     uris = list_scenes(spec)
@@ -116,7 +116,7 @@ class _Progress:
             self._task = self._bar.add_task("", total=homes, said="")
             self._bar.start()
 
-    def tell(self, outcome: Outcome) -> None:
+    def tell(self, outcome: RenderOutcome) -> None:
         """Show the progress."""
         now = time.monotonic()
         rate = outcome.rendered / max(now - self._begun, 1e-9)

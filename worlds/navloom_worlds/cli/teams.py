@@ -10,7 +10,7 @@ from navloom.evals.option import Opt
 from navloom.evals.request import MOST, Seed, Spec
 from navloom.evals.session import Session
 from navloom.models.secrets import say, tell
-from navloom_worlds.teams.request import TeamRequest
+from navloom_worlds.teams.team_request import TeamRequest
 
 
 @takes()

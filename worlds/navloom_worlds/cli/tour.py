@@ -90,7 +90,7 @@ def _second(moment: Moment) -> dict[str, Any]:
     }
 
 
-def tracked(items: Iterable[T], words: str, count: int) -> Iterable[T]:
+def with_progress(items: Iterable[T], words: str, count: int) -> Iterable[T]:
     """Iterate with a progress bar on the terminal."""
     from rich.console import Console
     from rich.progress import track
@@ -99,10 +99,12 @@ def tracked(items: Iterable[T], words: str, count: int) -> Iterable[T]:
 
 
 def _frames(planned: Tour, rate: int, *, words: bool) -> Iterator[NDArray[np.uint8]]:
-    from navloom_worlds.rendering.filming import filmed
+    from navloom_worlds.rendering.tour_frames import render_tour
 
     count = int(planned.seconds * rate) + 1
-    for moment, pixels in tracked(filmed(planned, rate), f"filming {planned.scene.uri}", count):
+    for moment, pixels in with_progress(
+        render_tour(planned, rate), f"filming {planned.scene.uri}", count
+    ):
         yield _said(pixels, moment) if words else pixels
 
 

@@ -61,13 +61,13 @@ from navloom.tools.capnav.named_places import (
     plain,
     stem,
 )
+from navloom_worlds.exporting.file_writer import write_files
 from navloom_worlds.exporting.hm3d_files import release_name
-from navloom_worlds.exporting.written import write_files
-from navloom_worlds.mend.route_drive import spot
+from navloom_worlds.mend.route_drive import roomiest_point
 from navloom_worlds.motion.body_field import body_field
-from navloom_worlds.motion.by_driving import driven_truth
-from navloom_worlds.rendering.filming import filmed
+from navloom_worlds.motion.link_driving import driven_ground_truth
 from navloom_worlds.rendering.tour import Tour, plan_tour
+from navloom_worlds.rendering.tour_frames import render_tour
 
 NEAR = "near the "
 _MOST_THINGS = 4
@@ -77,7 +77,7 @@ Pair = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Sampled:
+class SampledQuestion:
     """Question with its regions and items.
 
     Attributes:
@@ -93,7 +93,7 @@ class Sampled:
     question: dict[str, Any]
 
 
-def nameable(scene: Scene) -> dict[str, list[tuple[str, str]]]:
+def question_ends(scene: Scene) -> dict[str, list[tuple[str, str]]]:
     """Return names and ids of items that identify each room in questions, at most four a room.
 
     Args:
@@ -119,16 +119,16 @@ def sample_questions(
     truth: Traversability,
     pairs: Iterable[Pair],
     shown: Mapping[str, str] | None = None,
-) -> list[Sampled]:
+) -> list[SampledQuestion]:
     """Write a question for each pair of rooms, alternating between a room's items.
 
     Args:
         scene: with items.
         truth: its traversability, whose edges give the routes of the reasons.
-        pairs: regions that are :func:`nameable` and connected.
+        pairs: regions that are :func:`question_ends` and connected.
         shown: time when a tour shows each region ("00:26"), for the reasons.
     """
-    nodes, things = nodes_of(scene), nameable(scene)
+    nodes, things = nodes_of(scene), question_ends(scene)
     used: Counter[str] = Counter()
     made = []
     for pair in pairs:
@@ -138,7 +138,7 @@ def sample_questions(
             used[region] += 1
         words = (ends[0][0], ends[1][0])
         question = _question(pair, route(truth, *pair), words, nodes, shown or {})
-        made.append(Sampled(*pair, (ends[0][1], ends[1][1]), question))
+        made.append(SampledQuestion(*pair, (ends[0][1], ends[1][1]), question))
     return made
 
 
@@ -200,8 +200,8 @@ def capnav_files(
     """
     nodes, name = nodes_of(scene), release_name(scene)
     return {
-        f"graphs/{name}-graph.json": as_json(_graph(truth, nodes)),
-        f"traverse/{name}-traverse.json": as_json(_cells(truth, nodes, details or {})),
+        f"graphs/{name}-graph.json": encode_json(_graph(truth, nodes)),
+        f"traverse/{name}-traverse.json": encode_json(_cells(truth, nodes, details or {})),
     }
 
 
@@ -243,7 +243,7 @@ def _cells(
     return written
 
 
-def as_json(content: Any) -> bytes:
+def encode_json(content: Any) -> bytes:
     """Encode a file's content as JSON."""
     return (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode()
 
@@ -255,7 +255,7 @@ End = Literal["start", "end"]
 
 
 def detail_cells(
-    scene: Scene, bodies: Sequence[Embodiment], questions: Sequence[Sampled]
+    scene: Scene, bodies: Sequence[Embodiment], questions: Sequence[SampledQuestion]
 ) -> dict[str, dict[str, Any]]:
     """Return the cells of the questions' details by body.
 
@@ -290,7 +290,7 @@ def detail_cells(
 def _near(scene: Scene, body: Embodiment, region: str, item: Item) -> bool:
     """Check whether a body can stand near an item, connected with the main part of its room."""
     field, where = body_field(scene, body), scene.region_by_id[region]
-    middle = spot(scene, field, region)
+    middle = roomiest_point(scene, field, region)
     if middle is None or item.size is None or where.outline is None:
         return False
     found = field.found
@@ -302,7 +302,7 @@ def _near(scene: Scene, body: Embodiment, region: str, item: Item) -> bool:
 
 
 @dataclass(frozen=True)
-class Released:
+class ReleasedScene:
     """Result of exporting one scene.
 
     Attributes:
@@ -324,7 +324,7 @@ class Released:
     left_out: tuple[str, ...]
 
 
-def release(uri: str, folder: Path, wanted: Wanted) -> Released:
+def release_scene(uri: str, folder: Path, wanted: Wanted) -> ReleasedScene:
     """Export one scene, unless it exists as requested.
 
     Args:
@@ -347,7 +347,7 @@ def release(uri: str, folder: Path, wanted: Wanted) -> Released:
             " in this form already."
         )
     drives = wanted.truth == "driven" and scene.walls
-    driven = driven_truth(scene, wanted.bodies) if drives else None
+    driven = driven_ground_truth(scene, wanted.bodies) if drives else None
     truth = driven.table if driven else estimate(scene, wanted.bodies)
     tour = plan_tour(scene)
     shown = first_shown(tour)
@@ -355,12 +355,12 @@ def release(uri: str, folder: Path, wanted: Wanted) -> Released:
     files = capnav_files(
         scene, truth, detail_cells(scene, wanted.bodies, sampled) if driven else {}
     )
-    files[f"qa/{name}_QA.json"] = as_json([each.question for each in sampled])
+    files[f"qa/{name}_QA.json"] = encode_json([each.question for each in sampled])
     write_files(folder, files)
     frames = 0
     if wanted.tours:
         film = folder / f"{name}.mp4"
-        frames = write_video(film, (pixels for _, pixels in filmed(tour, 1)), 1)
+        frames = write_video(film, (pixels for _, pixels in render_tour(tour, 1)), 1)
     kept = [folder / path for path in files] + [folder / f"{name}.mp4"] * wanted.tours
     noted = {
         "asked": asked,
@@ -372,15 +372,15 @@ def release(uri: str, folder: Path, wanted: Wanted) -> Released:
         "tour": {"frames": frames, "first_shown": shown, "left_out": list(tour.left_out)},
         "sha256": {path.relative_to(folder).as_posix(): _digest(path) for path in kept},
     }
-    write_files(folder, {f"notes/{name}.json": as_json(noted)})
+    write_files(folder, {f"notes/{name}.json": encode_json(noted)})
     return _released(noted, name, kept=False)
 
 
 def _sampled(
     scene: Scene, truth: Traversability, wanted: Wanted, shown: Mapping[str, str]
-) -> tuple[list[Sampled], list[RouteFacts]]:
+) -> tuple[list[SampledQuestion], list[RouteFacts]]:
     """Choose pairs whose truth is rare among those so far; return questions and route facts."""
-    named = nameable(scene)
+    named = question_ends(scene)
     among = [
         each
         for each in candidates(Places(scene, truth), wanted.seed)
@@ -423,11 +423,11 @@ def _noted(folder: Path, name: str, asked: Mapping[str, Any]) -> dict[str, Any] 
     return dict(noted)
 
 
-def _released(noted: Mapping[str, Any], name: str, *, kept: bool) -> Released:
+def _released(noted: Mapping[str, Any], name: str, *, kept: bool) -> ReleasedScene:
     balance, tour = noted["balance"], noted["tour"]
     left_out = tuple(tour["left_out"])
     questions, frames = balance["questions"], tour["frames"]
-    return Released(noted["asked"]["scene"], name, kept, questions, frames, balance, left_out)
+    return ReleasedScene(noted["asked"]["scene"], name, kept, questions, frames, balance, left_out)
 
 
 def _digest(path: Path) -> str:
@@ -435,9 +435,9 @@ def _digest(path: Path) -> str:
         return file_digest(file, "sha256").hexdigest()
 
 
-def release_all(
+def release_scenes(
     uris: Sequence[str], folder: Path, wanted: Wanted, processes: int = 1
-) -> Iterator[Released | NavloomError]:
+) -> Iterator[ReleasedScene | NavloomError]:
     """Export scenes and the bodies' profiles; existing ones are kept.
 
     Args:
@@ -453,7 +453,7 @@ def release_all(
         SceneError: the profiles cannot be written.
         SimulatorError: a process died.
     """
-    profiles = as_json([as_benchmark(body) for body in wanted.bodies])
+    profiles = encode_json([as_benchmark(body) for body in wanted.bodies])
     write_files(folder, {PROFILES: profiles})
     if processes == 1 or len(uris) < 2:
         for uri in uris:
@@ -473,14 +473,14 @@ def release_all(
         pool.shutdown(cancel_futures=True)
 
 
-def _tried(uri: str, folder: Path, wanted: Wanted) -> Released | NavloomError:
+def _tried(uri: str, folder: Path, wanted: Wanted) -> ReleasedScene | NavloomError:
     try:
-        return release(uri, folder, wanted)
+        return release_scene(uri, folder, wanted)
     except (SceneError, SimulatorError) as error:
         return type(error)(f"skipped {uri}: {error}")
 
 
-def total(released: Sequence[Released]) -> dict[str, Counter[str]]:
+def total_answers(released: Sequence[ReleasedScene]) -> dict[str, Counter[str]]:
     """Sum the feasible and infeasible questions of each body over several scenes."""
     summed: dict[str, Counter[str]] = {}
     for each in released:

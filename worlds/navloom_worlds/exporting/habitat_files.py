@@ -15,16 +15,16 @@ from typing import Any
 
 from navloom.errors import SceneError
 from navloom.scenes.scene import Region, Scene
-from navloom_worlds.exporting.glb_file import scene_glb
+from navloom_worlds.exporting.file_writer import write_files
+from navloom_worlds.exporting.glb_export import scene_glb
 from navloom_worlds.exporting.hm3d_files import release_name, semantic_glb, semantic_text
-from navloom_worlds.exporting.written import write_files
 
 _HIGH = 2.5
 """Default height of a region in metres."""
 _FRAME = {"up": [0, 1, 0], "front": [0, 0, -1]}
 
 
-def save_one(scene: Scene, folder: Path) -> Path:
+def save_habitat_home(scene: Scene, folder: Path) -> Path:
     """Write one home as a dataset, as :func:`save_habitat` does."""
     return save_habitat([scene], folder)
 

@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from navloom.scenes.scene import Scene
-from navloom_worlds.exporting.glb_bytes import Glb, Primitive
-from navloom_worlds.exporting.glb_file import as_released, scene_glb
-from navloom_worlds.exporting.seen_sides import bodies, seen_sides
+from navloom_worlds.exporting.face_orientation import connected_parts, orient_faces
+from navloom_worlds.exporting.file_writer import write_files
+from navloom_worlds.exporting.glb_export import scene_glb, to_hm3d_frame
+from navloom_worlds.exporting.glb_writer import GlbWriter, Primitive
 from navloom_worlds.exporting.semantic_numbers import HEADER, face_numbers, semantic_lines
-from navloom_worlds.exporting.written import write_files
 from navloom_worlds.geometry.mesh import SceneMesh, scene_mesh
-from navloom_worlds.geometry.owners import CEILING, FLOOR, GROUND, SHELL, WALL
-from navloom_worlds.geometry.solids import Floats, Ints, floats, linear
+from navloom_worlds.geometry.semantic_ids import CEILING, FLOOR, GROUND, SHELL, WALL
+from navloom_worlds.geometry.solids import Floats, Ints, as_f32, srgb_to_linear
 
 _CONFIG = "hm3d_annotated.scene_dataset_config.json"
 _HOME = re.compile(r"\d{5}-.+")
@@ -96,7 +96,8 @@ def semantic_glb(
 ) -> bytes:
     """Return the content of ``ID.semantic.glb``: the scene's faces in order, with label colours.
 
-    They are followed by back sides (:func:`navloom_worlds.exporting.seen_sides.seen_sides`).
+    They are followed by back sides
+    (:func:`navloom_worlds.exporting.face_orientation.orient_faces`).
 
     Args:
         scene: it must have geometry.
@@ -106,7 +107,7 @@ def semantic_glb(
             an item is that of its largest connected part.
     """
     numbers = face_numbers(scene)
-    mesh, of_face = seen_sides(scene_mesh(scene))
+    mesh, of_face = orient_faces(scene_mesh(scene))
     numbers = numbers[of_face]
     lines = semantic_lines(scene)
     colours = np.array([(0, 0, 0), *(line.rgb for line in lines)], dtype=np.uint8)
@@ -120,7 +121,7 @@ def semantic_glb(
     vertex = used % len(mesh.vertices)
     positions = mesh.vertices[vertex]
     number = used // len(mesh.vertices)
-    glb = Glb(scene.uri)
+    glb = GlbWriter(scene.uri)
     rough: dict[str, Any] = {"metallicFactor": 0.0, "roughnessFactor": 1.0}
     uv = None
     if painted:
@@ -128,7 +129,7 @@ def semantic_glb(
         rough["baseColorTexture"] = {"index": glb.image(picture, "image/png", sharp=True)}
         uv = places[number]
     part = Primitive(
-        as_released(positions) if z_up else positions,
+        to_hm3d_frame(positions) if z_up else positions,
         again.reshape(-1, 3),
         glb.material(pbrMetallicRoughness=rough, doubleSided=True),
         uv=uv,
@@ -141,7 +142,7 @@ def semantic_glb(
 def _joints(mesh: SceneMesh, numbers: Ints) -> tuple[Ints, Ints]:
     """Return degenerate triangles that join each part of an item to the next, and their numbers."""
     things = np.flatnonzero(~np.isin(mesh.owners, (FLOOR, CEILING, WALL, GROUND, SHELL)))
-    body = bodies(mesh, exact=True)[0][things]
+    body = connected_parts(mesh, exact=True)[0][things]
     _, first = np.unique(np.stack([numbers[things], body]), axis=1, return_index=True)
     lead = things[first]
     here, there = lead[:-1], lead[1:]
@@ -158,11 +159,11 @@ def _palette(srgb: NDArray[np.uint8]) -> tuple[bytes, Floats]:
     picture = io.BytesIO()
     Image.fromarray(texels.reshape(side, side, 3)).save(picture, "PNG")
     row, column = np.divmod(np.arange(len(srgb)), side)
-    return picture.getvalue(), floats((np.stack([column, row], axis=1) + 0.5) / side)
+    return picture.getvalue(), as_f32((np.stack([column, row], axis=1) + 0.5) / side)
 
 
 def linear_colours(srgb: NDArray[np.uint8]) -> NDArray[np.uint16]:
     """Convert (n, 3) sRGB bytes to (n, 4) 16-bit linear colours, losslessly."""
     colours = np.full((len(srgb), 4), 65_535, dtype=np.uint16)
-    colours[:, :3] = np.rint(linear(srgb / 255) * 65_535)
+    colours[:, :3] = np.rint(srgb_to_linear(srgb / 255) * 65_535)
     return colours

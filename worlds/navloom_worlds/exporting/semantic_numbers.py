@@ -22,9 +22,9 @@ from shapely import Polygon
 from navloom.errors import SceneError
 from navloom.scenes.distances import per_scene
 from navloom.scenes.scene import Scene
-from navloom_worlds.exporting.seen_sides import mesh_to_export
+from navloom_worlds.exporting.face_orientation import mesh_to_export
 from navloom_worlds.geometry.mesh import SceneMesh
-from navloom_worlds.geometry.owners import (
+from navloom_worlds.geometry.semantic_ids import (
     CEILING,
     FLOOR,
     GROUND,
@@ -35,7 +35,7 @@ from navloom_worlds.geometry.owners import (
     item_owner,
     opening_owner,
 )
-from navloom_worlds.geometry.solids import Floats, crossed
+from navloom_worlds.geometry.solids import Floats, area_normals
 
 NOWHERE = -1
 _BEFORE = 0.03
@@ -63,12 +63,12 @@ def face_regions(scene: Scene, mesh: SceneMesh) -> NDArray[np.int32]:
         found[mesh.owners == door_owner(k)] = index[link.a]
     for k, opening in enumerate(scene.openings):
         found[mesh.owners == opening_owner(k)] = index[opening.region]
-    rooms = _Rooms(scene)
+    rooms = _RegionLocator(scene)
     if not rooms.of:
         return found
     corners = mesh.vertices[mesh.faces].astype(np.float64)
     middle = corners.mean(axis=1)
-    cross = crossed(corners)
+    cross = area_normals(corners)
     normal = cross / np.maximum(np.linalg.norm(cross, axis=1, keepdims=True), 1e-12)
     for owner in (FLOOR, CEILING, WALL, STAIRS):
         mine = np.flatnonzero(mesh.owners == owner)
@@ -80,7 +80,7 @@ def face_regions(scene: Scene, mesh: SceneMesh) -> NDArray[np.int32]:
     return found
 
 
-class _Rooms:
+class _RegionLocator:
     """Regions with an outline, and their height ranges, for point queries."""
 
     def __init__(self, scene: Scene) -> None:
@@ -169,8 +169,8 @@ class SemanticLine:
         colour: six hex digits, sRGB; no two lines have the same, none is black.
         category: its category, in plain words, without quotation marks.
         region: number of its region; -1 if it has none.
-        owner: its id in id frames (:mod:`navloom_worlds.geometry.owners`). All floors have one
-            owner, and so have all ceilings, walls and stairs.
+        owner: its id in id frames (:mod:`navloom_worlds.geometry.semantic_ids`). All floors have
+            one owner, and so have all ceilings, walls and stairs.
     """
 
     number: int

@@ -6,17 +6,17 @@ import itertools
 import math
 from collections.abc import Iterator
 
-from navloom_worlds.furniture.joinery import carcass, door, drawer, legs, tap
-from navloom_worlds.furniture.making import Builder, has, lightness
-from navloom_worlds.furniture.sketches import *
-from navloom_worlds.furniture.turnery import loft
+from navloom_worlds.furniture.builder_tools import Builder, has_state, lightness
+from navloom_worlds.furniture.furniture_parts import carcass, door, drawer, legs, tap
+from navloom_worlds.furniture.rounded_shapes import loft
+from navloom_worlds.furniture.stroke_sketches import *
 from navloom_worlds.geometry.solids import Part, quad
 
 
 def feet(across: float, deep: float, high: float, thick: float, tone: str = "black") -> Stroke:
     """Return a stroke of four feet, inset from the width and depth by metres."""
 
-    def draw(pen: Pen) -> list[Part]:
+    def draw(pen: SketchPen) -> list[Part]:
         w, _, d = pen.size
         return legs(w - across, d - deep, high, thick, pen.tone(tone))
 
@@ -40,12 +40,12 @@ def drawers(
     If the item is open, the uppermost is pulled out by a share of the depth.
     """
 
-    def draw(pen: Pen) -> Iterator[Part]:
+    def draw(pen: SketchPen) -> Iterator[Part]:
         (x0,), (x1,) = pen.put(x, "x")
         ys = [y for (y,) in pen.put(heights, "y")]
         face, look = pen.length(z, "z"), pen.tone(tone)
         for low, high in itertools.pairwise(ys):
-            out = pen.size[2] * pulled if high == ys[-1] and has(pen.item, "open") else 0.0
+            out = pen.size[2] * pulled if high == ys[-1] and has_state(pen.item, "open") else 0.0
             drawn_out = {"pulled": out, "deep": out + 0.05}
             yield from drawer((x0, low), (x1, high), face, look, knobs=knobs, **drawn_out)
 
@@ -63,7 +63,7 @@ def shut(
 ) -> Stroke:
     """Return a stroke of a closed furniture door between two corners (x, y), its face at z."""
 
-    def draw(pen: Pen) -> Iterator[Part]:
+    def draw(pen: SketchPen) -> Iterator[Part]:
         low, high = ((x, y) for x, y in pen.put(corners, "xy"))
         face, look = pen.length(z, "z"), pen.tone(tone)
         return door(low, high, face, look, hinge=hinge, framed=framed, knobs=knobs)
@@ -74,7 +74,7 @@ def shut(
 def shell(low: float, back: str, board: float = 0.03, front: float = 0.04) -> Stroke:
     """Return a stroke of a carcass without fronts, set back from the front by metres."""
 
-    def draw(pen: Pen) -> list[Part]:
+    def draw(pen: SketchPen) -> list[Part]:
         w, h, d = pen.size
         z, tone = front - d / 2, pen.tone(back)
         return carcass(w, h, d, pen.own, low=low, front=z, back=tone, board=board)
@@ -85,7 +85,7 @@ def shell(low: float, back: str, board: float = 0.03, front: float = 0.04) -> St
 def _screen(x: str, low: str, high: str, z: str, shown: str) -> Stroke:
     """Return a stroke of a flat screen that faces -z, dark if it is off."""
 
-    def draw(pen: Pen) -> list[Part]:
+    def draw(pen: SketchPen) -> list[Part]:
         (a, y0, near), (b, y1, _) = pen.put(f"1-{x},{low},{z} -1+{x},{high},{z}")
         corners = [(a, y0, near), (b, y0, near), (b, y1, near), (a, y1, near)]
         return [quad(corners, pen.tone(f"on?#{shown}/1.6:dark_glass"), whole=True)]
@@ -93,7 +93,7 @@ def _screen(x: str, low: str, high: str, z: str, shown: str) -> Stroke:
     return draw
 
 
-def _tv(pen: Pen) -> list[Part]:
+def _tv(pen: SketchPen) -> list[Part]:
     """Draw a wide flat screen in a thin black frame, on two feet if it stands."""
     # In homes that record what items stand on, one that stands on nothing hangs on its wall.
     hung = pen.item.shape is not None and pen.item.on is None
@@ -109,7 +109,7 @@ def _tv(pen: Pen) -> list[Part]:
         () if hung else mirror(foot),
         block(f"0-.008,{low}+.006,-1 0+.008,{low}+.012,-1+.004", "on?green_light:red_light"),
     )
-    return drawn(pen, strokes)
+    return draw_parts(pen, strokes)
 
 
 def _oven(low: str, high: str) -> Strokes:
@@ -131,7 +131,7 @@ def _panel(low: str, high: str) -> Strokes:
     )
 
 
-def _tall_oven(pen: Pen) -> list[Part]:
+def _tall_oven(pen: SketchPen) -> list[Part]:
     """Draw an oven at eye height in a tall unit, with drawers below and a cupboard above."""
     low = min(0.65, pen.size[1] * 0.42)
     a, b = f"0+{low}", f"0+{low + 0.6}"
@@ -142,7 +142,7 @@ def _tall_oven(pen: Pen) -> list[Part]:
         *(_oven(f"{a}+.01", f"{b}-.11"), _panel(f"{b}-.1", b)),
         shut(f"-1,{b} 1,1", "-1+.035", _FRONTS) if pen.size[1] > low + 0.75 else (),
     )
-    return drawn(pen, strokes)
+    return draw_parts(pen, strokes)
 
 
 def _drum(*door: Strokes) -> Strokes:
@@ -171,7 +171,7 @@ def _drum(*door: Strokes) -> Strokes:
 def _open_body(share: float, inside: str, low: float = 0.06) -> Stroke:
     """Return a stroke of a body set back, so that its open door stays within the footprint."""
 
-    def draw(pen: Pen) -> list[Part]:
+    def draw(pen: SketchPen) -> list[Part]:
         w, h, d = pen.size
         front, back = -d / 2 + d * share, pen.tone(inside)
         return carcass(w, h, d, pen.own, low=low, board=0.04, front=front, back=back)
@@ -185,7 +185,7 @@ def _flake(x: str, y: str, z: str) -> Strokes:
     return [rod(f"{x}+{-a},{y}+{-b},{z} {x}+{a},{y}+{b},{z}", 0.012, "sky*.8") for a, b in ends]
 
 
-def _slope(pen: Pen) -> list[Part]:
+def _slope(pen: SketchPen) -> list[Part]:
     """Draw the sloping sides of a hood, up to its shaft."""
     low, high = (
         [(x, z) for x, _, z in pen.put(corners)]
@@ -194,7 +194,7 @@ def _slope(pen: Pen) -> list[Part]:
     return [loft(low, pen.size[1] * 0.1, high, pen.size[1] * 0.44, pen.tone("own*.95"))]
 
 
-def _tap(pen: Pen) -> list[Part]:
+def _tap(pen: SketchPen) -> list[Part]:
     return [p.scaled(0.7, 0.7, 0.7).moved(*pen.put(".48,.56,.6")[0]) for p in tap(0, 0, 0)]
 
 

@@ -6,32 +6,39 @@ import math
 from collections.abc import Iterator
 
 from navloom.scenes.scene import Item
-from navloom_worlds.furniture.joinery import basin, door, framed_hole, leaves, plinth, tap
-from navloom_worlds.furniture.kitchen import kitchen_sink
-from navloom_worlds.furniture.making import (
+from navloom_worlds.furniture.builder_tools import (
     BLACK,
     CERAMIC,
     CHROME,
     WATER,
     WHITE,
     Builder,
-    has,
-    set_off,
+    contrasting,
+    has_state,
     shade,
     size_of,
 )
-from navloom_worlds.furniture.turnery import (
+from navloom_worlds.furniture.furniture_parts import (
+    basin,
+    door,
+    framed_hole,
+    plinth,
+    split_doors,
+    tap,
+)
+from navloom_worlds.furniture.kitchen import kitchen_sink
+from navloom_worlds.furniture.rounded_shapes import (
     egg,
     loft,
     oval,
     prism,
     ring_plate,
-    rounded,
+    rounded_box,
     slab,
     tube,
     wheel,
 )
-from navloom_worlds.geometry.colours import surface_of
+from navloom_worlds.geometry.colours import item_surface
 from navloom_worlds.geometry.solids import Part, Surface, box, lathe
 
 _LOW_TAP = {"high": 0.14, "reach": 0.12}
@@ -41,7 +48,7 @@ _LOW_TAP = {"high": 0.14, "reach": 0.12}
 def toilet(item: Item) -> Iterator[Part]:
     """Build a toilet: tank with button, bowl on its foot, seat, and lid, down or (open) up."""
     w, h, d = size_of(item)
-    look = surface_of(item)
+    look = item_surface(item)
     near, far = -d / 2, d / 2
     seat = min(0.43, h * 0.54)
     tank = 0.17
@@ -52,10 +59,10 @@ def toilet(item: Item) -> Iterator[Part]:
     yield loft(foot, 0.0, neck, seat * 0.45, look)
     yield loft(neck, seat * 0.45, rim, seat - 0.05, look)
     yield loft(rim, seat - 0.05, rim, seat - 0.02, look)
-    yield rounded(
+    yield rounded_box(
         (-w / 2 + 0.01, seat - 0.04, far - tank), (w / 2 - 0.01, h - 0.03, far), 0.03, look
     )
-    yield rounded(
+    yield rounded_box(
         (-w / 2, h - 0.045, far - tank - 0.01), (w / 2, h - 0.008, far), 0.015, look, steps=1
     )
     yield wheel((0, h - 0.005, far - tank / 2), 0.025, 0.01, CHROME, axis="y", sides=12)
@@ -69,7 +76,7 @@ def toilet(item: Item) -> Iterator[Part]:
     yield loft(depth, seat - 0.2, hole, seat - 0.02, shade(look, 0.9))
     yield prism(depth, seat - 0.205, seat - 0.2, WATER, axis="y")
     seat_rim = egg(w * 0.96, near, bowl_far - 0.03)
-    if has(item, "open"):
+    if has_state(item, "open"):
         yield ring_plate(seat_rim, hole, seat, lid_look)
         yield loft(seat_rim, seat - 0.018, seat_rim, seat, lid_look)
         lid = prism([(x, z - bowl_far + 0.03) for x, z in seat_rim], 0, 0.02, lid_look, axis="y")
@@ -88,7 +95,7 @@ def toilet(item: Item) -> Iterator[Part]:
 def bidet(item: Item) -> Iterator[Part]:
     """Build a bidet: a low bowl like a toilet's, with a tap and no tank."""
     w, h, d = size_of(item)
-    look = surface_of(item)
+    look = item_surface(item)
     near, far = -d / 2, d / 2
     top = h * 0.93
     rim = egg(w, near, far)
@@ -113,7 +120,7 @@ def sink(item: Item) -> Iterator[Part]:
     if item.material == "stainless steel":
         yield from kitchen_sink(item)
         return
-    look = surface_of(item) if item.material else CERAMIC
+    look = item_surface(item) if item.material else CERAMIC
     # A rounded block with an oval bowl in it.
     bowl_w, bowl_d, z, deep, steps = w * 0.8, d * 0.62, -d * 0.06, 0.13, 24
     outer = oval(w / 2, d / 2, 0.45, steps)
@@ -150,16 +157,16 @@ def _under_basin(x0: float, x1: float, low: float, high: float, front: float) ->
 def sink_cabinet(item: Item) -> Iterator[Part]:
     """Build a cabinet with white basins let into its top, and taps behind them."""
     w, h, d = size_of(item)
-    look = surface_of(item)
+    look = item_surface(item)
     front = -d / 2 + 0.03
     top = h - 0.03
     count = 2 if w > 1.05 else 1
     yield plinth(w - 0.04, d - 0.02, 0.08, BLACK)
     yield box((-w / 2, 0.08, front + 0.018), (w / 2, top, d / 2), shade(look, 0.9))
-    first, *others = leaves(w, 0.45)
-    for x0, x1, hinge in others if has(item, "open") else [first, *others]:
-        yield from door((x0, 0.08), (x1, top), front, set_off(look, 0.08), hinge=hinge)
-    if has(item, "open"):
+    first, *others = split_doors(w, 0.45)
+    for x0, x1, hinge in others if has_state(item, "open") else [first, *others]:
+        yield from door((x0, 0.08), (x1, top), front, contrasting(look, 0.08), hinge=hinge)
+    if has_state(item, "open"):
         # The pipes leave no room to set the body back, so the open door is left out.
         yield from _under_basin(first[0] + 0.02, first[1] - 0.02, 0.1, top - 0.02, front)
     bowl_w, bowl_d = min(0.5, w / count * 0.7), d / 2 - 0.05

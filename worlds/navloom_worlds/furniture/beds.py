@@ -8,20 +8,20 @@ from collections.abc import Iterator
 import numpy as np
 
 from navloom.scenes.scene import Item
-from navloom_worlds.furniture.joinery import legs
-from navloom_worlds.furniture.making import (
+from navloom_worlds.furniture.builder_tools import (
     LINEN,
     Builder,
-    dice_of,
-    has,
-    set_off,
+    contrasting,
+    has_state,
+    hue_colour,
+    item_rng,
     shade,
     size_of,
-    vivid,
 )
-from navloom_worlds.furniture.sketches import *
-from navloom_worlds.furniture.turnery import prism, rounded, sheet
-from navloom_worlds.geometry.colours import surface_of
+from navloom_worlds.furniture.furniture_parts import legs
+from navloom_worlds.furniture.rounded_shapes import prism, rounded_box, sheet
+from navloom_worlds.furniture.stroke_sketches import *
+from navloom_worlds.geometry.colours import item_surface
 from navloom_worlds.geometry.solids import Part, Surface, box
 
 _PILLOW, _LIFT = 0.07, 0.012
@@ -35,7 +35,7 @@ _BLANKETS = (
 def bed(item: Item) -> Iterator[Part]:
     """Build a bed: frame, head board at the back, mattress, bedclothes and flat pillows."""
     w, h, d = size_of(item)
-    frame = surface_of(item)
+    frame = item_surface(item)
     # Without a catalogue shape, items on a bed are placed at its full height.
     top = h - 0.03 if item.shape is None else h * 0.5
     board = 0.05
@@ -43,13 +43,15 @@ def bed(item: Item) -> Iterator[Part]:
     yield from legs(w - 0.04, d - 0.04, top * 0.35, 0.06, shade(frame, 0.7))
     yield box((-w / 2, top * 0.3, -d / 2), (w / 2, top * 0.55, back), frame)
     yield _head_board(item, w, h, back, d / 2, frame)
-    yield rounded((-w / 2 + 0.02, top * 0.5, -d / 2 + 0.02), (w / 2 - 0.02, top, back), 0.05, LINEN)
+    yield rounded_box(
+        (-w / 2 + 0.02, top * 0.5, -d / 2 + 0.02), (w / 2 - 0.02, top, back), 0.05, LINEN
+    )
     yield from _bedclothes(item, w, top, d, back)
 
 
 def _head_board(item: Item, w: float, h: float, near: float, far: float, look: Surface) -> Part:
-    if dice_of(item).random() < 0.5:
-        return rounded((-w / 2, 0, near), (w / 2, h, far), 0.025, look)
+    if item_rng(item).random() < 0.5:
+        return rounded_box((-w / 2, 0, near), (w / 2, h, far), 0.025, look)
     arch = [(-w / 2, 0.0), (-w / 2, h * 0.86)]
     arch += [
         (w / 2 * math.sin(t), h * (0.86 + 0.14 * math.cos(t)))
@@ -60,21 +62,21 @@ def _head_board(item: Item, w: float, h: float, near: float, far: float, look: S
 
 
 def _bedclothes(item: Item, w: float, top: float, d: float, back: float) -> Iterator[Part]:
-    dice, unmade = dice_of(item), has(item, "unmade")
-    look = Surface(dice.choice([*_BLANKETS, vivid(dice.random(), 0.35, 0.6)]))
+    dice, unmade = item_rng(item), has_state(item, "unmade")
+    look = Surface(dice.choice([*_BLANKETS, hue_colour(dice.random(), 0.35, 0.6)]))
     fold = back - (0.75 if unmade else 0.5)
     ruffled = (dice.randrange(99), 0.12 if item.shape else 0.02)
     yield _duvet(w, top, -d / 2, fold, look, ruffled if unmade else None)
     if not unmade:
         low, high = (-w / 2, top - 0.02, fold - 0.22), (w / 2, top + _LIFT + 0.012, fold)
-        yield box(low, high, set_off(look, 0.3))
+        yield box(low, high, contrasting(look, 0.3))
     pillow = _PILLOW if item.shape else 0.03
     wide = min(0.62, w * 0.45 if w > 1.2 else w * 0.72)
     for x in [-w / 4, w / 4] if w > 1.2 else [0.0]:
         shift = dice.uniform(-0.08, 0.08) if unmade else 0.0
         low = (x - wide / 2 + shift * 0.5, top - 0.03, back - 0.45)
         high = (x + wide / 2 + shift * 0.5, top + pillow, back - 0.03)
-        yield rounded(low, high, 0.05, LINEN)
+        yield rounded_box(low, high, 0.05, LINEN)
 
 
 def _duvet(
@@ -107,14 +109,14 @@ def _duvet(
     return sheet(np.stack([x, y, z], axis=2), look)
 
 
-def _ladder(pen: Pen) -> list[Part]:
+def _ladder(pen: SketchPen) -> list[Part]:
     """Draw a ladder flat against the left side: two uprights with rungs."""
     high = min(pen.size[1], pen.size[1] * 0.72 + 0.28)
     count = max(3, int(high / 0.28))
     rungs = [(k + 0.7) * high / count for k in range(count)]
     x, a, b = "-1+.02", "-1+.12", "-1+.5"
     sides = [rod(f"{x},0,{z} {x},0+{high},{z}", 0.036) for z in (a, b)]
-    return drawn(pen, (sides, [rod(f"{x},0+{y},{a} {x},0+{y},{b}", 0.03) for y in rungs]))
+    return draw_parts(pen, (sides, [rod(f"{x},0+{y},{a} {x},0+{y},{b}", 0.03) for y in rungs]))
 
 
 def _berth(top: float, cover: str) -> Strokes:
@@ -137,7 +139,7 @@ def _posts(thick: float) -> Stroke:
     return lambda pen: legs(pen.size[0], pen.size[2], pen.size[1], thick, pen.own)
 
 
-def _fence(pen: Pen) -> list[Part]:
+def _fence(pen: SketchPen) -> list[Part]:
     """Draw bars between rails around a cot."""
     low, strokes = ".4-.16", []
     for k in range(int(pen.size[2] / 0.09)):
@@ -150,10 +152,10 @@ def _fence(pen: Pen) -> list[Part]:
         strokes.append(mirror(block(f"1-.038,{y}-.025,-1 1-.002,{y}+.025,1")))
         ends = (("-1+.002", "-1+.038"), ("1-.038", "1-.002"))
         strokes += [block(f"-1,{y}-.025,{a} 1,{y}+.025,{b}") for a, b in ends]
-    return drawn(pen, strokes)
+    return draw_parts(pen, strokes)
 
 
-def _lounger(pen: Pen) -> list[Part]:
+def _lounger(pen: SketchPen) -> list[Part]:
     """Draw a lounger: slats on low legs, and a pad with a slightly raised head end."""
     w, h, d = pen.size
     top = h * (0.9 if pen.item.shape else 1.0) - 0.05
@@ -166,7 +168,7 @@ def _lounger(pen: Pen) -> list[Part]:
     ]
     slats = row(12, "0,0,.172", block(f"-1,{y}-.03,-.986 1,{y},-.986+.08"))
     side = mirror(block(f"1-.04,{y}-.09,-1 1,{y}-.02,1"))
-    return [*legs(w, d, top - 0.05, 0.05, pen.own), *drawn(pen, (side, slats, pads))]
+    return [*legs(w, d, top - 0.05, 0.05, pen.own), *draw_parts(pen, (side, slats, pads))]
 
 
 # fmt: off

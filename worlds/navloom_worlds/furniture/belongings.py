@@ -8,11 +8,11 @@ from random import Random
 
 import numpy as np
 
-from navloom_worlds.furniture.household import grip, kit, tin
-from navloom_worlds.furniture.making import COLOURS, Builder, roll
-from navloom_worlds.furniture.paintings import MOTIFS, art_of
-from navloom_worlds.furniture.sketches import *
-from navloom_worlds.furniture.turnery import arc, prism, relief, sheet, top_face
+from navloom_worlds.furniture.builder_tools import COLOURS, Builder, item_roll
+from navloom_worlds.furniture.household_items import grip, kit, tin
+from navloom_worlds.furniture.procedural_images import MOTIFS, item_artwork
+from navloom_worlds.furniture.rounded_shapes import arc, prism, relief, sheet, top_panel
+from navloom_worlds.furniture.stroke_sketches import *
 from navloom_worlds.geometry.solids import Part
 
 _INKS = "muted red blue yellow green shell"
@@ -24,7 +24,7 @@ _INKS = "muted red blue yellow green shell"
 def pile(layers: int = 0, *tones: str) -> Stroke:
     """Return a stroke of a pile of folded cloth, folds to the front, with layers by its height."""
 
-    def draw(pen: Pen) -> Iterator[Part]:
+    def draw(pen: SketchPen) -> Iterator[Part]:
         _, h, d = pen.size
         count = layers or max(2, min(5, round(h / 0.03)))
         words, r = tones or ("own", "own*.9"), h / count / d
@@ -42,8 +42,8 @@ def pile(layers: int = 0, *tones: str) -> Stroke:
 def heap(tone: str = "own", salt: str = "crumple") -> Stroke:
     """Return a stroke of dropped cloth with ridges and hollows."""
 
-    def draw(pen: Pen) -> list[Part]:
-        rough = np.random.default_rng(roll(pen.item, salt)).random((9, 9))
+    def draw(pen: SketchPen) -> list[Part]:
+        rough = np.random.default_rng(item_roll(pen.item, salt)).random((9, 9))
         soft = (rough + np.roll(rough, 1, 0) + np.roll(rough, 1, 1) + np.roll(rough, -1, 0)) / 4
         far = np.abs(np.linspace(-1, 1, 9))
         rim = 1 - 0.75 * np.maximum(far[:, None], far[None]) ** 2.5
@@ -54,7 +54,7 @@ def heap(tone: str = "own", salt: str = "crumple") -> Stroke:
 
 def folded_or(loose: Strokes, *folded: Strokes) -> Strokes:
     """Return strokes: folded if the item is folded or its shape is unknown, else loose."""
-    return lambda pen: drawn(
+    return lambda pen: draw_parts(
         pen, loose if pen.item.shape and "folded" not in pen.item.states else folded
     )
 
@@ -133,9 +133,9 @@ def _lying(cover: str, *on_top: Strokes) -> Strokes:
     )
 
 
-def _books(pen: Pen) -> Iterator[Part]:
+def _books(pen: SketchPen) -> Iterator[Part]:
     """Draw books side by side if they stand, stacked if they lie flat."""
-    (w, h, d), dice = pen.size, Random(roll(pen.item, "row"))
+    (w, h, d), dice = pen.size, Random(item_roll(pen.item, "row"))
     stands, tones = (
         h >= 0.6 * min(w, d) and h > 0.1,
         ("own", "own", *COLOURS["muted"], *COLOURS["bright"]),
@@ -161,18 +161,18 @@ def _books(pen: Pen) -> Iterator[Part]:
                     scaled(f"{dice.uniform(0.8, 0.95)},{share},.9", _lying(tone)),
                 ),
             )
-        yield from drawn(pen, one)
+        yield from draw_parts(pen, one)
         done += thick
 
 
 def _art(w: float, d: float, z: float = 0.0) -> Stroke:
     """Return a stroke of a photograph on top."""
     return lambda pen: [
-        top_face(
+        top_panel(
             w,
             d,
             1.0,
-            art_of(pen.item, MOTIFS, w * pen.size[0], d * pen.size[2], "multicoloured"),
+            item_artwork(pen.item, MOTIFS, w * pen.size[0], d * pen.size[2], "multicoloured"),
             z=z,
         )
     ]
@@ -232,7 +232,7 @@ def _bear(ears: Strokes, *more: Strokes) -> Strokes:
     )
 
 
-def _chessmen(pen: Pen) -> list[Part]:
+def _chessmen(pen: SketchPen) -> list[Part]:
     """Draw a chess board's dark squares and the men of both sides."""
     squares = [
         top(0.22, 0.22, "ebony", y=0.26, x=(c - 3.5) * 0.22, z=(r - 3.5) * 0.22)
@@ -251,7 +251,7 @@ def _chessmen(pen: Pen) -> list[Part]:
         for r in (0, 1, 6, 7)
         for c in range(0, 8, 1 if r in (0, 7) else 2)
     ]
-    return drawn(pen, [squares, men])
+    return draw_parts(pen, [squares, men])
 
 
 def _half(outline: str) -> list[tuple[float, float]]:
@@ -260,7 +260,7 @@ def _half(outline: str) -> list[tuple[float, float]]:
     return [*right, *((-x, y) for x, y in reversed(right) if x > 0)]
 
 
-def _strings(pen: Pen) -> list[Part]:
+def _strings(pen: SketchPen) -> list[Part]:
     across = [
         bar([(x, 0.1, 0.6 - r), (x, 0.1, 0.6 + r)], 0.015, "white", 4)
         for x in np.linspace(-0.36, 0.36, 7)
@@ -271,7 +271,7 @@ def _strings(pen: Pen) -> list[Part]:
         for z in np.linspace(-0.5, 0.5, 9)
         for r in (0.47 * math.sqrt(1 - (z / 0.61) ** 2),)
     ]
-    return drawn(pen, [across, along])
+    return draw_parts(pen, [across, along])
 
 
 # fmt: off

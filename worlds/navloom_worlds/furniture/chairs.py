@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from navloom_worlds.furniture.making import Builder, dice_of
-from navloom_worlds.furniture.sketches import *
+from navloom_worlds.furniture.builder_tools import Builder, item_rng
+from navloom_worlds.furniture.stroke_sketches import *
 from navloom_worlds.geometry.solids import Part
 
 
@@ -24,16 +24,16 @@ def _stool(count: int) -> Strokes:
     return strokes
 
 
-def _back(pen: Pen) -> list[Part]:
+def _back(pen: SketchPen) -> list[Part]:
     """Draw a chair's back of slats, rungs or one board, and on some a pad on the seat."""
-    dice = dice_of(pen.item)
+    dice = item_rng(pen.item)
     pad = dice.random() < 0.5
-    return drawn(pen, (_PAD if pad else (), _BACKS[dice.randrange(3)]))
+    return draw_parts(pen, (_PAD if pad else (), _BACKS[dice.randrange(3)]))
 
 
-def _bar_chair(pen: Pen) -> list[Part]:
+def _bar_chair(pen: SketchPen) -> list[Part]:
     """Draw the frame of a bar chair, of steel or black."""
-    tone = "steel" if dice_of(pen.item).random() < 0.5 else "black"
+    tone = "steel" if item_rng(pen.item).random() < 0.5 else "black"
     legs = [
         rod(f"1-.015,0,{z}+{-0.015 * z} 1-.065,.65-.03,{z}+{-0.065 * z}", 0.03, tone, 6)
         for z in (-1, 1)
@@ -46,7 +46,7 @@ def _bar_chair(pen: Pen) -> list[Part]:
             for z in (f"-{_HIGH}+.02", f"{_HIGH}-.02")
         ],
     )
-    return drawn(pen, strokes)
+    return draw_parts(pen, strokes)
 
 
 # fmt: off
@@ -94,7 +94,7 @@ BY_NAME: dict[str, Builder] = {
         block("-.6,.22,-.66-.05 .6,.22+.02,-.66+.05"),
         *(rod(f"-.84,.165,{z} .84,.165,{z}", 0.022) for z in (-0.84, 0.84))),
     "stool": fixture(cut(oval(1, n=22), "1-.04", "1", axis="y"),
-        lambda pen: drawn(pen, _stool(dice_of(pen.item).choice((3, 4))))),
+        lambda pen: draw_parts(pen, _stool(item_rng(pen.item).choice((3, 4))))),
     "bar_chair": fixture(_bar_chair, soft("-1+.02,.65-.06,-1+.01 1-.02,.65,1-.05", 0.028),
         soft("-1+.03,1-.18,1-.05 1-.03,1,1", 0.022)),
     "bench": fixture(row(3, "0,0,.667", block("-1,1-.04,-1+.004 1,1,-.333-.004")),

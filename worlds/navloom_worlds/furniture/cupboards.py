@@ -7,38 +7,53 @@ from collections.abc import Iterable, Iterator
 
 from navloom.scenes.scene import Item
 from navloom_worlds.furniture.appliances import drawers, feet, shell, shut
-from navloom_worlds.furniture.contents import clothes_on_rail, folded, goods
-from navloom_worlds.furniture.joinery import (
+from navloom_worlds.furniture.builder_tools import (
+    Builder,
+    contrasting,
+    has_state,
+    hue_colour,
+    item_rng,
+    shade,
+    size_of,
+)
+from navloom_worlds.furniture.cupboard_contents import clothes_on_rail, folded_cloth, shelf_goods
+from navloom_worlds.furniture.furniture_parts import (
     AJAR,
     HANDLE,
     THICK,
     carcass,
     door,
     drawer,
-    front_of,
-    leaves,
+    front_face_z,
     legs,
     plinth,
+    split_doors,
 )
-from navloom_worlds.furniture.making import Builder, dice_of, has, set_off, shade, size_of, vivid
-from navloom_worlds.furniture.sketches import Pen, block, drawn, fixture, mirror, when
-from navloom_worlds.furniture.turnery import slab
-from navloom_worlds.geometry.colours import surface_of
+from navloom_worlds.furniture.rounded_shapes import slab
+from navloom_worlds.furniture.stroke_sketches import (
+    SketchPen,
+    block,
+    draw_parts,
+    fixture,
+    mirror,
+    when,
+)
+from navloom_worlds.geometry.colours import item_surface
 from navloom_worlds.geometry.solids import Part, Surface, box
 
 
 def wardrobe(item: Item) -> Iterator[Part]:
     """Build a wardrobe with two or more doors; if open, clothes on a rail and folded cloth."""
     w, h, d = size_of(item)
-    look = surface_of(item)
+    look = item_surface(item)
     base = 0.07
-    front = front_of(d)
-    dice = dice_of(item)
+    front = front_face_z(d)
+    dice = item_rng(item)
     framed, drawers = dice.random() < 0.4, dice.random() < 0.4
     yield slab(w, d - HANDLE, 0, base, shade(look, 0.7), z=HANDLE / 2)
     yield slab(w, d - HANDLE, h - 0.03, h, shade(look, 0.95), z=HANDLE / 2)
     low = 0.38 if drawers else base
-    if has(item, "open"):
+    if has_state(item, "open"):
         # The body is set back, so that its open doors stay within the footprint.
         set_back = d * 0.28
         body = front + set_back
@@ -48,7 +63,7 @@ def wardrobe(item: Item) -> Iterator[Part]:
         yield from clothes_on_rail(-w / 2 + 0.03, -0.02, h - 0.16, base + 0.15, z, deep, item)
         for y in (h * 0.25, h * 0.48, h * 0.7):
             yield box((0.01, y - 0.02, body), (w / 2 - 0.02, y, d / 2), look)
-            yield from folded(0.02, w / 2 - 0.02, y, h * 0.2, body + 0.03, d / 2 - 0.05, item)
+            yield from folded_cloth(0.02, w / 2 - 0.02, y, h * 0.2, body + 0.03, d / 2 - 0.05, item)
         leaf = set_back / math.sin(AJAR)
         yield from door((-w / 2, base), (-w / 2 + leaf, h - 0.03), body, look, angle=AJAR)
         yield from door(
@@ -56,8 +71,8 @@ def wardrobe(item: Item) -> Iterator[Part]:
         )
         return
     yield box((-w / 2, base, front + THICK), (w / 2, h - 0.03, d / 2), look)
-    shown = set_off(look, 0.08)
-    for x0, x1, hinge in leaves(w, 0.5, 2):
+    shown = contrasting(look, 0.08)
+    for x0, x1, hinge in split_doors(w, 0.5, 2):
         yield from door((x0, low), (x1, h - 0.03), front, shown, hinge=hinge, framed=framed)
         if drawers:
             yield from drawer((x0, base), (x1, low), front, shown)
@@ -66,18 +81,18 @@ def wardrobe(item: Item) -> Iterator[Part]:
 def chest_of_drawers(item: Item) -> Iterable[Part]:
     """Build rows of drawers on short feet; if open, one is pulled out."""
     w, h, _d = size_of(item)
-    look = surface_of(item)
+    look = item_surface(item)
     rows = max(2, min(6, round((h - 0.12) / 0.21)))
     columns = 2 if w > 1.15 else 1
-    return _chest(item, rows, columns, 0.08, dice_of(item).random() < 0.5, look)
+    return _chest(item, rows, columns, 0.08, item_rng(item).random() < 0.5, look)
 
 
 def _chest(
     item: Item, rows: int, columns: int, foot: float, knobs: bool, look: Surface
 ) -> Iterator[Part]:
     w, h, d = size_of(item)
-    front = front_of(d)
-    open_ = has(item, "open")
+    front = front_face_z(d)
+    open_ = has_state(item, "open")
     back = min(0.14, d * 0.3) if open_ else 0.0
     yield from (
         legs(w - 0.02, d - 0.06, foot + 0.02, 0.05, shade(look, 0.65), back=back)
@@ -102,7 +117,7 @@ def _chest(
                 (x0, y0),
                 (x0 + wide, y0 + row),
                 front + back,
-                set_off(look, 0.1),
+                contrasting(look, 0.1),
                 knobs=knobs,
                 pulled=out,
                 deep=back + 0.05,
@@ -111,35 +126,35 @@ def _chest(
 
 def dresser(item: Item) -> Iterable[Part]:
     """Build a chest of three rows of drawers with knobs, in two columns if it is wide."""
-    return _chest(item, 3, 2 if size_of(item)[0] > 0.8 else 1, 0.1, True, surface_of(item))
+    return _chest(item, 3, 2 if size_of(item)[0] > 0.8 else 1, 0.1, True, item_surface(item))
 
 
 def nightstand(item: Item) -> Iterator[Part]:
     """Build a nightstand: two drawers, or a drawer over an open compartment with books."""
     w, h, d = size_of(item)
-    look = surface_of(item)
-    dice = dice_of(item)
-    if dice.random() < 0.5 or has(item, "open"):
+    look = item_surface(item)
+    dice = item_rng(item)
+    if dice.random() < 0.5 or has_state(item, "open"):
         yield from _chest(item, 2, 1, 0.1, True, look)
         return
-    front = front_of(d)
+    front = front_face_z(d)
     foot, mid = 0.1, h * 0.58
     yield from legs(w - 0.02, d - 0.06, foot + 0.02, 0.04, shade(look, 0.65))
     yield from carcass(w, h, d, look, low=foot, front=front + THICK)
-    yield from drawer((-w / 2, mid), (w / 2, h - 0.02), front, set_off(look, 0.1), knobs=True)
+    yield from drawer((-w / 2, mid), (w / 2, h - 0.02), front, contrasting(look, 0.1), knobs=True)
     yield box(
         (-w / 2 + 0.02, mid, front + 0.02), (w / 2 - 0.02, h - 0.02, d / 2 - 0.02), shade(look, 0.8)
     )
-    cover = Surface(vivid(dice.random(), 0.5, 0.6))
+    cover = Surface(hue_colour(dice.random(), 0.5, 0.6))
     yield slab(w * 0.5, d * 0.5, foot + 0.02, foot + 0.06, cover)
-    yield slab(w * 0.45, d * 0.45, foot + 0.06, foot + 0.09, set_off(cover))
+    yield slab(w * 0.45, d * 0.45, foot + 0.06, foot + 0.09, contrasting(cover))
 
 
 def cabinet(item: Item) -> Iterable[Part]:
     """Build a cabinet: doors below, some with drawers above; if open, boards with goods."""
     _w, h, _d = size_of(item)
-    look = surface_of(item)
-    dice = dice_of(item)
+    look = item_surface(item)
+    dice = item_rng(item)
     foot = dice.choice((0.0, 0.1)) if h < 1.3 else 0.0
     return _cupboard(
         item, look, foot=foot, drawers=dice.random() < 0.5 and h > 0.7, framed=dice.random() < 0.5
@@ -150,10 +165,10 @@ def _cupboard(
     item: Item, look: Surface, *, foot: float = 0.0, drawers: bool = False, framed: bool = False
 ) -> Iterator[Part]:
     w, h, d = size_of(item)
-    front = front_of(d)
-    open_ = has(item, "open")
+    front = front_face_z(d)
+    open_ = has_state(item, "open")
     base = foot or 0.06
-    fronts, shown = leaves(w, 0.48), set_off(look, 0.08)
+    fronts, shown = split_doors(w, 0.48), contrasting(look, 0.08)
     body = front + (d * 0.35 if open_ else 0.0)
     split = h - 0.2 if drawers else h - 0.025
     yield slab(w, d, h - 0.025, h, look)
@@ -175,19 +190,19 @@ def _cupboard(
     for k in range(1, levels):
         y = base + (split - base) * k / levels
         yield box((-w / 2 + 0.02, y - 0.018, body), (w / 2 - 0.02, y, d / 2), look)
-    dice = dice_of(item)
+    dice = item_rng(item)
     for k in range(levels):
         y = base + (split - base) * k / levels + (0.02 if k == 0 else 0.0)
-        yield from goods(-w / 2 + 0.05, w / 2 - 0.05, y, 0.22, body + 0.1, dice)
+        yield from shelf_goods(-w / 2 + 0.05, w / 2 - 0.05, y, 0.22, body + 0.1, dice)
     leaf = min(w / len(fronts), (body + d / 2) / math.sin(AJAR))
     yield from door((-w / 2, base), (-w / 2 + leaf, split), body, look, angle=AJAR)
     if len(fronts) > 1:
         yield from door((w / 2 - leaf, base), (w / 2, split), body, look, hinge="right", angle=AJAR)
 
 
-def _sideboard(pen: Pen) -> list[Part]:
+def _sideboard(pen: SketchPen) -> list[Part]:
     """Draw a long low sideboard on slim legs: doors at both ends, drawers in between."""
-    z = "-.4" if has(pen.item, "open") else "-1"
+    z = "-.4" if has_state(pen.item, "open") else "-1"
     w, _, d = pen.size
     slim = legs(w - 0.1, d - 0.08, 0.17, 0.04, pen.tone("own*.6"), splay=-0.03, sides=8)
     strokes = (
@@ -198,13 +213,13 @@ def _sideboard(pen: Pen) -> list[Part]:
         shut(".333,0+.15 1,1-.03", f"{z}+.022", hinge="right", framed=True),
         drawers("-.333 .333", "0+.15 .333+.09 .667+.03 1-.03", f"{z}+.022", pulled=0.3),
     )
-    return [*slim, *drawn(pen, strokes)]
+    return [*slim, *draw_parts(pen, strokes)]
 
 
 def bathroom_cabinet(item: Item) -> Iterable[Part]:
     """Build a bathroom cabinet: framed doors, in tall ones under a drawer."""
     _w, h, _d = size_of(item)
-    look = surface_of(item)
+    look = item_surface(item)
     return _cupboard(item, look, drawers=h > 0.7, framed=True)
 
 

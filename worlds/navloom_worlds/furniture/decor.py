@@ -11,26 +11,33 @@ import numpy as np
 
 from navloom.scenes.scene import Item
 from navloom_worlds.furniture.belongings import folded_or, heap, pile
-from navloom_worlds.furniture.household import VASES
-from navloom_worlds.furniture.making import Builder, fitted, pick, roll, shade, size_of
-from navloom_worlds.furniture.paintings import (
+from navloom_worlds.furniture.builder_tools import (
+    Builder,
+    fit_to_size,
+    item_roll,
+    pick,
+    shade,
+    size_of,
+)
+from navloom_worlds.furniture.household_items import VASES
+from navloom_worlds.furniture.procedural_images import (
     MOTIFS,
     PAINTINGS,
     PHOTOS,
     POSTERS,
     Motif,
-    art_of,
-    print_of,
-    weave,
+    item_artwork,
+    item_print,
+    rug_weave,
 )
-from navloom_worlds.furniture.sketches import *
-from navloom_worlds.furniture.turnery import arc, face, relief, sheet, top_face, tube
-from navloom_worlds.geometry.solids import Part, Surface, box, floats
+from navloom_worlds.furniture.rounded_shapes import arc, front_panel, relief, sheet, top_panel, tube
+from navloom_worlds.furniture.stroke_sketches import *
+from navloom_worlds.geometry.solids import Part, Surface, as_f32, box
 
 # -- archetypes: what hangs on walls
 
 
-def framed(
+def framed_panel(
     w: float, h: float, d: float, bar: float, frame: Surface, inner: Surface, mat: float = 0.0
 ) -> Iterator[Part]:
     """Build a panel in a frame and a white mat, its back at d/2, its front towards -z."""
@@ -39,16 +46,17 @@ def framed(
     yield box((-w / 2, h - bar, z), (w / 2, h, back), frame)
     yield box((-w / 2, bar, z), (bar - w / 2, h - bar, back), frame, sides="fklr")
     yield box((w / 2 - bar, bar, z), (w / 2, h - bar, back), frame, sides="fklr")
-    yield face(w - 2 * edge, edge, h - edge, sunk, inner)
+    yield front_panel(w - 2 * edge, edge, h - edge, sunk, inner)
     yield box((bar - w / 2, bar, sunk), (w / 2 - bar, h - bar, back), white, sides="k")
     if mat:
         # Around the art, not behind it: covered faces would get no baked light.
         yield from (
-            face(w - 2 * bar, low, high, sunk, white)
+            front_panel(w - 2 * bar, low, high, sunk, white)
             for low, high in ((bar, edge), (h - edge, h - bar))
         )
         yield from (
-            face(mat, edge, h - edge, sunk, white, x=s * (w / 2 - bar - mat / 2)) for s in (-1, 1)
+            front_panel(mat, edge, h - edge, sunk, white, x=s * (w / 2 - bar - mat / 2))
+            for s in (-1, 1)
         )
 
 
@@ -58,16 +66,16 @@ def _hung(
     """Return a builder of a framed picture, or of a mirror if there are no motifs."""
 
     def build(item: Item) -> Iterable[Part]:
-        (w, h, d), pen = size_of(item), pen_of(item, own, None, False)
-        bar, mat = min(w, h) * rim, min(w, h) * 0.12 * (roll(item, "mat", 5) < mats)
+        (w, h, d), pen = size_of(item), make_pen(item, own, None, False)
+        bar, mat = min(w, h) * rim, min(w, h) * 0.12 * (item_roll(item, "mat", 5) < mats)
         art = (
-            art_of(item, motifs, w - 2 * (bar + mat), h - 2 * (bar + mat))
+            item_artwork(item, motifs, w - 2 * (bar + mat), h - 2 * (bar + mat))
             if motifs
             else pen.tone("mirror")
         )
         # A mirror whose material is glass has a frame of another material.
         words = "black|wood|steel|white" if item.material == "glass" else frames
-        return framed(w, h, d, bar, pen.tone(pick(item, words.split("|"), "frame")), art, mat)
+        return framed_panel(w, h, d, bar, pen.tone(pick(item, words.split("|"), "frame")), art, mat)
 
     return build
 
@@ -77,27 +85,31 @@ def _sheet(art: str = "", motifs: Sequence[Motif] = ()) -> Builder:
 
     def build(item: Item) -> list[Part]:
         w, h, d = size_of(item)
-        shown = art_of(item, motifs, w, h) if motifs else print_of(item, art, 0.75)
+        shown = item_artwork(item, motifs, w, h) if motifs else item_print(item, art, 0.75)
         return [
             box((-w / 2, 0, -d / 2), (w / 2, h, d / 2), Surface((0.9, 0.89, 0.85)), sides="buklr"),
-            face(w, 0, h, -d / 2, shown),
+            front_panel(w, 0, h, -d / 2, shown),
         ]
 
     return build
 
 
 def _photo(item: Item) -> list[Part]:
-    (w, h, d), pen = size_of(item), pen_of(item, "dark wood silver", None, False)
-    bar, mat, thick = min(w, h) * 0.1, min(w, h) * 0.06 * roll(item, "mat", 2), min(0.012, d * 0.3)
-    art = art_of(
+    (w, h, d), pen = size_of(item), make_pen(item, "dark wood silver", None, False)
+    bar, mat, thick = (
+        min(w, h) * 0.1,
+        min(w, h) * 0.06 * item_roll(item, "mat", 2),
+        min(0.012, d * 0.3),
+    )
+    art = item_artwork(
         item,
         PHOTOS,
         w - 2 * (bar + mat),
         h - 2 * (bar + mat),
         pick(item, ("multicoloured", "multicoloured", "black and white"), "tone"),
     )
-    panel = [part.tilted(0.15) for part in framed(w, h, thick, bar, pen.own, art, mat)]
-    return fitted(
+    panel = [part.tilted(0.15) for part in framed_panel(w, h, thick, bar, pen.own, art, mat)]
+    return fit_to_size(
         [
             *panel,
             box((-w * 0.06, 0, 0), (w * 0.06, h * 0.7, thick / 2), pen.tone("black"))
@@ -112,9 +124,9 @@ def _flag(item: Item) -> list[Part]:
     (w, h, d), n = size_of(item), 10
     x, z = np.linspace(w / 2, -w / 2, n), np.sin(np.linspace(0, 9, n)) * d * 0.45
     cloth = sheet(
-        [np.stack([x, np.full(n, y), z], axis=1) for y in (h, 0.0)], print_of(item, "flag", 1.6)
+        [np.stack([x, np.full(n, y), z], axis=1) for y in (h, 0.0)], item_print(item, "flag", 1.6)
     )
-    return [replace(cloth, uv=floats([(u, v) for v in (0.0, 1.0) for u in np.linspace(0, 1, n)]))]
+    return [replace(cloth, uv=as_f32([(u, v) for v in (0.0, 1.0) for u in np.linspace(0, 1, n)]))]
 
 
 def _round(rim: str, print_: str, inset: float) -> Builder:
@@ -124,7 +136,7 @@ def _round(rim: str, print_: str, inset: float) -> Builder:
     )
 
 
-def _needles(pen: Pen) -> Iterator[Part]:
+def _needles(pen: SketchPen) -> Iterator[Part]:
     for k, a in enumerate(np.linspace(0, 2 * math.pi, 40, endpoint=False).tolist()):
         out, (x, y) = (-0.22, 0.0, 0.22)[k % 3], (math.cos(a), math.sin(a))
         tip = (
@@ -132,7 +144,7 @@ def _needles(pen: Pen) -> Iterator[Part]:
             y * (1 + out) + 0.2 * math.cos(a + 0.5),
             -0.1,
         )
-        leaf = floats([(x, y, 0.02), (x * (1.1 + out), y * (1.1 + out), -0.16), tip])
+        leaf = as_f32([(x, y, 0.02), (x * (1.1 + out), y * (1.1 + out), -0.16), tip])
         yield Part(
             leaf, np.array([[0, 1, 2]], dtype=np.int32), shade(pen.own, (0.7, 1.0, 1.3)[k % 3])
         )
@@ -189,7 +201,7 @@ def leaf(
         for side in (-1, 1)
     ]
     return Part(
-        floats([spine[0], *sides, spine[3]]),
+        as_f32([spine[0], *sides, spine[3]]),
         np.array([[0, 1, 2], [1, 3, 2], [2, 3, 4], [3, 5, 4]], np.int32),
         tone,
     )
@@ -208,8 +220,8 @@ def leaves(
 ) -> Stroke:
     """Return a stroke of leaves around the middle; ranges give start, length and rise."""
 
-    def draw(pen: Pen) -> Iterator[Part]:
-        dice, green = Random(roll(pen.item, "leaves")), pen.tone(tone)
+    def draw(pen: SketchPen) -> Iterator[Part]:
+        dice, green = Random(item_roll(pen.item, "leaves")), pen.tone(tone)
         for k in range(count):
             turn, out, up = k * 2.4, dice.uniform(*reach), dice.uniform(*y)
             foot = (out * math.cos(turn), up, out * math.sin(turn))
@@ -223,10 +235,10 @@ def leaves(
     return draw
 
 
-def _crown(pen: Pen) -> Iterator[Part]:
+def _crown(pen: SketchPen) -> Iterator[Part]:
     """Draw a trunk under a ball of many small leaves."""
-    dice = Random(roll(pen.item, "leaves"))
-    yield from drawn(
+    dice = Random(item_roll(pen.item, "leaves"))
+    yield from draw_parts(
         pen,
         (
             bar("0,0,0 .06,.6,.02 0,1.1,0", 0.09, "ebony"),
@@ -247,10 +259,10 @@ def _crown(pen: Pen) -> Iterator[Part]:
         )
 
 
-def _fronds(pen: Pen) -> Iterator[Part]:
+def _fronds(pen: SketchPen) -> Iterator[Part]:
     """Draw a palm: arching stems with leaflets on both sides."""
-    dice = Random(roll(pen.item, "leaves"))
-    yield from drawn(pen, bar("0,0,0 .05,.4,0", ".2 .12", "ebony"))
+    dice = Random(item_roll(pen.item, "leaves"))
+    yield from draw_parts(pen, bar("0,0,0 .05,.4,0", ".2 .12", "ebony"))
     for k in range(8):
         turn, rise = k * 2.4 + dice.uniform(-0.2, 0.2), dice.uniform(0.9, 1.35)
         stem = [
@@ -272,8 +284,8 @@ def _fronds(pen: Pen) -> Iterator[Part]:
 def _blooms(count: int, reach: Range, y: Range, size: float, *, stems: bool = True) -> Stroke:
     """Return a stroke of flowers with five petals, on stems."""
 
-    def draw(pen: Pen) -> Iterator[Part]:
-        dice = Random(roll(pen.item, "blooms"))
+    def draw(pen: SketchPen) -> Iterator[Part]:
+        dice = Random(item_roll(pen.item, "blooms"))
         for k in range(count):
             turn, out, up = k * 2.4 + 1, dice.uniform(*reach), dice.uniform(*y)
             foot = (out * math.cos(turn), up, out * math.sin(turn))
@@ -283,7 +295,7 @@ def _blooms(count: int, reach: Range, y: Range, size: float, *, stems: bool = Tr
                 for a in np.linspace(0, 2 * math.pi, 6)[:5].tolist()
             )
             heart = turned(f"{size * 0.35},.02 0,{size * 0.3}", "yellow*.9", sides=5)
-            yield from drawn(pen, at(f"{foot[0]},{up},{foot[2]}", heart))
+            yield from draw_parts(pen, at(f"{foot[0]},{up},{foot[2]}", heart))
             if stems:
                 stem = [(foot[0] * 0.15, 0.6, foot[2] * 0.15), foot]
                 yield tube(stem, 0.03, shade(pen.own, 0.8), sides=3)
@@ -306,21 +318,21 @@ def _potted(high: float, *plant: Strokes, wide: float = 0.62) -> Strokes:
 
 def _rug(item: Item) -> Iterator[Part]:
     """Build a woven rug, some of the longer ones with fringes."""
-    (w, h, d), pen = size_of(item), pen_of(item, "cloth", None, False)
-    fringe = 0.0 if roll(item, "fringe", 5) < 2 or max(w, d) < 1 else max(w, d) * 0.025
+    (w, h, d), pen = size_of(item), make_pen(item, "cloth", None, False)
+    fringe = 0.0 if item_roll(item, "fringe", 5) < 2 or max(w, d) < 1 else max(w, d) * 0.025
     long_x = w >= d
     bw, bd = (w - 2 * fringe, d) if long_x else (w, d - 2 * fringe)
     texture = pen.own.texture if isinstance(pen.own.texture, str) else ""
-    art = weave(pen.own.rgb, texture, 1.5 if long_x else 0.67, roll(item, "w"))
+    art = rug_weave(pen.own.rgb, texture, 1.5 if long_x else 0.67, item_roll(item, "w"))
     yield box((-bw / 2, 0, -bd / 2), (bw / 2, h * 0.9, bd / 2), shade(pen.own, 0.8))
-    yield top_face(bw, bd, h, Surface((1, 1, 1), art))
+    yield top_panel(bw, bd, h, Surface((1, 1, 1), art))
     for k in range(14 if fringe else 0):
         across, half = (
             ((k + 0.5) / 14 - 0.5) * (bd if long_x else bw),
             (bd if long_x else bw) / 14 * 0.3,
         )
         size = (w, half * 2) if long_x else (half * 2, d)
-        strip = top_face(*size, h * 0.5, pen.tone("cream*.93"))
+        strip = top_panel(*size, h * 0.5, pen.tone("cream*.93"))
         yield strip.moved(0, 0, across) if long_x else strip.moved(across, 0, 0)
 
 
@@ -336,12 +348,12 @@ def _pad(puff: float) -> Stroke:
     return lambda pen: [sheet(grid, pen.own)]
 
 
-def _quilt(pen: Pen) -> list[Part]:
+def _quilt(pen: SketchPen) -> list[Part]:
     wave = np.abs(np.sin(np.linspace(0, 4 * math.pi, 13)))
     return [relief(2, 2, 0.55 + 0.45 * (wave[:, None] * wave[None]) ** 0.5, pen.own)]
 
 
-def _draped(pen: Pen) -> Iterator[Part]:
+def _draped(pen: SketchPen) -> Iterator[Part]:
     """Draw cloth over a bar: two layers with soft waves, the front one longer."""
     u = np.linspace(-1, 1, 11)
     for low, z, tone in ((0.0, -0.56, "own"), (0.12, 0.4, "own*.85")):
@@ -365,14 +377,14 @@ def _cloth(own: str, *bands: Strokes) -> Builder:
     return sketch(own, folded_or(heap(), pile(), bands))
 
 
-def _earth(pen: Pen) -> list[Part]:
+def _earth(pen: SketchPen) -> list[Part]:
     """Draw a globe with a world map."""
     turn, rise = np.meshgrid(np.linspace(0, 2 * math.pi, 19), np.linspace(0, math.pi, 10))
     unit = np.stack(
         [np.cos(turn) * np.sin(rise), np.cos(rise), np.sin(turn) * np.sin(rise)], axis=2
     )
     uv = np.stack([turn / (2 * math.pi), rise / math.pi], axis=2).reshape(-1, 2)
-    return [replace(sheet(unit * 0.85 + [0, 1.25, 0], pen.tone("#world/1.6")), uv=floats(uv))]
+    return [replace(sheet(unit * 0.85 + [0, 1.25, 0], pen.tone("#world/1.6")), uv=as_f32(uv))]
 
 
 # fmt: off

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from navloom.scenes.scene import Item
-from navloom_worlds.furniture.making import Builder, size_of
-from navloom_worlds.geometry.colours import surface_of
-from navloom_worlds.geometry.door_leaves import THICK, panelled
+from navloom_worlds.furniture.builder_tools import Builder, size_of
+from navloom_worlds.geometry.colours import item_surface
+from navloom_worlds.geometry.door_leaves import THICK, panelled_leaf
 from navloom_worlds.geometry.finishes import TRIM
 from navloom_worlds.geometry.solids import Part, beam, box
 
@@ -22,7 +22,7 @@ def stairs(item: Item) -> Iterator[Part]:
     w, h, d = size_of(item)
     count = max(2, round(h / _RISER))
     going, rise = d / (count - 1), h / count
-    wood = surface_of(item)
+    wood = item_surface(item)
     for k in range(count - 1):
         back, top = d / 2 - k * going, (k + 1) * rise
         yield box((-w / 2, 0, back - going), (w / 2, top - _BOARD, back), TRIM, sides="fklr")
@@ -37,7 +37,7 @@ def railing(item: Item) -> Iterator[Part]:
     corners = ((-x, -z), (-x, z), (x, z), (x, -z))
     yield from (beam((u, 0, v), (u, h, v), 0.05, TRIM) for u, v in corners)
     for (ax, az), (bx, bz) in pairwise(corners):
-        yield beam((ax, top, az), (bx, top, bz), 0.05, surface_of(item))
+        yield beam((ax, top, az), (bx, top, bz), 0.05, item_surface(item))
         count = max(1, round((abs(bx - ax) + abs(bz - az)) / _BARS))
         for k in range(1, count):
             u, v = ax + (bx - ax) * k / count, az + (bz - az) * k / count
@@ -52,7 +52,7 @@ def front_door(item: Item) -> Iterator[Part]:
     yield box((-w / 2, 0, -deep), (edge - w / 2, h, deep), TRIM)
     yield box((w / 2 - edge, 0, -deep), (w / 2, h, deep), TRIM)
     yield box((edge - w / 2, h - edge, -deep), (w / 2 - edge, h, deep), TRIM)
-    leaf = panelled(w - 2 * edge, h - edge, surface_of(item))
+    leaf = panelled_leaf(w - 2 * edge, h - edge, item_surface(item))
     yield from (part.moved(edge - w / 2, 0, 0) for part in leaf)
 
 

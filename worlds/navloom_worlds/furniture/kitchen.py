@@ -7,31 +7,31 @@ from collections.abc import Iterable, Iterator
 from itertools import islice, pairwise
 
 from navloom.scenes.scene import Item
-from navloom_worlds.furniture.contents import goods
-from navloom_worlds.furniture.joinery import (
+from navloom_worlds.furniture.builder_tools import (
+    STEEL,
+    Builder,
+    contrasting,
+    has_state,
+    item_rng,
+    lightness,
+    shade,
+    size_of,
+)
+from navloom_worlds.furniture.cupboard_contents import shelf_goods
+from navloom_worlds.furniture.furniture_parts import (
     basin,
     carcass,
     door,
     drawer,
     framed_hole,
     handle,
-    leaves,
-    metal_for,
+    handle_metal,
     plinth,
+    split_doors,
     tap,
 )
-from navloom_worlds.furniture.making import (
-    STEEL,
-    Builder,
-    dice_of,
-    has,
-    lightness,
-    set_off,
-    shade,
-    size_of,
-)
-from navloom_worlds.furniture.turnery import rounded, slab
-from navloom_worlds.geometry.colours import surface_of
+from navloom_worlds.furniture.rounded_shapes import rounded_box, slab
+from navloom_worlds.geometry.colours import item_surface
 from navloom_worlds.geometry.solids import Part, Surface, box
 
 _TOP = 0.04
@@ -45,7 +45,7 @@ FRONTS = Surface((0.88, 0.87, 0.84), gloss=0.15)
 
 def _worktop(item: Item) -> tuple[Surface, Surface]:
     """Return the surfaces of a unit's top and of its fronts, by its material."""
-    look = surface_of(item)
+    look = item_surface(item)
     stone = look.texture in ("marble", "granite", "slate", "fieldstone")
     if stone or item.shape is None:
         return look if stone else STONE_TOP, FRONTS
@@ -56,20 +56,20 @@ def _unit(item: Item, top: float, fronts: Surface, *, drawers: int = 0) -> Itera
     """Build plinth, body and fronts under a top; if open, with an open door and goods."""
     w, _h, d = size_of(item)
     front = -d / 2 + _FACE
-    open_ = has(item, "open")
+    open_ = has_state(item, "open")
     back = d * 0.3 if open_ else 0.0
     body = front + back
     yield plinth(w, d, PLINTH, shade(fronts, 0.35), back=0.09)
-    units = leaves(w, 0.55)
+    units = split_doors(w, 0.55)
     wide = w / len(units)
-    first = dice_of(item).randrange(len(units))
+    first = item_rng(item).randrange(len(units))
     if open_:
         yield from carcass(w, top, d, shade(fronts, 0.9), low=PLINTH, front=body)
         mid = (PLINTH + top) / 2
         yield box((-w / 2, mid - 0.01, body), (w / 2, mid + 0.01, d / 2), fronts)
-        dice = dice_of(item)
+        dice = item_rng(item)
         for y in (PLINTH + 0.02, mid + 0.01):
-            yield from goods(-w / 2 + 0.05, w / 2 - 0.05, y, 0.28, body + 0.12, dice)
+            yield from shelf_goods(-w / 2 + 0.05, w / 2 - 0.05, y, 0.28, body + 0.12, dice)
         leaf = min(wide, back / math.sin(1.25))
         yield from door((-w / 2, PLINTH), (-w / 2 + leaf, top), body, fronts, angle=1.25)
         return
@@ -90,14 +90,14 @@ def counter(item: Item) -> Iterator[Part]:
     w, h, d = size_of(item)
     top, fronts = _worktop(item)
     yield slab(w, d, h - _TOP, h, top)
-    yield from _unit(item, h - _TOP, fronts, drawers=dice_of(item).randrange(2))
+    yield from _unit(item, h - _TOP, fronts, drawers=item_rng(item).randrange(2))
 
 
 def island(item: Item) -> Iterator[Part]:
     """Build a free-standing worktop: fronts at the front, a panelled back under an overhang."""
     w, h, d = size_of(item)
     top, fronts = _worktop(item)
-    yield rounded((-w / 2, h - 0.05, -d / 2), (w / 2, h, d / 2), 0.012, top, steps=1)
+    yield rounded_box((-w / 2, h - 0.05, -d / 2), (w / 2, h, d / 2), 0.012, top, steps=1)
     body = item.model_copy(update={"size": (w - 0.1, h, d - 0.22)})
     unit = _unit(body, h - 0.05, fronts, drawers=1)
     yield from (p.moved(0, 0, -0.08) for p in unit)
@@ -105,13 +105,15 @@ def island(item: Item) -> Iterator[Part]:
     for k in range(3):
         x = (k - 1) * (w - 0.16) / 3
         wide = (w - 0.24) / 6
-        yield box((x - wide, 0.16, far), (x + wide, h - 0.12, far + 0.012), set_off(fronts, 0.1))
+        yield box(
+            (x - wide, 0.16, far), (x + wide, h - 0.12, far + 0.012), contrasting(fronts, 0.1)
+        )
 
 
 def kitchen_sink(item: Item) -> Iterator[Part]:
     """Build a steel bowl and a drainer in a worktop, with a tap, and doors below."""
     w, h, d = size_of(item)
-    look = surface_of(item)
+    look = item_surface(item)
     steel = STEEL if item.material in (None, "stainless steel") else look
     fronts = FRONTS
     bowl_w, bowl_d = w * 0.5, d * 0.6
@@ -130,26 +132,26 @@ def kitchen_sink(item: Item) -> Iterator[Part]:
 def wall_cabinet(item: Item) -> Iterator[Part]:
     """Build wall cupboards whose doors have low handles; if open, boards with goods."""
     w, h, d = size_of(item)
-    look = surface_of(item)
+    look = item_surface(item)
     front = -d / 2 + _FACE
-    fronts = leaves(w, 0.4)
-    if has(item, "open"):
+    fronts = split_doors(w, 0.4)
+    if has_state(item, "open"):
         body = front + d * 0.35
         yield from carcass(w, h, d, look, front=body)
         yield box((-w / 2, h / 2 - 0.01, body), (w / 2, h / 2 + 0.01, d / 2), look)
-        dice = dice_of(item)
+        dice = item_rng(item)
         for y in (0.02, h / 2 + 0.01):
-            yield from goods(-w / 2 + 0.04, w / 2 - 0.04, y, h * 0.4, body + 0.1, dice)
+            yield from shelf_goods(-w / 2 + 0.04, w / 2 - 0.04, y, h * 0.4, body + 0.1, dice)
         wide = min(w / len(fronts), d * 0.35 / math.sin(1.25))
         yield from door((-w / 2, 0), (-w / 2 + wide, h), body, look, angle=1.25)
         return
     yield box((-w / 2, 0, front + 0.018), (w / 2, h, d / 2), shade(look, 0.9))
-    framed = dice_of(item).random() < 0.4
+    framed = item_rng(item).random() < 0.4
     for x0, x1, hinge in fronts:
-        leaf = door((x0, 0), (x1, h), front, set_off(look, 0.05), framed=framed)
+        leaf = door((x0, 0), (x1, h), front, contrasting(look, 0.05), framed=framed)
         yield from islice(leaf, 5 if framed else 1)
         side = x1 - 0.04 if hinge == "left" else x0 + 0.04
-        yield handle(side, 0.1, front, 0.12, metal_for(look), up=True)
+        yield handle(side, 0.1, front, 0.12, handle_metal(look), up=True)
 
 
 def kitchen_cabinet(item: Item) -> Iterable[Part]:

@@ -8,16 +8,16 @@ from collections.abc import Iterator
 import numpy as np
 
 from navloom_worlds.furniture.appliances import drawers
-from navloom_worlds.furniture.joinery import framed_hole, legs
-from navloom_worlds.furniture.making import Builder, dice_of, lightness, vivid
-from navloom_worlds.furniture.sketches import *
-from navloom_worlds.furniture.turnery import sheet
+from navloom_worlds.furniture.builder_tools import Builder, hue_colour, item_rng, lightness
+from navloom_worlds.furniture.furniture_parts import framed_hole, legs
+from navloom_worlds.furniture.rounded_shapes import sheet
+from navloom_worlds.furniture.stroke_sketches import *
 from navloom_worlds.geometry.solids import Part, Surface, lathe
 
 
-def _flames(pen: Pen) -> Iterator[Part]:
-    dice = dice_of(pen.item)
-    yield from drawn(pen, block("-.5,0+.052,0-.08 .5,0+.075,0+.08", "ember"))
+def _flames(pen: SketchPen) -> Iterator[Part]:
+    dice = item_rng(pen.item)
+    yield from draw_parts(pen, block("-.5,0+.052,0-.08 .5,0+.075,0+.08", "ember"))
     reach = pen.size[0] * 0.25
     for k in range(9):
         x, r = reach * (0.2 * k - 0.8), dice.uniform(0.03, 0.055)
@@ -27,20 +27,20 @@ def _flames(pen: Pen) -> Iterator[Part]:
         yield flame.moved(x, 0.2, dice.uniform(-0.05, 0.05))
 
 
-def _keys(pen: Pen) -> list[Part]:
+def _keys(pen: SketchPen) -> list[Part]:
     """Draw white keys in a row, with black ones between most of them."""
     step, low = 2 / 28, min(0.74, pen.size[1] * 0.62) - 0.03
     lines, black = (block(c, t, s) for c, t, s in (_LINE, _BLACK_KEY))
     marks = [at(f"{step * k - 1},0,0", lines) for k in range(1, 28)]
     marks += [at(f"{step * (k + 1) - 1},0,0", black) for k in range(27) if k % 7 not in (2, 6)]
-    return drawn(
+    return draw_parts(
         pen, at(f"0,0+{low},0", (block("-1+.06,0,-1+.03 1-.06,0+.018,-.2", "shell"), marks))
     )
 
 
-def _life(pen: Pen) -> list[Part]:
+def _life(pen: SketchPen) -> list[Part]:
     """Draw the weeds and fish of an aquarium."""
-    dice, strokes = dice_of(pen.item), []
+    dice, strokes = item_rng(pen.item), []
     for k in range(9):
         x, z = dice.uniform(-0.85, 0.85), dice.uniform(-0.1, 0.6)
         tall, sway = dice.uniform(0.12, 0.26), dice.uniform(-0.05, 0.05)
@@ -51,10 +51,10 @@ def _life(pen: Pen) -> list[Part]:
         tail = f"0+{-way * 0.03},0 0+{-way * 0.06},0+.025 0+{-way * 0.06},0-.025"
         body = orb("0,0,0", "0+.04,0+.022,0+.01", tone)
         strokes.append(at(place, body, cut(tail, "0-.003", "0+.003", tone)))
-    return drawn(pen, strokes)
+    return draw_parts(pen, strokes)
 
 
-def _glass_all_round(pen: Pen) -> Iterator[Part]:
+def _glass_all_round(pen: SketchPen) -> Iterator[Part]:
     """Draw a car's cabin: glass between the belt and a painted roof, with posts."""
     glass = pen.tone("@1f262e'")
     low = [pen.put(p)[0] for p in ("-.87,.55,-.49", "-.87,.58,.9")]
@@ -67,17 +67,19 @@ def _glass_all_round(pen: Pen) -> Iterator[Part]:
     yield sheet([low, high], glass)
     yield sheet([list(map(flip, low)), list(map(flip, high))], glass)
     posts = "-.87,.55,-.49 -.67,.965,-.18|-.87,.58,.9 -.67,.965,.68|-.87,.565,.2 -.67,.965,.25"
-    yield from drawn(pen, mirror([rod(each, 0.07) for each in posts.split("|")]))
+    yield from draw_parts(pen, mirror([rod(each, 0.07) for each in posts.split("|")]))
 
 
 def _paint(*strokes: Strokes) -> Stroke:
     """Return a stroke that draws in the item's colour, or a bright one if it is near white."""
 
-    def draw(pen: Pen) -> list[Part]:
+    def draw(pen: SketchPen) -> list[Part]:
         rgb = pen.own.rgb
         if lightness(pen.own) > 0.85:
-            rgb = vivid(dice_of(pen.item).random(), 0.7, 0.6)
-        return drawn(Pen(pen.item, Surface(rgb, gloss=0.6), pen.size, metric=True), strokes)
+            rgb = hue_colour(item_rng(pen.item).random(), 0.7, 0.6)
+        return draw_parts(
+            SketchPen(pen.item, Surface(rgb, gloss=0.6), pen.size, metric=True), strokes
+        )
 
     return draw
 
@@ -85,14 +87,14 @@ def _paint(*strokes: Strokes) -> Stroke:
 def _hole(inset: float, more: float, low: float, high: float, tone: str = "own") -> Stroke:
     """Return a stroke of a frame, inset from the sides, between two depths below the top."""
 
-    def draw(pen: Pen) -> list[Part]:
+    def draw(pen: SketchPen) -> list[Part]:
         w, h, d = (pen.size[0] - 2 * inset, pen.size[1], pen.size[2] - 2 * inset)
         return framed_hole(w, d, w - 2 * more, d - 2 * more, h - low, h - high, pen.tone(tone))
 
     return draw
 
 
-def _men(pen: Pen) -> list[Part]:
+def _men(pen: SketchPen) -> list[Part]:
     """Draw the rods and the men of table football."""
     strokes = []
     teams = zip((1, 2, 3, 5, 5, 3, 2, 1), (1, 1, -1, 1, -1, 1, -1, -1), strict=True)
@@ -103,12 +105,12 @@ def _men(pen: Pen) -> list[Part]:
         for m in range(count):
             z = (m - (count - 1) / 2) * 1.1 / count
             strokes.append(block(f"{x}-.014,1-.122,{z}-.015 {x}+.014,1-.015,{z}+.015", tone))
-    return drawn(pen, strokes)
+    return draw_parts(pen, strokes)
 
 
-def _scratched(pen: Pen) -> list[Part]:
+def _scratched(pen: SketchPen) -> list[Part]:
     """Draw a cat's scratching posts, wound with rope."""
-    return drawn(
+    return draw_parts(
         pen,
         [
             at(

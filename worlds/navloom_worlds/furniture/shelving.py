@@ -6,19 +6,19 @@ from collections.abc import Iterator
 from random import Random
 
 from navloom.scenes.scene import Item
-from navloom_worlds.furniture.contents import books
-from navloom_worlds.furniture.making import (
+from navloom_worlds.furniture.builder_tools import (
     CERAMIC,
     IRON,
     Builder,
-    dice_of,
-    set_off,
+    contrasting,
+    hue_colour,
+    item_rng,
     shade,
     size_of,
-    vivid,
 )
-from navloom_worlds.furniture.turnery import rounded, slab
-from navloom_worlds.geometry.colours import surface_of
+from navloom_worlds.furniture.cupboard_contents import books
+from navloom_worlds.furniture.rounded_shapes import rounded_box, slab
+from navloom_worlds.geometry.colours import item_surface
 from navloom_worlds.geometry.solids import Part, Surface, beam, box, cylinder, lathe
 
 _BOARD = 0.03
@@ -35,7 +35,7 @@ def board_heights(h: float, levels: int) -> list[float]:
 def _frame(item: Item, levels: int, *, open_: bool, back: bool = True) -> Iterator[Part]:
     """Build boards between two sides, or between posts if it is open."""
     w, h, d = size_of(item)
-    look = surface_of(item)
+    look = item_surface(item)
     metal = item.material in ("steel", "aluminium", "raw steel", "iron", "wrought iron", "brass")
     thick = 0.025
     heights = board_heights(h, levels)
@@ -63,7 +63,7 @@ def _frame(item: Item, levels: int, *, open_: bool, back: bool = True) -> Iterat
 def bookshelf(item: Item) -> Iterator[Part]:
     """Build five boards between two sides, with a row of books on each."""
     w, h, d = size_of(item)
-    dice = dice_of(item)
+    dice = item_rng(item)
     yield from _frame(item, 5, open_=False)
     heights = board_heights(h, 5)
     room = heights[1] - heights[0] - _BOARD
@@ -86,7 +86,7 @@ def shelf(item: Item) -> Iterator[Part]:
     if item.shape and (item.mass or 0.0) > _HEAVY:
         yield from bookshelf(item)
         return
-    dice = dice_of(item)
+    dice = item_rng(item)
     levels = 5 if item.shape is None else 4
     yield from _frame(item, levels, open_=dice.random() < 0.4, back=dice.random() < 0.5)
     heights = board_heights(h, levels)
@@ -109,12 +109,12 @@ def _boxes(x0: float, x1: float, y: float, high: float, d: float, dice: Random) 
                 (x + wide * 0.42, y, -0.002), (x + wide * 0.58, y + tall, 0), shade(look, 0.8)
             )
         elif kind == 1:
-            look = Surface(vivid(dice.random(), 0.3, 0.75))
-            yield rounded(
+            look = Surface(hue_colour(dice.random(), 0.3, 0.75))
+            yield rounded_box(
                 (x, y, 0.0), (x + wide, y + tall * 0.7, d / 2 - 0.02), 0.015, look, steps=1
             )
             lid = (x - 0.004, y + tall * 0.7, -0.004)
-            yield box(lid, (x + wide, y + tall * 0.8, d / 2 - 0.02), set_off(look))
+            yield box(lid, (x + wide, y + tall * 0.8, d / 2 - 0.02), contrasting(look))
         elif kind == 2:
             yield from books(x, x + wide, y, high * 1.1, 0.0, d / 2 - 0.02, dice, full=1.0)
         x += wide + dice.uniform(0.03, 0.3)
@@ -123,7 +123,7 @@ def _boxes(x0: float, x1: float, y: float, high: float, d: float, dice: Random) 
 def _board_on_wall(item: Item) -> Iterator[Part]:
     """Build one board on a wall, with two brackets below its edge."""
     w, h, d = size_of(item)
-    look = surface_of(item)
+    look = item_surface(item)
     yield box((-w / 2, h * 0.3, -d / 2), (w / 2, h, d / 2), look)
     for s in (-1, 1):
         yield slab(0.025, d * 0.8, 0, h * 0.35, IRON, x=s * w * 0.36, z=d * 0.1)
@@ -132,7 +132,7 @@ def _board_on_wall(item: Item) -> Iterator[Part]:
 def bathroom_shelf(item: Item) -> Iterator[Part]:
     """Build narrow boards on posts, with rolled towels, jars and bottles."""
     w, h, d = size_of(item)
-    dice = dice_of(item)
+    dice = item_rng(item)
     yield from _frame(item, 4, open_=True)
     heights = board_heights(h, 4)
     room = heights[1] - heights[0] - _BOARD
@@ -153,7 +153,7 @@ def bathroom_shelf(item: Item) -> Iterator[Part]:
                 (0.012, tall),
                 (0, tall),
             ]
-            colour = Surface(vivid(dice.random(), 0.45, 0.8), gloss=0.4) if n % 2 else CERAMIC
+            colour = Surface(hue_colour(dice.random(), 0.45, 0.8), gloss=0.4) if n % 2 else CERAMIC
             yield lathe(bottle, colour, sides=10).moved(-w / 2 + 0.08 + 0.1 * n, y, d * 0.22)
 
 

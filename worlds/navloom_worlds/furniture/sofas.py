@@ -8,25 +8,26 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from navloom.scenes.scene import Item
-from navloom_worlds.furniture.joinery import cushion, legs
-from navloom_worlds.furniture.making import (
+from navloom_worlds.furniture.builder_tools import (
     DARK_WOOD,
     LINEN,
     PALE_WOOD,
     Builder,
-    dice_of,
-    has,
+    has_state,
+    item_rng,
     lightness,
     shade,
     size_of,
 )
-from navloom_worlds.furniture.sketches import (
-    Pen,
+from navloom_worlds.furniture.furniture_parts import cushion, legs
+from navloom_worlds.furniture.rounded_shapes import rounded_box, slab
+from navloom_worlds.furniture.stroke_sketches import (
+    SketchPen,
     Stroke,
     at,
     bar,
     cut,
-    drawn,
+    draw_parts,
     fixture,
     lean,
     mirror,
@@ -36,8 +37,7 @@ from navloom_worlds.furniture.sketches import (
     spin,
     wheel,
 )
-from navloom_worlds.furniture.turnery import rounded, slab
-from navloom_worlds.geometry.colours import surface_of
+from navloom_worlds.geometry.colours import item_surface
 from navloom_worlds.geometry.solids import Part, Surface, box, lathe
 
 
@@ -48,21 +48,21 @@ def _feet(look: Surface) -> Surface:
 def _seat(item: Item, arm: float, back: float, seat: float, places: int) -> Iterator[Part]:
     """Build base, arms, back, and as many cushions side by side as there are seats."""
     w, h, d = size_of(item)
-    look = surface_of(item)
-    dice = dice_of(item)
+    look = item_surface(item)
+    dice = item_rng(item)
     foot = 0.08
     arm_top = min(h * 0.74, seat + 0.2)
     x, near, far = w / 2, -d / 2, d / 2
     round_arms = dice.random() < 0.5
     yield from legs(w - 0.06, d - 0.06, foot + 0.02, 0.05, _feet(look))
-    yield rounded((-x, foot, near + 0.03), (x, seat - 0.13, far - 0.02), 0.03, look)
-    yield rounded(
+    yield rounded_box((-x, foot, near + 0.03), (x, seat - 0.13, far - 0.02), 0.03, look)
+    yield rounded_box(
         (-x + arm * 0.5, foot, far - back * 0.8), (x - arm * 0.5, h * 0.96, far), 0.06, look
     )
     for side in (-1, 1):
         lo, hi = sorted((side * x, side * (x - arm)))
         soft = arm * 0.48 if round_arms else 0.04
-        yield rounded((lo, foot, near), (hi, arm_top, far - 0.01), soft, shade(look, 0.96))
+        yield rounded_box((lo, foot, near), (hi, arm_top, far - 0.01), soft, shade(look, 0.96))
     inner = x - arm
     pitch = 2 * inner / places
     for k in range(places):
@@ -83,17 +83,17 @@ def sofa(item: Item) -> Iterable[Part]:
 
 def sofa_bed(item: Item) -> Iterator[Part]:
     """Build a sofa; if open, a bed with mattress, pillows and blanket between its arms."""
-    if not has(item, "open"):
+    if not has_state(item, "open"):
         yield from sofa(item)
         return
     w, h, d = size_of(item)
-    look = surface_of(item)
+    look = item_surface(item)
     arm, seat = 0.15, h * 0.5
     x = w / 2
-    yield rounded((-x, 0.06, d / 2 - 0.2), (x, h, d / 2), 0.06, look)
+    yield rounded_box((-x, 0.06, d / 2 - 0.2), (x, h, d / 2), 0.06, look)
     for side in (-1, 1):
         lo, hi = sorted((side * x, side * (x - arm)))
-        yield rounded((lo, 0.06, -d / 2), (hi, seat + 0.15, d / 2), 0.05, look)
+        yield rounded_box((lo, 0.06, -d / 2), (hi, seat + 0.15, d / 2), 0.05, look)
     yield box((-x + arm, 0.1, -d / 2), (x - arm, seat - 0.12, d / 2 - 0.2), shade(look, 0.7))
     yield cushion((-x + arm, x - arm), (seat - 0.14, seat), (-d / 2, d / 2 - 0.2), LINEN)
     yield box(
@@ -101,7 +101,7 @@ def sofa_bed(item: Item) -> Iterator[Part]:
     )
     for k in (-1, 1):
         mid = k * (x - arm) / 2
-        yield rounded(
+        yield rounded_box(
             (mid - 0.28, seat - 0.02, d * 0.05),
             (mid + 0.28, seat + 0.07, d / 2 - 0.22),
             0.045,
@@ -118,7 +118,7 @@ def armchair(item: Item) -> Iterable[Part]:
 def bean_bag(item: Item) -> list[Part]:
     """Build a bean bag: wide below, with a hollow to sit in and a tip at the back."""
     w, h, d = size_of(item)
-    look = surface_of(item)
+    look = item_surface(item)
     low_half = [(0.0, 0.0), (0.75, 0.0), (0.95, 0.12), (1.0, 0.3), (0.9, 0.5)]
     body = lathe([*low_half, (0.7, 0.68), (0.45, 0.85), (0.22, 0.95), (0.0, 1.0)], look, sides=20)
     v = body.vertices.copy()
@@ -138,22 +138,22 @@ def bean_bag(item: Item) -> list[Part]:
     ]
 
 
-def _pouf(pen: Pen) -> list[Part]:
+def _pouf(pen: SketchPen) -> list[Part]:
     """Draw a round soft seat with seams, wider in its middle."""
     turn = np.linspace(-math.pi / 2, math.pi / 2, 9)
     round_ = [(0.72 + 0.28 * math.cos(t), 0.5 + 0.5 * math.sin(t)) for t in turn]
     body = lathe([(0, 0), *round_, (0, 1)], pen.own, sides=24)
     seam = bar([(r, 0.994 * y, 0.0) for r, y in round_], 0.012, "own*.7", 3)
     w, h, d = pen.size
-    flat = Pen(pen.item, pen.own, pen.size)
-    return [p.scaled(w / 2, h, d / 2) for p in (body, *drawn(flat, spin(12, seam)))]
+    flat = SketchPen(pen.item, pen.own, pen.size)
+    return [p.scaled(w / 2, h, d / 2) for p in (body, *draw_parts(flat, spin(12, seam)))]
 
 
-def _buttons(pen: Pen) -> list[Part]:
+def _buttons(pen: SketchPen) -> list[Part]:
     across, deep = (max(2, round(side / 0.22)) for side in (pen.size[0], pen.size[2]))
     x, z = 2 / across, 2 / deep
     one = orb(f"{x / 2 - 1},1-.004,{z / 2 - 1}", "0+.012,0+.004,0+.012", "own*.6", 6, 4)
-    return drawn(pen, row(across, f"{x},0,0", row(deep, f"0,0,{z}", one)))
+    return draw_parts(pen, row(across, f"{x},0,0", row(deep, f"0,0,{z}", one)))
 
 
 def _feet_of(high: float, sides: int = 4) -> Stroke:

@@ -6,32 +6,32 @@ import math
 from collections.abc import Iterator
 
 from navloom_worlds.furniture.appliances import drawers
-from navloom_worlds.furniture.joinery import legs
-from navloom_worlds.furniture.making import Builder, dice_of
-from navloom_worlds.furniture.sketches import *
+from navloom_worlds.furniture.builder_tools import Builder, item_rng
+from navloom_worlds.furniture.furniture_parts import legs
+from navloom_worlds.furniture.stroke_sketches import *
 from navloom_worlds.geometry.solids import Part
 
 
-def _glass(pen: Pen) -> bool:
+def _glass(pen: SketchPen) -> bool:
     return pen.item.material == "glass"
 
 
 def _on_legs(thick: float, top: float, inset: float = 0.04) -> Stroke:
     """Return a stroke of a top on four legs; a glass top is thin, on steel."""
 
-    def draw(pen: Pen) -> list[Part]:
+    def draw(pen: SketchPen) -> list[Part]:
         (w, h, d), under = pen.size, pen.tone("steel" if _glass(pen) else "own")
         deep = 0.015 if _glass(pen) else top
         feet = legs(w - inset, d - inset, h - 0.015, thick, under)
-        return [*drawn(pen, block(f"-1,1-{deep},-1 1,1,1")), *feet]
+        return [*draw_parts(pen, block(f"-1,1-{deep},-1 1,1,1")), *feet]
 
     return draw
 
 
-def _table(pen: Pen) -> Iterator[Part]:
+def _table(pen: SketchPen) -> Iterator[Part]:
     """Draw a top on four legs, round or square, with an apron unless it is of glass."""
     w, h, d = pen.size
-    glass, round_legs = _glass(pen), dice_of(pen.item).random() < 0.4
+    glass, round_legs = _glass(pen), item_rng(pen.item).random() < 0.4
     thick = min(0.07, max(0.04, w * 0.045))
     under, sides, splay = (
         pen.tone("steel" if glass else "own"),
@@ -39,30 +39,30 @@ def _table(pen: Pen) -> Iterator[Part]:
         0.03 * round_legs,
     )
     yield from legs(w - 0.04, d - 0.04, h - 0.015, thick, under, sides=sides, splay=splay)
-    yield from drawn(pen, block("-1,1-.015,-1 1,1,1") if glass else _TOP)
+    yield from draw_parts(pen, block("-1,1-.015,-1 1,1,1") if glass else _TOP)
 
 
-def _books(pen: Pen) -> list[Part]:
+def _books(pen: SketchPen) -> list[Part]:
     """Draw a pile of books on a shelf under the top."""
-    dice, room = dice_of(pen.item), int((pen.size[1] * 0.72 - 0.08) / 0.025)
+    dice, room = item_rng(pen.item), int((pen.size[1] * 0.72 - 0.08) / 0.025)
     tones = [dice.choice(("maroon", "navy", "straw", "green", "sky", "rust")) for _ in "abc"]
     low = [f".28+{0.02 + 0.025 * k}" for k in range(4)]
     piles = [
         block(f"-.4-.14,{low[k]},0-.1 -.4+.14,{low[k + 1]},0+.1", tone)
         for k, tone in enumerate(tones[: max(0, room)])
     ]
-    return drawn(pen, (block("-1+.04,.28,-1+.04 1-.04,.28+.02,1-.04", "own*.95"), piles))
+    return draw_parts(pen, (block("-1+.04,.28,-1+.04 1-.04,.28+.02,1-.04", "own*.95"), piles))
 
 
 def _either_side(*strokes: Strokes) -> Stroke:
     """Return a stroke that draws strokes on one side or mirrored, at random."""
     other = flip(*strokes)
-    return lambda pen: drawn(pen, strokes if dice_of(pen.item).choice((-1, 1)) > 0 else other)
+    return lambda pen: draw_parts(pen, strokes if item_rng(pen.item).choice((-1, 1)) > 0 else other)
 
 
 def _either(yes: Strokes, no: Strokes) -> Stroke:
     """Return a stroke that draws one of two, at random."""
-    return lambda pen: drawn(pen, yes if dice_of(pen.item).random() < 0.5 else no)
+    return lambda pen: draw_parts(pen, yes if item_rng(pen.item).random() < 0.5 else no)
 
 
 def _dressing(top: str) -> Strokes:
@@ -109,7 +109,7 @@ BY_NAME: dict[str, Builder] = {
     "coffee_table": fixture(_COFFEE),
     "side_table": fixture(_either((_table, block("-1+.03,.3,-1+.03 1-.03,.3+.02,1-.03")),
         (cut(oval(1, n=24), "1-.025", "1", axis="y"), _PEDESTAL))),
-    "console_table": fixture(lambda pen: drawn(pen, _COFFEE if _glass(pen) else _CONSOLE)),
+    "console_table": fixture(lambda pen: draw_parts(pen, _COFFEE if _glass(pen) else _CONSOLE)),
     "desk": fixture(_DESK),
     "dressing_table": fixture(sized(lambda _w, h, _d: h < 1, _dressing("1"),
         (_dressing(_VANITY), _MIRROR))),

@@ -5,6 +5,6 @@ finds the first hit of a ray. Renderers, captions and walkable areas are built o
 """
 
 from navloom_worlds.geometry.mesh import SceneMesh, has_geometry, scene_mesh
-from navloom_worlds.geometry.rays import Hits, RayCaster
+from navloom_worlds.geometry.ray_casting import RayCaster, RayHits
 
-__all__ = ["Hits", "RayCaster", "SceneMesh", "has_geometry", "scene_mesh"]
+__all__ = ["RayCaster", "RayHits", "SceneMesh", "has_geometry", "scene_mesh"]

@@ -17,8 +17,13 @@ from shapely.affinity import rotate
 from shapely.geometry.base import BaseGeometry
 
 from navloom.scenes.scene import Region, Scene, Wall
-from navloom_worlds.geometry.bands import GRID, Prism, polygons
-from navloom_worlds.geometry.wall_holes import OUTDOORS, WallHole, footprint, ways_of
+from navloom_worlds.geometry.prism_union import GRID, Prism, polygons_in
+from navloom_worlds.geometry.wall_openings import (
+    OUTDOORS,
+    WallOpening,
+    find_openings,
+    wall_footprint,
+)
 
 _CEILING = 2.5
 _ROOF = 0.25
@@ -28,7 +33,7 @@ _COURT = 12.0
 
 
 @dataclass(frozen=True)
-class Room:
+class BuildingRoom:
     """Region with its outline and floor level.
 
     Attributes:
@@ -45,7 +50,7 @@ class Room:
 
 
 @dataclass(frozen=True)
-class Storey:
+class BuildingStorey:
     """Storey of a building: rooms, walls, footprint and stair wells.
 
     Attributes:
@@ -59,10 +64,10 @@ class Storey:
 
     floor: float
     ceiling: float
-    rooms: tuple[Room, ...]
+    rooms: tuple[BuildingRoom, ...]
     walls: tuple[Wall, ...]
     footprint: BaseGeometry
-    wells: tuple[tuple[BaseGeometry, Room], ...]
+    wells: tuple[tuple[BaseGeometry, BuildingRoom], ...]
 
 
 @dataclass(frozen=True)
@@ -77,15 +82,15 @@ class Building:
     """
 
     scene: Scene
-    storeys: tuple[Storey, ...]
-    ways: tuple[WallHole, ...]
+    storeys: tuple[BuildingStorey, ...]
+    ways: tuple[WallOpening, ...]
     ground: float
 
     @cached_property
     def solids(self) -> tuple[list[Prism], list[Prism]]:
         """Solid prisms, and the prisms that are cut out of them."""
         solids = [
-            Prism(footprint(w), w.bottom, w.bottom + w.height)
+            Prism(wall_footprint(w), w.bottom, w.bottom + w.height)
             for s in self.storeys
             for w in s.walls
         ]
@@ -106,7 +111,7 @@ class Building:
     def _cuts(self) -> Iterator[Prism]:
         """Yield holes for openings in walls that have none."""
         walls = [w for s in self.storeys for w in s.walls]
-        tree = shapely.STRtree([footprint(w) for w in walls])
+        tree = shapely.STRtree([wall_footprint(w) for w in walls])
         for way in self.ways:
             strip = way.strip().buffer(-0.01)
             met = [walls[i] for i in tree.query(strip, predicate="intersects")]
@@ -124,7 +129,7 @@ class Building:
             return self.ground - 0.05
         return min(self.storeys[number - 1].ceiling, self.storeys[number].floor - 0.05)
 
-    def _floors(self, number: int, storey: Storey) -> Iterator[Prism]:
+    def _floors(self, number: int, storey: BuildingStorey) -> Iterator[Prism]:
         under = self._under(number)
         below = self.storeys[number - 1].footprint if number else Polygon()
         whole = shapely.union_all([storey.footprint, below], grid_size=GRID)
@@ -141,7 +146,7 @@ class Building:
         """Heights of the upper sides of slabs and roof, y in metres."""
         return [s.floor for s in self.storeys[1:]] + [s.ceiling + _ROOF for s in self.storeys[-1:]]
 
-    def storey_at(self, y: float) -> Storey | None:
+    def storey_at(self, y: float) -> BuildingStorey | None:
         """Return the storey that a height lies in."""
         found = [s for s in self.storeys if s.floor <= y + 0.3]
         return found[-1] if found else (self.storeys[0] if self.storeys else None)
@@ -152,7 +157,7 @@ def building_of(scene: Scene) -> Building:
     rooms = [room for region in scene.regions if (room := _room(region)) is not None]
     floors = sorted({f.height for f in scene.floors})
     heights = {f.id: f.height for f in scene.floors}
-    storeys: list[Storey] = []
+    storeys: list[BuildingStorey] = []
     for number, floor in enumerate(floors):
         here = tuple(r for r in rooms if heights[r.region.floor] == floor)
         above = floors[number + 1] if number + 1 < len(floors) else math.inf
@@ -163,37 +168,39 @@ def building_of(scene: Scene) -> Building:
         top = _ceiling(floor, above, here, walls)
         footprint = _outline(here, walls, top)
         wells = tuple(_wells(scene, storeys, here, rooms)) if storeys else ()
-        storeys.append(Storey(floor, top, here, walls, footprint, wells))
+        storeys.append(BuildingStorey(floor, top, here, walls, footprint, wells))
     lowest = min([r.level for r in storeys[0].rooms] + [storeys[0].floor]) if storeys else 0.0
-    ways = ways_of(scene, [s.walls for s in storeys], [s.floor for s in storeys])
+    ways = find_openings(scene, [s.walls for s in storeys], [s.floor for s in storeys])
     return Building(scene, tuple(storeys), tuple(ways), lowest - 0.12)
 
 
-def _room(region: Region) -> Room | None:
+def _room(region: Region) -> BuildingRoom | None:
     if region.outline is None:
         return None
     area = Polygon(region.outline).buffer(0)
     if area.is_empty:
         return None
     outdoors = OUTDOORS.search(region.label.casefold()) is not None
-    return Room(region, area, region.center[1], outdoors)
+    return BuildingRoom(region, area, region.center[1], outdoors)
 
 
-def _ceiling(floor: float, above: float, rooms: Sequence[Room], walls: Sequence[Wall]) -> float:
+def _ceiling(
+    floor: float, above: float, rooms: Sequence[BuildingRoom], walls: Sequence[Wall]
+) -> float:
     """Return the ceiling height of a storey, from the tops of its walls."""
     tops = [w.bottom + w.height for w in walls if w.bottom + w.height > floor + 1.9]
     tops = tops or [r.region.box.top for r in rooms if r.region.box is not None]
     return min(max(tops, default=floor + _CEILING), above - 0.05)
 
 
-def _outline(rooms: Sequence[Room], walls: Sequence[Wall], ceiling: float) -> BaseGeometry:
+def _outline(rooms: Sequence[BuildingRoom], walls: Sequence[Wall], ceiling: float) -> BaseGeometry:
     """Return the area under a storey's ceiling."""
-    high = [footprint(w) for w in walls if w.bottom + w.height > ceiling - 0.3]
+    high = [wall_footprint(w) for w in walls if w.bottom + w.height > ceiling - 0.3]
     indoors = [r.area for r in rooms if not r.outdoors]
     whole = shapely.union_all([*high, *indoors], grid_size=GRID)
     out = shapely.union_all([r.area for r in rooms if r.outdoors])
     filled = []
-    for each in polygons(whole):
+    for each in polygons_in(whole):
         open_ = [
             Polygon(ring)
             for ring in each.interiors
@@ -204,8 +211,11 @@ def _outline(rooms: Sequence[Room], walls: Sequence[Wall], ceiling: float) -> Ba
 
 
 def _wells(
-    scene: Scene, below: Sequence[Storey], here: Sequence[Room], rooms: Sequence[Room]
-) -> Iterator[tuple[BaseGeometry, Room]]:
+    scene: Scene,
+    below: Sequence[BuildingStorey],
+    here: Sequence[BuildingRoom],
+    rooms: Sequence[BuildingRoom],
+) -> Iterator[tuple[BaseGeometry, BuildingRoom]]:
     """Yield the openings in a storey's floor for the stairs that come up to it."""
     by_id = {room.region.id: room for room in rooms}
     arriving = {room.region.id for room in here}

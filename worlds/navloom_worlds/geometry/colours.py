@@ -17,8 +17,8 @@ from PIL import ImageColor
 from navloom.files import packaged
 from navloom.scenes.scene import Item
 from navloom_worlds.geometry.solids import RGB, Surface
-from navloom_worlds.geometry.textures import natural_repeat
-from navloom_worlds.homes.catalogue import catalogue
+from navloom_worlds.geometry.textures import texture_repeat
+from navloom_worlds.homes.catalogue import active_catalogue
 
 _NEUTRAL: RGB = (0.70, 0.68, 0.64)
 _TABLES: dict[str, Any] = packaged("navloom_worlds.geometry", "colours.yaml")
@@ -81,7 +81,7 @@ def _between(a: RGB, b: RGB, share: float) -> RGB:
     )
 
 
-def shaded(surface: RGB, factor: float) -> RGB:
+def shade_colour(surface: RGB, factor: float) -> RGB:
     """Return a colour made darker (factor below 1) or lighter (above 1)."""
     if factor <= 1:
         return _between((0.0, 0.0, 0.0), surface, factor)
@@ -89,7 +89,7 @@ def shaded(surface: RGB, factor: float) -> RGB:
 
 
 @lru_cache(maxsize=4096)
-def look(colour: str | None, material: str | None = None) -> Surface:
+def material_surface(colour: str | None, material: str | None = None) -> Surface:
     """Return the surface of a material in a colour; ``natural`` or None is the material's own.
 
     Args:
@@ -101,15 +101,15 @@ def look(colour: str | None, material: str | None = None) -> Surface:
     pattern = _PATTERNS.get(word, "")
     if pattern:
         tint = (0.95, 0.95, 0.95)
-        return Surface(tint, pattern, natural_repeat(pattern), made.gloss)
+        return Surface(tint, pattern, texture_repeat(pattern), made.gloss)
     texture = made.texture
     if texture == "wood" and word in ("white", "black"):
         # Paint hides the grain.
         texture = ""
-    return Surface(rgb_of(word, made.rgb), texture, natural_repeat(texture), made.gloss)
+    return Surface(rgb_of(word, made.rgb), texture, texture_repeat(texture), made.gloss)
 
 
-def surface_of(item: Item) -> Surface:
+def item_surface(item: Item) -> Surface:
     """Return the main surface of an item, from its colour and its material.
 
     Args:
@@ -117,12 +117,12 @@ def surface_of(item: Item) -> Surface:
             depends on its name and its room, so that the chairs of one room match.
     """
     if item.colour is not None or item.material is not None:
-        return look(item.colour, item.material)
+        return material_surface(item.colour, item.material)
     usual = _USUAL[_class_of(item.name)]
-    return look(*usual[stable(f"{item.name} {item.region}") % len(usual)])
+    return material_surface(*usual[stable_hash(f"{item.name} {item.region}") % len(usual)])
 
 
-def stable(words: str) -> int:
+def stable_hash(words: str) -> int:
     """Return a hash of a text that is the same on every machine."""
     return zlib.crc32(words.encode())
 
@@ -131,7 +131,7 @@ def stable(words: str) -> int:
 def _classes() -> dict[str, str]:
     """Return the material class of item names, from the catalogue."""
     found: dict[str, str] = {}
-    for entry in catalogue().entries.values():
+    for entry in active_catalogue().entries.values():
         for title in entry.titles:
             found.setdefault(title, entry.made[0])
     return found

@@ -12,10 +12,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from navloom_worlds.geometry.colours import shaded
+from navloom_worlds.geometry.colours import shade_colour
 from navloom_worlds.geometry.finishes import DARK_STEEL, STEEL
 from navloom_worlds.geometry.solids import Part, Surface, beam, box
-from navloom_worlds.geometry.wall_holes import WallHole
+from navloom_worlds.geometry.wall_openings import WallOpening
 
 THICK = 0.04
 _GAP = 0.003
@@ -28,7 +28,7 @@ _PANELS = 4
 
 
 def leaf_parts(
-    way: WallHole, surface: Surface, *, glazed: bool = False, lift: bool = False
+    way: WallOpening, surface: Surface, *, glazed: bool = False, lift: bool = False
 ) -> Iterator[Part]:
     """Yield the parts of a door leaf in its current state, in the scene's frame.
 
@@ -56,7 +56,7 @@ def leaf_parts(
 
 
 def _hinged(
-    way: WallHole, low: float, high: float, state: str, surface: Surface, *, glazed: bool
+    way: WallOpening, low: float, high: float, state: str, surface: Surface, *, glazed: bool
 ) -> Iterator[Part]:
     """Yield a leaf that turns about a corner of the doorway."""
     first = way.swing[0] if way.swing else way.a
@@ -68,11 +68,11 @@ def _hinged(
     beside = math.sin(turn) * to_latch - math.cos(turn) * into
     start = hinge + into * way.thick / 2 + beside * THICK / 2 + ahead * _GAP
     yaw = math.atan2(ahead[1], ahead[0])
-    for part in panelled(way.width - 2 * _GAP, high - low, surface, glazed=glazed):
+    for part in panelled_leaf(way.width - 2 * _GAP, high - low, surface, glazed=glazed):
         yield part.turned(yaw).moved(float(start[0]), low, float(start[1]))
 
 
-def panelled(
+def panelled_leaf(
     wide: float, high: float, surface: Surface, *, glazed: bool = False, handle: bool = True
 ) -> Iterator[Part]:
     """Yield a leaf of stiles and rails with two panels, and a handle near its far edge."""
@@ -87,7 +87,7 @@ def panelled(
     yield board(wide - stile, 0, wide, high, half, surface)
     for y0, y1 in ((0.0, bottom), lock, (high - top, high)):
         yield board(stile, y0, wide - stile, y1, half, surface)
-    inset = replace(surface, rgb=shaded(surface.rgb, 0.9))
+    inset = replace(surface, rgb=shade_colour(surface.rgb, 0.9))
     yield board(stile, bottom, wide - stile, lock[0], half - 0.012, inset)
     if glazed:
         yield board(stile, 1.55, wide - stile, 1.58, half - 0.01, surface)
@@ -114,7 +114,7 @@ def _sliding(
     """Yield the visible part of a leaf that slides into the wall."""
     shown = {"open": min(_SHOWN["open"], wide / 2), "ajar": wide * _SHOWN["ajar"]}.get(state, wide)
     hidden = wide - shown
-    parts = [*panelled(wide, high, surface, glazed=glazed, handle=False)]
+    parts = [*panelled_leaf(wide, high, surface, glazed=glazed, handle=False)]
     for side in (-1.0, 1.0):
         near, far = sorted((side * THICK / 2, side * (THICK / 2 + 0.02)))
         parts.append(box((wide - 0.07, 0.88, near), (wide - 0.045, 1.2, far), STEEL))
@@ -133,7 +133,7 @@ def _folding(wide: float, high: float, state: str, surface: Surface) -> Iterator
     x, z = 0.0, -each * math.sin(turn) / 2
     for number in range(_PANELS):
         way = turn if number % 2 == 0 else -turn
-        for part in panelled(each - 0.004, high - 0.03, surface, handle=False):
+        for part in panelled_leaf(each - 0.004, high - 0.03, surface, handle=False):
             thin = part.scaled(1, 1, 0.6)
             yield thin.turned(way).moved(x, 0, z)
         x += each * math.cos(turn)

@@ -12,9 +12,9 @@ from typing import TypeVar
 
 from navloom.files import packaged
 from navloom.scenes.scene import Region
-from navloom_worlds.geometry.colours import look, shaded, stable
+from navloom_worlds.geometry.colours import material_surface, shade_colour, stable_hash
 from navloom_worlds.geometry.solids import RGB, Surface
-from navloom_worlds.geometry.textures import natural_repeat
+from navloom_worlds.geometry.textures import texture_repeat
 
 TRIM = Surface((0.93, 0.92, 0.90), gloss=0.15)
 """Surface of frames, skirting boards and window sills."""
@@ -57,7 +57,7 @@ _KINDS: tuple[tuple[str, str, str], ...] = (
 
 
 @dataclass(frozen=True)
-class WallLook:
+class WallFinish:
     """Finish of a room's walls.
 
     Attributes:
@@ -84,34 +84,34 @@ class Finishes:
         self._home = home
         self.facade = self._pick(_FACADES, "facade")
         self.wood = _surface(self._pick(_WOODS, "wood"), "planks", 0.15)
-        if stable(f"{home} parquet") % 4 == 0:
+        if stable_hash(f"{home} parquet") % 4 == 0:
             self.wood = _surface(self.wood.rgb, "parquet", 0.2)
-        self.threshold = look(None, "walnut")
-        self.stairs = Surface(shaded(self.wood.rgb, 0.92), "wood", 0.6, 0.15)
-        doors = (TRIM, TRIM, TRIM, look(None, "oak"), look(None, "walnut"))
+        self.threshold = material_surface(None, "walnut")
+        self.stairs = Surface(shade_colour(self.wood.rgb, 0.92), "wood", 0.6, 0.15)
+        doors = (TRIM, TRIM, TRIM, material_surface(None, "oak"), material_surface(None, "walnut"))
         self.doors = self._pick(doors, "doors")
         front = ((0.34, 0.14, 0.12), (0.14, 0.22, 0.30), (0.16, 0.26, 0.20), (0.36, 0.24, 0.16))
         self.front = Surface(self._pick(front, "front"), gloss=0.25)
 
     def _pick(self, choices: tuple[T, ...], why: str) -> T:
-        return choices[stable(f"{self._home} {why}") % len(choices)]
+        return choices[stable_hash(f"{self._home} {why}") % len(choices)]
 
-    def wall(self, region: Region) -> WallLook:
+    def wall(self, region: Region) -> WallFinish:
         """Return the finish of a region's walls."""
         kind = _kind(region.label)[0]
         if kind == "cabin":
-            return WallLook(STEEL, skirting=False)
+            return WallFinish(STEEL, skirting=False)
         paint = self._pick(_PAINTS[kind], f"{region.id} paint")
         surface = _surface(paint, "plaster")
         if kind == "wet":
             tiles = self._pick(_WALL_TILES, f"{region.id} tiles")
             name = self._pick(("bathroom tiles", "wall tiles"), f"{region.id} kind")
             high = self._pick((1.3, 2.1, 9.0), f"{region.id} high")
-            return WallLook(surface, _surface(tiles, name, 0.45), high, skirting=False)
+            return WallFinish(surface, _surface(tiles, name, 0.45), high, skirting=False)
         if kind == "kitchen":
             tiles = self._pick(_WALL_TILES, "kitchen tiles")
-            return WallLook(surface, _surface(tiles, "wall tiles", 0.4), 1.5, skirting=False)
-        return WallLook(surface)
+            return WallFinish(surface, _surface(tiles, "wall tiles", 0.4), 1.5, skirting=False)
+        return WallFinish(surface)
 
     def floor(self, region: Region) -> Surface:
         """Return the surface of a region's floor."""
@@ -130,17 +130,17 @@ class Finishes:
             return _surface(self._pick(_TILES, f"{region.id} tone"), name, 0.3)
         if kind == "tiles":
             return _surface(self._pick(_TILES, "tiles"), "tiles", 0.25)
-        if kind == "kitchen" and stable(f"{self._home} kitchen") % 3:
+        if kind == "kitchen" and stable_hash(f"{self._home} kitchen") % 3:
             return _surface(self._pick(_TILES, "tiles"), "tiles", 0.25)
-        if kind == "entry" and stable(f"{self._home} entry") % 2:
+        if kind == "entry" and stable_hash(f"{self._home} entry") % 2:
             return _surface(self._pick(_TILES, "tiles"), "tiles", 0.25)
-        if kind == "soft" and stable(f"{self._home} carpets") % 2:
+        if kind == "soft" and stable_hash(f"{self._home} carpets") % 2:
             return _surface(self._pick(_CARPETS, f"{region.label} carpet"), "carpet")
         return self.wood
 
 
 def _surface(rgb: RGB, texture: str, gloss: float = 0.0) -> Surface:
-    return Surface(rgb, texture, natural_repeat(texture), gloss)
+    return Surface(rgb, texture, texture_repeat(texture), gloss)
 
 
 def _kind(label: str) -> tuple[str, str]:

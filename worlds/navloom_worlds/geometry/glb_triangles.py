@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from navloom.errors import SceneError
 from navloom.scenes.checked_files import read_bytes, short
-from navloom_worlds.geometry.mesh_guard import MOST_BYTES, check_gltf, one_line
+from navloom_worlds.geometry.mesh_validation import MOST_BYTES, check_gltf, one_line_errors
 
 MOST_FACES = 20_000_000
 _TYPES: dict[int, type[np.generic]] = {
@@ -75,7 +75,7 @@ class GlbTriangles:
         return on & held[self.material]
 
 
-def glb_triangles(path: Path) -> GlbTriangles:
+def read_glb(path: Path) -> GlbTriangles:
     """Read a GLB file.
 
     Args:
@@ -116,7 +116,7 @@ class _GlbReader:
 
     def read(self) -> GlbTriangles:
         """Read the whole file."""
-        with one_line(f"{self.path}: is no whole glTF"):
+        with one_line_errors(f"{self.path}: is no whole glTF"):
             for node, transform in self._nodes():
                 self._mesh(node, transform)
             materials, packed = self._materials()

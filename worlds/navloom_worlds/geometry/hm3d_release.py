@@ -10,9 +10,9 @@ from __future__ import annotations
 from navloom.scenes.checked_files import checked
 from navloom.scenes.formats.scan_files import ScanFiles
 from navloom.scenes.scene import Scene
-from navloom_worlds.geometry.scan import read_scan
+from navloom_worlds.geometry.scan_reader import read_scan
 from navloom_worlds.geometry.scan_rooms import Labels
-from navloom_worlds.geometry.scan_scene import scan_scene
+from navloom_worlds.geometry.scan_scene import make_scan_scene
 
 
 def load_home(files: ScanFiles, labels: Labels | None = None) -> Scene:
@@ -35,4 +35,4 @@ def load_home(files: ScanFiles, labels: Labels | None = None) -> Scene:
             )
         elif files.looks is None:
             notes.append(f"There is no {files.stem}.glb: the home is seen grey.")
-        return scan_scene(scan, notes, labels)
+        return make_scan_scene(scan, notes, labels)

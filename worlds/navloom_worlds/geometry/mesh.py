@@ -1,10 +1,10 @@
 """Mesh of a scene: its triangles with owners and surfaces, and the surfaces above each grid cell.
 
 ``scene_mesh`` joins the structure (walls, floors, doors, stairs:
-:mod:`navloom_worlds.geometry.structure`) and the items (:mod:`navloom_worlds.furniture`), or reads
-the mesh file or scan that the scene came with. A joined mesh is cached on disk.
+:mod:`navloom_worlds.geometry.building_mesh`) and the items (:mod:`navloom_worlds.furniture`), or
+reads the mesh file or scan that the scene came with. A joined mesh is cached on disk.
 
-``surfaces_of`` returns every surface that vertical rays hit, cell by cell.
+``cast_columns`` returns every surface that vertical rays hit, cell by cell.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ from navloom.scenes.distances import forget, per_scene
 from navloom.scenes.formats.scan_files import ScanFiles, scan_of
 from navloom.scenes.scene import Item, Point3, Scene
 from navloom.scenes.sparing import SPARING
-from navloom_worlds.geometry.owners import SHELL, item_owner, opening_owner, owners_by_name
-from navloom_worlds.geometry.rays import RayCaster
+from navloom_worlds.geometry.ray_casting import RayCaster
+from navloom_worlds.geometry.semantic_ids import SHELL, item_owner, opening_owner, structure_owners
 from navloom_worlds.geometry.solids import (
     Floats,
     Ints,
     Owned,
     Part,
-    Picture,
     Surface,
-    crossed,
-    turn,
+    TextureImage,
+    area_normals,
+    rotate_yaw,
 )
-from navloom_worlds.homes.home import own_kinds
+from navloom_worlds.homes.home_source import catalogue_digest
 
 if TYPE_CHECKING:
     from navloom_worlds.geometry.mesh_file import MeshFile
@@ -115,7 +115,7 @@ class SceneMesh:
         )
 
 
-def assembled(parts: Iterable[Owned]) -> SceneMesh:
+def merge_parts(parts: Iterable[Owned]) -> SceneMesh:
     """Join parts into one mesh, in their order."""
     vertices, uv = [np.zeros((0, 3), dtype=np.float32)], [np.zeros((0, 2), dtype=np.float32)]
     faces = [np.zeros((0, 3), dtype=np.int32)]
@@ -150,7 +150,7 @@ def has_geometry(scene: Scene) -> bool:
     return bool(scene.walls) or _file_of(scene) is not None or _scan_of(scene) is not None
 
 
-def is_drawn(scene: Scene) -> bool:
+def is_procedural(scene: Scene) -> bool:
     """Check whether a scene's mesh is generated from the scene alone, not read from a file."""
     return _file_of(scene) is None and _scan_of(scene) is None
 
@@ -171,7 +171,7 @@ def scene_mesh(scene: Scene) -> SceneMesh:
 _meshed: list[Scene] = []
 
 
-def in_sight(scene: Scene, eye: Point3, point: Point3) -> bool:
+def is_visible(scene: Scene, eye: Point3, point: Point3) -> bool:
     """Check whether nothing in a scene with geometry blocks the line from an eye to a point."""
     start = np.array(eye, np.float32)
     way = np.array([point], np.float32) - start
@@ -182,25 +182,25 @@ def _made(scene: Scene) -> SceneMesh:
     path = _file_of(scene)
     if path is not None:
         # trimesh is imported only for scenes with a mesh file.
-        from navloom_worlds.geometry.mesh_file import mesh_file
+        from navloom_worlds.geometry.mesh_file import load_mesh_file
 
-        return assembled(file_parts(scene, mesh_file(path)))
+        return merge_parts(file_parts(scene, load_mesh_file(path)))
     if (files := _scan_of(scene)) is not None:
-        from navloom_worlds.geometry.scan_mesh import scanned
+        from navloom_worlds.geometry.scan_mesh import scan_mesh_fields
 
-        return SceneMesh(**scanned(scene, files))
-    key = mesh_key(scene)
+        return SceneMesh(**scan_mesh_fields(scene, files))
+    key = mesh_cache_key(scene)
     if key is None:
         return _drawn(scene)
     return MESHES.kept(f"{key}.npz", lambda: _drawn(scene), _save, lambda file: _load(file, scene))
 
 
-def mesh_key(scene: Scene) -> str | None:
+def mesh_cache_key(scene: Scene) -> str | None:
     """Return the cache key of a scene's mesh: a hash of the scene and of the code that draws it.
 
     None if the mesh is not cached: it comes from a file, or has few walls and items.
     """
-    if not is_drawn(scene) or len(scene.walls) + len(scene.items) < _FEW:
+    if not is_procedural(scene) or len(scene.walls) + len(scene.items) < _FEW:
         return None
     return per_scene(scene, "mesh key", lambda: _key(scene))
 
@@ -210,18 +210,18 @@ def _key(scene: Scene) -> str:
     folders = (str(here / each) for each in ("furniture", "geometry", "homes"))
     paths = (*folders, *map(str, sorted(beside.glob("*.py"))))
     code = code_key(*paths, libraries=("numpy", "shapely"))
-    return content_key("navloom mesh", code, scene.model_dump_json(), own_kinds())
+    return content_key("navloom mesh", code, scene.model_dump_json(), catalogue_digest())
 
 
 def _drawn(scene: Scene) -> SceneMesh:
     # Imported only where a mesh is made: reading one needs no furniture code.
-    from navloom_worlds.geometry.structure import structure_parts
+    from navloom_worlds.geometry.building_mesh import structure_parts
 
-    return assembled([*structure_parts(scene), *_things(scene)])
+    return merge_parts([*structure_parts(scene), *_things(scene)])
 
 
 def _save(file: IO[bytes], mesh: SceneMesh) -> None:
-    pictures: list[Picture] = []
+    pictures: list[TextureImage] = []
     looks = []
     for look in mesh.surfaces:
         told: str | int
@@ -262,7 +262,7 @@ def _load(file: IO[bytes], scene: Scene) -> SceneMesh:
         sound = sound and (not m or bool(low <= arrays[name].min() and arrays[name].max() < end))
     sound = sound and bool((np.abs(arrays["vertices"]) < _HUGE).all())
     sound = sound and not np.isinf(arrays["uv"]).any()
-    pictures = [Picture(held.pop(f"picture_{k}")) for k in range(len(held))]
+    pictures = [TextureImage(held.pop(f"picture_{k}")) for k in range(len(held))]
     for each in pictures:
         sound = sound and each.pixels.dtype == np.uint8 and each.pixels.shape[2:] == (3,)
     surfaces = []
@@ -279,7 +279,7 @@ def _load(file: IO[bytes], scene: Scene) -> SceneMesh:
 def file_parts(scene: Scene, file: MeshFile) -> Iterator[Owned]:
     """Yield the parts of a mesh file in a scene, moved with their items and removed with them."""
     places = {item.id: index for index, item in enumerate(scene.items)}
-    known = owners_by_name(scene)
+    known = structure_owners(scene)
     for node in file.nodes:
         if (index := places.get(node.name)) is not None:
             item = scene.items[index]
@@ -301,16 +301,16 @@ def _carried(part: Part, position: Point3, yaw: float, item: Item) -> Part:
 
 def _things(scene: Scene) -> Iterator[Owned]:
     from navloom_worlds.furniture import item_parts
-    from navloom_worlds.geometry.hung import pose_of
+    from navloom_worlds.geometry.item_pose import drawn_pose
 
     for index, item in enumerate(scene.items):
         if item.size is None:
             continue
-        x, z, yaw = pose_of(scene, item)
+        x, z, yaw = drawn_pose(scene, item)
         foot = item.position[1] - item.size[1] / 2
         parts, first = item_parts(item), 0
         at = np.concatenate([np.zeros((0, 3), np.float32), *(part.vertices for part in parts)])
-        at = turn(at, yaw) + np.array([x, foot, z], dtype=np.float32)
+        at = rotate_yaw(at, yaw) + np.array([x, foot, z], dtype=np.float32)
         for part in parts:
             last = first + len(part.vertices)
             yield item_owner(index), part.having(at[first:last])
@@ -353,7 +353,7 @@ _MOST_SURFACES = 400
 
 
 @dataclass(frozen=True, eq=False)
-class Grid:
+class CellGrid:
     """Regular grid of square cells over a mesh, seen from above.
 
     Attributes:
@@ -370,7 +370,7 @@ class Grid:
     wide: int
     deep: int
 
-    def middles(self, cells: NDArray[np.int32]) -> NDArray[np.float64]:
+    def centres(self, cells: NDArray[np.int32]) -> NDArray[np.float64]:
         """Return (n, 2) x and z of the middles of numbered cells."""
         i, j = np.divmod(cells, self.deep)
         return np.stack([self.x + i * self.cell, self.z + j * self.cell], axis=1)
@@ -382,7 +382,7 @@ class Grid:
 
 
 @dataclass(frozen=True, eq=False)
-class Surfaces:
+class VerticalHits:
     """Surfaces on the vertical line through each cell's middle, cell by cell, top down in each.
 
     Attributes:
@@ -400,7 +400,7 @@ class Surfaces:
     face: NDArray[np.int32]
 
 
-def grid_over(mesh: SceneMesh, cell: float, head: float) -> Grid:
+def grid_over(mesh: SceneMesh, cell: float, head: float) -> CellGrid:
     """Return a grid over the roofed part of a mesh and around it; over all if none is roofed.
 
     Args:
@@ -414,10 +414,10 @@ def grid_over(mesh: SceneMesh, cell: float, head: float) -> Grid:
     low, high = (np.array([each[0], each[2]], dtype=np.float64) for each in mesh.bounds)
     coarse = max(_COARSE, float(max(high - low)) / _MOST_COARSE)
     grid = _grid(low, high, coarse)
-    found = surfaces_of(mesh, grid)
+    found = cast_columns(mesh, grid)
     roofed = np.isfinite(found.room) & (found.room >= head)
     if roofed.any():
-        at = grid.middles(found.cell[roofed])
+        at = grid.centres(found.cell[roofed])
         low = np.maximum(low, at.min(axis=0) - _AROUND)
         high = np.minimum(high, at.max(axis=0) + _AROUND)
     fine = _grid(low, high, cell)
@@ -429,13 +429,15 @@ def grid_over(mesh: SceneMesh, cell: float, head: float) -> Grid:
     return fine
 
 
-def _grid(low: NDArray[np.float64], high: NDArray[np.float64], cell: float) -> Grid:
+def _grid(low: NDArray[np.float64], high: NDArray[np.float64], cell: float) -> CellGrid:
     wide, deep = (max(1, int(np.ceil(each / cell))) for each in high - low)
     first = (0.5 + _OFF) * cell
-    return Grid(float(low[0]) + first, float(low[1]) + first, cell, wide, deep)
+    return CellGrid(float(low[0]) + first, float(low[1]) + first, cell, wide, deep)
 
 
-def surfaces_of(mesh: SceneMesh, grid: Grid, cells: NDArray[np.int32] | None = None) -> Surfaces:
+def cast_columns(
+    mesh: SceneMesh, grid: CellGrid, cells: NDArray[np.int32] | None = None
+) -> VerticalHits:
     """Return every surface on the vertical line through the middle of each cell.
 
     A ray goes down, and after each hit it starts again just below.
@@ -451,7 +453,7 @@ def surfaces_of(mesh: SceneMesh, grid: Grid, cells: NDArray[np.int32] | None = N
     top = float(mesh.bounds[1][1]) + 1.0
     if cells is None:
         cells = np.arange(grid.wide * grid.deep, dtype=np.int32)
-    places = grid.middles(np.arange(grid.wide * grid.deep, dtype=np.int32))
+    places = grid.centres(np.arange(grid.wide * grid.deep, dtype=np.int32))
     height = np.full(len(cells), top)
     above = np.full(len(cells), np.inf)
     down = np.array([0.0, -1.0, 0.0], dtype=np.float32)
@@ -471,14 +473,14 @@ def surfaces_of(mesh: SceneMesh, grid: Grid, cells: NDArray[np.int32] | None = N
     cell, heights, face, room = (np.concatenate(each) for each in zip(*found, strict=True))
     order = np.argsort(cell, kind="stable")
     slopes = _slopes(mesh, face)
-    return Surfaces(cell[order], heights[order], slopes[order], room[order], face[order])
+    return VerticalHits(cell[order], heights[order], slopes[order], room[order], face[order])
 
 
 def _slopes(mesh: SceneMesh, face: NDArray[np.int32]) -> NDArray[np.float32]:
     # Most columns hit the same few triangles, so each slope is computed once.
     used = np.flatnonzero(np.bincount(face, minlength=len(mesh.faces)))
     corners = mesh.vertices[mesh.faces[used]].astype(np.float64)
-    normal = crossed(corners)
+    normal = area_normals(corners)
     length = np.linalg.norm(normal, axis=1)
     up = np.zeros(len(mesh.faces), dtype=np.float32)
     up[used] = np.abs(normal[:, 1]) / np.where(length > 0, length, 1.0)

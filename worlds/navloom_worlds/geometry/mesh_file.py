@@ -29,27 +29,27 @@ from navloom.errors import SceneError
 from navloom.scenes.checked_files import MESH_ENDINGS, read_bytes, short
 from navloom.scenes.formats.scene_json import load_file
 from navloom.scenes.scene import Point3, Scene
-from navloom_worlds.geometry.mesh_guard import (
+from navloom_worlds.geometry.mesh_validation import (
     MOST_BYTES,
+    check_extent,
     check_gltf,
-    check_size,
-    inside,
-    one_line,
-    picture,
+    load_texture,
+    one_line_errors,
+    resolve_sidecar,
 )
 from navloom_worlds.geometry.solids import (
     RGB,
     Floats,
     Part,
-    Picture,
     Surface,
-    bounds,
-    linear,
-    srgb_of,
+    TextureImage,
+    linear_to_srgb,
+    parts_bounds,
+    srgb_to_linear,
 )
 
 
-class Beside(trimesh.resolvers.Resolver):
+class SidecarResolver(trimesh.resolvers.Resolver):
     """trimesh resolver that reads the files that a mesh names, only from its own folder.
 
     Attributes:
@@ -71,7 +71,7 @@ class Beside(trimesh.resolvers.Resolver):
             SceneError: it may not be read, does not exist or is too large.
         """
         try:
-            found = inside(self.path, key)
+            found = resolve_sidecar(self.path, key)
             raw = read_bytes(found, most=self._left)
         except SceneError as error:
             # trimesh ignores files that it cannot read, so the refusal is stored.
@@ -88,7 +88,7 @@ class Beside(trimesh.resolvers.Resolver):
         """Refuse to write."""
         raise NotImplementedError
 
-    def namespaced(self, namespace: str) -> Beside:
+    def namespaced(self, namespace: str) -> SidecarResolver:
         """Refuse subfolders as namespaces."""
         raise NotImplementedError
 
@@ -126,7 +126,7 @@ class MeshNode:
     @property
     def box(self) -> tuple[Floats, Floats]:
         """Least and greatest corner."""
-        return bounds(self.parts)
+        return parts_bounds(self.parts)
 
     @property
     def middle(self) -> Point3:
@@ -156,7 +156,7 @@ class MeshFile:
     missing: tuple[str, ...] = ()
 
 
-def mesh_file(path: Path) -> MeshFile:
+def load_mesh_file(path: Path) -> MeshFile:
     """Read a mesh file; the last two are cached.
 
     Args:
@@ -185,8 +185,8 @@ def _kept(_: Path, path: Path, _stamp: tuple[int, ...]) -> MeshFile:
     if len(nodes) == 1:
         # A single node is the home itself, not an item in it.
         nodes = (MeshNode("", nodes[0].parts),)
-    low, high = bounds([part for node in nodes for part in node.parts])
-    check_size(path, low.tolist(), high.tolist())
+    low, high = parts_bounds([part for node in nodes for part in node.parts])
+    check_extent(path, low.tolist(), high.tolist())
     near = path.with_suffix(".json")
     scene = load_file(near) if near.is_file() else None
     return MeshFile(path, nodes, _standing(nodes, scene), scene, missing)
@@ -208,7 +208,7 @@ def model_parts(path: Path) -> tuple[Part, ...]:
 
 def _read(path: Path, most: int) -> tuple[tuple[MeshNode, ...], tuple[str, ...]]:
     """Return the nodes of a file with at most ``most`` triangles, and its missing files."""
-    beside = Beside(path)
+    beside = SidecarResolver(path)
     loaded, named = _loaded(path, beside)
     if beside.refused:
         raise SceneError(beside.refused)
@@ -239,7 +239,7 @@ def _standing(nodes: tuple[MeshNode, ...], scene: Scene | None) -> dict[str, tup
     return {item.id: (item.position, item.yaw) for item in held}
 
 
-def _loaded(path: Path, beside: Beside) -> tuple[trimesh.Scene, bool]:
+def _loaded(path: Path, beside: SidecarResolver) -> tuple[trimesh.Scene, bool]:
     """Load a file, and tell whether Navloom wrote it, so that all node names are item names."""
     raw = read_bytes(path, most=MOST_BYTES)
     ending = path.suffix.casefold()[1:]
@@ -251,7 +251,7 @@ def _loaded(path: Path, beside: Beside) -> tuple[trimesh.Scene, bool]:
     else:
         said = check_gltf(path, raw).get("asset")
         named = isinstance(said, dict) and said.get("generator") == GENERATOR
-    with one_line(f"{path}: cannot be read as {ending}"), np.errstate(all="ignore"):
+    with one_line_errors(f"{path}: cannot be read as {ending}"), np.errstate(all="ignore"):
         scene = trimesh.load_scene(io.BytesIO(raw), file_type=ending, resolver=beside, **more)
     return scene, named
 
@@ -324,7 +324,7 @@ class _Looks:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._pictures: dict[int, tuple[Any, Picture]] = {}
+        self._pictures: dict[int, tuple[Any, TextureImage]] = {}
 
     def of(self, geometry: Any) -> tuple[Surface, Floats | None, NDArray[np.float64] | None]:
         """Return a geometry's surface, texture coordinates, and linear face colours."""
@@ -346,24 +346,28 @@ class _Looks:
         )
         if given is not None and len(given) == len(geometry.vertices):
             colours = _unit(np.asarray(given))[np.asarray(geometry.faces)].mean(axis=1)
-            return Surface(gloss=gloss, glow=glow), None, srgb_of(colours * linear(rgb))
+            return (
+                Surface(gloss=gloss, glow=glow),
+                None,
+                linear_to_srgb(colours * srgb_to_linear(rgb)),
+            )
         return Surface(rgb, gloss=gloss, glow=glow), None, None
 
-    def _picture(self, image: Image.Image) -> Picture:
+    def _picture(self, image: Image.Image) -> TextureImage:
         # Keyed by id(); the image is stored, too, so that its id is not reused.
         if id(image) not in self._pictures:
             self._pictures[id(image)] = (image, self._read(image))
         return self._pictures[id(image)][1]
 
-    def _read(self, image: Image.Image) -> Picture:
+    def _read(self, image: Image.Image) -> TextureImage:
         wide, high = image.size
         if wide * high > _MOST_PIXELS:
             raise SceneError(
                 f"{self._path}: a picture is {wide} x {high}: expected at most "
                 f"{_MOST_PIXELS:,} pixels."
             )
-        with one_line(f"{self._path}: a picture in it is broken"):
-            return picture(image, _MOST_SIDE)
+        with one_line_errors(f"{self._path}: a picture in it is broken"):
+            return load_texture(image, _MOST_SIDE)
 
 
 def _material(material: Any) -> tuple[RGB, Image.Image | None, float, float]:
@@ -375,7 +379,7 @@ def _material(material: Any) -> tuple[RGB, Image.Image | None, float, float]:
         shine = material.emissiveFactor
         glow = 0.0 if shine is None else float(np.clip(np.max(shine), 0, 4))
         return (
-            _rgb(srgb_of(light)),
+            _rgb(linear_to_srgb(light)),
             material.baseColorTexture,
             float(np.clip(1 - rough, 0, 1)),
             glow,
@@ -402,7 +406,7 @@ def _face_colours(geometry: Any, kind: str, light: bool) -> NDArray[np.float64]:
     else:
         given = _unit(np.asarray(geometry.visual.vertex_colors))
         colours = given[np.asarray(geometry.faces)].mean(axis=1)
-    return srgb_of(colours) if light else colours
+    return linear_to_srgb(colours) if light else colours
 
 
 def _few(colours: NDArray[np.float64]) -> tuple[list[RGB], NDArray[np.int64]]:

@@ -22,8 +22,8 @@ from shapely import Polygon
 
 from navloom.scenes.floor_graph import BODY, FreeFloor, fill
 from navloom.scenes.scene import Edge, Floor, Point3, Viewpoint
-from navloom_worlds.geometry.mesh import Grid
-from navloom_worlds.geometry.walkable import WalkableField, joined
+from navloom_worlds.geometry.mesh import CellGrid
+from navloom_worlds.geometry.walkable_area import WalkableField, place_adjacency
 
 _BAND = 0.1
 """Height difference in metres within which a place belongs to a floor."""
@@ -42,7 +42,7 @@ Ints = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
-class Level:
+class LevelFloor:
     """Level floor of a walkable field.
 
     Attributes:
@@ -73,7 +73,7 @@ class MeshGraph:
     rooms: tuple[int, ...]
 
 
-def mesh_graph(field: WalkableField, rooms_of: Ints | None = None) -> MeshGraph:
+def build_mesh_graph(field: WalkableField, rooms_of: Ints | None = None) -> MeshGraph:
     """Place viewpoints on the main part of a field and connect them.
 
     Args:
@@ -85,7 +85,7 @@ def mesh_graph(field: WalkableField, rooms_of: Ints | None = None) -> MeshGraph:
         Storeys, viewpoints named ``<storey>_<index>`` and edges. All viewpoints are connected.
         The graph is empty if there is no place to stand.
     """
-    levels = levels_of(field, rooms_of)
+    levels = find_levels(field, rooms_of)
     if not levels:
         return MeshGraph((), (), (), ())
     floors, storey_of = _storeys(levels)
@@ -96,13 +96,13 @@ def mesh_graph(field: WalkableField, rooms_of: Ints | None = None) -> MeshGraph:
     return graph if rooms_of is None else replace(graph, rooms=_rooms_at(field, graph, rooms_of))
 
 
-def _room(number: int, level: Level) -> FreeFloor:
+def _room(number: int, level: LevelFloor) -> FreeFloor:
     height = round(level.height, 3)
     around = shapely.box(*level.polygon.bounds).buffer(BODY, join_style="mitre")
     return FreeFloor(f"floor {number}", f"{number}", height, around, None, level.polygon)
 
 
-def levels_of(field: WalkableField, rooms_of: Ints | None = None) -> list[Level]:
+def find_levels(field: WalkableField, rooms_of: Ints | None = None) -> list[LevelFloor]:
     """Return the level floors of a field's main part, the lowest first, one per connected part."""
     rooms_of = np.full(len(field.cell), -1, dtype=np.int32) if rooms_of is None else rooms_of
     place_height = field.height[field.main]
@@ -114,7 +114,7 @@ def levels_of(field: WalkableField, rooms_of: Ints | None = None) -> list[Level]
     held = owner >= 0
     same = held[:, None] & (owner[field.beside] == owner[:, None])
     same &= rooms_of[field.beside] == rooms_of[:, None]
-    _, label = connected_components(joined(field.beside, same), directed=False)
+    _, label = connected_components(place_adjacency(field.beside, same), directed=False)
     levels = []
     for each in np.unique(label[held]):
         places = np.flatnonzero((label == each) & held).astype(np.int32)
@@ -123,7 +123,7 @@ def levels_of(field: WalkableField, rooms_of: Ints | None = None) -> list[Level]
             if _slope(field, places) > _STEEP:
                 continue
             polygon, kept = _outline(field.grid, field.cell[places], places)
-            levels.append(Level(height, kept, polygon))
+            levels.append(LevelFloor(height, kept, polygon))
     return sorted(levels, key=lambda each: (round(each.height, 3), -each.polygon.area))
 
 
@@ -143,13 +143,13 @@ def _heights(heights: NDArray[np.float64], cell: float) -> Iterator[float]:
 
 def _slope(field: WalkableField, places: Ints) -> float:
     """Return the slope of the plane fitted to some places."""
-    at = field.grid.middles(field.cell[places])
+    at = field.grid.centres(field.cell[places])
     plane = np.column_stack([at - at.mean(axis=0), np.ones(len(places))])
     fitted = np.linalg.lstsq(plane, field.height[places], rcond=None)[0]
     return float(np.hypot(fitted[0], fitted[1]))
 
 
-def _outline(grid: Grid, cells: Ints, places: Ints) -> tuple[Polygon, Ints]:
+def _outline(grid: CellGrid, cells: Ints, places: Ints) -> tuple[Polygon, Ints]:
     """Return the polygon of connected cells, and their places that are well inside it."""
     # In integer cell units, so that neighbours share their sides exactly.
     rows = [
@@ -166,7 +166,7 @@ def _outline(grid: Grid, cells: Ints, places: Ints) -> tuple[Polygon, Ints]:
     polygon = max(
         shapely.get_parts(shapely.set_precision(rough, 0.001)), key=lambda each: each.area
     )
-    at, inner = grid.middles(cells), polygon.buffer(-_COARSE / 20)
+    at, inner = grid.centres(cells), polygon.buffer(-_COARSE / 20)
     shapely.prepare(inner)
     return polygon, places[shapely.intersects_xy(inner, at[:, 0], at[:, 1])]
 
@@ -179,7 +179,7 @@ def _runs(cells: Ints, deep: int) -> Iterator[tuple[int, int]]:
     yield from zip(cells[firsts].tolist(), cells[lasts].tolist(), strict=True)
 
 
-def _storeys(levels: Sequence[Level]) -> tuple[tuple[Floor, ...], list[int]]:
+def _storeys(levels: Sequence[LevelFloor]) -> tuple[tuple[Floor, ...], list[int]]:
     """Return the storeys, and the storey of each level; landings belong to the nearest storey."""
     large = max(level.polygon.area for level in levels) / 10
     bases: list[float] = []
@@ -195,7 +195,7 @@ def _storeys(levels: Sequence[Level]) -> tuple[tuple[Floor, ...], list[int]]:
 
 
 @dataclass(frozen=True)
-class _Way:
+class _LevelPath:
     """Shortest path from one level floor to another, as places of the field."""
 
     a: int
@@ -204,7 +204,7 @@ class _Way:
     metres: float
 
 
-def _ways_between(field: WalkableField, levels: Sequence[Level]) -> Iterator[_Way]:
+def _ways_between(field: WalkableField, levels: Sequence[LevelFloor]) -> Iterator[_LevelPath]:
     """Yield the shortest path between levels that touch the same stairs, as few as suffice."""
     level_of = np.full(len(field.cell), -1, dtype=np.int32)
     for number, each in enumerate(levels):
@@ -254,7 +254,7 @@ def _steps(field: WalkableField) -> coo_array:
             rows.append(a)
             cols.append(b)
     row, col = np.concatenate(rows), np.concatenate(cols)
-    places = field.grid.middles(field.cell)
+    places = field.grid.centres(field.cell)
     flat = np.hypot(*(places[row] - places[col]).T)
     metres = np.hypot(flat, field.height[row] - field.height[col])
     return coo_array((metres, (row, col)), shape=(len(main), len(main)))
@@ -262,10 +262,10 @@ def _steps(field: WalkableField) -> coo_array:
 
 def _shortest(
     steps: coo_array, flight: NDArray[np.bool_], level_of: Ints, levels: Sequence[int]
-) -> Iterator[_Way]:
+) -> Iterator[_LevelPath]:
     """Yield paths over a flight that join some levels, as a minimum spanning tree."""
     rows, cols = steps.coords
-    found: dict[tuple[int, int], _Way] = {}
+    found: dict[tuple[int, int], _LevelPath] = {}
     for a in levels[:-1]:
         from_a, onward = level_of == a, np.isin(level_of, [b for b in levels if b > a])
         # Out of the first level, over the flight, and into another.
@@ -286,7 +286,7 @@ def _shortest(
             back = [place]
             while before[back[-1]] >= 0:
                 back.append(int(before[back[-1]]))
-            found[a, b] = _Way(a, b, tuple(reversed(back)), float(metres[place]))
+            found[a, b] = _LevelPath(a, b, tuple(reversed(back)), float(metres[place]))
     tree: nx.Graph[int] = nx.Graph()
     for (a, b), way in found.items():
         tree.add_edge(a, b, weight=way.metres)
@@ -294,7 +294,7 @@ def _shortest(
         yield found[min(a, b), max(a, b)]
 
 
-def _climb(field: WalkableField, way: _Way, rooms: Sequence[FreeFloor]) -> Iterator[Edge]:
+def _climb(field: WalkableField, way: _LevelPath, rooms: Sequence[FreeFloor]) -> Iterator[Edge]:
     """Yield edges along a path, with viewpoints at its foot, its top and its turns."""
     points = [field.position(place) for place in way.places]
     foot = _set_back(rooms[way.a], points[0], points[1])

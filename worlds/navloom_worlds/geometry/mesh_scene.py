@@ -16,11 +16,11 @@ from navloom.scenes.checked_files import MESH_ENDINGS, checked, short
 from navloom.scenes.distances import per_scene
 from navloom.scenes.lexicon import classify
 from navloom.scenes.scene import Floor, Item, Scene, Viewpoint
-from navloom_worlds.geometry.mesh import SceneMesh, assembled, file_parts
-from navloom_worlds.geometry.mesh_file import MeshFile, MeshNode, mesh_file
-from navloom_worlds.geometry.mesh_graph import mesh_graph
-from navloom_worlds.geometry.owners import door_owner, item_owner
-from navloom_worlds.geometry.walkable import passable, walkable_field
+from navloom_worlds.geometry.mesh import SceneMesh, file_parts, merge_parts
+from navloom_worlds.geometry.mesh_file import MeshFile, MeshNode, load_mesh_file
+from navloom_worlds.geometry.mesh_graph import build_mesh_graph
+from navloom_worlds.geometry.semantic_ids import door_owner, item_owner
+from navloom_worlds.geometry.walkable_area import build_walkable_field, walkable_mesh
 
 _MOST_NAME = 200
 _SAME_STOREY = 1.5
@@ -62,11 +62,11 @@ def load(folder: Path, scene_id: str) -> Scene:
     if Path(scene_id).name != scene_id or scene_id == "..":
         raise SceneError(f"{short(scene_id)} is not the name of a file in {folder}.")
     path = folder / scene_id
-    file = mesh_file(path)
+    file = load_mesh_file(path)
     name = re.sub(r"[^A-Za-z0-9._-]+", "_", scene_id).lstrip("._-")[:100] or "mesh"
     with checked(path):
         scene = _bare(file, name) if file.beside is None else file.beside
-        mesh = assembled(file_parts(scene, file))
+        mesh = merge_parts(file_parts(scene, file))
         if file.beside is None or not scene.viewpoints:
             scene = _with_graph(scene, mesh, path)
         scene = scene.replace(id=name, source="mesh")
@@ -95,7 +95,7 @@ def _bare(file: MeshFile, name: str) -> Scene:
 def _item(node: MeshNode) -> Item:
     low, high = node.box
     wide, tall, deep = (round(float(each), 3) for each in high - low)
-    name = thing_name(node.name)
+    name = readable_name(node.name)
     return Item(
         id=node.name[:_MOST_NAME],
         name=name,
@@ -105,7 +105,7 @@ def _item(node: MeshNode) -> Item:
     )
 
 
-def thing_name(node: str) -> str:
+def readable_name(node: str) -> str:
     """Return the name of a node in plain words.
 
     >>> thing_name("Furniture/CoffeeTable_02.001")
@@ -123,8 +123,8 @@ def _with_graph(scene: Scene, mesh: SceneMesh, path: Path) -> Scene:
         for called in (_DOOR, _WINDOW)
     )
     doors += [door_owner(i) for i in range(len(scene.links))]
-    field = walkable_field(passable(mesh, doors, windows))
-    graph = mesh_graph(field)
+    field = build_walkable_field(walkable_mesh(mesh, doors, windows))
+    graph = build_mesh_graph(field)
     if not graph.viewpoints:
         raise SceneError(
             f"{path}: there is no place in it where a person can stand: expected level floor with "

@@ -5,8 +5,8 @@ from __future__ import annotations
 from navloom.scenes.formats.mp3d_house import read_house
 from navloom.scenes.formats.scan_files import ScanFiles
 from navloom.scenes.scene import Scene
-from navloom_worlds.geometry.scan import read_scan
-from navloom_worlds.geometry.scan_scene import scan_scene
+from navloom_worlds.geometry.scan_reader import read_scan
+from navloom_worlds.geometry.scan_scene import make_scan_scene
 
 
 def load_scan(files: ScanFiles) -> Scene:
@@ -23,6 +23,6 @@ def load_scan(files: ScanFiles) -> Scene:
     if files.looks is None:
         notes.append(f"There is no {files.stem}.glb: the scan is seen grey.")
     if files.numbers is None:
-        return scan_scene(scan, notes)
+        return make_scan_scene(scan, notes)
     types = {room.number: room.label for room in read_house(files.numbers).rooms}
-    return scan_scene(scan, notes, lambda _: types)
+    return make_scan_scene(scan, notes, lambda _: types)

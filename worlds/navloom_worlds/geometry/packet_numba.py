@@ -1,6 +1,6 @@
 """Loop over ray packets, compiled by numba; imported only if numba is installed.
 
-The rows of a packet are those of :mod:`navloom_worlds.geometry.packets`.
+The rows of a packet are those of :mod:`navloom_worlds.geometry.ray_packets`.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from scipy.spatial import ConvexHull, KDTree, QhullError
 
 from navloom.scenes.scene import Box
 from navloom_worlds.geometry.glb_triangles import Floats, Ints
-from navloom_worlds.geometry.solids import crossed
+from navloom_worlds.geometry.solids import area_normals
 
 _APART = 0.06
 """Cell size in metres; faces in neighbouring cells are of one piece."""
@@ -36,7 +36,7 @@ _CELL = np.array([_SIDE * _SIDE, _SIDE, 1], dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
-class Outlined:
+class ItemOutline:
     """Bounding box and footprint of an object.
 
     Attributes:
@@ -48,7 +48,7 @@ class Outlined:
     hull: shapely.Polygon | None
 
 
-def things_outlined(vertices: Floats, faces: Ints, numbers: Ints) -> dict[int, Outlined]:
+def outline_items(vertices: Floats, faces: Ints, numbers: Ints) -> dict[int, ItemOutline]:
     """Return the box and the footprint of every object.
 
     Args:
@@ -60,10 +60,10 @@ def things_outlined(vertices: Floats, faces: Ints, numbers: Ints) -> dict[int, O
         Outlines by number. A box's yaw is within 45 degrees to either side, and 0 if a box along
         the axes fits as well. The front of an object is unknown.
     """
-    return {number: _outlined(vertices, mine) for number, mine in faces_of(faces, numbers)}
+    return {number: _outlined(vertices, mine) for number, mine in faces_by_number(faces, numbers)}
 
 
-def faces_of(faces: Ints, numbers: Ints) -> Iterator[tuple[int, Ints]]:
+def faces_by_number(faces: Ints, numbers: Ints) -> Iterator[tuple[int, Ints]]:
     """Yield each object number with its faces, in ascending order."""
     order = np.argsort(numbers, kind="stable")
     sorted_numbers = numbers[order]
@@ -73,20 +73,20 @@ def faces_of(faces: Ints, numbers: Ints) -> Iterator[tuple[int, Ints]]:
             yield number, faces[some]
 
 
-def _outlined(vertices: Floats, faces: Ints) -> Outlined:
+def _outlined(vertices: Floats, faces: Ints) -> ItemOutline:
     corners = vertices[faces].astype(np.float64)
     if len(faces) > 1:
         corners = corners[_kept(corners)]
     flat = corners.reshape(-1, 3)
     low, high = flat[:, 1].min(), flat[:, 1].max()
-    hull = hull_of(flat[:, [0, 2]])
+    hull = convex_hull(flat[:, [0, 2]])
     x, z, wide, deep, yaw = _footprint(flat[:, [0, 2]], hull)
     box = Box(
         center=(round(x, 4), round(float(low + high) / 2, 4), round(z, 4)),
         size=(round(wide, 4), round(float(high - low), 4), round(deep, 4)),
         yaw=round(yaw, 5),
     )
-    return Outlined(box, hull)
+    return ItemOutline(box, hull)
 
 
 def _kept(corners: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -98,7 +98,9 @@ def _kept(corners: NDArray[np.float64]) -> NDArray[np.bool_]:
     if count == 1:
         return np.ones(len(corners), dtype=np.bool_)
     of_face = label[middle]
-    area = np.bincount(of_face, np.linalg.norm(crossed(corners), axis=1) + 1e-12, minlength=count)
+    area = np.bincount(
+        of_face, np.linalg.norm(area_normals(corners), axis=1) + 1e-12, minlength=count
+    )
     low, high = np.full((count, 3), np.inf), np.full((count, 3), -np.inf)
     np.minimum.at(low, of_face, corners.min(axis=1))
     np.maximum.at(high, of_face, corners.max(axis=1))
@@ -133,7 +135,7 @@ def _pieces(corners: NDArray[np.float64]) -> tuple[NDArray[np.int64], int, NDArr
     return middle, int(count), label
 
 
-def hull_of(at: NDArray[np.floating]) -> shapely.Polygon | None:
+def convex_hull(at: NDArray[np.floating]) -> shapely.Polygon | None:
     """Return the convex hull of points of a plane; None if they are on one line."""
     if len(at) < 3 or float(np.ptp(at, axis=0).min()) <= 1e-6:
         return None

@@ -21,12 +21,19 @@ from scipy.spatial import KDTree
 from navloom.errors import SceneError
 from navloom.scenes.formats.scan_files import ScanFiles
 from navloom.scenes.scene import Point3, Scene
-from navloom_worlds.geometry.glb_triangles import Floats, GlbTriangles, Ints, glb_triangles
-from navloom_worlds.geometry.mesh_guard import one_line, picture
-from navloom_worlds.geometry.owners import NOTHING, SHELL, item_owner
-from navloom_worlds.geometry.rays import RayCaster
-from navloom_worlds.geometry.scan import SURFACES, Scan, looks_turned, read_scan
-from navloom_worlds.geometry.solids import Picture, Surface, crossed, floats, srgb_of, turn
+from navloom_worlds.geometry.glb_triangles import Floats, GlbTriangles, Ints, read_glb
+from navloom_worlds.geometry.mesh_validation import load_texture, one_line_errors
+from navloom_worlds.geometry.ray_casting import RayCaster
+from navloom_worlds.geometry.scan_reader import SURFACES, Scan, glb_to_scene_frame, read_scan
+from navloom_worlds.geometry.semantic_ids import NOTHING, SHELL, item_owner
+from navloom_worlds.geometry.solids import (
+    Surface,
+    TextureImage,
+    area_normals,
+    as_f32,
+    linear_to_srgb,
+    rotate_yaw,
+)
 
 GREY = Surface((0.72, 0.72, 0.72))
 _MOST_SIDE = 2_048
@@ -40,7 +47,7 @@ _PHOTOGRAPHED = 0.95
 
 
 @dataclass(frozen=True, eq=False)
-class Looks:
+class ScanAppearance:
     """Textured mesh of a scan, with the object of each face.
 
     Attributes:
@@ -62,12 +69,12 @@ class Looks:
     photographed: bool
 
 
-def item_name(files: ScanFiles, number: int) -> str:
+def item_id_of(files: ScanFiles, number: int) -> str:
     """Return the item id of an object number."""
     return str(number) if files.source == "hm3d" else f"o{number - 1}"
 
 
-def number_owners(scene: Scene, scan: Scan) -> Ints:
+def owners_by_number(scene: Scene, scan: Scan) -> Ints:
     """Return the owner id, in a scene, of each object number of a scan.
 
     Returns:
@@ -77,13 +84,13 @@ def number_owners(scene: Scene, scan: Scan) -> Ints:
     places = {item.id: k for k, item in enumerate(scene.items)}
     out = np.full(max((x.number for x in scan.lines), default=0) + 1, SHELL, dtype=np.int32)
     for line in scan.lines:
-        index = places.get(item_name(scan.files, line.number))
+        index = places.get(item_id_of(scan.files, line.number))
         gone = SURFACES.get(line.name, NOTHING)
         out[line.number] = gone if index is None else item_owner(index)
     return out
 
 
-def scan_looks(files: ScanFiles) -> Looks:
+def scan_appearance(files: ScanFiles) -> ScanAppearance:
     """Return the textured mesh of a scan; the last one is cached.
 
     Raises:
@@ -93,12 +100,12 @@ def scan_looks(files: ScanFiles) -> Looks:
 
 
 @lru_cache(maxsize=1)
-def _kept(files: ScanFiles, _stamp: object) -> Looks:
+def _kept(files: ScanFiles, _stamp: object) -> ScanAppearance:
     scan = read_scan(files)
     if files.looks is None:
         return _grey(scan)
-    glb = looks_turned(glb_triangles(files.looks), scan.upright)
-    numbers, fitting = matched(scan, glb.vertices, glb.faces)
+    glb = glb_to_scene_frame(read_glb(files.looks), scan.upright)
+    numbers, fitting = match_faces(scan, glb.vertices, glb.faces)
     if fitting < _FITTING:
         raise SceneError(
             f"{files.looks}: {1 - fitting:.0%} of its triangles lie off those of the semantic "
@@ -109,16 +116,16 @@ def _kept(files: ScanFiles, _stamp: object) -> Looks:
     if pictured:
         # A photograph keeps the brightness with which it was taken.
         surfaces = tuple(replace(each, glow=1.0) for each in surfaces)
-    return Looks(glb.vertices, glb.faces, numbers, uv, surfaces, glb.material, pictured)
+    return ScanAppearance(glb.vertices, glb.faces, numbers, uv, surfaces, glb.material, pictured)
 
 
-def _grey(scan: Scan) -> Looks:
+def _grey(scan: Scan) -> ScanAppearance:
     uv = np.full((len(scan.vertices), 2), np.nan, dtype=np.float32)
     nothing = np.zeros(len(scan.faces), dtype=np.int32)
-    return Looks(scan.vertices, scan.faces, scan.numbers, uv, (GREY,), nothing, False)
+    return ScanAppearance(scan.vertices, scan.faces, scan.numbers, uv, (GREY,), nothing, False)
 
 
-def matched(scan: Scan, vertices: Floats, faces: Ints) -> tuple[Ints, float]:
+def match_faces(scan: Scan, vertices: Floats, faces: Ints) -> tuple[Ints, float]:
     """Return the object number of each triangle of another mesh of the same home.
 
     Returns:
@@ -148,7 +155,7 @@ def _by_rays(
     """Return the object of the nearest semantic triangle along each triangle's normal line."""
     caster = RayCaster(scan.vertices, scan.faces)
     corners = vertices[faces]
-    normal = crossed(corners)
+    normal = area_normals(corners)
     long = np.linalg.norm(normal, axis=1, keepdims=True)
     up = np.array([0, 1, 0], dtype=np.float32)
     normal = np.where(long > 1e-12, normal / np.maximum(long, 1e-12), up).astype(np.float32)
@@ -170,7 +177,7 @@ def _surfaces(glb: GlbTriangles) -> tuple[tuple[Surface, ...], Floats]:
     sizes = {k: _size(glb, image) for k, (_, image) in enumerate(glb.materials) if k in used}
     total = sum(wide * high for wide, high in sizes.values())
     shrink = min(1.0, (_MOST_PIXELS / total) ** 0.5) if total else 1.0
-    pictures: dict[int, Picture] = {}
+    pictures: dict[int, TextureImage] = {}
     surfaces = []
     for k, (rgb, image) in enumerate(glb.materials):
         if k not in sizes or image is None or not sizes[k][0]:
@@ -180,9 +187,9 @@ def _surfaces(glb: GlbTriangles) -> tuple[tuple[Surface, ...], Floats]:
         if image not in pictures:
             with _broken(glb, image):
                 side = max(16, int(_MOST_SIDE * shrink))
-                pictures[image] = picture(glb.images[image] or b"", side)
+                pictures[image] = load_texture(glb.images[image] or b"", side)
         surfaces.append(Surface(_srgb(rgb), pictures[image], 1.0))
-    plain = [k for k, each in enumerate(surfaces) if not isinstance(each.texture, Picture)]
+    plain = [k for k, each in enumerate(surfaces) if not isinstance(each.texture, TextureImage)]
     uv = glb.uv.copy()
     uv[glb.faces[np.isin(glb.material, plain)]] = np.nan
     lacking = np.flatnonzero(~np.isfinite(uv[glb.faces]).all(axis=(1, 2)))
@@ -192,9 +199,9 @@ def _surfaces(glb: GlbTriangles) -> tuple[tuple[Surface, ...], Floats]:
 
 
 def _photographed(glb: GlbTriangles, surfaces: Sequence[Surface]) -> bool:
-    held = np.array([isinstance(each.texture, Picture) for each in surfaces], dtype=np.bool_)
+    held = np.array([isinstance(each.texture, TextureImage) for each in surfaces], dtype=np.bool_)
     corners = glb.vertices[glb.faces]
-    area = np.linalg.norm(crossed(corners), axis=1)
+    area = np.linalg.norm(area_normals(corners), axis=1)
     return bool(area[held[glb.material]].sum() >= _PHOTOGRAPHED * area.sum())
 
 
@@ -207,15 +214,15 @@ def _size(glb: GlbTriangles, image: int | None) -> tuple[int, int]:
 
 
 def _broken(glb: GlbTriangles, image: int | None) -> AbstractContextManager[None]:
-    return one_line(f"{glb.path}: images[{image}] is broken")
+    return one_line_errors(f"{glb.path}: images[{image}] is broken")
 
 
 def _srgb(linear: tuple[float, float, float]) -> tuple[float, float, float]:
-    r, g, b = (round(float(each), 4) for each in srgb_of(np.nan_to_num(np.array(linear))))
+    r, g, b = (round(float(each), 4) for each in linear_to_srgb(np.nan_to_num(np.array(linear))))
     return r, g, b
 
 
-def scanned(scene: Scene, files: ScanFiles) -> dict[str, Any]:
+def scan_mesh_fields(scene: Scene, files: ScanFiles) -> dict[str, Any]:
     """Return a scan's triangles in a scene: moved with their items, and removed with them.
 
     Returns:
@@ -224,8 +231,8 @@ def scanned(scene: Scene, files: ScanFiles) -> dict[str, Any]:
     Raises:
         SceneError: a file of the scan is broken.
     """
-    scan, looks = read_scan(files), scan_looks(files)
-    owners = number_owners(scene, scan)[looks.numbers]
+    scan, looks = read_scan(files), scan_appearance(files)
+    owners = owners_by_number(scene, scan)[looks.numbers]
     vertices, uv, faces = looks.vertices, looks.uv, looks.faces
     for k, item in enumerate(scene.items):
         box = _first_box(scan, item.id)
@@ -257,5 +264,5 @@ def _first_box(scan: Scan, name: str) -> tuple[Point3, float] | None:
 
 
 def _moved(points: Floats, first: tuple[Point3, float], now: tuple[Point3, float]) -> Floats:
-    at = turn(points - floats(first[0]), now[1] - first[1])
-    return at + floats(now[0])
+    at = rotate_yaw(points - as_f32(first[0]), now[1] - first[1])
+    return at + as_f32(now[0])

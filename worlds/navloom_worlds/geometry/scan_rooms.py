@@ -21,8 +21,8 @@ from shapely.geometry.polygon import orient
 
 from navloom.errors import SceneError
 from navloom.scenes.scene import UNKNOWN, Box, Floor, Point2, Region, region_id
-from navloom_worlds.geometry.scan import Scan
-from navloom_worlds.geometry.scan_boxes import hull_of
+from navloom_worlds.geometry.scan_boxes import convex_hull
+from navloom_worlds.geometry.scan_reader import Scan
 
 FLOOR_NAME = re.compile(r"\b(floor|flooring)$")
 """Names of floors, but not of rugs and lamps on them."""
@@ -56,7 +56,7 @@ Labels = Callable[[Mapping[int, Region]], Mapping[int, str]]
 
 
 @dataclass(frozen=True, eq=False)
-class Rooms:
+class ScanRooms:
     """Regions and storeys found in a scan.
 
     Attributes:
@@ -82,7 +82,7 @@ class _Outline:
     guessed: bool
 
 
-def scan_rooms(scan: Scan, labels: Labels | None = None) -> Rooms:
+def find_rooms(scan: Scan, labels: Labels | None = None) -> ScanRooms:
     """Find the rooms of a scan.
 
     Args:
@@ -120,7 +120,7 @@ def scan_rooms(scan: Scan, labels: Labels | None = None) -> Rooms:
             regions[n] = _region(n, found[n], on[n], named[n])
     guessed = tuple(regions[number].id for number, each in found.items() if each.guessed)
     lost = tuple(number for number in numbers if number not in found)
-    return Rooms(tuple(regions.values()), floors, regions, guessed, lost)
+    return ScanRooms(tuple(regions.values()), floors, regions, guessed, lost)
 
 
 def _region(number: int, outline: _Outline, floor: int, label: str) -> Region:
@@ -218,7 +218,7 @@ def _by_line(scan: Scan) -> tuple[NDArray[np.int32], NDArray[np.int8]]:
 
 def _standing(scan: Scan, things: Iterable[int], level: float) -> list[BaseGeometry]:
     """Return the footprints of the items that stand on a floor."""
-    found = (scan.outlined[number] for number in things)
+    found = (scan.item_outlines[number] for number in things)
     on_it = (each for each in found if abs(each.box.bottom - level) <= _STANDS)
     return [each.hull for each in on_it if each.hull is not None]
 
@@ -303,7 +303,7 @@ def _niche(ring: NDArray[np.float64]) -> int:
 
 def _hull(scan: Scan, faces: NDArray[np.intp]) -> Polygon | None:
     corners = scan.vertices[scan.faces[faces]].reshape(-1, 3)[:, [0, 2]].astype(np.float64)
-    found = hull_of(corners)
+    found = convex_hull(corners)
     hull = None if found is None else shapely.set_precision(found, _GRID)
     return hull if isinstance(hull, Polygon) and hull.area >= _LEAST else None
 

@@ -40,12 +40,17 @@ from navloom.scenes.scene import (
     distance_2d,
 )
 from navloom_worlds.geometry.mesh import SceneMesh
-from navloom_worlds.geometry.mesh_graph import MeshGraph, mesh_graph
-from navloom_worlds.geometry.rays import RayCaster
-from navloom_worlds.geometry.scan import Scan, is_surface
-from navloom_worlds.geometry.scan_mesh import GREY, item_name
-from navloom_worlds.geometry.scan_rooms import Labels, Rooms, scan_rooms
-from navloom_worlds.geometry.walkable import WalkableField, joined, passable, walkable_field
+from navloom_worlds.geometry.mesh_graph import MeshGraph, build_mesh_graph
+from navloom_worlds.geometry.ray_casting import RayCaster
+from navloom_worlds.geometry.scan_mesh import GREY, item_id_of
+from navloom_worlds.geometry.scan_reader import Scan, is_structure
+from navloom_worlds.geometry.scan_rooms import Labels, ScanRooms, find_rooms
+from navloom_worlds.geometry.walkable_area import (
+    WalkableField,
+    build_walkable_field,
+    place_adjacency,
+    walkable_mesh,
+)
 
 STAIRS_RISE = 1.0
 """Height difference of two rooms' floors in metres above which their link is stairs."""
@@ -95,7 +100,7 @@ class Crossing:
         return (a - u, b - w), (c + u, d + w)
 
 
-def place_regions(scan: Scan, field: WalkableField, numbers: Sequence[int]) -> Ints:
+def assign_regions(scan: Scan, field: WalkableField, numbers: Sequence[int]) -> Ints:
     """Return the region number of each place.
 
     Args:
@@ -115,7 +120,7 @@ def place_regions(scan: Scan, field: WalkableField, numbers: Sequence[int]) -> I
     level = np.flatnonzero((scan.rise > 0.5) & (face_region >= 0))
     out = np.full(len(field.cell), -1, dtype=np.int32)
     if len(level):
-        at = field.grid.middles(field.cell)
+        at = field.grid.centres(field.cell)
         start = np.stack([at[:, 0], field.height + _ABOVE, at[:, 1]], axis=1).astype(np.float32)
         down = np.broadcast_to(np.array([0, -1, 0], dtype=np.float32), start.shape)
         used, again = np.unique(scan.faces[level], return_inverse=True)
@@ -129,7 +134,7 @@ def place_regions(scan: Scan, field: WalkableField, numbers: Sequence[int]) -> I
 def _without_specks(field: WalkableField, known: Ints) -> Ints:
     """Remove label bleeding: a region's patch that is small beside its largest."""
     same = (known[field.beside] == known[:, None]) & (known >= 0)[:, None]
-    count, label = connected_components(joined(field.beside, same), directed=False)
+    count, label = connected_components(place_adjacency(field.beside, same), directed=False)
     size = np.bincount(label, minlength=count) * field.grid.cell**2
     first = np.zeros(count, dtype=np.int64)
     first[label] = np.arange(len(known))
@@ -155,7 +160,7 @@ def _spread(field: WalkableField, known: Ints) -> Ints:
     return np.where(np.isfinite(far), known[np.maximum(source, 0)], -1).astype(np.int32)
 
 
-def crossings(field: WalkableField, region: Ints) -> list[Crossing]:
+def find_crossings(field: WalkableField, region: Ints) -> list[Crossing]:
     """Return all passages between regions of the field's main part, the widest of a pair first."""
     main = field.part == 0
     rows, sides = np.nonzero((field.beside[:, :2] >= 0) & main[:, None])
@@ -164,7 +169,7 @@ def crossings(field: WalkableField, region: Ints) -> list[Crossing]:
     rows, cols = rows[touch], cols[touch]
     low = np.minimum(region[rows], region[cols])
     high = np.maximum(region[rows], region[cols])
-    at = field.grid.middles(field.cell)
+    at = field.grid.centres(field.cell)
     middle = (at[rows] + at[cols]) / 2
     height = np.maximum(field.height[rows], field.height[cols])
     found = []
@@ -201,7 +206,7 @@ def _crossing(a: int, b: int, points: NDArray[np.float64]) -> Crossing:
     )
 
 
-def scan_links(
+def make_links(
     ways: Sequence[Crossing], regions: Mapping[int, Region], doors: Sequence[Box]
 ) -> tuple[Link, ...]:
     """Return links for crossings: doors where a door is in it, stairs where heights differ.
@@ -252,7 +257,7 @@ _SAME_SHAFT = 1.0
 """Horizontal distance in metres between the middles of one elevator on two storeys, at most."""
 
 
-def lift_links(scan: Scan, rooms: Rooms) -> tuple[Link, ...]:
+def elevator_links(scan: Scan, rooms: ScanRooms) -> tuple[Link, ...]:
     """Return links between rooms directly above one another that hold parts of one elevator.
 
     Args:
@@ -289,7 +294,7 @@ def lift_links(scan: Scan, rooms: Rooms) -> tuple[Link, ...]:
     return tuple(links)
 
 
-def lift_edges(links: Sequence[Link], viewpoints: Sequence[Viewpoint]) -> tuple[Edge, ...]:
+def elevator_edges(links: Sequence[Link], viewpoints: Sequence[Viewpoint]) -> tuple[Edge, ...]:
     """Return for each elevator an edge between the nearest viewpoints of its two rooms."""
     edges = []
     for link in links:
@@ -313,7 +318,7 @@ _SILL = 0.1
 """Metres above a door's lower edge up to which it is a sill that one steps on."""
 
 
-def scan_scene(scan: Scan, notes: Sequence[str], labels: Labels | None = None) -> Scene:
+def make_scan_scene(scan: Scan, notes: Sequence[str], labels: Labels | None = None) -> Scene:
     """Build the scene of a scan.
 
     Args:
@@ -325,23 +330,23 @@ def scan_scene(scan: Scan, notes: Sequence[str], labels: Labels | None = None) -
         SceneError: a person can stand nowhere in it, or it is larger than a scene may be.
     """
     field = _field(scan)
-    rooms = scan_rooms(scan, labels) if scan.lines else None
+    rooms = find_rooms(scan, labels) if scan.lines else None
     if rooms is None or not rooms.regions:
-        graph = mesh_graph(field)
+        graph = build_mesh_graph(field)
         _stand_check(scan, graph)
         items = _items(scan, {})
         return _scene(scan, graph.floors, (), items, (), (graph.viewpoints, graph.edges),
                       [*scan.notes, *notes, *_notes(scan, items, field)])  # fmt: skip
     numbers = sorted(rooms.by_number)
-    region_of = place_regions(scan, field, numbers)
-    graph = mesh_graph(field, region_of)
+    region_of = assign_regions(scan, field, numbers)
+    graph = build_mesh_graph(field, region_of)
     _stand_check(scan, graph)
     doors = [scan.boxes[n] for n in _called(scan, DOOR_NAME) if n in scan.boxes]
-    lifts = lift_links(scan, rooms)
-    links = (*scan_links(crossings(field, region_of), rooms.by_number, doors), *lifts)
+    lifts = elevator_links(scan, rooms)
+    links = (*make_links(find_crossings(field, region_of), rooms.by_number, doors), *lifts)
     items = _items(scan, {n: each.id for n, each in rooms.by_number.items()})
     viewpoints, edges = _in_rooms(graph, rooms)
-    walk = (viewpoints, (*edges, *lift_edges(lifts, viewpoints)))
+    walk = (viewpoints, (*edges, *elevator_edges(lifts, viewpoints)))
     told = [*scan.notes, *notes, *_notes(scan, items, field), *_room_notes(rooms, links, walk[0])]
     return _scene(scan, rooms.floors, rooms.regions, items, links, walk, told)
 
@@ -373,7 +378,7 @@ def _field(scan: Scan) -> WalkableField:
     # Land without a region around a home would join its terraces to the surroundings.
     land = [line.number for line in scan.lines if line.name == "ground" and line.region < 0]
     bare = _bare_mesh(scan).without(_of_doors(scan, doors))
-    return walkable_field(passable(bare, land, windows), rough=True)
+    return build_walkable_field(walkable_mesh(bare, land, windows), rough=True)
 
 
 def _of_doors(scan: Scan, doors: Sequence[int]) -> NDArray[np.bool_]:
@@ -426,11 +431,11 @@ def _items(scan: Scan, regions: Mapping[int, str]) -> tuple[Item, ...]:
     items = []
     for line in scan.lines:
         box = scan.boxes.get(line.number)
-        if box is None or is_surface(line.name):
+        if box is None or is_structure(line.name):
             continue
         items.append(
             Item(
-                id=item_name(scan.files, line.number),
+                id=item_id_of(scan.files, line.number),
                 name=line.name,
                 kind=classify(line.name) or "structure",
                 region=regions.get(line.region),
@@ -442,7 +447,7 @@ def _items(scan: Scan, regions: Mapping[int, str]) -> tuple[Item, ...]:
     return tuple(items)
 
 
-def _in_rooms(graph: MeshGraph, rooms: Rooms) -> tuple[tuple[Viewpoint, ...], tuple[Edge, ...]]:
+def _in_rooms(graph: MeshGraph, rooms: ScanRooms) -> tuple[tuple[Viewpoint, ...], tuple[Edge, ...]]:
     """Return viewpoints with their regions and named after them, and the edges between them."""
     count: dict[str, int] = {}
     names: dict[str, str] = {}
@@ -474,7 +479,7 @@ def _notes(scan: Scan, items: Sequence[Item], field: WalkableField) -> Iterable[
 
 
 def _room_notes(
-    rooms: Rooms, links: Sequence[Link], viewpoints: Sequence[Viewpoint]
+    rooms: ScanRooms, links: Sequence[Link], viewpoints: Sequence[Viewpoint]
 ) -> Iterable[str]:
     yield (
         "Rooms are the floors of the source's regions; links are where one walks from one floor "

@@ -18,18 +18,18 @@ Ints = NDArray[np.int32]
 RGB = tuple[float, float, float]
 
 
-def floats(values: ArrayLike) -> Floats:
+def as_f32(values: ArrayLike) -> Floats:
     """Return values as an array of float32."""
     return np.asarray(values, dtype=np.float32)
 
 
-def linear(srgb: ArrayLike) -> NDArray[np.float64]:
+def srgb_to_linear(srgb: ArrayLike) -> NDArray[np.float64]:
     """Convert sRGB values, clipped to 0 to 1, to linear light."""
     value = np.clip(np.asarray(srgb, dtype=np.float64), 0, 1)
     return np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
 
 
-def srgb_of(light: NDArray[Any]) -> NDArray[Any]:
+def linear_to_srgb(light: NDArray[Any]) -> NDArray[Any]:
     """Convert linear light, clipped to 0 to 1, to sRGB values of the same precision."""
     value = np.clip(light, 0, 1)
     high = 1.055 * np.power(np.maximum(value, 1e-9), 1 / 2.4) - 0.055
@@ -37,7 +37,7 @@ def srgb_of(light: NDArray[Any]) -> NDArray[Any]:
 
 
 @dataclass(frozen=True, eq=False)
-class Picture:
+class TextureImage:
     """Texture image: (height, width, 3) uint8, sRGB; generated or read from a file.
 
     Two images are equal only if they are the same object.
@@ -52,8 +52,8 @@ class Surface:
 
     Attributes:
         rgb: its colour, sRGB, each 0 to 1; a texture's own colours are multiplied by it.
-        texture: a name known to :func:`navloom_worlds.geometry.textures.texture` ("" for none), or
-            an image.
+        texture: a name known to :func:`navloom_worlds.geometry.textures.texture_pixels` ("" for
+            none), or an image.
         repeat: metres after which the texture repeats. An image on an item has coordinates from 0
             to 1 and a repeat of 1.
         gloss: 0 dull to 1 like a mirror.
@@ -61,7 +61,7 @@ class Surface:
     """
 
     rgb: RGB = (0.8, 0.8, 0.8)
-    texture: str | Picture = ""
+    texture: str | TextureImage = ""
     repeat: float = 1.0
     gloss: float = 0.0
     glow: float = 0.0
@@ -92,15 +92,15 @@ class Part:
 
     def moved(self, x: float, y: float, z: float) -> Part:
         """Return the part translated."""
-        return self.having(self.vertices + floats([x, y, z]))
+        return self.having(self.vertices + as_f32([x, y, z]))
 
     def turned(self, yaw: float) -> Part:
         """Return the part turned about y by an angle in radians, clockwise seen from above."""
-        return self.having(turn(self.vertices, yaw))
+        return self.having(rotate_yaw(self.vertices, yaw))
 
     def scaled(self, x: float, y: float, z: float) -> Part:
         """Return the part scaled along the axes; factors above 0."""
-        return self.having(self.vertices * floats([x, y, z]))
+        return self.having(self.vertices * as_f32([x, y, z]))
 
     def tilted(self, angle: float, axis: str = "x") -> Part:
         """Return the part turned about its ``x`` or ``z`` axis, right-handed, in radians."""
@@ -114,15 +114,15 @@ class Part:
 
 
 Owned = tuple[int, Part]
-"""Owner id (:mod:`navloom_worlds.geometry.owners`) and a part in the scene's frame."""
+"""Owner id (:mod:`navloom_worlds.geometry.semantic_ids`) and a part in the scene's frame."""
 
 
-def crossed(corners: NDArray[Any]) -> NDArray[Any]:
+def area_normals(corners: NDArray[Any]) -> NDArray[Any]:
     """Return the area normals of triangles (m, 3, 3): outwards, twice the area long."""
     return np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
 
 
-def turn(points: Floats, yaw: float) -> Floats:
+def rotate_yaw(points: Floats, yaw: float) -> Floats:
     """Return points turned about y like :class:`navloom.scenes.scene.Box`: clockwise from above."""
     cos, sin = np.float32(np.cos(yaw)), np.float32(np.sin(yaw))
     x, y, z = points.T
@@ -153,7 +153,7 @@ def box(
         sides: letters of its sides: bottom, up, front, k (back), left, right.
     """
     (a, b, c), (d, e, f) = low, high
-    corners = floats(
+    corners = as_f32(
         [[a, b, c], [d, b, c], [d, e, c], [a, e, c], [a, b, f], [d, b, f], [d, e, f], [a, e, f]]
     )
     # Every side has its own corners, so that edges stay sharp.
@@ -178,8 +178,8 @@ def quad(corners: Sequence[Sequence[float]], surface: Surface, *, whole: bool = 
         surface: its surface.
         whole: fit the texture once, from corner to corner.
     """
-    uv = floats([[0, 1], [1, 1], [1, 0], [0, 0]]) * surface.repeat if whole else None
-    return Part(floats(corners), quad_faces(1), surface, uv)
+    uv = as_f32([[0, 1], [1, 1], [1, 0], [0, 0]]) * surface.repeat if whole else None
+    return Part(as_f32(corners), quad_faces(1), surface, uv)
 
 
 def lathe(profile: Sequence[tuple[float, float]], surface: Surface, *, sides: int = 16) -> Part:
@@ -253,7 +253,7 @@ def beam(
     top = base + sides
     faces.append(np.stack([np.full_like(fan, top), top + fan, top + fan + 1], axis=1))
     return Part(
-        floats([*quads, *caps]), np.concatenate(faces).astype(np.int32), surface, smooth=False
+        as_f32([*quads, *caps]), np.concatenate(faces).astype(np.int32), surface, smooth=False
     )
 
 
@@ -263,7 +263,7 @@ def _across(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float6
     return np.array([y * w - z * v, z * u - x * w, x * v - y * u])
 
 
-def bounds(parts: Iterable[Part]) -> tuple[Floats, Floats]:
+def parts_bounds(parts: Iterable[Part]) -> tuple[Floats, Floats]:
     """Return the least and the greatest corner of all parts; at least one part."""
     corners = [(p.vertices.min(axis=0), p.vertices.max(axis=0)) for p in parts]
     return np.min([low for low, _ in corners], axis=0), np.max([h for _, h in corners], axis=0)

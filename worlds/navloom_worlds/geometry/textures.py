@@ -23,7 +23,7 @@ Grey = NDArray[np.float64]
 
 
 @lru_cache(maxsize=64)
-def texture(name: str) -> NDArray[np.uint8]:
+def texture_pixels(name: str) -> NDArray[np.uint8]:
     """Return a seamless texture; the same on every machine.
 
     Args:
@@ -48,7 +48,7 @@ def texture(name: str) -> NDArray[np.uint8]:
     return np.rint(np.clip(made, 0, 1) * 255).astype(np.uint8)
 
 
-def natural_repeat(name: str) -> float:
+def texture_repeat(name: str) -> float:
     """Return the default repeat length of a texture in a home, in metres."""
     return _REPEATS.get(name, 1.0)
 

@@ -8,12 +8,12 @@ import numpy as np
 import shapely
 
 from navloom_worlds.geometry.building import Building
+from navloom_worlds.geometry.building_surfaces import WallPanel
 from navloom_worlds.geometry.door_leaves import leaf_parts
 from navloom_worlds.geometry.finishes import DARK_STEEL, STEEL, STONE, TRIM, Finishes
-from navloom_worlds.geometry.owners import WALL
-from navloom_worlds.geometry.painting import Panel
-from navloom_worlds.geometry.solids import Owned, Part, Surface, box, floats, quad_faces
-from navloom_worlds.geometry.wall_holes import OUTDOORS, WallHole
+from navloom_worlds.geometry.semantic_ids import WALL
+from navloom_worlds.geometry.solids import Owned, Part, Surface, as_f32, box, quad_faces
+from navloom_worlds.geometry.wall_openings import OUTDOORS, WallOpening
 
 _CASING = 0.07
 _PROUD = 0.018
@@ -25,7 +25,9 @@ _LIGHT = 0.85
 """Width in metres above which a window is divided."""
 
 
-def woodwork(building: Building, finishes: Finishes, *, leaves: bool = True) -> Iterator[Owned]:
+def woodwork_parts(
+    building: Building, finishes: Finishes, *, leaves: bool = True
+) -> Iterator[Owned]:
     """Yield the parts in doorways and windows; without ``leaves`` only the fixed parts."""
     for way in building.ways:
         parts = _window(building, way) if way.kind == "window" else _door(way, finishes)
@@ -40,11 +42,11 @@ def woodwork(building: Building, finishes: Finishes, *, leaves: bool = True) -> 
             yield way.owner, part
 
 
-def _is_lift(way: WallHole) -> bool:
+def _is_lift(way: WallOpening) -> bool:
     return any("elevator" in room.casefold() for room in way.rooms)
 
 
-def _inner_sides(building: Building, way: WallHole) -> tuple[float, ...]:
+def _inner_sides(building: Building, way: WallOpening) -> tuple[float, ...]:
     """Return the sides of an opening that face the home: -1 and 1 along its z."""
     across = way.across * (way.thick / 2 + 0.1)
     storey = building.storey_at(way.low)
@@ -60,7 +62,7 @@ def _inner_sides(building: Building, way: WallHole) -> tuple[float, ...]:
 
 
 def _casing(
-    way: WallHole, side: float, low: float, surface: Surface, wide: float
+    way: WallOpening, side: float, low: float, surface: Surface, wide: float
 ) -> Iterator[Part]:
     """Yield boards around an opening on one face of its wall, in the opening's frame."""
     near, far = sorted((side * way.thick / 2, side * (way.thick / 2 + _PROUD)))
@@ -70,7 +72,7 @@ def _casing(
     yield box((-wide, way.head, near), (long + wide, way.head + wide, far), surface)
 
 
-def _door(way: WallHole, finishes: Finishes) -> Iterator[Part]:
+def _door(way: WallOpening, finishes: Finishes) -> Iterator[Part]:
     half = way.thick / 2
     if way.leaf is not None:
         lift = _is_lift(way)
@@ -83,7 +85,7 @@ def _door(way: WallHole, finishes: Finishes) -> Iterator[Part]:
         yield box((0, way.low, -half), (way.width, way.low + way.sill, half), look)
 
 
-def _stops(way: WallHole) -> Iterator[Part]:
+def _stops(way: WallOpening) -> Iterator[Part]:
     """Yield the strips that a closed leaf rests against."""
     if not way.swing:
         return
@@ -95,7 +97,7 @@ def _stops(way: WallHole) -> Iterator[Part]:
     yield box((0.012, way.head - 0.012, near), (way.width - 0.012, way.head, far), TRIM)
 
 
-def _window(building: Building, way: WallHole) -> Iterator[Part]:
+def _window(building: Building, way: WallOpening) -> Iterator[Part]:
     """Yield a frame with lights, boards around it inside, and sills; no glass."""
     inner = _inner_sides(building, way)[0]
     half, long = way.thick / 2, way.width
@@ -146,7 +148,7 @@ def _frame(long: float, low: float, high: float, z: float) -> Iterator[Part]:
     )
 
 
-def skirting(panels: Iterable[Panel], finishes: Finishes) -> Iterator[Owned]:
+def skirting_parts(panels: Iterable[WallPanel], finishes: Finishes) -> Iterator[Owned]:
     """Yield the skirting boards of rooms that have them, as one part."""
     high, deep = _SKIRTING
     corners: list[list[float]] = []
@@ -169,4 +171,4 @@ def skirting(panels: Iterable[Panel], finishes: Finishes) -> Iterator[Owned]:
         corners += [[x0, y0, z0], [a[0], y0, a[1]], [a[0], y1, a[1]], [x0, y1, z0]]
         corners += [[b[0], y0, b[1]], [x1, y0, z1], [x1, y1, z1], [b[0], y1, b[1]]]
     if corners:
-        yield WALL, Part(floats(corners), quad_faces(len(corners) // 4), TRIM)
+        yield WALL, Part(as_f32(corners), quad_faces(len(corners) // 4), TRIM)

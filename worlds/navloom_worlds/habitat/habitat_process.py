@@ -72,7 +72,7 @@ class OpenScene:
     unlit: bool = False
 
 
-def lacking() -> str:
+def missing_reason() -> str:
     """Return in one line why habitat_sim is missing; empty if no reason is known before its start.
 
     It imports nothing.
@@ -89,7 +89,7 @@ def lacking() -> str:
 
 
 @cache
-def check_drawing(gpu: int) -> str:
+def check_rendering(gpu: int) -> str:
     """Return the version of habitat_sim after a test rendering, cached per device.
 
     Args:
@@ -116,7 +116,7 @@ class HabitatProcess:
     """
 
     def __init__(self, place: OpenScene) -> None:
-        if why := lacking():
+        if why := missing_reason():
             raise SimulatorError(why)
         self.place = place
         self.lock = threading.Lock()
@@ -355,7 +355,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.forget)
 
 
-def habitat_at(place: OpenScene) -> contextlib.AbstractContextManager[HabitatProcess]:
+def habitat_session(place: OpenScene) -> contextlib.AbstractContextManager[HabitatProcess]:
     """Return a context with the process that has a scene open, started if needed.
 
     Raises:

@@ -33,10 +33,10 @@ from navloom_worlds.exporting.habitat_files import save_habitat, scene_handle
 from navloom_worlds.exporting.hm3d_files import release_name
 from navloom_worlds.exporting.semantic_numbers import semantic_lines
 from navloom_worlds.geometry import has_geometry, scene_mesh
-from navloom_worlds.geometry.owners import NOTHING, SHELL
-from navloom_worlds.geometry.scan import read_scan
-from navloom_worlds.geometry.scan_mesh import number_owners
-from navloom_worlds.geometry.solids import Picture
+from navloom_worlds.geometry.scan_mesh import owners_by_number
+from navloom_worlds.geometry.scan_reader import read_scan
+from navloom_worlds.geometry.semantic_ids import NOTHING, SHELL
+from navloom_worlds.geometry.solids import TextureImage
 
 T = TypeVar("T")
 
@@ -67,7 +67,7 @@ _OBJECT = TypeAdapter(dict[str, Any])
 
 
 @dataclass(frozen=True)
-class Found:
+class DatasetScene:
     """Scene of a dataset.
 
     Attributes:
@@ -79,7 +79,7 @@ class Found:
     file: Path
 
 
-def find_in_dataset(config: Path, names: Sequence[str]) -> Found:
+def find_in_dataset(config: Path, names: Sequence[str]) -> DatasetScene:
     """Find a scene in a dataset, and check that its files exist.
 
     Args:
@@ -114,7 +114,7 @@ def find_in_dataset(config: Path, names: Sequence[str]) -> Found:
     elif file.name.endswith(_STAGE):
         _check_assets(file, config)
     # Habitat matches handles by substrings, so the whole name in the dataset is used.
-    return Found(file.relative_to(config.parent).as_posix(), file)
+    return DatasetScene(file.relative_to(config.parent).as_posix(), file)
 
 
 def _read(path: Path, adapter: TypeAdapter[T]) -> T:
@@ -212,7 +212,7 @@ class SceneFiles:
     navmeshes: Path
     owners: NDArray[np.int32] | None
 
-    def owned(self, numbers: NDArray[np.int32]) -> NDArray[np.int32]:
+    def owner_ids(self, numbers: NDArray[np.int32]) -> NDArray[np.int32]:
         """Convert a semantic frame to a frame of owner ids.
 
         Raises:
@@ -253,10 +253,10 @@ def export_key(scene: Scene) -> str:
     told = [f"navloom habitat {_FORMAT}", code_key(*exporting.__path__), scene.model_dump_json()]
     parts = [mesh.vertices, mesh.faces, mesh.owners, mesh.surface, mesh.uv, mesh.smooth]
     for look in mesh.surfaces:
-        picture = isinstance(look.texture, Picture)
+        picture = isinstance(look.texture, TextureImage)
         named = "picture" if picture else look.texture
         told.append(repr((look.rgb, named, look.repeat, look.gloss, look.glow)))
-        if isinstance(look.texture, Picture):
+        if isinstance(look.texture, TextureImage):
             parts.append(look.texture.pixels)
     return content_key(*told, *parts)[:40]
 
@@ -295,7 +295,7 @@ def _dataset_numbers(scene: Scene) -> NDArray[np.int32] | None:
     files = scan_of(scene)
     try:
         if files is not None:
-            return _closed(number_owners(scene, read_scan(files)))
+            return _closed(owners_by_number(scene, read_scan(files)))
         return _own_numbers(scene) if has_geometry(scene) else None
     except SceneError as error:
         raise SimulatorError(str(error)) from error

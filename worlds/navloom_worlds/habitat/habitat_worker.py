@@ -32,7 +32,7 @@ NEAR_M, LEVEL_M = 0.5, 0.5
 accepts positions 2 m away, or on the floor above."""
 
 
-class TroubleError(Exception):
+class WorkerError(Exception):
     """Failed request, described in one line.
 
     Args:
@@ -53,7 +53,7 @@ class Worker:
             self.magnum: Any = importlib.import_module("magnum")
             self.habitat: Any = importlib.import_module("habitat_sim")
         except Exception as error:
-            raise TroubleError("import", f"{type(error).__name__}: {error}") from error
+            raise WorkerError("import", f"{type(error).__name__}: {error}") from error
         self.asked: dict[str, Any] = {}
         self.simulator: Any = None
         self.meshes: dict[str, Navmesh] = {}
@@ -80,7 +80,7 @@ class Worker:
             self.simulator.add_sensor(self._spec(shape), 0)
         if shape[0] == "ids" and not len(self.simulator.semantic_scene.objects):
             # Habitat would draw zeros.
-            raise TroubleError("semantics", "habitat finds no semantic annotations of it")
+            raise WorkerError("semantics", "habitat finds no semantic annotations of it")
         magnum = self.magnum
         node = self.simulator.get_agent(0).scene_node
         turn = magnum.Quaternion.rotation(magnum.Rad(-heading), magnum.Vector3.y_axis())
@@ -173,13 +173,13 @@ class Worker:
         if own:
             simulator.close()
         if not made or not finder.navigable_area > 0:
-            raise TroubleError("navmesh", "nowhere is a floor that the body can stand on")
+            raise WorkerError("navmesh", "nowhere is a floor that the body can stand on")
         return finder, why
 
     def _opened(self, shapes: list[Any]) -> Any:
         habitat, asked = self.habitat, self.asked
         if not asked:
-            raise TroubleError("ask", "no scene was named yet")
+            raise WorkerError("ask", "no scene was named yet")
         backend = habitat.SimulatorConfiguration()
         backend.scene_dataset_config_file = asked["config"]
         backend.scene_id = asked["scene"]
@@ -191,7 +191,7 @@ class Worker:
         try:
             simulator = habitat.Simulator(habitat.Configuration(backend, [agent]))
         except Exception as error:
-            raise TroubleError("scene", f"{type(error).__name__}: {error}") from error
+            raise WorkerError("scene", f"{type(error).__name__}: {error}") from error
         if asked["scene"] != "NONE":
             self._check_size(simulator)
         return simulator
@@ -201,7 +201,7 @@ class Worker:
         long = max(float(high - low) for low, high in _pairs(box.min, box.max))
         if not LEAST_M <= long <= MOST_M:
             simulator.close()
-            raise TroubleError(
+            raise WorkerError(
                 "scene",
                 f"it is {long:,.2f} m long: expected {LEAST_M:g} to {MOST_M:g} m. Is it in"
                 ' centimetres? "scale": [0.01, 0.01, 0.01] in its stage\'s config makes metres',
@@ -315,11 +315,11 @@ def main() -> None:
                 worker = Worker()
             name = asked.pop("do")
             if name not in _DOES:
-                raise TroubleError("ask", f"nobody knows how to {name}")
+                raise WorkerError("ask", f"nobody knows how to {name}")
             answer = getattr(worker, name)(**asked)
             if isinstance(answer, tuple):
                 answer, image = answer
-        except TroubleError as error:
+        except WorkerError as error:
             answer = {"error": str(error), "kind": error.kind}
         except Exception as error:
             answer = {"error": f"{type(error).__name__}: {error}", "kind": "other"}

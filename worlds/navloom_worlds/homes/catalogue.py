@@ -84,7 +84,7 @@ class _CataloguePart(BaseModel):
         return value
 
 
-class Share(_CataloguePart):
+class ItemFrequency(_CataloguePart):
     """Frequency of an item: the share of rooms that have it, and its maximum number in a room."""
 
     share: float = Field(gt=0, le=1)
@@ -93,7 +93,7 @@ class Share(_CataloguePart):
     """Square metres of room for each further one; 0: the number is drawn at random."""
 
 
-class Top(_CataloguePart):
+class HolderSurface(_CataloguePart):
     """Surface or inside of an item that holds objects."""
 
     at: float = Field(default=1.0, gt=0, le=1)
@@ -106,7 +106,7 @@ class Top(_CataloguePart):
     """Maximum height of an object on it, in mm."""
 
 
-class Entry(_CataloguePart):
+class ItemSpec(_CataloguePart):
     """Kind of item in the catalogue; ``catalogue_assets.yaml`` defines each key."""
 
     name: str
@@ -116,7 +116,7 @@ class Entry(_CataloguePart):
     colours: tuple[str, ...] = ()
     mass: tuple[float, float]
     states: tuple[dict[str, float], ...] = ()
-    rooms: dict[RoomKey, Share] = Field(default_factory=dict)
+    rooms: dict[RoomKey, ItemFrequency] = Field(default_factory=dict)
     place: Place | None = None
     to: tuple[str, ...] = ()
     otherwise: Place | None = None
@@ -126,7 +126,7 @@ class Entry(_CataloguePart):
     gap: Mm = 0
     high: Span = (0, 0)
     turn: int = Field(default=5, ge=0, le=9)
-    top: Top | None = None
+    top: HolderSurface | None = None
     upon: dict[str, float] = Field(default_factory=dict)
     spot: Literal["any", "back", "front", "middle", "side", "head"] = "any"
     with_: tuple[str, ...] = Field(default=(), alias="with")
@@ -166,7 +166,7 @@ class Entry(_CataloguePart):
         return value
 
     @model_validator(mode="after")
-    def _makes_sense(self) -> Entry:
+    def _makes_sense(self) -> ItemSpec:
         for low, high in (*self.size, self.mass, self.high):
             if low > high:
                 raise ValueError(f"expected the smaller number first, found [{low}, {high}]")
@@ -187,7 +187,7 @@ class Entry(_CataloguePart):
         return self.said_kind or classify(self.titles[0]) or "structure"
 
     @cached_property
-    def tight(self) -> Entry:
+    def tight(self) -> ItemSpec:
         """Copy for small rooms: less clearance in front, none at the sides."""
         return self.model_copy(update={"clear": self.clear * 6 // 10, "sides": 0})
 
@@ -225,15 +225,15 @@ class Catalogue:
             or an entry fits in no room.
     """
 
-    def __init__(self, entries: dict[str, Entry]) -> None:
+    def __init__(self, entries: dict[str, ItemSpec]) -> None:
         self.entries = entries
         by_turn = sorted(entries.values(), key=lambda each: each.turn)
-        self.by_room: dict[RoomKey, tuple[Entry, ...]] = {
+        self.by_room: dict[RoomKey, tuple[ItemSpec, ...]] = {
             key: tuple(e for e in by_turn if e.place is not None and key in e.rooms)
             for key in ROOM_KEYS
         }
         """Entries with a placement rule in a room of this key, the most important first."""
-        self.by_holder: dict[str, tuple[Entry, ...]] = {
+        self.by_holder: dict[str, tuple[ItemSpec, ...]] = {
             name: tuple(e for e in by_turn if name in e.upon) for name in entries
         }
         """Entries that are put on or in an item of this name."""
@@ -241,19 +241,23 @@ class Catalogue:
             title: each.mesh for each in entries.values() if each.mesh for title in each.titles
         }
         """Mesh files of entries that have one, by all their titles."""
-        self._in_rooms: dict[tuple[RoomKey, ...], tuple[Entry, ...]] = {}
-        self._carried: dict[tuple[str, tuple[RoomKey, ...]], tuple[tuple[Entry, float], ...]] = {}
+        self._in_rooms: dict[tuple[RoomKey, ...], tuple[ItemSpec, ...]] = {}
+        self._carried: dict[
+            tuple[str, tuple[RoomKey, ...]], tuple[tuple[ItemSpec, float], ...]
+        ] = {}
         for entry in by_turn:
             self._check(entry)
 
-    def in_room(self, keys: tuple[RoomKey, ...]) -> tuple[Entry, ...]:
+    def entries_for_room(self, keys: tuple[RoomKey, ...]) -> tuple[ItemSpec, ...]:
         """Return the entries to place in a room of all these keys, the most important first."""
         if keys not in self._in_rooms:
             entries = {entry.name: entry for key in keys for entry in self.by_room[key]}
             self._in_rooms[keys] = tuple(sorted(entries.values(), key=lambda each: each.turn))
         return self._in_rooms[keys]
 
-    def carried_by(self, holder: str, keys: tuple[RoomKey, ...]) -> tuple[tuple[Entry, float], ...]:
+    def entries_on_holder(
+        self, holder: str, keys: tuple[RoomKey, ...]
+    ) -> tuple[tuple[ItemSpec, float], ...]:
         """Return the entries to put on or in a holder in such a room, each with its mean number."""
         if (holder, keys) not in self._carried:
             shares = [
@@ -264,7 +268,7 @@ class Catalogue:
             self._carried[holder, keys] = found
         return self._carried[holder, keys]
 
-    def _check(self, entry: Entry) -> None:
+    def _check(self, entry: ItemSpec) -> None:
         for what, names in (("to", entry.to), ("upon", entry.upon), ("with", entry.with_)):
             for name in names:
                 if name not in self.entries:
@@ -283,7 +287,7 @@ class Catalogue:
                 "one of its rooms; change one of these."
             )
 
-    def _placeable(self, entry: Entry, key: RoomKey, seen: tuple[str, ...]) -> bool:
+    def _placeable(self, entry: ItemSpec, key: RoomKey, seen: tuple[str, ...]) -> bool:
         """Check whether such a room can have an entry: alone, beside its anchor, or on a holder."""
         if key not in entry.rooms or entry.name in seen:
             return False
@@ -307,7 +311,7 @@ class Catalogue:
         )
 
 
-def _holds(holder: Entry, entry: Entry) -> bool:
+def _holds(holder: ItemSpec, entry: ItemSpec) -> bool:
     """Check whether the largest holder has room for the smallest item of an entry."""
     if holder.top is None:
         return False
@@ -345,13 +349,13 @@ def load_catalogue(paths: tuple[Path, ...]) -> Catalogue:
     Raises:
         SceneError: one line: file, entry, the error and the expected value.
     """
-    entries: dict[str, Entry] = {}
+    entries: dict[str, ItemSpec] = {}
     for path in paths:
         for name, raw in read_yaml(path, _ENTRIES, most=_MOST_BYTES).items():
             if name in entries:
                 raise SceneError(f"{path}: {name}: stands twice.")
             with checked(f"{path}: {name}"):
-                entry = Entry.model_validate({"name": name, **raw})
+                entry = ItemSpec.model_validate({"name": name, **raw})
             entries[name] = entry.model_copy(update={"mesh": _mesh_of(entry, path)})
             kinds = {title: classify(title) for title in entry.titles}
             for title, kind in kinds.items():
@@ -365,7 +369,7 @@ def load_catalogue(paths: tuple[Path, ...]) -> Catalogue:
     return Catalogue(entries)
 
 
-def _mesh_of(entry: Entry, path: Path) -> Path | None:
+def _mesh_of(entry: ItemSpec, path: Path) -> Path | None:
     """Return an entry's mesh file; a relative path starts at the folder of the catalogue file."""
     if entry.mesh is None:
         return None
@@ -380,7 +384,7 @@ def _mesh_of(entry: Entry, path: Path) -> Path | None:
     return mesh.absolute()
 
 
-def catalogue() -> Catalogue:
+def active_catalogue() -> Catalogue:
     """Return the cached catalogue of the package and of the files in ``NAVLOOM_CATALOGUE``.
 
     Raises:
@@ -399,7 +403,7 @@ def _catalogue(own: str) -> Catalogue:
 
 
 @lru_cache(maxsize=4)
-def hash_of(own: str) -> str:
+def files_digest(own: str) -> str:
     """Return the hash of everything that a user's files add to the catalogue, meshes included.
 
     Args:

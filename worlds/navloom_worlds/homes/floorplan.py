@@ -22,7 +22,7 @@ Zone = Literal["public", "private", "service", "circulation", "outdoor"]
 
 
 @dataclass(frozen=True)
-class Room:
+class PlannedRoom:
     """Room of a floor plan.
 
     Attributes:
@@ -106,7 +106,7 @@ class Window:
 
 
 @dataclass(frozen=True)
-class Flight:
+class StairFlight:
     """Stairs or elevator between two rooms of two storeys, or ramp between two rooms of one.
 
     Attributes:
@@ -143,7 +143,7 @@ class PlannedWall:
 
 
 @dataclass(frozen=True)
-class Storey:
+class PlannedStorey:
     """Storey: floor height, clear room height, and the outline of its outer wall faces."""
 
     floor: int
@@ -159,10 +159,10 @@ class Floorplan:
     ``retries`` counts the plans that were rejected before it because they failed their checks.
     """
 
-    storeys: tuple[Storey, ...]
-    rooms: tuple[Room, ...]
+    storeys: tuple[PlannedStorey, ...]
+    rooms: tuple[PlannedRoom, ...]
     doorways: tuple[Doorway, ...]
     windows: tuple[Window, ...]
-    flights: tuple[Flight, ...]
+    flights: tuple[StairFlight, ...]
     walls: tuple[PlannedWall, ...]
     retries: int = 0

@@ -1,7 +1,7 @@
 """Furnishing of a floor plan: furniture, the objects on it, and their arrangement.
 
 The catalogue defines the items and their placement rules, the styles their look; this module
-furnishes room by room. Everything is computed in whole millimetres and drawn from :class:`Dice`.
+furnishes room by room. Everything is computed in whole millimetres and drawn from :class:`Rng`.
 
 Objects on and in furniture: lamps on tables, books in shelves, pillows at a bed's head.
 
@@ -19,17 +19,24 @@ from dataclasses import dataclass
 from math import fsum
 
 from navloom.scenes.scene import Item, Relation
-from navloom_worlds.homes.catalogue import Entry, RoomKey, catalogue, room_keys
-from navloom_worlds.homes.dice import Dice
-from navloom_worlds.homes.dressing import Dressing
-from navloom_worlds.homes.floorplan import Doorway, Floorplan, Room, Spot, Window
-from navloom_worlds.homes.hanging import PLACES as HANGING
+from navloom_worlds.homes.catalogue import ItemSpec, RoomKey, active_catalogue, room_keys
+from navloom_worlds.homes.floorplan import Doorway, Floorplan, PlannedRoom, Spot, Window
 from navloom_worlds.homes.home_names import Clutter
-from navloom_worlds.homes.item_relations import relations_of
-from navloom_worlds.homes.placed import DoorPlace, Household, Placed, Setting, Size, WindowPlace
-from navloom_worlds.homes.rectilinear import Rect, centre_of, grown, overlap, rect_of
-from navloom_worlds.homes.room_floor import RoomFloor, Side
-from navloom_worlds.homes.standing import PLACES as STANDING
+from navloom_worlds.homes.item_relations import find_relations
+from navloom_worlds.homes.place_floor import PLACES as STANDING
+from navloom_worlds.homes.place_wall import PLACES as HANGING
+from navloom_worlds.homes.placement import (
+    Household,
+    PlacedItem,
+    RoomDoor,
+    RoomState,
+    RoomWindow,
+    Size,
+)
+from navloom_worlds.homes.rectilinear import Rect, expand_rect, rect_centre, rects_overlap, to_rect
+from navloom_worlds.homes.rng import Rng
+from navloom_worlds.homes.room_occupancy import RoomOccupancy, WallSide
+from navloom_worlds.homes.styles import HomeStyle
 
 _BEFORE = 800
 """mm of floor that stay free in front of a run."""
@@ -42,10 +49,10 @@ _SHARE = 450
 """mm of run for each square metre of kitchen."""
 _LONGEST = 7000
 
-Unit = tuple[Entry, Size]
+Unit = tuple[ItemSpec, Size]
 
 
-def build_run(room: Setting, entries: tuple[Entry, ...]) -> int:
+def build_kitchen_run(room: RoomState, entries: tuple[ItemSpec, ...]) -> int:
     """Place a kitchen's run of units.
 
     Args:
@@ -62,7 +69,7 @@ def build_run(room: Setting, entries: tuple[Entry, ...]) -> int:
         if entry not in fillers and room.dice.chance(room.share(entry))
     ]
     budget = min(_LONGEST, 2000 + room.ground.area // 1_000_000 * _SHARE)
-    taken: list[Side] = []
+    taken: list[WallSide] = []
     for _ in range(4):
         span = _longest(room, taken)
         if span is None or (not units and (budget < _LEAST or len(taken) > 1)):
@@ -83,7 +90,7 @@ def build_run(room: Setting, entries: tuple[Entry, ...]) -> int:
     return sum(not _near(room, entry, size) for entry, size in units)
 
 
-def _near(room: Setting, entry: Entry, size: Size) -> bool:
+def _near(room: RoomState, entry: ItemSpec, size: Size) -> bool:
     """Place a unit that the run cannot hold beside it, or against a wall if it is essential."""
     names = tuple(dict.fromkeys(t.entry.name for t in room.placed if t.entry.place == "run"))
     at_end = entry.model_copy(update={"to": names, "gap": 2})
@@ -97,7 +104,7 @@ def _cut(size: Size) -> Size:
     return size[0], size[1], min(size[2], 700)
 
 
-def _longest(room: Setting, taken: list[Side]) -> tuple[Side, int, int] | None:
+def _longest(room: RoomState, taken: list[WallSide]) -> tuple[WallSide, int, int] | None:
     """Return the longest free piece of wall, preferably adjacent to walls already used."""
     found = [
         (end - low + 1500 * any(side.along_x != each.along_x for each in taken), i, low, end)
@@ -123,7 +130,7 @@ def _that_fit(units: list[Unit], length: int) -> tuple[list[Unit], list[Unit]]:
     return chosen, left
 
 
-def _row(room: Setting, chosen: list[Unit], fillers: list[Entry], spare: int) -> list[Unit]:
+def _row(room: RoomState, chosen: list[Unit], fillers: list[ItemSpec], spare: int) -> list[Unit]:
     """Return the units with counters between them; tall units stand at an end."""
     tall = [unit for unit in chosen if unit[1][1] > 1200]
     low = [unit for unit in chosen if unit[1][1] <= 1200]
@@ -143,7 +150,7 @@ def _row(room: Setting, chosen: list[Unit], fillers: list[Entry], spare: int) ->
     return row if room.dice.chance(0.5) else row[::-1]
 
 
-def _build(room: Setting, side: Side, start: int, row: list[Unit]) -> list[Unit]:
+def _build(room: RoomState, side: WallSide, start: int, row: list[Unit]) -> list[Unit]:
     """Put a row of units along a wall.
 
     Returns:
@@ -156,7 +163,7 @@ def _build(room: Setting, side: Side, start: int, row: list[Unit]) -> list[Unit]
         thing = None
         # No unit may block the corner in front of another one that people use.
         if room.ground.fits(rect, 0, size[1]):
-            thing = room.put(entry, size, centre_of(rect), 0, side.quarter)
+            thing = room.put(entry, size, rect_centre(rect), 0, side.quarter)
         if thing is None:
             missed.append((entry, size))
     return missed
@@ -169,7 +176,7 @@ _INSIDE = frozenset({"shelf", "cabinet", "basket", "bowl", "box", "rack", "appli
 """Shapes that contain the objects placed below their upper side."""
 
 
-def fill(room: Setting) -> None:
+def fill_surfaces(room: RoomState) -> None:
     """Put objects on and in all furniture of a room that can hold them."""
     done = 0
     while done < len(room.placed):
@@ -179,27 +186,27 @@ def fill(room: Setting) -> None:
             continue
         # Some tables are empty, some are full.
         mood = room.full * room.dice.pick((0.2, 0.5, 0.8, 1.0, 1.2, 1.6))
-        for entry, number in catalogue().carried_by(holder.entry.name, room.keys):
-            if not all_there(room, entry):
+        for entry, number in active_catalogue().entries_on_holder(holder.entry.name, room.keys):
+            if not has_companions(room, entry):
                 continue
             rate = number * room.dressing.likes(entry.name) * (1 if entry.with_ else mood)
             rate *= (0, 1, 2)[room.mess] if entry.clutter else 1
             for _ in range(_number(room, min(rate, 24.0))):
-                if put_on(room, entry, holder) is None:
+                if put_on_holder(room, entry, holder) is None:
                     break
 
 
-def _number(room: Setting, rate: float) -> int:
+def _number(room: RoomState, rate: float) -> int:
     whole = int(rate)
     return whole + room.dice.chance(rate - whole)
 
 
-def all_there(room: Setting, entry: Entry) -> bool:
+def has_companions(room: RoomState, entry: ItemSpec) -> bool:
     """Check whether the room has one of the items that an entry is used with."""
     return not entry.with_ or any(name in room.by_name for name in entry.with_)
 
 
-def put_on(room: Setting, entry: Entry, holder: Placed) -> Placed | None:
+def put_on_holder(room: RoomState, entry: ItemSpec, holder: PlacedItem) -> PlacedItem | None:
     """Put one object of an entry on or in a holder.
 
     Args:
@@ -225,18 +232,18 @@ def put_on(room: Setting, entry: Entry, holder: Placed) -> Placed | None:
             for _ in range(_ON_TOP_TRIES):
                 u, w = _spot(room, entry, holder, area, wide, deep)
                 rect = (u - wide // 2, w - deep // 2, u + wide // 2, w + deep // 2)
-                if any(overlap(rect, other) for other in taken):
+                if any(rects_overlap(rect, other) for other in taken):
                     continue
                 x, z = holder.place(u, w)
                 bottom, quarter = holder.bottom + height, (holder.quarter + turn) % 4
-                thing = Placed(
+                thing = PlacedItem(
                     len(room.placed) + 1, entry, size, x, z, bottom, quarter,
                     tilt=holder.tilt, on=holder, states=room.draw_states(entry),
                 )  # fmt: skip
                 thing.inside = bottom < holder.top and holder.entry.shape in _INSIDE
                 if thing.top > room.ground.ceiling or (
                     thing.top > holder.top
-                    and room.ground.hit(thing.rect, bottom, thing.top, holder.rect)
+                    and room.ground.is_occupied(thing.rect, bottom, thing.top, holder.rect)
                 ):
                     continue
                 room.add(thing)
@@ -245,7 +252,7 @@ def put_on(room: Setting, entry: Entry, holder: Placed) -> Placed | None:
     return None
 
 
-def _surfaces(room: Setting, holder: Placed) -> list[tuple[int, Rect, int]]:
+def _surfaces(room: RoomState, holder: PlacedItem) -> list[tuple[int, Rect, int]]:
     """Return the holder's surfaces: height above its underside, area, and clear height above."""
     top = holder.entry.top
     if top is None:
@@ -261,7 +268,7 @@ def _surfaces(room: Setting, holder: Placed) -> list[tuple[int, Rect, int]]:
 
 
 def _spot(
-    room: Setting, entry: Entry, holder: Placed, area: Rect, wide: int, deep: int
+    room: RoomState, entry: ItemSpec, holder: PlacedItem, area: Rect, wide: int, deep: int
 ) -> tuple[int, int]:
     """Draw the object's centre in the holder's own frame."""
     u0, w0 = area[0] + wide // 2, area[1] + deep // 2
@@ -327,14 +334,14 @@ class Furnishing:
 
 
 def furnish(
-    plan: Floorplan, dice: Dice, *, style: str | None = None, clutter: Clutter | None = None
+    plan: Floorplan, dice: Rng, *, style: str | None = None, clutter: Clutter | None = None
 ) -> Furnishing:
     """Furnish a home.
 
     Args:
         plan: its floor plan, assumed valid.
         dice: the only random source; the same plan and stream give the same furnishing.
-        style: one of :func:`navloom_worlds.homes.dressing.style_names`; None: one is drawn.
+        style: one of :func:`navloom_worlds.homes.styles.style_names`; None: one is drawn.
         clutter: clutter level; None: it is drawn, too.
 
     Returns:
@@ -345,7 +352,7 @@ def furnish(
     Raises:
         SceneError: there is no such style.
     """
-    dressing = Dressing(style, dice.split("style"))
+    dressing = HomeStyle(style, dice.split("style"))
     drawn: Clutter = dice.split("clutter").weighted(_HOW_UNTIDY)
     untidy = clutter or drawn
     mess = _MESS[untidy]
@@ -358,15 +365,17 @@ def furnish(
     for room, setting in settings:
         made = namer.items(room, setting.placed, dressing)
         items += made
-        relations += relations_of(setting.placed, [item.id for item in made])
+        relations += find_relations(setting.placed, [item.id for item in made])
     return Furnishing(tuple(items), tuple(relations), dressing.name, untidy)
 
 
-def _furnished(plan: Floorplan, dice: Dice, household: Household) -> list[tuple[Room, Setting]]:
+def _furnished(
+    plan: Floorplan, dice: Rng, household: Household
+) -> list[tuple[PlannedRoom, RoomState]]:
     """Furnish every room, in the plan's order; one of them gets the table to eat at."""
     rooms = [(room, keys) for room in plan.rooms if (keys := room_keys(room.kind))]
     eats = not any("dining" in keys for _, keys in rooms)
-    made: dict[int, Setting] = {}
+    made: dict[int, RoomState] = {}
     for room, keys in sorted(rooms, key=lambda each: "kitchen" not in each[1]):
         setting = _best(plan, room, keys, dice, household._replace(eats=eats))
         eats = eats and _TABLE not in setting.by_name
@@ -375,10 +384,10 @@ def _furnished(plan: Floorplan, dice: Dice, household: Household) -> list[tuple[
 
 
 def _best(
-    plan: Floorplan, room: Room, keys: tuple[RoomKey, ...], dice: Dice, household: Household
-) -> Setting:
+    plan: Floorplan, room: PlannedRoom, keys: tuple[RoomKey, ...], dice: Rng, household: Household
+) -> RoomState:
     """Furnish a room, with new attempts while an essential item (its bed) finds no place."""
-    tried: list[tuple[int, Setting]] = []
+    tried: list[tuple[int, RoomState]] = []
     for i in range(_TRIES):
         drawn = dice.split("room", room.number, i)
         setting = _setting(plan, room, keys, drawn, household)
@@ -386,7 +395,7 @@ def _best(
         if not tried[-1][0]:
             break
     best = min(tried, key=lambda each: each[0])[1]
-    fill(best)
+    fill_surfaces(best)
     return best
 
 
@@ -394,11 +403,11 @@ def _best(
 
 
 def _setting(
-    plan: Floorplan, room: Room, keys: tuple[RoomKey, ...], dice: Dice, household: Household
-) -> Setting:
+    plan: Floorplan, room: PlannedRoom, keys: tuple[RoomKey, ...], dice: Rng, household: Household
+) -> RoomState:
     storey = next(s for s in plan.storeys if s.floor == room.floor)
-    ground = RoomFloor(room, storey.ceiling)
-    setting = Setting(room, keys, ground, dice, household)
+    ground = RoomOccupancy(room, storey.ceiling)
+    setting = RoomState(room, keys, ground, dice, household)
     for flight in plan.flights:
         if room.number == flight.lower:
             for x0, z0, x1, z1, _ in flight.treads:
@@ -406,8 +415,8 @@ def _setting(
         ends = [flight.line[0]] if room.number == flight.lower else []
         ends += [flight.line[-1]] if room.number == flight.upper else []
         for x, _, z in ends:
-            ground.keep(grown((x, z, x, z), _STAIR_LANE // 2), 0)
-            ground.walk.come_in(x, z)
+            ground.keep(expand_rect((x, z, x, z), _STAIR_LANE // 2), 0)
+            ground.walk.add_entrance(x, z)
         if ends:
             for x0, z0, x1, z1, _ in (*flight.treads, *flight.landings):
                 ground.keep((x0, z0, x1, z1), 0, 0, storey.ceiling)
@@ -421,7 +430,9 @@ def _setting(
     return setting
 
 
-def _wall_of(setting: Setting, jambs: tuple[Spot, Spot], thickness: int) -> tuple[Side, int, int]:
+def _wall_of(
+    setting: RoomState, jambs: tuple[Spot, Spot], thickness: int
+) -> tuple[WallSide, int, int]:
     """Return the room-side wall of an opening, and the opening's interval along it."""
     (x0, z0), (x1, z1) = jambs
     along_x = z0 == z1
@@ -436,25 +447,25 @@ def _wall_of(setting: Setting, jambs: tuple[Spot, Spot], thickness: int) -> tupl
     return setting.ground.sides[min(near)[2]], low, high
 
 
-def _keep_door(setting: Setting, door: Doorway) -> None:
+def _keep_door(setting: RoomState, door: Doorway) -> None:
     side, low, high = _wall_of(setting, door.jambs, door.thickness)
     ground = setting.ground
     lane = _LANE if door.width <= _WIDE else _WIDE_LANE
     ground.keep(side.rect(low - _BESIDE_LANE, high + _BESIDE_LANE, 0, lane), 0)
     if door.swing is not None and door.swings_into == setting.room.number:
-        swing = rect_of(door.swing)
+        swing = to_rect(door.swing)
         ground.keep(swing, 0, 0, door.height)
         ground.swings.append(swing)
     x, z, *_ = side.rect((low + high) // 2, (low + high) // 2, 250, 250)
-    ground.walk.come_in(x, z)
-    setting.doors.append(DoorPlace(side, low, high, door.b is None))
+    ground.walk.add_entrance(x, z)
+    setting.doors.append(RoomDoor(side, low, high, door.b is None))
 
 
-def _keep_window(setting: Setting, window: Window) -> None:
+def _keep_window(setting: RoomState, window: Window) -> None:
     side, low, high = _wall_of(setting, window.jambs, window.thickness)
     rect = side.rect(low, high, 0, _BEFORE_WINDOW)
     setting.ground.keep(rect, 0, window.sill, window.head)
-    setting.windows.append(WindowPlace(side, low, high, window.sill, window.head))
+    setting.windows.append(RoomWindow(side, low, high, window.sill, window.head))
     if side not in setting.lit:
         setting.lit.append(side)
 
@@ -462,18 +473,18 @@ def _keep_window(setting: Setting, window: Window) -> None:
 # -- furnishing it --------------------------------------------------------------------------------
 
 
-def _furnish_room(room: Setting) -> int:
+def _furnish_room(room: RoomState) -> int:
     """Place all items of a room except the objects on furniture.
 
     Returns:
         Number of essential items that found no place.
     """
-    ordered = catalogue().in_room(room.keys)
+    ordered = active_catalogue().entries_for_room(room.keys)
     run = tuple(entry for entry in ordered if entry.place == "run")
-    missed = build_run(room, run) if run else 0
+    missed = build_kitchen_run(room, run) if run else 0
     groups: set[str] = set()
     for entry in ordered:
-        if entry.place == "run" or entry.group in groups or not all_there(room, entry):
+        if entry.place == "run" or entry.group in groups or not has_companions(room, entry):
             continue
         if entry.group:
             groups.add(entry.group)
@@ -491,7 +502,7 @@ def _furnish_room(room: Setting) -> int:
     return missed
 
 
-def _stand_one_of(room: Setting, entries: list[Entry]) -> bool:
+def _stand_one_of(room: RoomState, entries: list[ItemSpec]) -> bool:
     """Place one of several alternative entries, with the probability of all of them together.
 
     Returns:
@@ -503,12 +514,12 @@ def _stand_one_of(room: Setting, entries: list[Entry]) -> bool:
     while weights:
         name = room.dice.weighted(weights)
         del weights[name]
-        if _stand(room, catalogue().entries[name]) is not None:
+        if _stand(room, active_catalogue().entries[name]) is not None:
             return True
     return False
 
 
-def _enough_lies_about(room: Setting, entry: Entry) -> bool:
+def _enough_lies_about(room: RoomState, entry: ItemSpec) -> bool:
     """Check whether the floor of a room that is no store already has enough loose objects."""
     if entry.shape not in _LOOSE or entry.kind != "object" or not _STORES.isdisjoint(room.keys):
         return False
@@ -520,7 +531,7 @@ def _enough_lies_about(room: Setting, entry: Entry) -> bool:
     return lying > room.mess
 
 
-def _wanted(room: Setting, entry: Entry) -> int:
+def _wanted(room: RoomState, entry: ItemSpec) -> int:
     """Draw the number of items of an entry for a room."""
     if entry.name == _TABLE and not room.household.eats:
         return 0
@@ -545,7 +556,7 @@ def _wanted(room: Setting, entry: Entry) -> int:
     return wanted + wanted % 2 if entry.place == "around" and entry.carried else wanted
 
 
-def _stand(room: Setting, entry: Entry) -> Placed | None:
+def _stand(room: RoomState, entry: ItemSpec) -> PlacedItem | None:
     """Place one item by its catalogue rule; return None if it finds no place."""
     for place in (entry.place, entry.otherwise):
         if place == "upon":
@@ -564,10 +575,10 @@ def _stand(room: Setting, entry: Entry) -> Placed | None:
     return None
 
 
-def _stand_on(room: Setting, entry: Entry) -> Placed | None:
+def _stand_on(room: RoomState, entry: ItemSpec) -> PlacedItem | None:
     for holder in room.all_of(entry.to):
         if not any(thing.on is holder and thing.entry.name == entry.name for thing in room.placed):
-            thing = put_on(room, entry, holder)
+            thing = put_on_holder(room, entry, holder)
             if thing is not None:
                 room.ground.block(thing.rect, thing.bottom, thing.top)
                 return thing
@@ -583,7 +594,9 @@ class _Namer:
     def __init__(self) -> None:
         self._seen: Counter[str] = Counter()
 
-    def items(self, room: Room, things: Sequence[Placed], dressing: Dressing) -> list[Item]:
+    def items(
+        self, room: PlannedRoom, things: Sequence[PlacedItem], dressing: HomeStyle
+    ) -> list[Item]:
         """Convert a room's placed items to scene items."""
         made: list[Item] = []
         for thing in things:

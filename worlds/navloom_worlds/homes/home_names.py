@@ -66,14 +66,14 @@ def read_names(words: str) -> list[str]:
         SceneError: names the invalid word and the expected form.
     """
     if "." in words and "?" not in words:
-        return [home_name(*read_name(words))]
+        return [home_name(*parse_name(words))]
     seeds, mark, wishes = words.partition("?")
     first, last = _range(seeds or FIRST, words)
     spec = _spec([wish.partition("=")[::2] for wish in wishes.split("&")] if mark else (), words)
     return [home_name(seed, spec) for seed in range(first, last + 1)]
 
 
-def read_name(name: str) -> tuple[int, HomeSpec]:
+def parse_name(name: str) -> tuple[int, HomeSpec]:
     """Parse one canonical name into its seed and options.
 
     Raises:

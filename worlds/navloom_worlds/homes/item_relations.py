@@ -29,9 +29,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from navloom.scenes.scene import Relation, RelationKind
-from navloom_worlds.homes.placed import Placed
-from navloom_worlds.homes.rectilinear import Rect, overlap
-from navloom_worlds.homes.room_floor import STEP_OVER
+from navloom_worlds.homes.placement import PlacedItem
+from navloom_worlds.homes.rectilinear import Rect, rects_overlap
+from navloom_worlds.homes.room_occupancy import STEP_OVER
 
 NEXT = 300
 NEXT_ON_TOP = 150
@@ -47,7 +47,7 @@ FRONTED = frozenset(
 """Shapes with a front that people use."""
 
 
-def relations_of(things: Sequence[Placed], ids: Sequence[str]) -> list[Relation]:
+def find_relations(things: Sequence[PlacedItem], ids: Sequence[str]) -> list[Relation]:
     """Return the relations between the items of a room.
 
     Args:
@@ -59,7 +59,7 @@ def relations_of(things: Sequence[Placed], ids: Sequence[str]) -> list[Relation]
     place = {id(thing): i for i, thing in enumerate(things)}
     found += [(i, "in", place[id(t.on)]) for i, t in enumerate(things) if t.inside]
     found += _next_to(things, rects)
-    standing = [i for i, thing in enumerate(things) if stands(thing)]
+    standing = [i for i, thing in enumerate(things) if is_standing(thing)]
     for i in standing:
         if things[i].entry.shape in FRONTED and things[i].entry.kind == "asset":
             found += _in_front_of(things, rects, standing, i)
@@ -71,7 +71,7 @@ def relations_of(things: Sequence[Placed], ids: Sequence[str]) -> list[Relation]
     return [Relation(a=ids[a], kind=kind, b=ids[b]) for a, kind, b in found]
 
 
-def stands(thing: Placed) -> bool:
+def is_standing(thing: PlacedItem) -> bool:
     """Check whether an item stands on the floor and is no rug."""
     return thing.on is None and not thing.hung and thing.size[1] > STEP_OVER
 
@@ -82,14 +82,14 @@ def _gap(a: Rect, b: Rect) -> int:
 
 
 def _next_to(
-    things: Sequence[Placed], rects: Sequence[Rect]
+    things: Sequence[PlacedItem], rects: Sequence[Rect]
 ) -> Iterator[tuple[int, RelationKind, int]]:
     groups: dict[int, list[int]] = defaultdict(list)
     for i, thing in enumerate(things):
         if thing.on is not None:
             if not thing.inside:
                 groups[id(thing.on)].append(i)
-        elif stands(thing):
+        elif is_standing(thing):
             groups[0].append(i)
     for group, members in groups.items():
         reach, most = (NEXT, 2) if group == 0 else (NEXT_ON_TOP, 1)
@@ -110,7 +110,7 @@ def _next_to(
 
 
 def _in_front_of(
-    things: Sequence[Placed], rects: Sequence[Rect], standing: Sequence[int], b: int
+    things: Sequence[PlacedItem], rects: Sequence[Rect], standing: Sequence[int], b: int
 ) -> Iterator[tuple[int, RelationKind, int]]:
     x0, z0, x1, z1 = things[b].before(0, BEFORE)
     inside = [
@@ -123,12 +123,12 @@ def _in_front_of(
 
 
 def _facing(
-    things: Sequence[Placed], rects: Sequence[Rect], a: int
+    things: Sequence[PlacedItem], rects: Sequence[Rect], a: int
 ) -> Iterator[tuple[int, RelationKind, int]]:
     thing = things[a]
     quarter = thing.size[0] // 4
     front = -(thing.size[2] // 2)
-    upright = Placed(0, thing.entry, thing.size, thing.x, thing.z, 0, thing.quarter)
+    upright = PlacedItem(0, thing.entry, thing.size, thing.x, thing.z, 0, thing.quarter)
     sight = upright.zone(-quarter, front - SIGHT, quarter, front)
     met = []
     for b, rect in enumerate(rects):
@@ -136,20 +136,20 @@ def _facing(
             continue
         if things[b].on is not None and things[b].entry.shape != "screen":
             continue
-        if overlap(sight, rect):
+        if rects_overlap(sight, rect):
             met.append((_gap(rects[a], rects[b]), -things[b].top, b))
     if met:
         yield a, "facing", min(met)[2]
 
 
 def _above(
-    things: Sequence[Placed], rects: Sequence[Rect], a: int
+    things: Sequence[PlacedItem], rects: Sequence[Rect], a: int
 ) -> Iterator[tuple[int, RelationKind, int]]:
     bottom = things[a].bottom
     under = [
         (-things[b].top, b)
         for b, rect in enumerate(rects)
-        if overlap(rect, rects[a]) and b != a and things[b].on is None
+        if rects_overlap(rect, rects[a]) and b != a and things[b].on is None
         and bottom - OVER <= things[b].top <= bottom and things[b].entry.shape != "rug"
     ]  # fmt: skip
     if under:

@@ -15,26 +15,33 @@ from itertools import combinations
 import networkx
 from shapely.geometry import Point, Polygon
 
-from navloom_worlds.homes.floorplan import Doorway, Flight, Floorplan, Outline, Room, Spot
+from navloom_worlds.homes.floorplan import (
+    Doorway,
+    Floorplan,
+    Outline,
+    PlannedRoom,
+    Spot,
+    StairFlight,
+)
 from navloom_worlds.homes.home_names import FEWEST_ROOMS, MOST_ROOMS
-from navloom_worlds.homes.programme import KINDS
 from navloom_worlds.homes.rectilinear import (
     Rect,
-    area,
-    corners,
-    covers,
-    edges,
-    grown,
-    overlap,
-    rect_of,
+    covers_rect,
+    expand_rect,
+    outline_area,
+    outline_edges,
+    rect_outline,
+    rects_overlap,
+    to_rect,
 )
+from navloom_worlds.homes.room_programme import KINDS
 
 _RISERS = (155, 195)
 _GOINGS = (250, 300)
 _LANDING = 800
 
 
-def stairs_climb(plan: Floorplan) -> Iterator[str]:
+def stair_step_faults(plan: Floorplan) -> Iterator[str]:
     """Yield faults of risers, treads and landings, and of the heights at both ends."""
     rooms = {room.number: room for room in plan.rooms}
     for flight in (f for f in plan.flights if f.kind == "stairs"):
@@ -57,7 +64,7 @@ def stairs_climb(plan: Floorplan) -> Iterator[str]:
             yield f"{where} go from {ends[0]} to {ends[1]} mm; expected {bottom} to {top}"
 
 
-def stairs_line_up(plan: Floorplan) -> Iterator[str]:
+def stairwell_faults(plan: Floorplan) -> Iterator[str]:
     """Yield faults in the position of stairs: stairwell, space above them, and both ends."""
     rooms = {room.number: room for room in plan.rooms}
     for flight in plan.flights:
@@ -71,14 +78,14 @@ def stairs_line_up(plan: Floorplan) -> Iterator[str]:
         if flight.kind != "stairs":
             continue
         blocks = [block[:4] for block in (*flight.treads, *flight.landings)]
-        if not all(covers(lower.outline, block) for block in blocks):
+        if not all(covers_rect(lower.outline, block) for block in blocks):
             yield f"{where} lie outside it"
         for room in (r for r in plan.rooms if r.floor == upper.floor):
-            if any(_shared(room.outline, corners(block)) for block in blocks):
+            if any(_shared(room.outline, rect_outline(block)) for block in blocks):
                 yield f"{where}: {room.id} lies over them"
 
 
-def _meets(outline: Outline, flight: Flight, end: int) -> bool:
+def _meets(outline: Outline, flight: StairFlight, end: int) -> bool:
     """Check whether an end of a flight lies inside an outline or on its edge."""
     x, _, z = flight.line[end]
     return Polygon(outline).covers(Point(x, z))
@@ -102,7 +109,7 @@ _OUT = -1
 _STEP = 180
 
 
-def faults(plan: Floorplan) -> list[str]:
+def plan_faults(plan: Floorplan) -> list[str]:
     """Return all faults of a plan, one line each; empty for a valid plan."""
     # The other checks need a consistent plan.
     return list(_sound(plan)) or [fault for check in CHECKS for fault in check(plan)]
@@ -148,7 +155,7 @@ def _sizes(plan: Floorplan) -> Iterator[str]:
             _holds(room.outline, 2600, 3000) or _holds(room.outline, 3000, 2600)
         ):
             yield f"{room.id} holds no rectangle of 2600 by 3000 mm"
-        elif area(room.outline) < kind.least * 0.9e6:
+        elif outline_area(room.outline) < kind.least * 0.9e6:
             yield f"{room.id} has less than {kind.least} square metres"
 
 
@@ -156,12 +163,12 @@ def _holds(outline: Outline, wide: int, deep: int) -> bool:
     """Check whether a rectangle fits into a rectilinear outline (then it fits at a corner)."""
     xs = {x for x, _ in outline} | {x - wide for x, _ in outline}
     zs = {z for _, z in outline} | {z - deep for _, z in outline}
-    return any(covers(outline, (x, z, x + wide, z + deep)) for x in xs for z in zs)
+    return any(covers_rect(outline, (x, z, x + wide, z + deep)) for x in xs for z in zs)
 
 
 def _no_overlap(plan: Floorplan) -> Iterator[str]:
     for a, b in combinations(plan.rooms, 2):
-        near = a.floor == b.floor and overlap(rect_of(a.outline), rect_of(b.outline))
+        near = a.floor == b.floor and rects_overlap(to_rect(a.outline), to_rect(b.outline))
         if near and _shared(a.outline, b.outline):
             yield f"{a.id} and {b.id} overlap"
 
@@ -217,18 +224,18 @@ def _doors_in_walls(plan: Floorplan) -> Iterator[str]:
             yield f"{where} has a step of more than {_STEP} mm"
 
 
-def _said(doorway: Doorway, rooms: dict[int, Room]) -> str:
+def _said(doorway: Doorway, rooms: dict[int, PlannedRoom]) -> str:
     other = "outdoors" if doorway.b is None else rooms[doorway.b].id
     return f"{rooms[doorway.a].id} and {other}"
 
 
 def _face(outline: Outline, jambs: tuple[Spot, Spot], thick: int, corner: int = _CORNER) -> int:
     """Return the side (-1, 1) of a wall's centre line on which an outline's face lies; 0: none."""
-    x0, z0, x1, z1 = rect_of(jambs)
+    x0, z0, x1, z1 = to_rect(jambs)
     along = 0 if z0 == z1 else 1
     lo, hi = (x0, x1) if along == 0 else (z0, z1)
     at = z0 if along == 0 else x0
-    for a, b in edges(outline):
+    for a, b in outline_edges(outline):
         if a[1 - along] != b[1 - along] or abs(a[1 - along] - at) * 2 != thick:
             continue
         if min(a[along], b[along]) + corner <= lo and hi <= max(a[along], b[along]) - corner:
@@ -240,10 +247,10 @@ def _doors_apart(plan: Floorplan) -> Iterator[str]:
     rooms = {room.number: room for room in plan.rooms}
     places: list[tuple[int, Rect, Doorway]] = []
     for doorway in plan.doorways:
-        place = grown(rect_of(doorway.jambs), 1)
+        place = expand_rect(to_rect(doorway.jambs), 1)
         places.append((rooms[doorway.a].floor, place, doorway))
     for (floor, a, one), (other, b, two) in combinations(places, 2):
-        if floor == other and overlap(a, b):
+        if floor == other and rects_overlap(a, b):
             yield f"the doorways of {_said(one, rooms)} and {_said(two, rooms)} overlap"
 
 
@@ -257,15 +264,15 @@ def _swings(plan: Floorplan) -> Iterator[str]:
         if doorway.swing is None:
             continue
         room = rooms.get(doorway.swings_into or 0)
-        rect = rect_of(doorway.swing)
-        if room is None or not covers(room.outline, rect):
+        rect = to_rect(doorway.swing)
+        if room is None or not covers_rect(room.outline, rect):
             yield f"the door of {where} swings into a wall"
         elif rect[2] - rect[0] != doorway.width or rect[3] - rect[1] != doorway.width:
             yield f"the door of {where} sweeps another square than its own"
         else:
             swept.append((room.number, rect, where))
     for (a, one, first), (b, two, second) in combinations(swept, 2):
-        if a == b and overlap(one, two):
+        if a == b and rects_overlap(one, two):
             yield f"the doors of {first} and of {second} hit each other"
 
 
@@ -294,6 +301,6 @@ CHECKS: tuple[Callable[[Floorplan], Iterator[str]], ...] = (
     _doors_apart,
     _swings,
     _windows,
-    stairs_climb,
-    stairs_line_up,
+    stair_step_faults,
+    stairwell_faults,
 )

@@ -22,7 +22,7 @@ HALF = 50
 
 
 @dataclass(frozen=True)
-class Stretch:
+class WallStretch:
     """Straight stretch of wall with the same cell along each side.
 
     Attributes:
@@ -60,55 +60,55 @@ class Stretch:
 
     def rect(self, lo: int, hi: int, near: int, far: int) -> Rect:
         """Return a rectangle beside the wall, from ``near`` to ``far`` off its centre line."""
-        return rect_of((self.spot(lo, near), self.spot(hi, far)))
+        return to_rect((self.spot(lo, near), self.spot(hi, far)))
 
 
-def rect_of(spots: Iterable[Spot]) -> Rect:
+def to_rect(spots: Iterable[Spot]) -> Rect:
     """Return the bounding rectangle of some points."""
     xs, zs = zip(*spots, strict=True)
     return min(xs), min(zs), max(xs), max(zs)
 
 
-def corners(rect: Rect) -> Outline:
+def rect_outline(rect: Rect) -> Outline:
     """Return a rectangle as an outline."""
     x0, z0, x1, z1 = rect
     return (x0, z0), (x1, z0), (x1, z1), (x0, z1)
 
 
-def centre_of(rect: Rect) -> Spot:
+def rect_centre(rect: Rect) -> Spot:
     """Return the centre of a rectangle, rounded down to whole mm."""
     return (rect[0] + rect[2]) // 2, (rect[1] + rect[3]) // 2
 
 
-def grown(rect: Rect, by: int) -> Rect:
+def expand_rect(rect: Rect, by: int) -> Rect:
     """Return a rectangle expanded by a margin."""
     x0, z0, x1, z1 = rect
     return x0 - by, z0 - by, x1 + by, z1 + by
 
 
-def overlap(a: Rect, b: Rect) -> bool:
+def rects_overlap(a: Rect, b: Rect) -> bool:
     """Check whether two rectangles share more than an edge."""
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
-def edges(outline: Outline) -> list[tuple[Spot, Spot]]:
+def outline_edges(outline: Outline) -> list[tuple[Spot, Spot]]:
     """Return the edges of an outline, the closing edge last."""
     return list(zip(outline, outline[1:] + outline[:1], strict=True))
 
 
-def area(outline: Outline) -> int:
+def outline_area(outline: Outline) -> int:
     """Return the area of an outline in square millimetres."""
-    return abs(sum(x0 * z1 - x1 * z0 for (x0, z0), (x1, z1) in edges(outline))) // 2
+    return abs(sum(x0 * z1 - x1 * z0 for (x0, z0), (x1, z1) in outline_edges(outline))) // 2
 
 
-def union(rects: Sequence[Rect]) -> Outline | None:
+def union_outline(rects: Sequence[Rect]) -> Outline | None:
     """Return the outline of the union of rectangles, clockwise on the page.
 
     Returns:
         None if they form no simple polygon: separate parts, parts touching in a point, or a hole.
     """
     if len(rects) == 1:
-        return corners(rects[0])
+        return rect_outline(rects[0])
     xs = sorted({x for r in rects for x in (r[0], r[2])})
     zs = sorted({z for r in rects for z in (r[1], r[3])})
     column = {x: i for i, x in enumerate(xs)}
@@ -121,7 +121,7 @@ def union(rects: Sequence[Rect]) -> Outline | None:
     }
     after: dict[Spot, Spot] = {}
     for i, j in sorted(filled):
-        at = corners((xs[i], zs[j], xs[i + 1], zs[j + 1]))
+        at = rect_outline((xs[i], zs[j], xs[i + 1], zs[j + 1]))
         beside = ((i, j - 1), (i + 1, j), (i, j + 1), (i - 1, j))
         for k, neighbour in enumerate(beside):
             if neighbour not in filled:
@@ -142,22 +142,22 @@ def _loop(after: Mapping[Spot, Spot]) -> Outline | None:
     return tuple(b for a, b, c in turns if (a[0] == b[0]) != (b[0] == c[0]))
 
 
-def inset(outline: Outline, by: int) -> Outline:
+def inset_outline(outline: Outline, by: int) -> Outline:
     """Move an outline (clockwise on the page) inwards; outwards if ``by`` is negative."""
-    ways = [direction(a, b) for a, b in edges(outline)]
+    ways = [unit_direction(a, b) for a, b in outline_edges(outline)]
     return tuple(
         (x - by * (before[1] + after[1]), z + by * (before[0] + after[0]))
         for (x, z), before, after in zip(outline, ways[-1:] + ways[:-1], ways, strict=True)
     )
 
 
-def direction(a: Spot, b: Spot) -> Spot:
+def unit_direction(a: Spot, b: Spot) -> Spot:
     """Return the direction from one corner to the next: -1, 0 or 1 along each axis."""
     dx, dz = b[0] - a[0], b[1] - a[1]
     return (dx > 0) - (dx < 0), (dz > 0) - (dz < 0)
 
 
-def within(outer: Rect, inner: Rect) -> bool:
+def is_rect_inside(outer: Rect, inner: Rect) -> bool:
     """Check whether a rectangle lies in another; it may touch its edge."""
     return (
         outer[0] <= inner[0]
@@ -167,20 +167,20 @@ def within(outer: Rect, inner: Rect) -> bool:
     )
 
 
-def covers(outline: Outline, rect: Rect) -> bool:
+def covers_rect(outline: Outline, rect: Rect) -> bool:
     """Check whether a rectangle lies in a rectilinear outline; it may touch its edge."""
     x0, z0, x1, z1 = rect
     inside = False
     x, z = x0 + x1, z0 + z1
-    for (ax, az), (bx, bz) in edges(outline):
-        if overlap((min(ax, bx), min(az, bz), max(ax, bx), max(az, bz)), rect):
+    for (ax, az), (bx, bz) in outline_edges(outline):
+        if rects_overlap((min(ax, bx), min(az, bz), max(ax, bx), max(az, bz)), rect):
             return False
         if ax == bx and 2 * ax > x and min(az, bz) * 2 <= z < max(az, bz) * 2:
             inside = not inside
     return inside
 
 
-def stretches(outlines: Mapping[int, Outline]) -> list[Stretch]:
+def wall_stretches(outlines: Mapping[int, Outline]) -> list[WallStretch]:
     """Return all walls of cells that fill a storey without gaps.
 
     Args:
@@ -191,7 +191,7 @@ def stretches(outlines: Mapping[int, Outline]) -> list[Stretch]:
     """
     lines: dict[tuple[Axis, int], list[tuple[int, int, int, bool]]] = defaultdict(list)
     for cell, outline in outlines.items():
-        for (ax, az), (bx, bz) in edges(outline):
+        for (ax, az), (bx, bz) in outline_edges(outline):
             if az == bz:
                 lines["x", az].append((min(ax, bx), max(ax, bx), cell, bx > ax))
             else:
@@ -203,8 +203,8 @@ def stretches(outlines: Mapping[int, Outline]) -> list[Stretch]:
     ]
 
 
-def _along(axis: Axis, at: int, pieces: list[tuple[int, int, int, bool]]) -> list[Stretch]:
-    found: list[Stretch] = []
+def _along(axis: Axis, at: int, pieces: list[tuple[int, int, int, bool]]) -> list[WallStretch]:
+    found: list[WallStretch] = []
     ends = sorted({end for piece in pieces for end in piece[:2]})
     for lo, hi in itertools.pairwise(ends):
         sides: list[int | None] = [None, None]
@@ -215,7 +215,7 @@ def _along(axis: Axis, at: int, pieces: list[tuple[int, int, int, bool]]) -> lis
             continue
         last = found[-1] if found else None
         if last and last.hi == lo and [last.minus, last.plus] == sides:
-            found[-1] = Stretch(axis, at, last.lo, hi, sides[0], sides[1])
+            found[-1] = WallStretch(axis, at, last.lo, hi, sides[0], sides[1])
         else:
-            found.append(Stretch(axis, at, lo, hi, sides[0], sides[1]))
+            found.append(WallStretch(axis, at, lo, hi, sides[0], sides[1]))
     return found

@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from navloom_worlds.homes.dice import Dice
-from navloom_worlds.homes.floorplan import Flight, Spot
-from navloom_worlds.homes.frame import Bay, snap
-from navloom_worlds.homes.rectilinear import HALF, rect_of
+from navloom_worlds.homes.floorplan import Spot, StairFlight
+from navloom_worlds.homes.rectilinear import HALF, to_rect
+from navloom_worlds.homes.rng import Rng
+from navloom_worlds.homes.storey_footprint import Bay, snap_to_grid
 
 _RISER = 175
 _GAP = 100
@@ -47,7 +47,7 @@ class StairSize:
     going: int
 
 
-def stair_size(dice: Dice, rise: int, shape: Shape) -> StairSize:
+def draw_stair_size(dice: Rng, rise: int, shape: Shape) -> StairSize:
     """Draw the dimensions of stairs of this rise and shape."""
     risers = (rise + _RISER // 2) // _RISER
     width = dice.whole(18, 21) * 50
@@ -63,7 +63,7 @@ def stair_size(dice: Dice, rise: int, shape: Shape) -> StairSize:
         deep = (risers // 2 - 1) * going + width + 300
     else:
         wide, deep = _BEFORE + (risers - 1) * going, width
-    cell = snap(wide + 2 * HALF + 20), snap(deep + 2 * HALF + 20)
+    cell = snap_to_grid(wide + 2 * HALF + 20), snap_to_grid(deep + 2 * HALF + 20)
     return StairSize(shape, *cell, risers, width, going)
 
 
@@ -79,7 +79,7 @@ class BuiltStairs:
     where it is away from the spine.
     """
 
-    flight: Flight
+    flight: StairFlight
     foot: tuple[int, int]
     head: tuple[int, int]
 
@@ -116,14 +116,14 @@ def build_stairs(
 
     def block(b: _Local) -> _Block:
         u0, u1, v0, v1, steps = b
-        rect = rect_of((place(u0, v0), place(u1, v1)))
+        rect = to_rect((place(u0, v0), place(u1, v1)))
         return (*rect, level + rise * steps // size.risers)
 
     line = []
     for u, v, steps in way:
         x, z = place(u, v)
         line.append((x, level + rise * steps // size.risers, z))
-    flight = Flight(
+    flight = StairFlight(
         "stairs", 0, 0, tuple(map(block, treads)), tuple(map(block, landings)), tuple(line),
         size.width,
     )  # fmt: skip
@@ -207,11 +207,11 @@ def _straight(size: StairSize) -> _Drawn:
     return treads, [], [(begin, middle, 0), (wide, middle, n), (wide + 2 * HALF, middle, n)]
 
 
-def moved(flight: Flight, to: Callable[[Spot], Spot]) -> Flight:
+def transform_flight(flight: StairFlight, to: Callable[[Spot], Spot]) -> StairFlight:
     """Apply a coordinate transform to a flight: mirror, rotate or shift it."""
 
     def blocks(given: Sequence[_Block]) -> tuple[_Block, ...]:
-        return tuple((*rect_of((to((b[0], b[1])), to((b[2], b[3])))), b[4]) for b in given)
+        return tuple((*to_rect((to((b[0], b[1])), to((b[2], b[3])))), b[4]) for b in given)
 
     line = tuple((to((x, z))[0], y, to((x, z))[1]) for x, y, z in flight.line)
     return replace(

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
 
-from navloom_worlds.homes.rectilinear import Rect, grown
+from navloom_worlds.homes.rectilinear import Rect, expand_rect
 
 BODY = 330
-"""Radius in mm, as for viewpoints (:data:`~navloom_worlds.homes.freespace.PERSON`)."""
+"""Radius in mm, as for viewpoints (:data:`~navloom_worlds.homes.viewpoint_placement.PERSON`)."""
 CELL = 100
 """mm."""
 _NEAR = 4
@@ -33,15 +33,15 @@ class WalkGrid:
     def __init__(self, bounds: Rect, walled: Sequence[Rect]) -> None:
         x0, z0, x1, z1 = self._bounds = bounds
         self.width, self.height = (x1 - x0) // CELL + 2, (z1 - z0) // CELL + 2
-        inner = self._mask(grown(bounds, -BODY))
+        inner = self._mask(expand_rect(bounds, -BODY))
         for rect in walled:
-            inner &= ~self._mask(grown(rect, BODY), edge=True)
+            inner &= ~self._mask(expand_rect(rect, BODY), edge=True)
         self.open = inner
         """Reachable cells; all cells while there is no entrance."""
         self._ways = 0
         self._fronts: list[int] = []
 
-    def come_in(self, x: int, z: int) -> bool:
+    def add_entrance(self, x: int, z: int) -> bool:
         """Add an entrance near a point.
 
         Returns:
@@ -72,7 +72,7 @@ class WalkGrid:
             False, with nothing changed, if that would disconnect the entrances, or make ``front``
             or that of another item unreachable.
         """
-        around = grown(rect, BODY)
+        around = expand_rect(rect, BODY)
         columns, rows = self._cells(around, edge=True)
         left = self.open & ~self._mask(around, edge=True)
         if self._ways & ~left:

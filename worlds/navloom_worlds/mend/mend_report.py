@@ -22,10 +22,10 @@ from navloom.scenes.plan_data import plan_data
 from navloom.scenes.plan_look import Ink, Setting
 from navloom.scenes.plan_svg import Node, Pen, arrow_head, building
 from navloom.scenes.scene import Box, Link, Scene
-from navloom_worlds.mend.changes import Change, mended_copy, price, rebuilt
-from navloom_worlds.mend.rebuild import ramp_over
-from navloom_worlds.mend.route_drive import Drive
-from navloom_worlds.mend.search import Mend
+from navloom_worlds.mend.building_changes import plan_ramp
+from navloom_worlds.mend.home_changes import Change, apply_changes, mended_copy, total_cost
+from navloom_worlds.mend.mend_search import Mend
+from navloom_worlds.mend.route_drive import RouteDrive
 
 _WIDE, _HIGH, _BETWEEN = 504.0, 475.0, 14.0
 """Size of one plan and gap between two, in points."""
@@ -75,9 +75,9 @@ def draw_mend(scene: Scene, found: Mend) -> Sheet:
     Raises:
         SceneError: a change cannot be applied.
     """
-    after = rebuilt(scene, found.changes)
+    after = apply_changes(scene, found.changes)
     floors = sorted({scene.region_by_id[each].floor for each in (*found.path, found.start)})
-    places = places_of(scene, found.changes)
+    places = change_sites(scene, found.changes)
     close = _SIDE + _SAID + _GAP
     sheet = Sheet(2 * _WIDE + _BETWEEN, _HIGH + close, dpi=110)
     changes = f"{len(found.changes)} change{'s' if len(found.changes) != 1 else ''}"
@@ -98,7 +98,7 @@ def draw_mend(scene: Scene, found: Mend) -> Sheet:
             on=sheet,
             rect=(number * (_WIDE + _BETWEEN), 0.0, _WIDE, _HIGH),
         )
-    dear = sorted(places, key=lambda each: -price(each.changes))[:_MOST]
+    dear = sorted(places, key=lambda each: -total_cost(each.changes))[:_MOST]
     wide = 2 * _SIDE + _GAP
     apart = (sheet.width - len(dear) * wide) / (len(dear) + 1)
     for k, place in enumerate(sorted(dear, key=lambda each: each.numbers)):
@@ -113,7 +113,7 @@ def draw_mend(scene: Scene, found: Mend) -> Sheet:
     return sheet
 
 
-def _routes(scene: Scene, drive: Drive | None) -> list[Route]:
+def _routes(scene: Scene, drive: RouteDrive | None) -> list[Route]:
     legs = [] if drive is None else drive.path
     return [
         Route(tuple((_floor(scene, y), x, z) for x, y, z in leg), "robot_1", label="how it drove")
@@ -126,7 +126,7 @@ def _floor(scene: Scene, y: float) -> int:
     return min(scene.floors, key=lambda floor: abs(floor.height - y)).id
 
 
-def _ends(scene: Scene, found: Mend, drive: Drive | None) -> Iterator[Mark]:
+def _ends(scene: Scene, found: Mend, drive: RouteDrive | None) -> Iterator[Mark]:
     goal = scene.region_by_id[found.goal]
     if drive is not None and drive.path:
         x, y, z = drive.path[0][0]
@@ -140,7 +140,7 @@ def _ends(scene: Scene, found: Mend, drive: Drive | None) -> Iterator[Mark]:
         yield Mark("goal", goal.floor, goal.center[0], goal.center[2])
 
 
-def places_of(scene: Scene, changes: Sequence[Change]) -> list[MendSite]:
+def change_sites(scene: Scene, changes: Sequence[Change]) -> list[MendSite]:
     """Return the places of changes, one for all changes of a link; a lift has two."""
     found: dict[tuple[int, float, float], MendSite] = {}
     for number, change in enumerate(changes, start=1):
@@ -169,7 +169,7 @@ def _where(scene: Scene, change: Change) -> Iterator[tuple[int, float, float, fl
 
 
 def _close_up(
-    sheet: Sheet, rect: Rect, first: Scene, home: Scene, place: MendSite, drive: Drive | None
+    sheet: Sheet, rect: Rect, first: Scene, home: Scene, place: MendSite, drive: RouteDrive | None
 ) -> None:
     """Draw a close-up, changed items and doorways in red; ``first`` is the original home."""
     pen = Pen(2 * place.half / rect[2])
@@ -216,7 +216,7 @@ def _said(scene: Scene, change: Change) -> tuple[str, str]:
     link = scene.links[change.link or 0]
     now = f"{(link.width or 0.0) * 100:.0f} cm wide"
     if change.kind == "ramp":
-        ramp = ramp_over(scene, link)
+        ramp = plan_ramp(scene, link)
         return f"step of {ramp.rise * 100:.0f} cm", f"ramp of 1:{ramp.slope}"
     said: dict[str, tuple[str, str]] = {
         "open": (f"door {link.door}", "door open"),

@@ -1,8 +1,8 @@
 """Drive of a body from one region to another: planned on its field, executed with its exact shape.
 
 A body starts at the point of most clearance in the largest part of the region that it fits in, and
-heads for such a point of the other region, by :mod:`navloom_worlds.motion.routes`. Lifts carry the
-bodies that can operate them. Widths and steps of links are not read.
+heads for such a point of the other region, by :mod:`navloom_worlds.motion.body_planner`. Lifts
+carry the bodies that can operate them. Widths and steps of links are not read.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from navloom.errors import SceneError
 from navloom.scenes.bodies import Embodiment
 from navloom.scenes.scene import Point3, Scene
 from navloom_worlds.motion.body_field import BodyField, body_field
-from navloom_worlds.motion.routes import route
+from navloom_worlds.motion.body_planner import drive_to_goal
 
 _LEVEL = 0.3
 """Tolerance in metres between a position's floor and its region's."""
@@ -29,7 +29,7 @@ _LIFT_REACH = 0.5
 
 
 @dataclass(frozen=True)
-class Drive:
+class RouteDrive:
     """Result of a drive.
 
     Attributes:
@@ -50,7 +50,7 @@ class Drive:
         return sum(math.dist(a, b) for leg in self.path for a, b in pairwise(leg))
 
 
-def drive(scene: Scene, body: Embodiment, start: str, goal: str) -> Drive:
+def drive_route(scene: Scene, body: Embodiment, start: str, goal: str) -> RouteDrive:
     """Drive a body from one region to another.
 
     Args:
@@ -63,34 +63,34 @@ def drive(scene: Scene, body: Embodiment, start: str, goal: str) -> Drive:
         SceneError: the scene has no geometry, or a region is unknown.
     """
     field = body_field(scene, body)
-    spots = [spot(scene, field, region) for region in (start, goal)]
+    spots = [roomiest_point(scene, field, region) for region in (start, goal)]
     for region, found in zip((start, goal), spots, strict=True):
         if found is None:
-            return Drive(False, why=f"it fits nowhere in {region}")
+            return RouteDrive(False, why=f"it fits nowhere in {region}")
     (first, last) = (each for each in spots if each is not None)
-    legs = legs_of(scene, body, field, first, last)
+    legs = plan_legs(scene, body, field, first, last)
     if legs is None:
-        return Drive(False, why="no way for half its width")
+        return RouteDrive(False, why="no way for half its width")
     return _driven(scene, body, legs)
 
 
-def _driven(scene: Scene, body: Embodiment, legs: Sequence[tuple[Point3, Point3]]) -> Drive:
+def _driven(scene: Scene, body: Embodiment, legs: Sequence[tuple[Point3, Point3]]) -> RouteDrive:
     """Drive one leg after another, and collect the contacts of all."""
     paths: list[tuple[Point3, ...]] = []
     touched = dict[str, None]()
     for begin, end in legs:
-        found = route(scene, body, begin, end)
+        found = drive_to_goal(scene, body, begin, end)
         if found is None:
-            return Drive(False, tuple(paths), tuple(touched), "no way for half its width")
+            return RouteDrive(False, tuple(paths), tuple(touched), "no way for half its width")
         touched.update(dict.fromkeys(found.touched))
         if found.path:
             paths.append(tuple(stand.position for stand in found.path))
         if not found.arrived:
-            return Drive(False, tuple(paths), tuple(touched), found.why)
-    return Drive(True, tuple(paths), tuple(touched))
+            return RouteDrive(False, tuple(paths), tuple(touched), found.why)
+    return RouteDrive(True, tuple(paths), tuple(touched))
 
 
-def spot(scene: Scene, field: BodyField, region: str) -> Point3 | None:
+def roomiest_point(scene: Scene, field: BodyField, region: str) -> Point3 | None:
     """Return the point of most clearance in the largest part of a region that a body fits in."""
     where = scene.region_by_id.get(region)
     if where is None or where.outline is None:
@@ -106,7 +106,7 @@ def spot(scene: Scene, field: BodyField, region: str) -> Point3 | None:
     return field.position(int(there[np.argmax(field.clear[there])]))
 
 
-def legs_of(
+def plan_legs(
     scene: Scene, body: Embodiment, field: BodyField, first: Point3, last: Point3
 ) -> list[tuple[Point3, Point3]] | None:
     """Plan the legs of a drive between lifts, as (start, end); None if there is no path."""
@@ -143,7 +143,7 @@ def _lifts(scene: Scene, body: Embodiment, field: BodyField) -> Iterator[tuple[P
 def _cabin(scene: Scene, field: BodyField, region: str, point: Point3 | None) -> Point3 | None:
     where = scene.region_by_id[region]
     if "elevator" in where.label.casefold() or point is None:
-        return spot(scene, field, region)
+        return roomiest_point(scene, field, region)
     near = field.nearest((point[0], where.center[1], point[2]))
     if near is None or abs(near[1] - where.center[1]) > _LEVEL:
         return None

@@ -1,8 +1,8 @@
 """Field of a body: grid places where it can stand, and shortest paths and distances over them.
 
 Places are cells of 5 cm where no obstacle is nearer than half the body's width
-(:mod:`navloom_worlds.motion.dilation`). Paths between them are pulled straight
-(:mod:`navloom_worlds.motion.marching`), so they are no staircases of grid steps.
+(:mod:`navloom_worlds.motion.inflation`). Paths between them are pulled straight
+(:mod:`navloom_worlds.motion.geodesic_field`), so they are no staircases of grid steps.
 """
 
 from __future__ import annotations
@@ -23,13 +23,19 @@ from navloom.errors import SceneError
 from navloom.scenes.bodies import Embodiment, climbs
 from navloom.scenes.distances import per_scene
 from navloom.scenes.scene import Point3, Scene, Viewpoint
-from navloom_worlds.geometry.mesh import Grid
-from navloom_worlds.geometry.wall_holes import OUTDOORS
-from navloom_worlds.motion.body_mesh import body_mesh
-from navloom_worlds.motion.dilation import Dilated, dilated, nearest_in
-from navloom_worlds.motion.field_file import load_places, save_places, scene_key
-from navloom_worlds.motion.marching import Marched, Places, Spot, marched, taut
-from navloom_worlds.motion.met import floors_of, no_place, obstacles_of
+from navloom_worlds.geometry.mesh import CellGrid
+from navloom_worlds.geometry.wall_openings import OUTDOORS
+from navloom_worlds.motion.collision_mesh import body_mesh
+from navloom_worlds.motion.field_cache import load_places, save_places, scene_cache_key
+from navloom_worlds.motion.geodesic_field import (
+    FieldPlaces,
+    GeodesicField,
+    Spot,
+    compute_geodesics,
+    string_pull,
+)
+from navloom_worlds.motion.inflation import FreeSpace, inflate_obstacles, query_nearest
+from navloom_worlds.motion.local_obstacles import floors_of, no_space_message, obstacles_of
 
 _REACH = 0.25
 """Least vertical distance in metres within which the floor under a position is searched."""
@@ -57,7 +63,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Way:
+class FloorPath:
     """Shortest path over the floor, with its length.
 
     Attributes:
@@ -81,14 +87,14 @@ class BodyField:
     """
 
     body: Embodiment
-    found: Dilated
+    found: FreeSpace
     part: Ints
 
     def __len__(self) -> int:
         return len(self.part)
 
     @property
-    def grid(self) -> Grid:
+    def grid(self) -> CellGrid:
         """Grid of the cells."""
         return self.found.grid
 
@@ -103,15 +109,17 @@ class BodyField:
         return max(climbs(self.body), _REACH)
 
     @cached_property
-    def places(self) -> Places:
+    def places(self) -> FieldPlaces:
         """Places in cell units, as shortest-path searches use them."""
         grid, found = self.grid, self.found
         along, across = np.divmod(found.cell, grid.deep)
         lift = _smoothed(found.height, found.beside) / grid.cell
         x, z = (found.x - grid.x) / grid.cell, (found.z - grid.z) / grid.cell
-        return Places(along.astype(np.int32), across.astype(np.int32), x, z, lift, found.beside)
+        return FieldPlaces(
+            along.astype(np.int32), across.astype(np.int32), x, z, lift, found.beside
+        )
 
-    def roomy(self, clearance: float) -> Places:
+    def roomy(self, clearance: float) -> FieldPlaces:
         """Return the places with edges only between those of at least this clearance.
 
         Args:
@@ -126,7 +134,7 @@ class BodyField:
         return self._roomy[key]
 
     @cached_property
-    def _roomy(self) -> dict[float, Places]:
+    def _roomy(self) -> dict[float, FieldPlaces]:
         return {}
 
     @cached_property
@@ -213,7 +221,9 @@ class BodyField:
         metres *= self.grid.cell
         return metres
 
-    def way(self, start: Point3, goals: Sequence[Point3], *, driven: bool = False) -> Way | None:
+    def way(
+        self, start: Point3, goals: Sequence[Point3], *, driven: bool = False
+    ) -> FloorPath | None:
         """Return the shortest path to the nearest goal, pulled straight; None if there is none.
 
         Args:
@@ -231,11 +241,11 @@ class BodyField:
             turns = turns or _turns(places, begun, held)
         turns = turns or _turns(self.places, begun, held)
         # A step that cuts a corner has no line of sight: it counts as one cell.
-        legs = (self.places.sees(a[0], a[1:], b[0], b[1:]) for a, b in pairwise(turns))
+        legs = (self.places.line_length(a[0], a[1:], b[0], b[1:]) for a, b in pairwise(turns))
         cells = sum(abs(float(each)) for each in legs)
-        return Way(self._laid(turns), cells * self.grid.cell) if turns else None
+        return FloorPath(self._laid(turns), cells * self.grid.cell) if turns else None
 
-    def _spared(self, spare: float, ends: Sequence[Point3]) -> Places:
+    def _spared(self, spare: float, ends: Sequence[Point3]) -> FieldPlaces:
         """Return the places with edges only where there is room to spare or near the ends."""
         held = self.clear >= self.body.width / 2 + spare
         for x, y, z in ends:
@@ -246,16 +256,16 @@ class BodyField:
         joined = (beside >= 0) & held[:, None] & held[beside]
         return replace(self.places, beside=np.where(joined, beside, -1).astype(np.int32))
 
-    def _march(self, goals: Sequence[Point3]) -> Marched:
+    def _march(self, goals: Sequence[Point3]) -> GeodesicField:
         held = [on for goal in goals if (on := self._on(goal)) is not None]
-        return marched(self.places, held)
+        return compute_geodesics(self.places, held)
 
     def _laid(self, turns: Sequence[Spot]) -> tuple[Point3, ...]:
         """Return the path's turns as positions, with those where stairs begin and end added."""
         points = [self._placed(turns[0])]
         for a, b in pairwise(turns):
             flat = math.hypot(b[1] - a[1], b[2] - a[2])
-            if self.places.sees(a[0], a[1:], b[0], b[1:]) - flat > 1e-3:
+            if self.places.line_length(a[0], a[1:], b[0], b[1:]) - flat > 1e-3:
                 spots = self.places.under(a[0], a[1:], b[1:])
                 kept = _bends([(share * flat, float(self.places.lift[k])) for k, share in spots])
                 for k, share in (spots[i] for i in kept):
@@ -284,19 +294,19 @@ def _bends(line: Sequence[tuple[float, float]]) -> list[int]:
     return [*_bends(line[: far + 1]), far, *later]
 
 
-def _turns(places: Places, begun: Spot, ends: Sequence[Spot]) -> list[Spot]:
+def _turns(places: FieldPlaces, begun: Spot, ends: Sequence[Spot]) -> list[Spot]:
     """Return the turns of the shortest path over some places; none if there is no path."""
-    found = marched(places, [begun])
-    best = min((reached(places, found, end) for end in ends), key=lambda each: each[0])
-    return taut(places, best[1][::-1]) if math.isfinite(best[0]) else []
+    found = compute_geodesics(places, [begun])
+    best = min((trace_path(places, found, end) for end in ends), key=lambda each: each[0])
+    return string_pull(places, best[1][::-1]) if math.isfinite(best[0]) else []
 
 
-def reached(places: Places, found: Marched, end: Spot) -> tuple[float, list[Spot]]:
+def trace_path(places: FieldPlaces, found: GeodesicField, end: Spot) -> tuple[float, list[Spot]]:
     """Return the distance to an end and the turns from there back to the search's goal."""
     place, u, w = end
     best, first = math.inf, -1
     for k in {int(found.via[place]), place} - {-1}:
-        long = places.sees(int(found.base[k]), (found.x[k], found.z[k]), place, (u, w))
+        long = places.line_length(int(found.base[k]), (found.x[k], found.z[k]), place, (u, w))
         if long >= 0 and found.cells[k] + long < best:
             best, first = float(found.cells[k]) + long, k
     turns = [end]
@@ -312,12 +322,12 @@ def body_field(scene: Scene, body: Embodiment) -> BodyField:
     Raises:
         SceneError: the scene has no geometry, or covers more ground than a field may have.
     """
-    return per_scene(scene, f"field {body_key(body)}", lambda: _kept(scene, body))
+    return per_scene(scene, f"field {body_cache_key(body)}", lambda: _kept(scene, body))
 
 
 def _kept(scene: Scene, body: Embodiment) -> BodyField:
     found, part = BODIES.kept(
-        f"{scene_key(scene, f'field {body_key(body)}')}.npz",
+        f"{scene_cache_key(scene, f'field {body_cache_key(body)}')}.npz",
         lambda: _made(scene, body),
         lambda file, made: save_places(file, *made),
         load_places,
@@ -325,20 +335,22 @@ def _kept(scene: Scene, body: Embodiment) -> BodyField:
     return BodyField(body, found, part)
 
 
-def body_key(body: Embodiment) -> str:
+def body_cache_key(body: Embodiment) -> str:
     """Return the body's parameters that determine its field: all but names and speeds, as JSON."""
     told = body.model_dump_json(exclude={"name", "description", "speed", "turn_speed"})
     return str(told)
 
 
-def _made(scene: Scene, body: Embodiment) -> tuple[Dilated, Ints]:
+def _made(scene: Scene, body: Embodiment) -> tuple[FreeSpace, Ints]:
     seeds = [floor_position(each) for each in scene.viewpoints]
     floors = floors_of(scene, body)
     outdoors = [each.outline for each in scene.regions if OUTDOORS.search(each.label.casefold())]
     lot = shapely.union_all([shapely.Polygon(each) for each in outdoors if each])
-    found = dilated(body_mesh(scene, body), obstacles_of(scene, body), floors, body, seeds, lot)
+    found = inflate_obstacles(
+        body_mesh(scene, body), obstacles_of(scene, body), floors, body, seeds, lot
+    )
     if not len(found.part):
-        raise SceneError(no_place(scene, body, "with things and walls about"))
+        raise SceneError(no_space_message(scene, body, "with things and walls about"))
     return found, _ranked(found, seeds)
 
 
@@ -348,14 +360,14 @@ def floor_position(viewpoint: Viewpoint) -> Point3:
     return x, y - viewpoint.eye_height, z
 
 
-def _ranked(found: Dilated, seeds: Sequence[Point3]) -> Ints:
+def _ranked(found: FreeSpace, seeds: Sequence[Point3]) -> Ints:
     """Return the parts renumbered by how many seeds they hold, then by size."""
     count = int(found.part.max(initial=-1)) + 1
     size = np.bincount(found.part, minlength=count)
     held = np.zeros(count, dtype=np.int64)
     if seeds and len(found.part):
         tree = KDTree(np.stack([found.x, found.height, found.z], axis=1))
-        metres, nearest = nearest_in(tree, np.array(seeds), _SEED)
+        metres, nearest = query_nearest(tree, np.array(seeds), _SEED)
         held = np.bincount(found.part[nearest[np.isfinite(metres)]], minlength=count)
     rank: Ints = np.empty(count, dtype=np.int32)
     rank[np.lexsort((-size, -held))] = np.arange(count, dtype=np.int32)

@@ -31,13 +31,13 @@ from navloom.scenes.bodies import Embodiment, Stand, is_carried, outer
 from navloom.scenes.distances import per_scene
 from navloom.scenes.floor_graph import LONGEST
 from navloom.scenes.scene import Edge, Point3, Region, Scene, Viewpoint, distance_2d, distance_3d
-from navloom_worlds.geometry.walkable import joined
-from navloom_worlds.motion.body_field import BodyField, body_field, body_key, reached
-from navloom_worlds.motion.dilation import nearest_in
-from navloom_worlds.motion.field_file import scene_key
-from navloom_worlds.motion.marching import Places, Spot, marched, taut
-from navloom_worlds.motion.met import no_place
-from navloom_worlds.motion.mover import Mover, mover_of
+from navloom_worlds.geometry.walkable_area import place_adjacency
+from navloom_worlds.motion.body_field import BodyField, body_cache_key, body_field, trace_path
+from navloom_worlds.motion.collision_motion import Mover, mover_of
+from navloom_worlds.motion.field_cache import scene_cache_key
+from navloom_worlds.motion.geodesic_field import FieldPlaces, Spot, compute_geodesics, string_pull
+from navloom_worlds.motion.inflation import query_nearest
+from navloom_worlds.motion.local_obstacles import no_space_message
 
 _SPARE = 0.036
 """Metres more than the circle needs: half a cell's diagonal, so that a straight line over such
@@ -53,7 +53,7 @@ Ints = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
-class Clearings:
+class TurningAreas:
     """Turning areas of a field: connected places with room to turn on the spot.
 
     Attributes:
@@ -63,7 +63,7 @@ class Clearings:
     """
 
     ground: BodyField
-    places: Places
+    places: FieldPlaces
     label: Ints
 
     @cached_property
@@ -110,14 +110,14 @@ class Clearings:
 
     def way(self, starts: Sequence[Spot], ends: Sequence[Spot]) -> list[Spot] | None:
         """Return the shortest path inside turning areas, with legs short enough for edges."""
-        found = marched(self.places, starts)
+        found = compute_geodesics(self.places, starts)
         far, turns = min(
-            (reached(self.places, found, end) for end in ends), key=lambda each: each[0]
+            (trace_path(self.places, found, end) for end in ends), key=lambda each: each[0]
         )
         if not np.isfinite(far):
             return None
         out: list[Spot] = []
-        for a, b in pairwise(taut(self.places, turns[::-1])):
+        for a, b in pairwise(string_pull(self.places, turns[::-1])):
             under = self.places.under(a[0], a[1:], b[1:])
             far = float(np.hypot(b[1] - a[1], b[2] - a[2])) * self.ground.grid.cell
             count = int(np.ceil(far / LONGEST - 1e-6))
@@ -128,7 +128,9 @@ class Clearings:
             last = b
         return [*out, last] if out else None
 
-    def narrows(self, passes: Callable[[Point3, Point3], bool]) -> Iterator[tuple[int, int]]:
+    def narrow_passages(
+        self, passes: Callable[[Point3, Point3], bool]
+    ) -> Iterator[tuple[int, int]]:
         """Yield pairs of places on both sides of narrow passages that the body passes straight.
 
         Args:
@@ -156,14 +158,14 @@ class Clearings:
             for b in self.numbers[i + 1 :]:
                 if part[trees[a][0]] != part[trees[b][0]]:
                     continue
-                metres, which = nearest_in(kept[b], at[trees[a]], _ACROSS)
+                metres, which = query_nearest(kept[b], at[trees[a]], _ACROSS)
                 near = np.flatnonzero(np.isfinite(metres))
                 near = near[np.argsort(np.round(metres[near], 3), kind="stable")]
                 pairs = []
                 for k in near.tolist():
                     p, q = int(trees[a][k]), int(trees[b][int(which[k])])
                     one, other = self.ground.spot_of(p), self.ground.spot_of(q)
-                    if self.ground.places.sees(p, one[1:], q, other[1:]) >= 0:
+                    if self.ground.places.line_length(p, one[1:], q, other[1:]) >= 0:
                         pairs.append((p, q))
                     if len(pairs) >= _TRIES or metres[k] > metres[near[0]] + 0.5:
                         break
@@ -171,7 +173,7 @@ class Clearings:
                     yield float(metres[near[0]]), a, b, pairs
 
 
-def clearings_of(ground: BodyField, radius: float) -> Clearings:
+def find_turning_areas(ground: BodyField, radius: float) -> TurningAreas:
     """Return the turning areas of a body.
 
     Args:
@@ -180,8 +182,10 @@ def clearings_of(ground: BodyField, radius: float) -> Clearings:
     """
     places = ground.roomy(radius + _SPARE)
     wide = ground.clear >= radius + _SPARE
-    _, part = connected_components(joined(places.beside, places.beside >= 0), directed=False)
-    return Clearings(ground, places, np.where(wide, part, -1).astype(np.int32))
+    _, part = connected_components(
+        place_adjacency(places.beside, places.beside >= 0), directed=False
+    )
+    return TurningAreas(ground, places, np.where(wide, part, -1).astype(np.int32))
 
 
 MOVED = 0.5
@@ -208,12 +212,12 @@ def body_graph(scene: Scene, body: Embodiment) -> Scene:
     Raises:
         SceneError: there is no geometry, or the body can stand and turn nowhere.
     """
-    return per_scene(scene, f"body graph {body_key(body)}", lambda: _kept(scene, body))
+    return per_scene(scene, f"body graph {body_cache_key(body)}", lambda: _kept(scene, body))
 
 
 def _kept(scene: Scene, body: Embodiment) -> Scene:
     return BODIES.kept(
-        f"{scene_key(scene, f'graph {body_key(body)}')}.json",
+        f"{scene_cache_key(scene, f'graph {body_cache_key(body)}')}.json",
         lambda: _made(scene, body),
         lambda file, made: file.write(_GRAPH.dump_json((made.viewpoints, made.edges))),
         lambda file: _read(scene, file.read(_MOST_BYTES + 1)),
@@ -230,11 +234,11 @@ def _read(scene: Scene, data: bytes) -> Scene:
 
 
 def _made(scene: Scene, body: Embodiment) -> Scene:
-    maker = _Maker(scene, body, body_field(scene, body), mover_of(scene, body))
+    maker = _BodyGraphBuilder(scene, body, body_field(scene, body), mover_of(scene, body))
     maker.keep()
     maker.join()
     if not maker.stands:
-        raise SceneError(no_place(scene, body, "with things and walls about"))
+        raise SceneError(no_space_message(scene, body, "with things and walls about"))
     own = scene.replace(
         viewpoints=tuple(maker.stands.values()),
         edges=tuple(Edge(a=a, b=b) for a, b in maker.graph.edges),
@@ -264,7 +268,7 @@ def _with_carried(own: Scene, whole: Scene, body: Embodiment) -> Scene:
 
 
 @dataclass
-class _Maker:
+class _BodyGraphBuilder:
     """Navigation graph of a body while it is built.
 
     Attributes:
@@ -286,7 +290,7 @@ class _Maker:
         wide = 2 * outer(self.body) + 0.004
         disc = self.body.model_copy(update={"shape": "cylinder", "width": wide, "depth": None})
         self._turner = mover_of(self.scene, disc)
-        self._clearings: Clearings = clearings_of(self.ground, outer(self.body))
+        self._clearings: TurningAreas = find_turning_areas(self.ground, outer(self.body))
         self._outlines = [
             (each, shapely.Polygon(each.outline)) for each in self.scene.regions if each.outline
         ]
@@ -340,7 +344,7 @@ class _Maker:
             p, q = self.place[a], self.place[b]
             if part[p] == part[q] and 0 < distance_2d(self._floor(a), self._floor(b)) <= LONGEST:
                 one, other = self.ground.spot(self._floor(a)), self.ground.spot(self._floor(b))
-                if places.sees(p, one[1:], q, other[1:]) >= 0:
+                if places.line_length(p, one[1:], q, other[1:]) >= 0:
                     yield a, b
 
     def _passes(self, a: Point3, b: Point3) -> bool:
@@ -348,7 +352,7 @@ class _Maker:
 
     def join(self) -> None:
         """Add viewpoints and edges until the graph connects what the field connects."""
-        for a, b in self._clearings.narrows(self._passes):
+        for a, b in self._clearings.narrow_passages(self._passes):
             self._edge(self._at(a), self._at(b))
         for clearing in self._clearings.numbers:
             self._join_within(clearing)

@@ -26,8 +26,8 @@ from scipy.sparse.csgraph import connected_components
 from navloom.errors import SceneError
 from navloom.scenes.bodies import Embodiment, Others, Shape, Stand, shape_of
 from navloom.scenes.distances import wrapped
-from navloom_worlds.geometry.mesh import Grid, SceneMesh, grid_over, surfaces_of
-from navloom_worlds.geometry.owners import CEILING, STAIRS, door_owner
+from navloom_worlds.geometry.mesh import CellGrid, SceneMesh, cast_columns, grid_over
+from navloom_worlds.geometry.semantic_ids import CEILING, STAIRS, door_owner
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -46,7 +46,7 @@ _MOST = 4_000
 
 
 @dataclass(frozen=True, eq=False)
-class Lines:
+class ObstacleLines:
     """Obstacle lines seen from above, with their owners.
 
     Attributes:
@@ -68,7 +68,7 @@ class Lines:
         return np.maximum(self.ends[:, :2], self.ends[:, 2:]).T.copy()
 
 
-class Obstacles:
+class ObstacleIndex:
     """Triangles of a mesh, indexed by the ground cells that they lie over.
 
     Args:
@@ -152,7 +152,9 @@ class Obstacles:
         top: Floats = self._high[faces, 1]
         return top
 
-    def lines(self, faces: NDArray[np.int64], low: Floats, high: float, owners: Ints) -> Lines:
+    def lines(
+        self, faces: NDArray[np.int64], low: Floats, high: float, owners: Ints
+    ) -> ObstacleLines:
         """Return the lines of triangles cut to a band of heights, each line once.
 
         Args:
@@ -211,7 +213,7 @@ class Obstacles:
         return np.concatenate(found), np.concatenate(whose)
 
 
-def _distinct(ends: Floats, owners: Ints) -> Lines:
+def _distinct(ends: Floats, owners: Ints) -> ObstacleLines:
     """Return each line once, without lines that are mere points."""
     whole = np.round(ends * _SAME).astype(np.int64)
     turned = (whole[:, 0] > whole[:, 2]) | (
@@ -224,7 +226,7 @@ def _distinct(ends: Floats, owners: Ints) -> Lines:
     kept.sort()
     ends, owners = ends[kept], owners[kept]
     long = np.hypot(ends[:, 2] - ends[:, 0], ends[:, 3] - ends[:, 1]) > _SHORT
-    return Lines(np.ascontiguousarray(ends[long]), owners[long])
+    return ObstacleLines(np.ascontiguousarray(ends[long]), owners[long])
 
 
 _CORNERS = 96
@@ -232,7 +234,7 @@ _CORNERS = 96
 
 
 @dataclass(frozen=True, slots=True)
-class Pose:
+class BodyPose:
     """Planar pose of a moving body: its middle, its heading, and the floor under its middle."""
 
     x: float
@@ -251,15 +253,15 @@ class Pose:
         return Stand((self.x, self.y, self.z), wrapped(self.heading))
 
 
-def swung(pose: Pose, pivot: tuple[float, float], angle: float) -> Pose:
+def rotate_pose(pose: BodyPose, pivot: tuple[float, float], angle: float) -> BodyPose:
     """Return a pose rotated about a point (x, z) by an angle, clockwise seen from above."""
     cos, sin = math.cos(angle), math.sin(angle)
     dx, dz = pose.x - pivot[0], pose.z - pivot[1]
     x, z = pivot[0] + dx * cos - dz * sin, pivot[1] + dx * sin + dz * cos
-    return Pose(x, z, pose.heading + angle, pose.y)
+    return BodyPose(x, z, pose.heading + angle, pose.y)
 
 
-def outline(body: Embodiment, stand: Stand) -> NDArray[np.float64]:
+def body_outline(body: Embodiment, stand: Stand) -> NDArray[np.float64]:
     """Return the sides of another body's footprint; a polygon around it for a disc."""
     shape = shape_of(body)
     x, _, z = stand.position
@@ -275,7 +277,7 @@ def outline(body: Embodiment, stand: Stand) -> NDArray[np.float64]:
     return np.concatenate([corners, np.roll(corners, -1, axis=0)], axis=1)
 
 
-def who_covers(pose: Pose, height: float, others: Others) -> str | None:
+def covering_body(pose: BodyPose, height: float, others: Others) -> str | None:
     """Return the name of the other body whose outline holds the body's middle; None for none.
 
     Args:
@@ -288,14 +290,14 @@ def who_covers(pose: Pose, height: float, others: Others) -> str | None:
         far = math.hypot(pose.x - x, pose.z - z)
         if far > shape_of(body).outer or not (y - height < pose.y < y + body.height):
             continue
-        a, b, c, d = outline(body, stand).T
+        a, b, c, d = body_outline(body, stand).T
         side = (c - a) * (pose.z - b) - (d - b) * (pose.x - a)
         if bool((side > 0).all() or (side < 0).all()):
             return name
     return None
 
 
-def finite(**values: float) -> None:
+def check_finite(**values: float) -> None:
     """Reject values that are not finite.
 
     Raises:
@@ -321,7 +323,7 @@ _SIDES = ((1, 0), (0, 1), (-1, 0), (0, -1))
 
 
 @dataclass(frozen=True, eq=False)
-class Underfoot:
+class FloorMap:
     """Floor heights, treads and floor edges of a scene for one kind of body.
 
     Attributes:
@@ -333,7 +335,7 @@ class Underfoot:
         stair: highest rise on stairs.
     """
 
-    grid: Grid
+    grid: CellGrid
     layers: NDArray[np.float32]
     stairs: Bools
     edges: Floats
@@ -410,7 +412,7 @@ class Underfoot:
         )
         return first, heights, np.stack([x, z, layers[held], treads[held]])
 
-    def lifted(self, shape: Shape, steps: Floats, pose: Pose) -> tuple[float, bool]:
+    def lift_height(self, shape: Shape, steps: Floats, pose: BodyPose) -> tuple[float, bool]:
         """Return the height to which steps lift a body, and whether it is on stairs.
 
         Args:
@@ -446,7 +448,7 @@ class Underfoot:
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class SurfaceColumns:
     """Surfaces of a building, stacked by cell, without ceilings.
 
     Attributes:
@@ -456,21 +458,21 @@ class Columns:
     """
 
     mesh: SceneMesh
-    grid: Grid
+    grid: CellGrid
     found: tuple[NDArray[Any], ...]
 
 
-def columns_of(mesh: SceneMesh) -> Columns:
+def surface_columns(mesh: SceneMesh) -> SurfaceColumns:
     """Return the stacked surfaces of a building without items."""
     grid = grid_over(mesh, _FLOOR_CELL, 1.0)
     # A slab's underside would count as a floor below the next, with an edge at the stairs.
-    return Columns(mesh, grid, _columns(mesh.without(mesh.owners == CEILING), grid))
+    return SurfaceColumns(mesh, grid, _columns(mesh.without(mesh.owners == CEILING), grid))
 
 
 def _columns(
-    mesh: SceneMesh, grid: Grid, cells: NDArray[np.int32] | None = None
+    mesh: SceneMesh, grid: CellGrid, cells: NDArray[np.int32] | None = None
 ) -> tuple[NDArray[Any], ...]:
-    found = surfaces_of(mesh, grid, cells)
+    found = cast_columns(mesh, grid, cells)
     whose = mesh.owners[found.face]
     return found.cell.astype(np.int64), found.height, found.slope, found.room, whose
 
@@ -487,12 +489,12 @@ class FloorLevels:
     """
 
     mesh: SceneMesh
-    places: _Places
+    places: _LevelPlaces
     broad: Bools
     roomy: Bools
 
 
-def ground_of(columns: Columns, *, stairs: bool) -> FloorLevels:
+def find_floor_levels(columns: SurfaceColumns, *, stairs: bool) -> FloorLevels:
     """Return the level surfaces of a building.
 
     Args:
@@ -513,11 +515,11 @@ def ground_of(columns: Columns, *, stairs: bool) -> FloorLevels:
     # nosing, ground under a floor) is not stood on; floor under a sill is, and it is stepped over.
     sill = np.roll(whose, 1) <= door_owner(0)
     level = (slope >= _LEVEL) & (room > np.where(sill, _FLAT, _ROOM) + EPS)
-    places = _Places(grid, cell[level], height[level], whose[level] == STAIRS)
+    places = _LevelPlaces(grid, cell[level], height[level], whose[level] == STAIRS)
     return FloorLevels(mesh, places, places.broad(), room[level] >= _ROOM)
 
 
-def underfoot(ground: FloorLevels, *, step: float, stair: float) -> Underfoot:
+def build_floor_map(ground: FloorLevels, *, step: float, stair: float) -> FloorMap:
     """Return the floors of a building and their edges for a body.
 
     Args:
@@ -534,13 +536,13 @@ def underfoot(ground: FloorLevels, *, step: float, stair: float) -> Underfoot:
     layers, treads = _layered(
         places.grid, places.cell[stood], places.height[stood], places.tread[stood]
     )
-    return Underfoot(places.grid, layers, treads, edges, step, stair)
+    return FloorMap(places.grid, layers, treads, edges, step, stair)
 
 
-class _Places:
+class _LevelPlaces:
     """Level surface places, by cell and from top down, with lookup by cell and height."""
 
-    def __init__(self, grid: Grid, cell: Indices, height: Floats, tread: Bools) -> None:
+    def __init__(self, grid: CellGrid, cell: Indices, height: Floats, tread: Bools) -> None:
         self.grid, self.cell, self.height, self.tread = grid, cell, height, tread
         self._beside: dict[tuple[int, int], tuple[Indices, Floats]] = {}
 
@@ -621,7 +623,7 @@ class _Places:
             here = np.flatnonzero(of & ~joined)
             if not len(here):
                 continue
-            at = self.grid.middles(self.cell[here].astype(np.int32))
+            at = self.grid.centres(self.cell[here].astype(np.int32))
             over = self.height[here] + np.where(self.tread[here], stair, step) + 2 * EPS
             starts = np.stack([at[:, 0], over, at[:, 1]], axis=1).astype(np.float32)
             way = np.array([side[0] * self.grid.cell, 0, side[1] * self.grid.cell])
@@ -635,7 +637,7 @@ class _Places:
 
 
 def _layered(
-    grid: Grid, cell: Indices, height: Floats, tread: Bools
+    grid: CellGrid, cell: Indices, height: Floats, tread: Bools
 ) -> tuple[NDArray[np.float32], Bools]:
     first = np.searchsorted(cell, np.arange(grid.wide * grid.deep))
     depth = np.arange(len(cell)) - first[cell] if len(cell) else cell

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navloom.scenes.bodies import Shape
-from navloom_worlds.motion.obstacles import Lines
+from navloom_worlds.motion.obstacles import ObstacleLines
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -62,11 +62,11 @@ def first_contact(lines: Any, motion: Any) -> Any:
     Returns:
         The share of the motion completed, the index of the line that ends it (-1: none), and how.
     """
-    return first_among(lines, motion, swept(motion))
+    return first_contact_in(lines, motion, motion_bounds(motion))
 
 
-def first_among(lines: Any, motion: Any, within: Any) -> Any:
-    """Return the first contact, with the bounds of the motion given as from :func:`swept`."""
+def first_contact_in(lines: Any, motion: Any, within: Any) -> Any:
+    """Return the first contact, with the bounds of the motion as from :func:`motion_bounds`."""
     x0, z0, x1, z1, reach = within
     best, first, least, inside, between = NEVER, -1, math.inf, -1, 0.0
     for k in range(len(lines)):
@@ -98,7 +98,7 @@ def first_among(lines: Any, motion: Any, within: Any) -> Any:
     return min(best, share), first, MET
 
 
-def swept(motion: Any) -> Any:
+def motion_bounds(motion: Any) -> Any:
     """Return the bounds (least x, z, greatest x, z) of a motion, and its length.
 
     The length is that of the points that move farthest.
@@ -301,7 +301,7 @@ def _to_sides(pu: Any, pw: Any, sides: Any, sign: Any) -> Any:
     return best
 
 
-def gaps(shape: Shape, lines: Floats, x: float, z: float, ux: float, uz: float) -> Floats:
+def clearances(shape: Shape, lines: Floats, x: float, z: float, ux: float, uz: float) -> Floats:
     """Return by how much a shape can grow before it touches each line; below 0 for an overlap.
 
     Args:
@@ -353,8 +353,8 @@ def _normals(au: Floats, aw: Floats, bu: Floats, bw: Floats) -> tuple[Floats, Fl
 
 _COMPILED = (
     first_contact,
-    first_among,
-    swept,
+    first_contact_in,
+    motion_bounds,
     _gap,
     _normal,
     _when,
@@ -388,8 +388,8 @@ Meeting = tuple[float, int, int]
 """Share of a motion completed, index of the line that ends it (-1: none), and how: ``FREE`` etc."""
 
 
-def meet(
-    shape: Shape, lines: Lines, at: At, way: tuple[float, float], angle: float | None
+def limit_motion(
+    shape: Shape, lines: ObstacleLines, at: At, way: tuple[float, float], angle: float | None
 ) -> Meeting:
     """Return how far a body gets that keeps a skin from everything.
 
@@ -409,13 +409,13 @@ def meet(
         found = compiled(lines.ends, np.array(motion))
         return found
     low, high = lines.low, lines.high
-    x0, z0, x1, z1, _ = reached = swept(motion)
+    x0, z0, x1, z1, _ = reached = motion_bounds(motion)
     held = np.flatnonzero((high[0] >= x0) & (high[1] >= z0) & (low[0] <= x1) & (low[1] <= z1))
     if len(held):
         held = held[_within(shape, lines.ends[held], at, way, angle)]
     if not len(held):
         return 1.0, -1, FREE
-    share, k, how = first_among(lines.ends[held].tolist(), motion, reached)
+    share, k, how = first_contact_in(lines.ends[held].tolist(), motion, reached)
     return share, int(held[k]) if k >= 0 else -1, how
 
 
@@ -425,7 +425,7 @@ def _within(
     """Return (n,) whether a motion may come near to each line."""
     if angle is not None:
         spot = Shape(True, math.hypot(at[0] - way[0], at[1] - way[1]) + shape.outer, 0.0)
-        return np.asarray(gaps(spot, ends, *way, 0.0, -1.0) <= 2 * SKIN)
+        return np.asarray(clearances(spot, ends, *way, 0.0, -1.0) <= 2 * SKIN)
     ux, uz = at[2:]
     far = math.hypot(*way)
     if shape.round and far > 0:
@@ -441,7 +441,7 @@ def _within(
     )
 
 
-def touch(
+def touch_point(
     shape: Shape, line: Floats, at: At, way: tuple[float, float] = (0.0, 0.0)
 ) -> tuple[float, float, float, float]:
     """Return normal and point at which a shape close to a line touches it.

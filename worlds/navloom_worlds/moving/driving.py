@@ -34,12 +34,12 @@ from navloom.tools.chat.bumped import first_barrier, first_obstacle
 from navloom.tools.forms import listed, quoted
 from navloom_worlds.moving.surroundings import (
     Spot,
-    contacts_told,
-    drives,
-    goals_of,
-    place_told,
-    seen_by,
-    way_to,
+    can_drive,
+    contact_records,
+    goal_places,
+    observation_of,
+    path_to,
+    pose_record,
 )
 
 STRIDE_M = 0.5
@@ -53,7 +53,7 @@ NEAR_LINK_M = 1.0
 
 
 @dataclass(frozen=True)
-class Drive:
+class DriveAttempt:
     """Attempted drive along a path.
 
     Attributes:
@@ -78,16 +78,16 @@ class Drive:
             "arrived": self.arrived,
             "planned": None if self.planned is None else round(self.planned, 2),
             "driven": round(self.driven, 2),
-            **place_told(scene, self.trail[-1]),
+            **pose_record(scene, self.trail[-1]),
             "contact_count": len(self.contacts),
-            "contacts": contacts_told(self.contacts),
+            "contacts": contact_records(self.contacts),
         }
         return {**told, "reason": self.reason} if self.reason else told
 
 
 def move_to(
     simulator: Simulator, place: Spot, agent: str = "robot", body: Embodiment = DEFAULT_BODY
-) -> Drive:
+) -> DriveAttempt:
     """Move to a viewpoint, a region or a point by the shortest path for a body.
 
     Args:
@@ -102,19 +102,19 @@ def move_to(
     Raises:
         SimulatorError: no such agent or place, or the backend refuses.
     """
-    start = seen_by(simulator, agent).pose
-    way = way_to(simulator, start, place, body)
+    start = observation_of(simulator, agent).pose
+    way = path_to(simulator, start, place, body)
     if way is None:
-        why = why_not(simulator, start, place, body)
-        return Drive(False, None, 0.0, (start,), reason=why)
-    return follow(simulator, way, agent)
+        why = no_path_reason(simulator, start, place, body)
+        return DriveAttempt(False, None, 0.0, (start,), reason=why)
+    return follow_path(simulator, way, agent)
 
 
-def why_not(simulator: Simulator, start: Pose, place: Spot, body: Embodiment) -> str:
+def no_path_reason(simulator: Simulator, start: Pose, place: Spot, body: Embodiment) -> str:
     """Return one line on why no path leads to a place for a body."""
     scene = simulator.scene
     here = start.viewpoint or nearest_viewpoint(scene, start.position)[0]
-    end = goals_of(scene, place)[0]
+    end = goal_places(scene, place)[0]
     there = end if isinstance(end, str) else nearest_viewpoint(scene, end.position)[0]
     barrier = first_barrier(scene, here, there, body)
     named = quoted(place) if isinstance(place, str) else "that point"
@@ -125,7 +125,7 @@ def why_not(simulator: Simulator, start: Pose, place: Spot, body: Embodiment) ->
     return f"No way leads from here to {named} for {body.name}{why}."
 
 
-def follow(simulator: Simulator, way: Path, agent: str = "robot") -> Drive:
+def follow_path(simulator: Simulator, way: Path, agent: str = "robot") -> DriveAttempt:
     """Move along a path from the agent's pose.
 
     Args:
@@ -136,7 +136,7 @@ def follow(simulator: Simulator, way: Path, agent: str = "robot") -> Drive:
     Raises:
         SimulatorError: no such agent, or the backend refuses.
     """
-    seen = seen_by(simulator, agent)
+    seen = observation_of(simulator, agent)
     trip = _Trip([seen.pose])
     if len(way.points) > 1:
         for action in _actions(simulator, way):
@@ -149,7 +149,7 @@ def follow(simulator: Simulator, way: Path, agent: str = "robot") -> Drive:
     against = list(dict.fromkeys(each.what for each in trip.contacts))[-3:]
     by = f" after it touched {listed(against)}" if against else ""
     why = "" if arrived else f"It stopped {off:.2f} m short of it{by}."
-    return Drive(
+    return DriveAttempt(
         arrived, float(way.metres), trip.metres, tuple(trip.poses), tuple(trip.contacts), why
     )
 
@@ -173,8 +173,8 @@ class _Trip:
 
 
 def _actions(simulator: Simulator, way: Path) -> list[Action]:
-    if drives(simulator):
-        return [Waypoint(each) for each in strides(way.points)]
+    if can_drive(simulator):
+        return [Waypoint(each) for each in split_polyline(way.points)]
     if not way.viewpoints:
         raise SimulatorError(
             "The way leads off the graph, and this backend hops along it: name a viewpoint or a"
@@ -183,7 +183,7 @@ def _actions(simulator: Simulator, way: Path) -> list[Action]:
     return [Hop(each) for each in way.viewpoints[1:]]
 
 
-def strides(points: Sequence[Point3], metres: float = STRIDE_M) -> list[Point3]:
+def split_polyline(points: Sequence[Point3], metres: float = STRIDE_M) -> list[Point3]:
     """Return points along a polyline at limited spacing, with all corners but not the first.
 
     Args:
@@ -223,7 +223,7 @@ def drive_link(
     """
     scene = simulator.scene
     links = links_between(scene, a, b)
-    seen_by(simulator, agent)
+    observation_of(simulator, agent)
     tries = [_through(simulator, a, b, link, agent, body) for link in links]
     return next((each for each in tries if each["through"]), tries[0])
 

@@ -28,7 +28,7 @@ from navloom.scenes.scene import Scene
 from navloom.sim.protocol import Pose, Simulator
 from navloom.tools.forms import name_argument
 from navloom_worlds.moving import driving, surroundings
-from navloom_worlds.moving.surroundings import Spot, goals_of
+from navloom_worlds.moving.surroundings import Spot, goal_places
 
 MOST_NAMES = 400
 """Maximum number of names in a schema: more would fill a small model's context window."""
@@ -87,12 +87,12 @@ def moving_tools(
         return drive.record(simulator.scene)
 
     def geodesic(place: str = "", point: list[float] | None = None) -> dict[str, Any]:
-        start = surroundings.seen_by(simulator, agent).pose
+        start = surroundings.observation_of(simulator, agent).pose
         return surroundings.geodesic(simulator, start, here(place, point), body)
 
     def clear(place: str = "", point: list[float] | None = None) -> dict[str, Any]:
         named = here(place, point) if place or point else None
-        spot = named if named is not None else surroundings.seen_by(simulator, agent).pose
+        spot = named if named is not None else surroundings.observation_of(simulator, agent).pose
         return clearance(simulator.scene, spot, body)
 
     def drive_link(a: str, b: str) -> dict[str, Any]:
@@ -169,7 +169,7 @@ def clearance(scene: Scene, spot: Spot | Pose, body: Embodiment = DEFAULT_BODY) 
     Raises:
         SimulatorError: the place is unknown.
     """
-    place = spot if isinstance(spot, Pose) else goals_of(scene, spot)[0]
+    place = spot if isinstance(spot, Pose) else goal_places(scene, spot)[0]
     if not has_geometry(scene):
         why = (
             f"{scene.uri} is a graph without geometry: nobody knows how much room there is. Use a"

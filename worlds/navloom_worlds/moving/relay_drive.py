@@ -32,8 +32,8 @@ from navloom.tools.forms import listed
 from navloom.tools.navcraft.paths import Anchor
 from navloom.tools.navcraft.relay import RelayChoice, RobotName, roles_of
 from navloom.tools.navcraft.task import RelayTask
-from navloom_worlds.moving.driving import STUCK_M, strides, why_not
-from navloom_worlds.moving.surroundings import body_way, drives, standing, thinned
+from navloom_worlds.moving.driving import STUCK_M, no_path_reason, split_polyline
+from navloom_worlds.moving.surroundings import body_path, can_drive, standing_point, thin_points
 
 REACH_M = 1.0
 """Maximum distance from a body's centre to the edge of an item that it takes or uses."""
@@ -86,7 +86,7 @@ class GoalStop:
 
 
 @dataclass
-class Goer:
+class MovingBody:
     """Body with a sequence of stops.
 
     Attributes:
@@ -126,7 +126,7 @@ class Goer:
         going = self.stop is not None and not self.waits
         return going, going and self.stop is not None and self.stop.carries
 
-    def sent_aside(self, points: list[Point3]) -> None:
+    def step_aside(self, points: list[Point3]) -> None:
         """Leave its path; a waiting body has to reach its waiting place again."""
         if self.waits and self.begun:
             self.begun -= 1
@@ -134,7 +134,7 @@ class Goer:
         self.aside, self.ahead = points, []
 
 
-def go_about(simulator: Simulator, goers: Sequence[Goer]) -> float:
+def drive_all(simulator: Simulator, goers: Sequence[MovingBody]) -> float:
     """Move bodies to their stops until all have arrived or failed.
 
     Args:
@@ -147,7 +147,7 @@ def go_about(simulator: Simulator, goers: Sequence[Goer]) -> float:
     Raises:
         SimulatorError: the backend drives no bodies, or refuses.
     """
-    if not drives(simulator):
+    if not can_drive(simulator):
         raise SimulatorError(
             "This simulator drives no bodies: use embedded or habitat with physics='slide'."
         )
@@ -160,7 +160,7 @@ def go_about(simulator: Simulator, goers: Sequence[Goer]) -> float:
     return party.seconds
 
 
-def by_the_thing(scene: Scene, item: Item) -> list[Pose]:
+def poses_near_item(scene: Scene, item: Item) -> list[Pose]:
     """Return poses within reach of an item, in its room, without checking that a body fits.
 
     Args:
@@ -190,7 +190,7 @@ def by_the_thing(scene: Scene, item: Item) -> list[Pose]:
 class _Party:
     """Bodies and the clock."""
 
-    def __init__(self, simulator: Simulator, goers: Sequence[Goer]) -> None:
+    def __init__(self, simulator: Simulator, goers: Sequence[MovingBody]) -> None:
         self._simulator, self._goers, self.seconds = simulator, goers, 0.0
         seen = simulator.step({})
         for goer in goers:
@@ -214,7 +214,7 @@ class _Party:
                 self._moved(goer, target, seen)
         return True
 
-    def _lost(self, goer: Goer, why: str) -> None:
+    def _lost(self, goer: MovingBody, why: str) -> None:
         """Replan for a body that was pushed off its path and has none to its target."""
         goer.ahead, goer.aside = [], []
         if (stop := goer.stop) is not None:
@@ -222,7 +222,7 @@ class _Party:
             if stop.tries > MOST_TRIES:
                 stop.reason, stop.seconds = why, self.seconds
 
-    def _target(self, goer: Goer) -> Point3 | None:
+    def _target(self, goer: MovingBody) -> Point3 | None:
         if goer.aside:
             return goer.aside[0]
         if goer.held:
@@ -242,11 +242,11 @@ class _Party:
             self._plan(goer, stop)
         return goer.ahead[0] if goer.ahead else None
 
-    def _plan(self, goer: Goer, stop: GoalStop) -> None:
+    def _plan(self, goer: MovingBody, stop: GoalStop) -> None:
         scene = self._simulator.scene
         free = [
             pose
-            for pose in by_the_thing(scene, stop.item)
+            for pose in poses_near_item(scene, stop.item)
             if all(
                 math.dist(pose.position, other.pose.position) > _apart(goer.body, other.body)
                 for other in self._goers
@@ -256,24 +256,26 @@ class _Party:
         mover, needed = mover_of(scene, goer.body), outer(goer.body) + _SPARE_M
         # A body that stops where it cannot turn would not get away again.
         roomy = [pose for pose in free if mover.clearance(pose.position) >= needed]
-        way = body_way(self._simulator, goer.pose, roomy, goer.body) if roomy else None
+        way = body_path(self._simulator, goer.pose, roomy, goer.body) if roomy else None
         if way is None and free:
-            way = body_way(self._simulator, goer.pose, free, goer.body)
+            way = body_path(self._simulator, goer.pose, free, goer.body)
         if way is None:
             stop.seconds = self.seconds
             stop.reason = self._no_way(goer, stop)
             return
         if stop.way is None:
             stop.way = float(way.metres)
-        goer.ahead = strides(thinned(way.points), goer.body.speed * TURN_S) or [goer.pose.position]
+        goer.ahead = split_polyline(thin_points(way.points), goer.body.speed * TURN_S) or [
+            goer.pose.position
+        ]
 
-    def _no_way(self, goer: Goer, stop: GoalStop) -> str:
+    def _no_way(self, goer: MovingBody, stop: GoalStop) -> str:
         scene, item = self._simulator.scene, stop.item
-        return why_not(self._simulator, goer.pose, item.region or item.position, goer.body).replace(
-            "from here", f"from {region_of(scene, goer.pose)}"
-        )
+        return no_path_reason(
+            self._simulator, goer.pose, item.region or item.position, goer.body
+        ).replace("from here", f"from {region_of(scene, goer.pose)}")
 
-    def _moved(self, goer: Goer, target: Point3, seen: Observation) -> None:
+    def _moved(self, goer: MovingBody, target: Point3, seen: Observation) -> None:
         gone = math.dist(goer.pose.position, seen.pose.position)
         goer.pose, stop = seen.pose, goer.stop
         there = math.dist(seen.pose.position, target) <= _NEAR_M
@@ -294,7 +296,7 @@ class _Party:
         if gone > 0:
             goer.trail.append(seen.pose.position)
 
-    def _hindered(self, goer: Goer, stop: GoalStop, seen: Observation, gone: float) -> None:
+    def _hindered(self, goer: MovingBody, stop: GoalStop, seen: Observation, gone: float) -> None:
         names = {other.name: other for other in self._goers}
         met = [names[each.what] for each in seen.contacts if each.what in names]
         if met:
@@ -319,7 +321,7 @@ class _Party:
             stop.reason = f"it did not get {past}"
             stop.seconds = self.seconds
 
-    def _make_way(self, goer: Goer, other: Goer, stop: GoalStop) -> None:
+    def _make_way(self, goer: MovingBody, other: MovingBody, stop: GoalStop) -> None:
         stop.tries += 1
         if stop.tries > MOST_TRIES:
             stop.reason, stop.seconds = f"{other.name} was in its way", self.seconds
@@ -327,10 +329,10 @@ class _Party:
         order = sorted((goer, other), key=lambda each: (each.rank, -self._goers.index(each)))
         for yields, passes in (order, order[::-1]):
             if aside := self._out_of_way(yields, passes) or _back(yields):
-                yields.sent_aside(aside)
+                yields.step_aside(aside)
                 return
 
-    def _out_of_way(self, goer: Goer, other: Goer) -> list[Point3]:
+    def _out_of_way(self, goer: MovingBody, other: MovingBody) -> list[Point3]:
         """Return the path to the nearest viewpoint off the other body's path."""
         apart = _apart(goer.body, other.body) + _SPARE_M
         comes = [other.pose.position, *other.ahead]
@@ -340,12 +342,12 @@ class _Party:
         for spot in floors[:_MOST_ASIDE]:
             if min(math.dist(spot, each) for each in comes) < apart:
                 continue
-            way = body_way(self._simulator, goer.pose, [Pose(spot)], goer.body)
+            way = body_path(self._simulator, goer.pose, [Pose(spot)], goer.body)
             if way is not None and way.metres < 2 * _ASIDE_M:
-                return strides(thinned(way.points), goer.body.speed * TURN_S)
+                return split_polyline(thin_points(way.points), goer.body.speed * TURN_S)
         return []
 
-    def _gone_aside(self, goer: Goer, there: bool, gone: float) -> None:
+    def _gone_aside(self, goer: MovingBody, there: bool, gone: float) -> None:
         if there:
             goer.aside.pop(0)
         elif gone < STUCK_M:
@@ -353,7 +355,7 @@ class _Party:
         if not goer.aside:
             goer.held = _HELD
 
-    def _is_past(self, goer: Goer) -> bool:
+    def _is_past(self, goer: MovingBody) -> bool:
         return all(
             math.dist(goer.pose.position, other.pose.position) > _ASIDE_M
             for other in self._goers
@@ -361,7 +363,7 @@ class _Party:
         )
 
 
-def _back(goer: Goer) -> list[Point3]:
+def _back(goer: MovingBody) -> list[Point3]:
     """Return its own trail backwards, as far as a step aside goes."""
     points, far = [], 0.0
     for a, b in pairwise(reversed(goer.trail)):
@@ -410,7 +412,7 @@ def drive_relay(
     told: dict[str, Any] = {"bodies": {name: body.name for name, body in bodies.items()}}
     poses = {}
     for name, (region, anchor) in starts.items():
-        spot = standing(task.scene, region, bodies[name])
+        spot = standing_point(task.scene, region, bodies[name])
         # A body that cannot turn there may still be able to stand.
         node = None if anchor is None else anchor.node
         poses[name] = Pose((0.0, 0.0, 0.0), viewpoint=node) if spot is None else Pose(spot)
@@ -418,7 +420,7 @@ def drive_relay(
         simulator.reset({name: (poses[name], bodies[name]) for name in bodies})
     except SimulatorError as error:
         return {**told, "done": False, "legs": [], "reason": f"A robot cannot start: {error}"}
-    seconds = go_about(simulator, goers)
+    seconds = drive_all(simulator, goers)
     legs = [
         {"robot": goer.name, "planned": metres, **_leg(stop)}
         for goer in goers
@@ -441,7 +443,7 @@ def drive_relay(
 
 def _goers(
     task: RelayTask, relay: RelayChoice, bodies: Mapping[RobotName, Embodiment]
-) -> list[Goer]:
+) -> list[MovingBody]:
     fetcher, deliverer = roles_of(relay.collab_type)
     handoff = task.transfers[relay[1:3]].item
     fetched = [GoalStop(task.object_item), GoalStop(handoff, carries=True)]
@@ -450,7 +452,7 @@ def _goers(
         GoalStop(task.end_item, carries=True, after=lambda: fetched[1].arrived),
     ]
     stops = {fetcher: fetched, deliverer: delivered}
-    return [Goer(name, bodies[name], stops[name]) for name in ("robot_1", "robot_2")]
+    return [MovingBody(name, bodies[name], stops[name]) for name in ("robot_1", "robot_2")]
 
 
 def _planned(task: RelayTask, relay: RelayChoice) -> dict[str, tuple[float, float]]:
@@ -489,12 +491,12 @@ def _alpha(
     simulator: Simulator, task: RelayTask, legs: list[dict[str, Any]], body: Embodiment
 ) -> float | None:
     """Return the ratio of robot_1's driven metres to its path alone: to object and end asset."""
-    start = standing(task.scene, task.start_region, body)
-    things = [by_the_thing(task.scene, item) for item in (task.object_item, task.end_item)]
+    start = standing_point(task.scene, task.start_region, body)
+    things = [poses_near_item(task.scene, item) for item in (task.object_item, task.end_item)]
     if start is None:
         return None
-    there = body_way(simulator, Pose(start), things[0], body)
-    on = there and body_way(simulator, Pose(there.points[-1]), things[1], body)
+    there = body_path(simulator, Pose(start), things[0], body)
+    on = there and body_path(simulator, Pose(there.points[-1]), things[1], body)
     if there is None or on is None or there.metres + on.metres <= 0:
         return None
     gone = sum(leg["driven"] for leg in legs if leg["robot"] == "robot_1")

@@ -45,12 +45,12 @@ _TRIED = 40
 """Maximum number of connections to the graph that are swept."""
 
 
-def drives(simulator: Simulator) -> bool:
+def can_drive(simulator: Simulator) -> bool:
     """Check whether a backend drives bodies off the graph."""
     return "waypoint" in simulator.capabilities
 
 
-def seen_by(simulator: Simulator, agent: str) -> Observation:
+def observation_of(simulator: Simulator, agent: str) -> Observation:
     """Return the current observation of an agent; nothing moves.
 
     Args:
@@ -82,12 +82,12 @@ def look(simulator: Simulator, agent: str = "robot") -> dict[str, Any]:
         positive) and ``contacts``.
 
     Raises:
-        SimulatorError: as :func:`seen_by`.
+        SimulatorError: as :func:`observation_of`.
     """
-    seen = seen_by(simulator, agent)
+    seen = observation_of(simulator, agent)
     words = seen.captions or Captions()
     return {
-        **place_told(simulator.scene, seen.pose),
+        **pose_record(simulator.scene, seen.pose),
         "summary": paragraph(words.summary, _MOST_WORDS),
         "objects": [
             {
@@ -97,7 +97,7 @@ def look(simulator: Simulator, agent: str = "robot") -> dict[str, Any]:
             }
             for thing in words.objects[:MOST_LISTED]
         ],
-        "contacts": contacts_told(seen.contacts),
+        "contacts": contact_records(seen.contacts),
     }
 
 
@@ -113,9 +113,9 @@ def candidates(simulator: Simulator, agent: str = "robot") -> dict[str, Any]:
         right positive) and ``description`` of each; off the graph ``nearest`` as well.
 
     Raises:
-        SimulatorError: as :func:`seen_by`.
+        SimulatorError: as :func:`observation_of`.
     """
-    seen = seen_by(simulator, agent)
+    seen = observation_of(simulator, agent)
     ways = [
         {
             "viewpoint": way.viewpoint,
@@ -150,8 +150,8 @@ def geodesic(
     Raises:
         SimulatorError: the place is unknown.
     """
-    begin = start if isinstance(start, Pose) else goals_of(simulator.scene, start)[0]
-    found = way_to(simulator, begin, goal, body)
+    begin = start if isinstance(start, Pose) else goal_places(simulator.scene, start)[0]
+    found = path_to(simulator, begin, goal, body)
     if found is None:
         return {"reachable": False, "body": body.name}
     known = simulator.scene.viewpoint_by_id
@@ -168,7 +168,7 @@ def geodesic(
     return told
 
 
-def way_to(
+def path_to(
     simulator: Simulator, start: Pose | str, goal: Spot, body: Embodiment = DEFAULT_BODY
 ) -> Path | None:
     """Return the shortest path to a place; None if there is none.
@@ -176,24 +176,24 @@ def way_to(
     Raises:
         SimulatorError: the place is unknown.
     """
-    ends = goals_of(simulator.scene, goal)
+    ends = goal_places(simulator.scene, goal)
     # A room's name means its centre, or any part of it if the centre is unreachable.
-    found = body_way(simulator, start, ends[:1], body)
-    return found or (body_way(simulator, start, ends[1:], body) if ends[1:] else None)
+    found = body_path(simulator, start, ends[:1], body)
+    return found or (body_path(simulator, start, ends[1:], body) if ends[1:] else None)
 
 
 @runtime_checkable
-class OnFoot(Protocol):
+class FloorPathBackend(Protocol):
     """Protocol of a backend that also plans a body's own paths between viewpoints."""
 
-    def way_on_foot(
+    def floor_path(
         self, start: Pose | str, goals: Sequence[Pose | str], embodiment: Embodiment
     ) -> Path | None:
         """Return the shortest path of a body over the floor."""
         ...
 
 
-def body_way(
+def body_path(
     simulator: Simulator, start: Pose | str, goals: Sequence[Pose | str], body: Embodiment
 ) -> Path | None:
     """Return a body's shortest path to the nearest goal, over the floor if the backend can.
@@ -201,7 +201,7 @@ def body_way(
     Raises:
         SimulatorError: no goal, or an unknown viewpoint.
     """
-    if not (drives(simulator) and isinstance(simulator, OnFoot)):
+    if not (can_drive(simulator) and isinstance(simulator, FloorPathBackend)):
         return simulator.geodesic(start, goals, body)
     # A pose is more exact than its viewpoint.
     begin = start if isinstance(start, str) else Pose(start.position)
@@ -209,9 +209,9 @@ def body_way(
     if long and has_geometry(simulator.scene):
         scene = simulator.scene
         here, *ends = (_floor(scene, each) for each in (start, *goals))
-        if found := planned_way(scene, here, ends, body):
+        if found := graph_path(scene, here, ends, body):
             return found
-    return simulator.way_on_foot(begin, goals, body)
+    return simulator.floor_path(begin, goals, body)
 
 
 def _floor(scene: Scene, place: Pose | str) -> Point3:
@@ -221,7 +221,7 @@ def _floor(scene: Scene, place: Pose | str) -> Point3:
     return place.position
 
 
-def goals_of(scene: Scene, spot: Spot) -> list[Pose | str]:
+def goal_places(scene: Scene, spot: Spot) -> list[Pose | str]:
     """Return a place as simulator goals: one, or a region's viewpoints with the centre first.
 
     Raises:
@@ -229,7 +229,7 @@ def goals_of(scene: Scene, spot: Spot) -> list[Pose | str]:
             has no viewpoint.
     """
     if not isinstance(spot, str):
-        return [Pose(point_of(spot))]
+        return [Pose(parse_point(spot))]
     if spot in scene.viewpoint_by_id:
         return [spot]
     region = scene.region_by_id.get(spot)
@@ -246,7 +246,7 @@ def goals_of(scene: Scene, spot: Spot) -> list[Pose | str]:
     return [each.id for each in ordered]
 
 
-def point_of(values: Sequence[float]) -> Point3:
+def parse_point(values: Sequence[float]) -> Point3:
     """Check a point given by a model or a user.
 
     Raises:
@@ -262,7 +262,7 @@ def point_of(values: Sequence[float]) -> Point3:
     return x, y, z
 
 
-def place_told(scene: Scene, pose: Pose) -> dict[str, Any]:
+def pose_record(scene: Scene, pose: Pose) -> dict[str, Any]:
     """Return a pose as the JSON that all answers use."""
     return {
         "position": [round(value, 3) for value in pose.position],
@@ -272,7 +272,7 @@ def place_told(scene: Scene, pose: Pose) -> dict[str, Any]:
     }
 
 
-def contacts_told(contacts: Sequence[Contact]) -> list[dict[str, Any]]:
+def contact_records(contacts: Sequence[Contact]) -> list[dict[str, Any]]:
     """Return contacts as JSON: ``what``, ``displacement`` (metres) and ``point``."""
     return [
         {
@@ -288,7 +288,7 @@ def _degrees(radians: float) -> int:
     return round(math.degrees(radians))
 
 
-def planned_way(
+def graph_path(
     scene: Scene, start: Point3, goals: Sequence[Point3], body: Embodiment
 ) -> Path | None:
     """Return the shortest path over a body's graph to a goal; None if no goal is reachable.
@@ -322,12 +322,12 @@ def planned_way(
     )
     for _, name, goal in pairs[:_TRIED]:
         if math.dist(at[name], goal) < 0.01 or mover.passes(at[name], goal):
-            kept = thinned([start, *(at[each] for each in ways[name]), goal])
+            kept = thin_points([start, *(at[each] for each in ways[name]), goal])
             return Path(tuple(kept), sum(map(math.dist, kept, kept[1:])))
     return None
 
 
-def standing(scene: Scene, region: str, body: Embodiment) -> Point3 | None:
+def standing_point(scene: Scene, region: str, body: Embodiment) -> Point3 | None:
     """Return the position nearest to a region's centre where a body can stand and turn, or None.
 
     Raises:
@@ -363,7 +363,7 @@ def _nearest(at: dict[str, Point3], point: Point3) -> list[str]:
     return sorted(at, key=lambda name: (math.dist(at[name], point), name))[:_NEAREST]
 
 
-def thinned(points: Iterable[Point3]) -> list[Point3]:
+def thin_points(points: Iterable[Point3]) -> list[Point3]:
     """Return a path without nearly coincident points."""
     kept: list[Point3] = []
     for point in points:

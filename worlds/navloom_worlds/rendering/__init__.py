@@ -1,6 +1,6 @@
 """The ``embedded`` backend: images of homes and meshes, using pip-installable packages only."""
 
 from navloom_worlds.rendering.embedded import EmbeddedSimulator, make
-from navloom_worlds.rendering.sensors import RIGS, Rig, Sensor, rig_of
+from navloom_worlds.rendering.sensors import RIGS, Rig, Sensor, resolve_rig
 
-__all__ = ["RIGS", "EmbeddedSimulator", "Rig", "Sensor", "make", "rig_of"]
+__all__ = ["RIGS", "EmbeddedSimulator", "Rig", "Sensor", "make", "resolve_rig"]

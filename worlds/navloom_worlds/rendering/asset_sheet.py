@@ -11,12 +11,12 @@ from PIL import Image, ImageDraw, ImageFont
 
 from navloom.scenes.scene import Extents, Item, ItemKind, prompt_name
 from navloom_worlds.furniture import item_parts
-from navloom_worlds.furniture.built import builder_of
-from navloom_worlds.geometry.mesh import SceneMesh, assembled
-from navloom_worlds.geometry.owners import FLOOR, item_owner
-from navloom_worlds.geometry.rays import Hits
+from navloom_worlds.furniture.item_builders import find_builder
+from navloom_worlds.geometry.mesh import SceneMesh, merge_parts
+from navloom_worlds.geometry.ray_casting import RayHits
+from navloom_worlds.geometry.semantic_ids import FLOOR, item_owner
 from navloom_worlds.geometry.solids import Floats, Part, Surface, quad
-from navloom_worlds.homes.catalogue import Entry, catalogue
+from navloom_worlds.homes.catalogue import ItemSpec, active_catalogue
 from navloom_worlds.rendering.camera import Camera
 from navloom_worlds.rendering.renderer import Renderer
 
@@ -34,7 +34,7 @@ _BLUR = 6
 """Radius in pixels over which light is smoothed."""
 
 
-def kinds(kind: ItemKind) -> list[Item]:
+def catalogue_items(kind: ItemKind) -> list[Item]:
     """Return one item of each catalogue entry, of medium size, in its most frequent state.
 
     Args:
@@ -43,19 +43,19 @@ def kinds(kind: ItemKind) -> list[Item]:
     Returns:
         Items at the origin, in the catalogue's order, without entries that look like another one.
     """
-    entries = catalogue().entries
+    entries = active_catalogue().entries
     found: dict[str, Item] = {}
     for entry in entries.values():
-        builder = builder_of(prompt_name(entry.name), entry.shape)
+        builder = find_builder(prompt_name(entry.name), entry.shape)
         twins = (name for name in entry.called if name in found)
         if (entry.kind == "object") == (kind == "object") and not any(
-            builder_of(prompt_name(name), entries[name].shape) is builder for name in twins
+            find_builder(prompt_name(name), entries[name].shape) is builder for name in twins
         ):
             found[entry.name] = _example(entry)
     return list(found.values())
 
 
-def _example(entry: Entry) -> Item:
+def _example(entry: ItemSpec) -> Item:
     w, h, d = ((low + high) / 2000 for low, high in entry.size)
     states = [max(each, key=lambda state: each[state]) for each in entry.states]
     return Item(
@@ -69,7 +69,7 @@ def _example(entry: Entry) -> Item:
     )
 
 
-def tile(item: Item, pixels: int = 220, *, turn: float = _TURN) -> NDArray[np.uint8]:
+def render_tile(item: Item, pixels: int = 220, *, turn: float = _TURN) -> NDArray[np.uint8]:
     """Render one item alone, from the front, slightly from the side and from above.
 
     Args:
@@ -108,10 +108,10 @@ def _alone(parts: Iterable[Part], size: Extents, *, hung: bool) -> SceneMesh:
         z = size[2] / 2 + 0.001
         ground = [quad([(far, -far, z), (-far, -far, z), (-far, far, z), (far, far, z)], _FLOOR)]
     owned = [(item_owner(0), part) for part in parts]
-    return assembled([*((FLOOR, part.moved(0, -0.0005, 0)) for part in ground), *owned])
+    return merge_parts([*((FLOOR, part.moved(0, -0.0005, 0)) for part in ground), *owned])
 
 
-def _light(mesh: SceneMesh, hits: Hits, camera: Camera, reach: float) -> Floats:
+def _light(mesh: SceneMesh, hits: RayHits, camera: Camera, reach: float) -> Floats:
     """Return the light of each pixel, 0 to 1: soft light from all around and from one side."""
     start, along = camera.rays()
     seen = np.flatnonzero(hits.face >= 0)
@@ -162,13 +162,15 @@ def _smoothed(tone: Floats) -> Floats:
     return np.where(count > 0, total / np.maximum(count, 1), tone[..., 0]).astype(np.float32)
 
 
-def draw_kinds(*, assets: bool, objects: bool, labels: bool) -> tuple[Image.Image, int]:
+def draw_catalogue(*, assets: bool, objects: bool, labels: bool) -> tuple[Image.Image, int]:
     """Draw a contact sheet of the catalogue's assets, objects or both; return it and the count."""
-    items = (kinds("asset") if assets else []) + (kinds("object") if objects else [])
-    return asset_sheet(items, labels=labels), len(items)
+    items = (catalogue_items("asset") if assets else []) + (
+        catalogue_items("object") if objects else []
+    )
+    return draw_items(items, labels=labels), len(items)
 
 
-def asset_sheet(
+def draw_items(
     items: Sequence[Item], *, labels: bool = True, pixels: int = 220, across: int = 10
 ) -> Image.Image:
     """Draw items in rows, each alone, with their names or numbers below.
@@ -192,7 +194,7 @@ def asset_sheet(
     for number, item in enumerate(items):
         row, column = divmod(number, across)
         x, y = column * pixels, row * (pixels + _LABEL)
-        sheet.paste(Image.fromarray(tile(item, pixels)), (x, y))
+        sheet.paste(Image.fromarray(render_tile(item, pixels)), (x, y))
         word = item.name if labels else str(number + 1)
         pen.text((x + pixels / 2, y + pixels + 2), word, fill="black", font=font, anchor="ma")
     return sheet

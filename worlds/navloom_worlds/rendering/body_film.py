@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navloom.scenes.scene import Point3, Scene
-from navloom_worlds.motion.ride import Instant
+from navloom_worlds.motion.path_follower import MotionSnapshot
 from navloom_worlds.rendering.camera import Camera
-from navloom_worlds.rendering.company import with_bodies
-from navloom_worlds.rendering.embedded import renderer_of
+from navloom_worlds.rendering.embedded import scene_renderer
+from navloom_worlds.rendering.other_agents import add_bodies
 
 FILM_SIZE = (640, 400)
 CUT_M = 1.1
@@ -31,9 +31,9 @@ _LEAST_M = 0.02
 """Minimum displacement in metres of a contact that is shown."""
 
 
-def body_film(
+def film_bodies(
     scene: Scene,
-    instants: Iterable[Instant],
+    instants: Iterable[MotionSnapshot],
     camera: Camera | None = None,
     *,
     cut: float | None = None,
@@ -53,8 +53,8 @@ def body_film(
         SceneError: the scene has no geometry.
         SimulatorError: embreex is not installed.
     """
-    renderer, recent = renderer_of(scene), list[tuple[float, Point3]]()
-    seen: Iterable[tuple[Instant, Camera, float | None]]
+    renderer, recent = scene_renderer(scene), list[tuple[float, Point3]]()
+    seen: Iterable[tuple[MotionSnapshot, Camera, float | None]]
     if camera is None:
         shown = list(instants)
         seen = ((now, *view) for now, view in zip(shown, _cameras(shown), strict=True))
@@ -66,10 +66,10 @@ def body_film(
         ]
         marks = [at for second, at in recent if now.second - second < _SHOWN_S]
         bodies = dict(enumerate(now.bodies.values()))
-        yield with_bodies(renderer, bodies, marks=marks, cut=above).frame(view).rgb
+        yield add_bodies(renderer, bodies, marks=marks, cut=above).frame(view).rgb
 
 
-def overlook(
+def overhead_camera(
     places: Sequence[Point3],
     *,
     heading: float = 0.0,
@@ -106,7 +106,7 @@ def _point(values: NDArray[np.float64]) -> Point3:
     return float(values[0]), float(values[1]), float(values[2])
 
 
-def _cameras(instants: Sequence[Instant]) -> list[tuple[Camera, float]]:
+def _cameras(instants: Sequence[MotionSnapshot]) -> list[tuple[Camera, float]]:
     """Return the camera and the cutting height for each instant."""
     places = [[stand.position for _, stand in each.bodies.values()] for each in instants]
     every = [place for each in places for place in each]
@@ -115,7 +115,7 @@ def _cameras(instants: Sequence[Instant]) -> list[tuple[Camera, float]]:
     # The image is wide along the longer side of the paths.
     heading = 0.0 if spread[0] >= spread[2] else math.pi / 2
     if max(spread[0], spread[2]) <= _WIDEST_M and spread[1] < 1.0:
-        camera = overlook(every, heading=heading)
+        camera = overhead_camera(every, heading=heading)
         return [(camera, float(array[:, 1].min()) + CUT_M)] * len(instants)
     middles = np.array([np.mean(each, axis=0) for each in places])
     seconds = np.array([each.second for each in instants])
@@ -123,6 +123,6 @@ def _cameras(instants: Sequence[Instant]) -> list[tuple[Camera, float]]:
     for second in seconds:
         near = np.exp(-np.square(seconds - second))
         middle = (middles * near[:, None]).sum(axis=0) / near.sum()
-        camera = overlook([_point(middle)], heading=0.0, margin=_WIDEST_M / 3)
+        camera = overhead_camera([_point(middle)], heading=0.0, margin=_WIDEST_M / 3)
         found.append((camera, float(middle[1]) + CUT_M))
     return found

@@ -1,14 +1,15 @@
 """The ``embedded`` backend: bodies that move in a scene's mesh and observe rendered images of it.
 
-Motion is that of :mod:`navloom_worlds.motion.bodied`, with the exact mover of the mesh. Images are
-rendered when they are read, so an agent that reads none costs nothing: not even the mesh is built.
-Agents see one another. In id frames the others are ``agent_owner`` of their index among all agents'
-sorted names. An agent inside another body sees through it.
+Motion is that of :mod:`navloom_worlds.motion.body_simulator`, with the exact mover of the mesh.
+Images are rendered when they are read, so an agent that reads none costs nothing: not even the mesh
+is built. Agents see one another. In id frames the others are ``agent_owner`` of their index among
+all agents' sorted names. An agent inside another body sees through it.
 
 Colour, depth and ids of one camera share their rays. Observations from before a change of the scene
 still show the old scene.
 
-``look_from`` renders the view from a place given by a user: a viewpoint, or a point and a heading.
+``render_views`` renders the view from a place given by a user: a viewpoint, or a point and a
+heading.
 """
 
 from __future__ import annotations
@@ -49,17 +50,17 @@ from navloom.sim.registry import get_simulator
 from navloom.sim.viewer import EYE_M
 from navloom.sim.views import strip
 from navloom_worlds.geometry import has_geometry, scene_mesh
-from navloom_worlds.motion.bodied import BodySimulator
-from navloom_worlds.motion.body_field import Way, body_field
-from navloom_worlds.motion.body_mesh import SHUT, doors_moved
-from navloom_worlds.motion.footing import Footing
-from navloom_worlds.motion.mover import mover_of
-from navloom_worlds.motion.routes import route
+from navloom_worlds.motion.body_field import FloorPath, body_field
+from navloom_worlds.motion.body_planner import drive_to_goal
+from navloom_worlds.motion.body_simulator import BodySimulator
+from navloom_worlds.motion.collision_mesh import SHUT, find_moved_doors
+from navloom_worlds.motion.collision_motion import mover_of
+from navloom_worlds.motion.motion_backend import MotionBackend
 from navloom_worlds.rendering.camera import Camera
-from navloom_worlds.rendering.company import Bodies, Company, beside, with_bodies
-from navloom_worlds.rendering.renderer import Frame, Lighting, Renderer, checked_light
-from navloom_worlds.rendering.seen import sight_of
-from navloom_worlds.rendering.sensors import Rig, Sensor, rig_of
+from navloom_worlds.rendering.other_agents import Bodies, BodiesRenderer, add_bodies, visible_bodies
+from navloom_worlds.rendering.renderer import CameraFrame, Lighting, Renderer, parse_lighting
+from navloom_worlds.rendering.sensors import Rig, Sensor, resolve_rig
+from navloom_worlds.rendering.visible_captions import viewpoint_sight
 
 _LEVEL = math.pi / 2
 
@@ -91,7 +92,7 @@ def make(
     rules = physics_rules(physics, collision_threshold)
     if captions is None or isinstance(captions, (str, Path)):
         captions = captions_for(scene, captions)
-    return EmbeddedSimulator(scene, captions, rig_of(rig), checked_light(light), rules)
+    return EmbeddedSimulator(scene, captions, resolve_rig(rig), parse_lighting(light), rules)
 
 
 class EmbeddedSimulator(BodySimulator):
@@ -119,7 +120,7 @@ class EmbeddedSimulator(BodySimulator):
         rules: PhysicsRules | None = None,
     ) -> None:
         super().__init__(scene, captions, rules)
-        self._rig = rig_of("vln-mme") if rig is None else rig
+        self._rig = resolve_rig("vln-mme") if rig is None else rig
         self.capabilities = BodySimulator.capabilities | {each.modality for each in self._rig}
         self._light = light
 
@@ -131,9 +132,9 @@ class EmbeddedSimulator(BodySimulator):
                 "Use --backend graph."
             )
 
-    def _made_footing(self, body: Embodiment) -> Footing:
+    def _made_footing(self, body: Embodiment) -> MotionBackend:
         scene = self.scene
-        return Footing(
+        return MotionBackend(
             lambda: mover_of(scene, body),
             lambda start, goals: _way(scene, body, start, goals),
             lambda path, goal: _route(scene, body, path, goal),
@@ -156,7 +157,7 @@ class EmbeddedSimulator(BodySimulator):
         views: dict[str, list[View]] = {}
         shots: dict[Camera, _Shot] = {}
         for sensor in self._rig:
-            camera = camera_of(self.scene, pose, sensor, height)
+            camera = sensor_camera(self.scene, pose, sensor, height)
             if sensor.modality != "rgb":
                 # Samples affect colour only: other modalities share the rays of an image from here.
                 alike = (each for each in shots if replace(each, samples=camera.samples) == camera)
@@ -166,20 +167,22 @@ class EmbeddedSimulator(BodySimulator):
         return {modality: tuple(each) for modality, each in views.items()}
 
 
-def _way(scene: Scene, body: Embodiment, start: Point3, goals: Sequence[Point3]) -> Way | None:
+def _way(
+    scene: Scene, body: Embodiment, start: Point3, goals: Sequence[Point3]
+) -> FloorPath | None:
     return body_field(scene, body).way(start, goals, driven=True)
 
 
 def _route(scene: Scene, body: Embodiment, path: Sequence[Stand], goal: Point3) -> Moved | None:
     """Continue a stopped drive along a planned route; None for a disc, or if it fails."""
-    found = None if shape_of(body).round else route(scene, body, path, goal)
+    found = None if shape_of(body).round else drive_to_goal(scene, body, path, goal)
     if found is None or not found.arrived:
         return None
     metres = sum(math.dist(a.position, b.position) for a, b in pairwise(found.path))
     return Moved(found.path[-1], metres, 0.0, found.bumps, found.path)
 
 
-def camera_of(scene: Scene, pose: Pose, sensor: Sensor, height: float) -> Camera:
+def sensor_camera(scene: Scene, pose: Pose, sensor: Sensor, height: float) -> Camera:
     """Return the camera of a sensor at a pose.
 
     Args:
@@ -220,18 +223,18 @@ class _Shot:
     stands: tuple[tuple[Embodiment, Point3], ...]
 
     @cached_property
-    def drawn(self) -> Renderer | Company:
-        renderer = renderer_of(_opened(self.scene, self.stands), self.light)
-        return with_bodies(renderer, beside(self.camera, self.others))
+    def drawn(self) -> Renderer | BodiesRenderer:
+        renderer = scene_renderer(_opened(self.scene, self.stands), self.light)
+        return add_bodies(renderer, visible_bodies(self.camera, self.others))
 
     @cached_property
-    def frame(self) -> Frame:
+    def frame(self) -> CameraFrame:
         return self.drawn.frame(self.camera)
 
 
 def _opened(scene: Scene, stands: Sequence[tuple[Embodiment, Point3]]) -> Scene:
     """Return the scene with those doors open in whose leaves a body stands."""
-    moved = {k for body, at in stands for k in doors_moved(scene, body, [at])}
+    moved = {k for body, at in stands for k in find_moved_doors(scene, body, [at])}
     shut = [k for k in sorted(moved) if scene.links[k].door in SHUT]
     if not shut:
         return scene
@@ -285,7 +288,7 @@ _NUMBER = r"\s*[-+]?\d+(?:\.\d+)?\s*"
 _PLACE = re.compile(rf"{_NUMBER}(?:,{_NUMBER}){{1,3}}")
 
 
-def look_from(scene: Scene, place: str, *, light: str = "baked") -> bytes:
+def render_views(scene: Scene, place: str, *, light: str = "baked") -> bytes:
     """Render the panorama from a place: Left, Front, Right and Back in a row.
 
     Args:
@@ -308,15 +311,15 @@ def look_from(scene: Scene, place: str, *, light: str = "baked") -> bytes:
         inside = [each for each in scene.viewpoints if each.region == place]
         if not inside:
             raise SimulatorError(f"{place} of {scene.uri} has no viewpoint to be seen from.")
-        place = max(inside, key=lambda each: (outlook(scene, each.id)[0], each.id)).id
+        place = max(inside, key=lambda each: (best_outlook(scene, each.id)[0], each.id)).id
     if place in scene.viewpoint_by_id:
-        return panorama_at(scene, place, outlook(scene, place)[1], light=light)
+        return panorama_at(scene, place, best_outlook(scene, place)[1], light=light)
     if name in scene.viewpoint_by_id:
         return panorama_at(scene, name, _degrees(turn), light=light)
     if not _PLACE.fullmatch(place):
         raise SimulatorError(
-            f"{scene.uri} has no viewpoint {short(place)}: expected a viewpoint's id, a room's, or "
-            f"x,z,heading in metres and degrees.{viewpoint_hint(scene, place)}"
+            f"{scene.uri} has no viewpoint {short(place)}: expected a viewpoint's id, a room's,"
+            f" or x,z,heading in metres and degrees.{viewpoint_hint(scene, place)}"
         )
     return _from_point(scene, [float(each) for each in place.split(",")], light)
 
@@ -325,7 +328,7 @@ _CAP_SR = 0.1
 """Cap on the solid angle of one item in the richness of a view, in steradians."""
 
 
-def outlook(scene: Scene, viewpoint: str) -> tuple[float, float]:
+def best_outlook(scene: Scene, viewpoint: str) -> tuple[float, float]:
     """Rate the view from a viewpoint, and find the quarter with the richest view.
 
     Args:
@@ -337,7 +340,7 @@ def outlook(scene: Scene, viewpoint: str) -> tuple[float, float]:
         items at a distance count more than a wardrobe in front of the eyes. And a heading in
         radians: 0, 90, 180 or 270 degrees.
     """
-    seen = [each for each in sight_of(scene, viewpoint).seen if each.owner > 0]
+    seen = [each for each in viewpoint_sight(scene, viewpoint).seen if each.owner > 0]
     worth = [0.0] * 4
     for each in seen:
         worth[round(each.heading / _LEVEL) % 4] += min(each.steradians, _CAP_SR)
@@ -383,7 +386,7 @@ def panorama_at(
     """
     if at is not None:
         return _from_point(scene, [*at, math.degrees(heading)], light)
-    simulator = looking(scene, size, light=light)
+    simulator = square_simulator(scene, size, light=light)
     try:
         pose = Pose((0.0, 0.0, 0.0), heading, 0.0, viewpoint)
         seen = simulator.reset({"eye": (pose, DEFAULT_BODY)})["eye"]
@@ -396,13 +399,13 @@ def panorama_at(
         simulator.close()
 
 
-def looking(scene: Scene, size: int, *, light: str = "baked") -> Simulator:
+def square_simulator(scene: Scene, size: int, *, light: str = "baked") -> Simulator:
     """Create a simulator whose four level views are squares of this size; close it after use.
 
     Raises:
         SimulatorError: the scene has no geometry, or the light is unknown.
     """
-    rig = tuple(replace(each, width=size, height=size) for each in rig_of("vln-mme"))
+    rig = tuple(replace(each, width=size, height=size) for each in resolve_rig("vln-mme"))
     return get_simulator("embedded", scene, rig=rig, light=light)
 
 
@@ -416,7 +419,7 @@ def _from_point(scene: Scene, numbers: list[float], light: str) -> bytes:
         camera = Camera(
             (x, y + EYE_M, z), wrapped(heading + k * math.pi / 2), width=_SIZE, height=_SIZE
         )
-        frame = renderer_of(scene, checked_light(light)).frame(camera)
+        frame = scene_renderer(scene, parse_lighting(light)).frame(camera)
         # Front is the exact heading, not its quarter.
         turned = k * math.pi / 2
         views.append(RenderedView(turned, 0.0, camera.fov, partial(frame.read, "rgb")))
@@ -435,12 +438,12 @@ def floor_at(scene: Scene, x: float, z: float) -> float:
     return min(under) if under else min(heights.values())
 
 
-def renderer_of(scene: Scene, light: Lighting = "baked") -> Renderer:
+def scene_renderer(scene: Scene, light: Lighting = "baked") -> Renderer:
     """Return the renderer of a scene, cached per scene and light."""
     name = f"renderer {light}"
     return per_scene(scene, name, lambda: Renderer(scene_mesh(scene), light=light))
 
 
-def can_look(scene: Scene) -> bool:
+def can_render(scene: Scene) -> bool:
     """Check whether images of a scene can be rendered: it has geometry and embreex is installed."""
     return has_geometry(scene) and find_spec("embreex") is not None

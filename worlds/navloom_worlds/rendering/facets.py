@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from navloom_worlds.geometry.laid_flat import laid_flat
 from navloom_worlds.geometry.mesh import SceneMesh
-from navloom_worlds.geometry.solids import Floats, Ints, Surface, floats, linear
-from navloom_worlds.rendering.texels import LEVELS, Texels, texels_of
+from navloom_worlds.geometry.planar_uv import project_uv
+from navloom_worlds.geometry.solids import Floats, Ints, Surface, as_f32, srgb_to_linear
+from navloom_worlds.rendering.mipmaps import LEVELS, Mipmaps, build_mipmaps
 
 _LEAST = 1e-12
 
@@ -34,7 +34,7 @@ class Facets:
     """
 
     mesh: SceneMesh
-    texels: Texels
+    texels: Mipmaps
     normal: Floats
     area: Floats
     texture: Ints
@@ -50,13 +50,13 @@ class Facets:
         return self.colour * self.texels.mean[self.texture]
 
 
-def facets_of(mesh: SceneMesh) -> Facets:
+def build_facets(mesh: SceneMesh) -> Facets:
     """Compute the shading data of a mesh."""
     corners = mesh.vertices[mesh.faces]
     cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     double = np.linalg.norm(cross, axis=1)
     normal = cross / np.maximum(double, _LEAST)[:, None]
-    texels = texels_of(mesh.surfaces)
+    texels = build_mipmaps(mesh.surfaces)
     texture = texels.of_surface[mesh.surface]
     place = _places(mesh, corners, normal)
     sizes = texels.wide[::LEVELS][texture] * texels.high[::LEVELS][texture]
@@ -70,7 +70,7 @@ def facets_of(mesh: SceneMesh) -> Facets:
         texture,
         place,
         density.astype(np.float32),
-        _each(mesh, lambda look: floats(linear(look.rgb))),
+        _each(mesh, lambda look: as_f32(srgb_to_linear(look.rgb))),
         _each(mesh, lambda look: look.gloss),
         _each(mesh, lambda look: look.glow),
     )
@@ -87,7 +87,7 @@ def _places(mesh: SceneMesh, corners: Floats, normal: Floats) -> Floats:
     uv = mesh.uv[mesh.faces].astype(np.float64)
     bare = np.isnan(uv).any(axis=(1, 2))
     if bare.any():
-        uv[bare] = laid_flat(corners[bare], normal[bare])
+        uv[bare] = project_uv(corners[bare], normal[bare])
     uv /= repeat[:, None, None]
     # Whole repeats are subtracted, so that no precision is lost far from the origin.
     uv -= np.floor(uv.min(axis=1, keepdims=True))

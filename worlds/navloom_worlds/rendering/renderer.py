@@ -21,12 +21,12 @@ from numpy.typing import NDArray
 from navloom.disk_cache import LIGHT, content_key
 from navloom.errors import SimulatorError, did_you_mean
 from navloom_worlds.geometry.mesh import SceneMesh
-from navloom_worlds.geometry.rays import Hits
+from navloom_worlds.geometry.ray_casting import RayHits
 from navloom_worlds.geometry.solids import Ints
-from navloom_worlds.rendering.atlas import DARK, Light, baked
 from navloom_worlds.rendering.camera import Camera
-from navloom_worlds.rendering.facets import Facets, facets_of
-from navloom_worlds.rendering.shading import Table, shaded, table_of
+from navloom_worlds.rendering.facets import Facets, build_facets
+from navloom_worlds.rendering.light_baking import DARK, LightMap, bake_light
+from navloom_worlds.rendering.shading import FaceTable, face_table, shade_hits
 
 FORMAT = 8
 """Version of the light computation, incremented when it changes."""
@@ -39,7 +39,7 @@ def light_key(facets: Facets) -> str:
     return content_key(f"navloom light {FORMAT}", *parts)
 
 
-def kept(facets: Facets, make: Callable[[], Light]) -> Light:
+def cached_light(facets: Facets, make: Callable[[], LightMap]) -> LightMap:
     """Return the light of a mesh from the disk cache, or compute and store it.
 
     Args:
@@ -50,9 +50,9 @@ def kept(facets: Facets, make: Callable[[], Light]) -> Light:
     return LIGHT.kept(f"{light_key(facets)}.npz", make, _save, lambda file: _load(file, faces))
 
 
-def _load(file: IO[bytes], faces: int) -> Light:
+def _load(file: IO[bytes], faces: int) -> LightMap:
     with np.load(file, allow_pickle=False) as parts:
-        light = Light(parts["texels"], int(parts["wide"]), parts["place"])
+        light = LightMap(parts["texels"], int(parts["wide"]), parts["place"])
     sound = (
         light.texels.dtype == np.uint16
         and light.texels.ndim == 2
@@ -67,7 +67,7 @@ def _load(file: IO[bytes], faces: int) -> Light:
     return light
 
 
-def _save(file: IO[bytes], light: Light) -> None:
+def _save(file: IO[bytes], light: LightMap) -> None:
     np.savez(file, texels=light.texels, wide=np.int64(light.wide), place=light.place)
 
 
@@ -85,7 +85,7 @@ def edge_codes(facets: Facets) -> Ints:
     return numbers
 
 
-def edges(camera: Camera, hits: Hits, codes: Ints) -> NDArray[np.int64]:
+def edge_pixels(camera: Camera, hits: RayHits, codes: Ints) -> NDArray[np.int64]:
     """Return the pixels on both sides of edges, as sorted rows of ``hits``."""
     shape = (camera.height, camera.width)
     code = codes.take(hits.face, mode="clip")
@@ -115,7 +115,7 @@ _last: list[weakref.ref[Renderer]] = []
 """The last active renderer: only it caches frames, which take as much memory as a home."""
 
 
-def checked_light(name: str) -> Lighting:
+def parse_lighting(name: str) -> Lighting:
     """Return the lighting mode of this name.
 
     Raises:
@@ -151,22 +151,22 @@ class Renderer:
             )
         self.mesh = mesh
         self.caster = mesh.caster
-        self.lighting = checked_light(light)
-        self._recent: OrderedDict[Camera, Frame] = OrderedDict()
+        self.lighting = parse_lighting(light)
+        self._recent: OrderedDict[Camera, CameraFrame] = OrderedDict()
 
     @cached_property
     def facets(self) -> Facets:
         """Shading data of the faces."""
-        return facets_of(self.mesh)
+        return build_facets(self.mesh)
 
     @cached_property
-    def light(self) -> Light | None:
+    def light(self) -> LightMap | None:
         """Light map of the mesh; None for flat light, dark for photographed textures."""
         if self.mesh.photographed:
             return DARK
         if self.lighting == "flat":
             return None
-        return kept(self.facets, lambda: baked(self.facets))
+        return cached_light(self.facets, lambda: bake_light(self.facets))
 
     @property
     def owners(self) -> Ints:
@@ -179,14 +179,14 @@ class Renderer:
         return edge_codes(self.facets)
 
     @cached_property
-    def _table(self) -> Table:
-        return table_of(self.facets, self.light)
+    def _table(self) -> FaceTable:
+        return face_table(self.facets, self.light)
 
-    def frame(self, camera: Camera) -> Frame:
+    def frame(self, camera: Camera) -> CameraFrame:
         """Return the frame of a camera; nothing is rendered before it is read."""
         return self.frames([camera])[0]
 
-    def frames(self, cameras: Sequence[Camera]) -> list[Frame]:
+    def frames(self, cameras: Sequence[Camera]) -> list[CameraFrame]:
         """Return the frames of several cameras.
 
         Args:
@@ -197,10 +197,10 @@ class Renderer:
             if other is not None and other is not self:
                 other.forget()
         _last[:] = [weakref.ref(self)]
-        found: list[Frame] = []
+        found: list[CameraFrame] = []
         recent = self._recent
         for camera in cameras:
-            known = recent.pop(camera, None) or Frame(self, camera)
+            known = recent.pop(camera, None) or CameraFrame(self, camera)
             recent[camera] = known
             found.append(known)
         while len(recent) > _FRAMES:
@@ -214,7 +214,7 @@ class Renderer:
 
     def shade(
         self,
-        hits: Hits,
+        hits: RayHits,
         starts: NDArray[np.float32],
         ways: NDArray[np.float32],
         pixel: float,
@@ -229,7 +229,7 @@ class Renderer:
             pixel: width of a pixel at a distance of 1.
             soft: interpolate textures between texels.
         """
-        pixels = shaded(self.facets, self._table, self.light, hits, ways, pixel, soft)
+        pixels = shade_hits(self.facets, self._table, self.light, hits, ways, pixel, soft)
         if self._has_mirrors:
             self._mirror(pixels, hits, starts, ways, pixel)
         return pixels
@@ -241,7 +241,7 @@ class Renderer:
     def _mirror(
         self,
         pixels: NDArray[np.uint8],
-        hits: Hits,
+        hits: RayHits,
         starts: NDArray[np.float32],
         ways: NDArray[np.float32],
         pixel: float,
@@ -257,26 +257,26 @@ class Renderer:
         # The mip level depends on the whole length of the path, to the mirror and beyond.
         start = start + turned * np.float32(1e-3)
         second = self.caster.cast_picture(start, turned, len(turned))
-        whole = Hits(second.distance + hits.distance[at], second.face, second.u, second.v)
-        seen = shaded(self.facets, self._table, self.light, whole, turned, pixel)
+        whole = RayHits(second.distance + hits.distance[at], second.face, second.u, second.v)
+        seen = shade_hits(self.facets, self._table, self.light, whole, turned, pixel)
         pixels[at] = (seen.astype(np.uint16) * 7 + pixels[at]) // 8
 
 
-class Casting(Protocol):
+class PictureCaster(Protocol):
     """Protocol of an object that casts an image's rays."""
 
     def cast_picture(
         self, origins: NDArray[np.float32], directions: NDArray[np.float32], wide: int
-    ) -> Hits:
-        """Cast rays as :meth:`navloom_worlds.geometry.rays.RayCaster.cast_picture` does."""
+    ) -> RayHits:
+        """Cast rays as :meth:`navloom_worlds.geometry.ray_casting.RayCaster.cast_picture` does."""
         ...
 
 
-class Drawn(Protocol):
+class Renderable(Protocol):
     """Protocol of a renderable mesh, with or without bodies in it."""
 
     @property
-    def caster(self) -> Casting:
+    def caster(self) -> PictureCaster:
         """Ray caster of the mesh."""
         ...
 
@@ -292,7 +292,7 @@ class Drawn(Protocol):
 
     def shade(
         self,
-        hits: Hits,
+        hits: RayHits,
         starts: NDArray[np.float32],
         ways: NDArray[np.float32],
         pixel: float,
@@ -302,7 +302,7 @@ class Drawn(Protocol):
         ...
 
 
-class Frame:
+class CameraFrame:
     """Frame of one camera, each kind of image rendered when it is first read.
 
     Args:
@@ -310,10 +310,10 @@ class Frame:
         camera: the camera.
     """
 
-    def __init__(self, renderer: Drawn, camera: Camera) -> None:
+    def __init__(self, renderer: Renderable, camera: Camera) -> None:
         self.renderer = renderer
         self.camera = camera
-        self._hits: Hits | None = None
+        self._hits: RayHits | None = None
 
     def read(self, sensor: str) -> NDArray[Any]:
         """Return one kind of image.
@@ -326,7 +326,7 @@ class Frame:
         return self.depth if sensor == "depth" else self.ids
 
     @property
-    def hits(self) -> Hits:
+    def hits(self) -> RayHits:
         """Hit of each pixel's ray, row by row."""
         return self._met(*self.camera.rays()) if self._hits is None else self._hits
 
@@ -338,7 +338,7 @@ class Frame:
 
     @cached_property
     def ids(self) -> NDArray[np.int32]:
-        """Owner of each pixel, (height, width); see :mod:`navloom_worlds.geometry.owners`."""
+        """Owner of each pixel, (height, width); see :mod:`navloom_worlds.geometry.semantic_ids`."""
         found = self.renderer.owners.take(self.hits.face, mode="clip")
         found[self.hits.face < 0] = 0
         return found.reshape(self.camera.height, self.camera.width)
@@ -354,7 +354,7 @@ class Frame:
             self._soften(pixels)
         return pixels.reshape(camera.height, camera.width, 3)
 
-    def _met(self, starts: NDArray[np.float32], ways: NDArray[np.float32]) -> Hits:
+    def _met(self, starts: NDArray[np.float32], ways: NDArray[np.float32]) -> RayHits:
         """Return the hits of the camera's rays, cast once."""
         if self._hits is None:
             self._hits = self.renderer.caster.cast_picture(starts, ways, self.camera.width)
@@ -363,7 +363,7 @@ class Frame:
     def _soften(self, pixels: NDArray[np.uint8]) -> None:
         """Redraw the pixels at edges, each as the mean of several rays."""
         camera, renderer = self.camera, self.renderer
-        at = edges(camera, self.hits, renderer.edge_codes)
+        at = edge_pixels(camera, self.hits, renderer.edge_codes)
         if not len(at):
             return
         total = np.zeros((len(at), 3), dtype=np.uint16)

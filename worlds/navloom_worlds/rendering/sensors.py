@@ -12,7 +12,7 @@ A rig is a tuple of sensors. It is given by name (``RIGS``), where ``+`` combine
     equirect        the whole sphere in one image, the heading in its middle
     lidar           16 beams of 360 rays
 
-or as the path of a JSON or YAML file, which holds a list of :class:`SensorInFile` entries.
+or as the path of a JSON or YAML file, which holds a list of :class:`SensorEntry` entries.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ class Sensor:
 Rig = tuple[Sensor, ...]
 
 
-class SensorInFile(BaseModel):
+class SensorEntry(BaseModel):
     """Sensor as a file describes it: angles in degrees, the rest as :class:`Sensor`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -179,7 +179,7 @@ class SensorInFile(BaseModel):
         )
 
 
-_FILE = TypeAdapter(Annotated[list[SensorInFile], Field(min_length=1, max_length=200)])
+_FILE = TypeAdapter(Annotated[list[SensorEntry], Field(min_length=1, max_length=200)])
 _PICTURES: tuple[Modality, ...] = ("rgb", "depth", "ids")
 
 
@@ -257,7 +257,7 @@ def rig_for_views(views: int) -> str:
     return _OF_VIEWS[views]
 
 
-def rig_of(rig: str | Path | Rig) -> Rig:
+def resolve_rig(rig: str | Path | Rig) -> Rig:
     """Return a rig by name, from a file, or the given sensors.
 
     Args:
@@ -276,8 +276,8 @@ def rig_of(rig: str | Path | Rig) -> Rig:
     for name in str(rig).split("+"):
         if name not in RIGS:
             raise SimulatorError(
-                f"There is no rig {short(name)}: expected one of {', '.join(RIGS)}, several joined "
-                f"by '+', or a .json or .yaml file.{did_you_mean(name, RIGS)}"
+                f"There is no rig {short(name)}: expected one of {', '.join(RIGS)}, several"
+                f" joined by '+', or a .json or .yaml file.{did_you_mean(name, RIGS)}"
             )
         found += RIGS[name]
     if "+" not in str(rig):

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from navloom_worlds.geometry.packet_loop import pays
-from navloom_worlds.geometry.rays import Hits
+from navloom_worlds.geometry.packet_jit import should_compile
+from navloom_worlds.geometry.ray_casting import RayHits
 from navloom_worlds.geometry.solids import Floats
-from navloom_worlds.rendering.atlas import EARTH, HORIZON, UNIT, ZENITH, Light, sky
 from navloom_worlds.rendering.facets import Facets
-from navloom_worlds.rendering.texels import LEVELS, LINEAR, Texels, encoded
+from navloom_worlds.rendering.light_baking import EARTH, HORIZON, UNIT, ZENITH, LightMap, sky_colour
+from navloom_worlds.rendering.mipmaps import LEVELS, LINEAR, Mipmaps, encode_srgb
 
 _F = np.float32
 _LEVELS = 10
@@ -146,7 +146,7 @@ def _curve() -> NDArray[np.uint8]:
     start = 0.62
     over = np.maximum(light - start, 0) / (1 - start)
     bent = np.where(light < start, light, start + (1 - start) * (1 - np.exp(-over * 0.9)))
-    return encoded(bent.astype(np.float32))
+    return encode_srgb(bent.astype(np.float32))
 
 
 CURVE = _curve()
@@ -156,7 +156,7 @@ _NO_LIGHT = np.zeros((1, 3), dtype=np.uint16)
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class FaceTable:
     """Shading data of each face, packed into one row of ``rows``.
 
     Attributes:
@@ -171,7 +171,7 @@ class Table:
     gloss: Floats
 
 
-def table_of(facets: Facets, light: Light | None) -> Table:
+def face_table(facets: Facets, light: LightMap | None) -> FaceTable:
     """Pack the shading data of each face."""
     place = np.zeros_like(facets.place)
     place += 0 if light is None else light.place
@@ -179,14 +179,14 @@ def table_of(facets: Facets, light: Light | None) -> Table:
         [place, facets.place, facets.colour, facets.density, facets.normal, facets.glow]
     )
     rows = np.ascontiguousarray(rows, dtype=np.float32)
-    return Table(rows, facets.texture, facets.gloss)
+    return FaceTable(rows, facets.texture, facets.gloss)
 
 
-def shaded(
+def shade_hits(
     facets: Facets,
-    table: Table,
-    light: Light | None,
-    hits: Hits,
+    table: FaceTable,
+    light: LightMap | None,
+    hits: RayHits,
     ways: Floats,
     pixel: float,
     soft: bool = True,
@@ -205,7 +205,7 @@ def shaded(
     Returns:
         (n, 3) uint8 sRGB.
     """
-    compiled = compiled_kernel() if pays(len(ways)) else None
+    compiled = compiled_kernel() if should_compile(len(ways)) else None
     if compiled is not None:
         return _by(compiled, facets, table, light, hits, ways, pixel, soft)
     colour = np.empty((3, len(ways)), dtype=np.float32)
@@ -221,16 +221,16 @@ def shaded(
             colour = _glossy(colour, tone, rows[:, 16:19], ways, gloss)
     if len(lost):
         up = ways[lost, 1] / np.sqrt(_dot(ways[lost], ways[lost]))
-        colour[:, lost] = sky(up).T
-    return np.ascontiguousarray(drawn(colour).T)
+        colour[:, lost] = sky_colour(up).T
+    return np.ascontiguousarray(tone_map(colour).T)
 
 
 def _by(
     kernel: Callable[..., None],
     facets: Facets,
-    table: Table,
-    light: Light | None,
-    hits: Hits,
+    table: FaceTable,
+    light: LightMap | None,
+    hits: RayHits,
     ways: Floats,
     pixel: float,
     soft: bool,
@@ -250,7 +250,7 @@ def _by(
     return out
 
 
-def drawn(colour: Floats) -> NDArray[np.uint8]:
+def tone_map(colour: Floats) -> NDArray[np.uint8]:
     """Convert light to sRGB bytes by the tone curve."""
     steps = np.sqrt(np.maximum(colour, 0)) * TO_STEPS
     found: NDArray[np.uint8] = CURVE.take(np.minimum(steps, _STEPS - 1).astype(np.int32))
@@ -259,10 +259,10 @@ def drawn(colour: Floats) -> NDArray[np.uint8]:
 
 def _albedo(
     facets: Facets,
-    table: Table,
+    table: FaceTable,
     rows: Floats,
     face: NDArray[np.int32],
-    hits: Hits,
+    hits: RayHits,
     pixel: float,
     ways: Floats,
     soft: bool,
@@ -283,7 +283,7 @@ def _albedo(
 
 
 def _texture(
-    texels: Texels, size: NDArray[np.int32], across: Floats, down: Floats, soft: bool
+    texels: Mipmaps, size: NDArray[np.int32], across: Floats, down: Floats, soft: bool
 ) -> Floats:
     """Return (3, n) linear colours of textures at a mip level; coordinates in whole textures."""
     wide, high = texels.wide.take(size), texels.high.take(size)
@@ -307,7 +307,7 @@ def _texture(
     return np.asarray(upper * (one - low) + lower * low)
 
 
-def _baked(light: Light, rows: Floats, hits: Hits) -> Floats:
+def _baked(light: LightMap, rows: Floats, hits: RayHits) -> Floats:
     across = rows[:, 0] + hits.u * rows[:, 1] + hits.v * rows[:, 2]
     down = rows[:, 3] + hits.u * rows[:, 4] + hits.v * rows[:, 5]
     left, top = across.astype(np.int32), down.astype(np.int32)

@@ -19,8 +19,8 @@ from navloom.scenes.distances import heading_to, metre_table, turn_between, wrap
 from navloom.scenes.scene import Scene, Viewpoint
 from navloom.sim.protocol import Pose
 from navloom_worlds.geometry import scene_mesh
-from navloom_worlds.rendering.embedded import can_look
-from navloom_worlds.rendering.seen import eye_of
+from navloom_worlds.rendering.embedded import can_render
+from navloom_worlds.rendering.visible_captions import eye_position
 
 WALK = 1.0
 """Metres per second."""
@@ -129,7 +129,7 @@ def _stops(scene: Scene, part: set[str]) -> list[str]:
             groups.setdefault(each.region, []).append(each.id)
     if not groups:
         return sorted(part)
-    table, looks = metre_table(scene, "3d"), can_look(scene)
+    table, looks = metre_table(scene, "3d"), can_render(scene)
 
     def close(one: str) -> float:
         """Return the clear distance that is missing, in metres, rounded to a decimetre."""
@@ -146,7 +146,7 @@ def _clear(scene: Scene, viewpoint: Viewpoint) -> float:
     """Return the distance at eye height that is free in four of five directions, in metres."""
     turn = np.linspace(0, 2 * math.pi, 60, endpoint=False)
     ways = np.stack([np.sin(turn), np.zeros_like(turn), -np.cos(turn)], axis=1)
-    eye = np.asarray(eye_of(viewpoint), dtype=np.float32)
+    eye = np.asarray(eye_position(viewpoint), dtype=np.float32)
     hits = scene_mesh(scene).caster.cast(eye, ways.astype(np.float32))
     return float(np.quantile(hits.distance, 0.2))
 

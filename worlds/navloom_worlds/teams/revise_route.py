@@ -70,7 +70,7 @@ class WindowSearch:
             goal: row of the goal.
             depart: earliest second of departure.
             shut: rows and edges that are closed.
-            taken: when rows and edges are reserved by others, in the form of :func:`merged`.
+            taken: when rows and edges are reserved by others, in the form of :func:`merge_spells`.
 
         Returns:
             Rows with the seconds of arrival and departure; None if there is no route.
@@ -139,7 +139,7 @@ def _gaps(taken: Sequence[Spell]) -> tuple[Spell, ...]:
     return tuple(gap for gap in gaps if gap[0] < math.inf)
 
 
-def merged(spells: Sequence[Spell]) -> tuple[Spell, ...]:
+def merge_spells(spells: Sequence[Spell]) -> tuple[Spell, ...]:
     """Return time intervals in order, merged where they touch."""
     found: list[Spell] = []
     for begin, end in sorted(spells):
@@ -204,17 +204,17 @@ class RevisedRoute:
                 {"at": stop.node, "region": stop.region, "from_s": stop.arrive, "to_s": stop.leave}
                 for stop in self.waits
             ],
-            "path": transitions(stop.region for stop in self.stops),
+            "path": region_transitions(stop.region for stop in self.stops),
         }
 
 
-def transitions(regions: Iterable[str | None]) -> list[str]:
+def region_transitions(regions: Iterable[str | None]) -> list[str]:
     """Return a route's region transitions in the papers' form: ``"Kitchen_4 -> Hallway_6"``."""
     known = [region for region in regions if region]
     return [f"{a} -> {b}" for a, b in pairwise(known) if a != b]
 
 
-def reservations(route: Sequence[RobotStop]) -> list[Reservation]:
+def route_reservations(route: Sequence[RobotStop]) -> list[Reservation]:
     """Return a timed route's reservations: edges while travelled, nodes while waited on."""
     taken = [
         Reservation(f"{here.node}{BETWEEN}{there.node}", here.leave, there.arrive)
@@ -277,7 +277,7 @@ def revise_route(
         return RevisedRoute(robot.name, tuple(stops), metres)
     said = f"{robot.name} cannot get from {place_name(scene, start)} to {place_name(scene, goal)}"
     if math.isinf(search.left[ends[0]]):
-        raise UsageError(no_way(scene, robot, start, goal))
+        raise UsageError(unreachable_message(scene, robot, start, goal))
     if search.run(*ends, depart_s, shut, {}) is None:
         raise UsageError(f"{said} with {listed(closed)} closed: open one of them.")
     raise UsageError(f"{said}: what is reserved leaves no way. Let a reservation end sooner.")
@@ -350,7 +350,7 @@ class _Things:
         for where, begin, end in reserved:
             for thing in self.of(where):
                 taken.setdefault(thing, []).append((begin, end))
-        return {thing: merged(spells) for thing, spells in taken.items()}
+        return {thing: merge_spells(spells) for thing, spells in taken.items()}
 
     def of(self, name: str) -> set[int | Edge]:
         """Return the rows and edges that a name refers to; empty if it is off every route here.
@@ -443,7 +443,7 @@ def place_name(scene: Scene, place: Anchor) -> str:
     return str(what.region) if start is not None and start.node == what.id else what.id
 
 
-def no_way(scene: Scene, robot: Robot, start: Anchor, goal: Anchor) -> str:
+def unreachable_message(scene: Scene, robot: Robot, start: Anchor, goal: Anchor) -> str:
     """Return a message on why a robot cannot reach a place: the first impassable link."""
     found = first_barrier(scene, robot.body, start, goal)
     why = "the navigation graph does not join them"

@@ -105,10 +105,10 @@ def first_barrier(
 ) -> tuple[int, str] | None:
     """Return the first impassable link on the unrestricted shortest path, and why, or None."""
     nodes = metric_graph(scene).walk(start, goal)
-    return first_closed(scene, body, nodes) if nodes and body else None
+    return first_closed_link(scene, body, nodes) if nodes and body else None
 
 
-def first_closed(scene: Scene, body: Embodiment, nodes: list[str]) -> tuple[int, str] | None:
+def first_closed_link(scene: Scene, body: Embodiment, nodes: list[str]) -> tuple[int, str] | None:
     """Return the first link on a path that a body cannot pass, and why; None if there is none.
 
     Args:

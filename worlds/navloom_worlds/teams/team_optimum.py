@@ -45,7 +45,7 @@ from navloom.tools.navcraft.paths import ITEM_NODE, Anchor, metric_graph
 from navloom.tools.navcraft.schedule import Leg
 from navloom.tools.navcraft.task import usable_surface
 from navloom_worlds.teams.robots import Robot
-from navloom_worlds.teams.team import TeamErrand, TeamPlan, check_team
+from navloom_worlds.teams.team_plan import TeamErrand, TeamPlan, check_team
 
 TeamMeasure = Literal["makespan", "alpha", "metres", "longest"]
 """``makespan``: seconds until all is done. ``alpha``: metres of the first robot, which must carry
@@ -63,7 +63,7 @@ _ORIGIN, _END = 0, 1
 
 
 @dataclass(frozen=True)
-class TeamBest:
+class BestTeamPlan:
     """Best plan, or the best that was found, with a lower bound.
 
     Attributes:
@@ -88,7 +88,7 @@ class TeamBest:
 
 
 @dataclass(frozen=True)
-class TeamTable:
+class TravelTable:
     """Travel distances of each robot of a team between some places.
 
     Attributes:
@@ -108,7 +108,7 @@ class TeamTable:
     least: Array
 
 
-def team_table(scene: Scene, robots: Sequence[Robot], places: Sequence[Anchor]) -> TeamTable:
+def travel_table(scene: Scene, robots: Sequence[Robot], places: Sequence[Anchor]) -> TravelTable:
     """Compute the travel distances of a team between places."""
     known = [*places]
     names = np.array([place.node for place in known])
@@ -126,7 +126,7 @@ def team_table(scene: Scene, robots: Sequence[Robot], places: Sequence[Anchor]) 
     speed = np.array([robot.speed for robot in robots])
     least = metric_graph(scene).distances(known, known[1:2])[:, 0]
     least[same[:, 1]] = 0.0
-    return TeamTable(tuple(robots), tuple(known), start, metres, speed, least)
+    return TravelTable(tuple(robots), tuple(known), start, metres, speed, least)
 
 
 def handoff_places(scene: Scene, errand: TeamErrand) -> tuple[Anchor, ...]:
@@ -148,7 +148,7 @@ def handoff_places(scene: Scene, errand: TeamErrand) -> tuple[Anchor, ...]:
     )
 
 
-def places_of(errand: TeamErrand, places: Sequence[Anchor]) -> list[Anchor]:
+def errand_places(errand: TeamErrand, places: Sequence[Anchor]) -> list[Anchor]:
     """Return an errand's origin, its end, and the other places, each once."""
     return list({each.node: each for each in (errand.origin, errand.end, *places)}.values())
 
@@ -161,7 +161,7 @@ def best_plan(
     *,
     by: TeamMeasure = "makespan",
     cap: float | None = None,
-) -> TeamBest:
+) -> BestTeamPlan:
     """Return the best plan for one errand, each robot carrying at most once; exact.
 
     Args:
@@ -178,16 +178,16 @@ def best_plan(
             feasible one.
     """
     check_team(robots)
-    table = team_table(scene, robots, places_of(errand, places))
-    found = solve(table, by, cap)
+    table = travel_table(scene, robots, errand_places(errand, places))
+    found = solve_errand(table, by, cap)
     if found is None:
-        raise UsageError(why_none(table, errand, cap))
-    value = found[0] / (alone_metres(scene, robots[0], [errand]) if by == "alpha" else 1.0)
-    return TeamBest(as_plan(table, errand, found[1]), value, value)
+        raise UsageError(no_plan_message(table, errand, cap))
+    value = found[0] / (solo_metres(scene, robots[0], [errand]) if by == "alpha" else 1.0)
+    return BestTeamPlan(legs_to_plan(table, errand, found[1]), value, value)
 
 
-def solve(
-    table: TeamTable, by: TeamMeasure, cap: float | None = None, start: Array | None = None
+def solve_errand(
+    table: TravelTable, by: TeamMeasure, cap: float | None = None, start: Array | None = None
 ) -> _Found:
     """Return the best legs from the table's first place to its second over the others.
 
@@ -279,14 +279,14 @@ def _backwards(states: dict[int, Array], step: _Step, used: int) -> Iterator[tup
         used, place = used ^ 1 << r, before
 
 
-def as_plan(table: TeamTable, errand: TeamErrand, way: Carried) -> TeamPlan:
+def legs_to_plan(table: TravelTable, errand: TeamErrand, way: Carried) -> TeamPlan:
     """Return legs by index as a plan of the table's robots."""
     names, places = [robot.name for robot in table.robots], table.places
     legs = (Leg(names[r], errand.object, places[a], places[b]) for r, a, b in way)
     return TeamPlan(table.robots, tuple(legs))
 
 
-def alone_metres(scene: Scene, robot: Robot, errands: Sequence[TeamErrand]) -> float:
+def solo_metres(scene: Scene, robot: Robot, errands: Sequence[TeamErrand]) -> float:
     """Return ``C_solo``: metres of a robot alone, in the errands' order, passing every link."""
     graph, at, metres = metric_graph(scene), robot.start, 0.0
     for each in errands:
@@ -295,9 +295,9 @@ def alone_metres(scene: Scene, robot: Robot, errands: Sequence[TeamErrand]) -> f
     return metres
 
 
-def why_none(table: TeamTable, errand: TeamErrand, cap: float | None) -> str:
+def no_plan_message(table: TravelTable, errand: TeamErrand, cap: float | None) -> str:
     """Return a one-line message on why no plan brings an errand's object."""
-    least = None if cap is None else solve(table, "longest")
+    least = None if cap is None else solve_errand(table, "longest")
     if least is None:
         end = errand.end.node.removeprefix(ITEM_NODE)
         team = ", ".join(
@@ -308,10 +308,10 @@ def why_none(table: TeamTable, errand: TeamErrand, cap: float | None) -> str:
             f"No plan of {team} brings {quoted(errand.object)} to {quoted(end)}: over no handoff "
             "does a body get all the way."
         )
-    return cap_too_small(float(cap or 0.0), least[0])
+    return cap_message(float(cap or 0.0), least[0])
 
 
-def cap_too_small(cap: float, least: float) -> str:
+def cap_message(cap: float, least: float) -> str:
     """Return a one-line message with the least cap that a plan can keep."""
     return (
         f"No plan keeps each robot within {cap:g} m: the least cap that one keeps is "
@@ -360,7 +360,7 @@ def best_starts(
     places: Sequence[Anchor],
     *,
     by: TeamMeasure = "makespan",
-) -> TeamBest:
+) -> BestTeamPlan:
     """Return the best plan if all but the first robot may choose their starts.
 
     No two of them share a start. With at most ``MOST_EXACT_STARTS`` robots the plan is optimal. For
@@ -380,24 +380,24 @@ def best_starts(
     check_team(robots)
     if len(starts) < len(robots) - 1:
         raise UsageError(f"{len(robots) - 1} robots cannot start in {len(starts)} places.")
-    table = team_table(scene, robots, places_of(errand, places))
+    table = travel_table(scene, robots, errand_places(errand, places))
     freed = [robot.graph(scene).distances([*starts], [*table.places]) for robot in robots[1:]]
     found = _search_starts(table, freed, by, exact=len(robots) <= MOST_EXACT_STARTS)
     if found is None:
-        raise UsageError(why_none(table, errand, None))
+        raise UsageError(no_plan_message(table, errand, None))
     choice, bound = found
     spare = (i for i in range(len(starts)) if i not in choice.starts.values())
     team = [robots[0]]
     for i, robot in enumerate(robots[1:], 1):
         at = choice.starts[i] if i in choice.starts else next(spare)
         team.append(replace(robot, start=starts[at]))
-    whole = alone_metres(scene, robots[0], [errand]) if by == "alpha" else 1.0
-    plan = as_plan(replace(table, robots=tuple(team)), errand, choice.way)
-    return TeamBest(plan, choice.value / whole, bound / whole)
+    whole = solo_metres(scene, robots[0], [errand]) if by == "alpha" else 1.0
+    plan = legs_to_plan(replace(table, robots=tuple(team)), errand, choice.way)
+    return BestTeamPlan(plan, choice.value / whole, bound / whole)
 
 
 def _search_starts(
-    table: TeamTable, freed: Sequence[Array], by: TeamMeasure, *, exact: bool
+    table: TravelTable, freed: Sequence[Array], by: TeamMeasure, *, exact: bool
 ) -> tuple[_Choice, float] | None:
     """Return the best choice without a clash, and a bound on all of them."""
     number = count()
@@ -423,14 +423,14 @@ def _search_starts(
 
 
 def _chosen(
-    table: TeamTable, freed: Sequence[Array], by: TeamMeasure, bans: frozenset[tuple[int, int]]
+    table: TravelTable, freed: Sequence[Array], by: TeamMeasure, bans: frozenset[tuple[int, int]]
 ) -> _Choice | None:
     """Return the best plan with each helper at its nearest start that is not banned."""
     open_to = [each.copy() for each in freed]
     for robot, start in bans:
         open_to[robot - 1][start] = np.inf
     rows = np.stack([table.start[0], *(each.min(axis=0) for each in open_to)])
-    found = solve(table, by, start=rows)
+    found = solve_errand(table, by, start=rows)
     if found is None:
         return None
     value, way = found
@@ -439,7 +439,7 @@ def _chosen(
 
 
 def _untangled(
-    table: TeamTable, freed: Sequence[Array], by: TeamMeasure, choice: _Choice
+    table: TravelTable, freed: Sequence[Array], by: TeamMeasure, choice: _Choice
 ) -> _Choice | None:
     """Return a choice without clashes: ban one robot of each clash in turn."""
     bans = set(choice.bans)

@@ -61,18 +61,18 @@ from navloom.scenes.scene import Scene
 from navloom.scenes.uri import scene_of
 from navloom.tools.forms import Violation, closed_object, listed, name_argument, quoted
 from navloom.tools.navcraft.task import RelayTask
-from navloom_worlds.teams import library
-from navloom_worlds.teams.library import answering_tool
-from navloom_worlds.teams.team import MOST_ERRANDS, MOST_ROBOTS, make_team, team_record
+from navloom_worlds.teams import efficiency_library
+from navloom_worlds.teams.efficiency_library import error_safe_tool
 from navloom_worlds.teams.team_optimum import LEAST, TeamMeasure
+from navloom_worlds.teams.team_plan import MOST_ERRANDS, MOST_ROBOTS, make_team, team_record
 from navloom_worlds.teams.team_task import (
     NO_PLAN,
     PLAN,
+    Assignment,
     TeamTask,
-    Way,
+    assigned_legs,
     check_team_plan,
-    draw,
-    legs_of,
+    draw_attempt,
     legs_schema,
     read_legs,
 )
@@ -96,11 +96,11 @@ class _Worth(NamedTuple):
 
     value: float
     makespan_s: float
-    way: Way
+    way: Assignment
 
 
 @dataclass(frozen=True)
-class WayOffer:
+class AssignmentOffer:
     """Assignments offered to a model for the next errand.
 
     Attributes:
@@ -112,7 +112,7 @@ class WayOffer:
     """
 
     task: TeamTask
-    picked: tuple[Way, ...]
+    picked: tuple[Assignment, ...]
     choices: Literal["ranked", "blind"]
     seed: int
     refused: tuple[str, ...] = ()
@@ -138,7 +138,7 @@ class WayOffer:
         dice = random.Random(f"{self.seed}:{len(self.picked)}")
         return {str(each.way): each for each in dice.sample(there, min(MOST_WAYS, len(there)))}
 
-    def key(self, way: Way) -> str:
+    def key(self, way: Assignment) -> str:
         """Return a key for an assignment after the earlier ones."""
         return json.dumps([*self.picked, way])
 
@@ -147,12 +147,12 @@ class WayOffer:
         names = [robot.name for robot in self.task.robots]
         dice = random.Random(f"{self.seed}:{len(self.picked)}:handoffs")
         for name in names:
-            yield from self._worth(Way((name,)))
+            yield from self._worth(Assignment((name,)))
         for pair in permutations(names, 2):
             over = [*self._places]
             if not self.numbered:
                 dice.shuffle(over)
-            worth = (each for place in over for each in self._worth(Way(pair, place)))
+            worth = (each for place in over for each in self._worth(Assignment(pair, place)))
             found = min(worth, default=None) if self.numbered else next(worth, None)
             if found is not None:
                 yield found
@@ -171,10 +171,10 @@ class WayOffer:
         found = (self.task.name_of(x.node.removeprefix("item ")) for x in self._so_far.handoffs[-1])
         return [name for name in dict.fromkeys(found) if name not in ends]
 
-    def _worth(self, way: Way) -> Iterator[_Worth]:
+    def _worth(self, way: Assignment) -> Iterator[_Worth]:
         """Yield the assignment with the plan's value so far; nothing if it is infeasible."""
         told = self.task.told()["errands"][: len(self.picked) + 1]
-        found = check_team_plan(self._so_far, legs_of(told, [*self.picked, way]))
+        found = check_team_plan(self._so_far, assigned_legs(told, [*self.picked, way]))
         if found["valid"]:
             alpha = self.task.by == "alpha"
             value = found["metres"][self.task.robots[0].name] if alpha else found["value"]
@@ -188,7 +188,9 @@ class WayOffer:
         return closed_object({"way": choice_field([*self.ways], constrain)}, "team_choice")
 
 
-def way_question(offer: WayOffer, *, constrain: bool) -> tuple[Rendered, dict[str, Any]]:
+def assignment_prompt(
+    offer: AssignmentOffer, *, constrain: bool
+) -> tuple[Rendered, dict[str, Any]]:
     """Return the prompt for the next errand, and the schema of its answer."""
     measure, least, unit = _TEAM_CHOICES_MEASURES[offer.task.by]
     rendered = load_prompt(CHOICES_PROMPT).render(
@@ -202,8 +204,8 @@ def way_question(offer: WayOffer, *, constrain: bool) -> tuple[Rendered, dict[st
     return rendered, offer.schema(constrain=constrain)
 
 
-def chosen_way(
-    answer: Mapping[str, Any], state: Mapping[str, Any], offer: WayOffer, limits: TurnLimits
+def apply_assignment(
+    answer: Mapping[str, Any], state: Mapping[str, Any], offer: AssignmentOffer, limits: TurnLimits
 ) -> tuple[list[dict[str, str]] | None, Update]:
     """Return the legs once every errand is assigned, else the next question or a rejection."""
     named = str(answer.get("way")).strip()[:_LONGEST]
@@ -214,7 +216,7 @@ def chosen_way(
     ways = (*offer.picked, way)
     errands = offer.task.told()["errands"]
     if len(ways) == len(errands):
-        return legs_of(errands, ways), {}
+        return assigned_legs(errands, ways), {}
     after = replace(offer, picked=ways)
     if after.ways:
         return None, {"settled": len(said(state)), "picked": [[way.robots, way.over]]}
@@ -292,7 +294,7 @@ class Context(TurnLimits):
             raise UsageError(f"A team has 1 to {MOST_ERRANDS} errands, not {self.errands}.")
 
 
-def task_of(
+def sample_team_task(
     scene: Scene,
     seed: int,
     *,
@@ -308,7 +310,7 @@ def task_of(
     Raises:
         UsageError: the scene has too few starts, objects or destinations, or a body does not drive.
     """
-    drawn = draw(scene, robots, errands, seed, tau=tau)
+    drawn = draw_attempt(scene, robots, errands, seed, tau=tau)
     if drawn is None:
         raise UsageError(
             f"{scene.uri} has no errands for {robots} robots: take fewer --robots or --errands."
@@ -320,7 +322,9 @@ def task_of(
 def _task(state: State, context: Context) -> TeamTask:
     scene = scene_of(context.scene)
     # Cached per scene: the steps of one sample share a task and its optimum.
-    tasks = per_scene(scene, "team_tasks", lambda: lru_cache(_KEPT)(partial(task_of, scene)))
+    tasks = per_scene(
+        scene, "team_tasks", lambda: lru_cache(_KEPT)(partial(sample_team_task, scene))
+    )
     return tasks(
         state["seed"],
         robots=context.robots,
@@ -332,7 +336,7 @@ def _task(state: State, context: Context) -> TeamTask:
     )
 
 
-def survey(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+def check_feasibility(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Test whether any plan does all errands; end the run if none does."""
     task = _task(state, runtime.context)
     if task.best is not None:
@@ -350,19 +354,21 @@ def _about(task: TeamTask, tau: int) -> dict[str, Any]:
     return {**first, "asked": asked, "by": task.by, "cap": task.cap}
 
 
-def _offer(state: State, context: Context) -> WayOffer:
+def _offer(state: State, context: Context) -> AssignmentOffer:
     # A question and the check of its answer share the offer.
-    offers = per_scene(scene_of(context.scene), "team_offers", lambda: lru_cache(_KEPT)(WayOffer))
-    picked = tuple(Way(tuple(robots), over) for robots, over in state.get("picked", []))
+    offers = per_scene(
+        scene_of(context.scene), "team_offers", lambda: lru_cache(_KEPT)(AssignmentOffer)
+    )
+    picked = tuple(Assignment(tuple(robots), over) for robots, over in state.get("picked", []))
     refused = tuple(state.get("refused", []))
     return offers(_task(state, context), picked, context.choices, state["seed"], refused)
 
 
-def ask(state: State, context: Context) -> tuple[Rendered, dict[str, Any]]:
+def planner_prompt(state: State, context: Context) -> tuple[Rendered, dict[str, Any]]:
     """Return the prompt and the schema of the answer."""
     task = _task(state, context)
     if context.compact:
-        return way_question(_offer(state, context), constrain=context.constrain)
+        return assignment_prompt(_offer(state, context), constrain=context.constrain)
     rendered = load_prompt(PROMPT).render(
         scene_graph=scene_json(task.scene),
         team=json.dumps(task.told()),
@@ -379,7 +385,7 @@ def ask(state: State, context: Context) -> tuple[Rendered, dict[str, Any]]:
     return rendered, {"title": "team_plan", **schema}
 
 
-def tools(state: State, context: Context) -> Sequence[BaseTool]:
+def planner_tools(state: State, context: Context) -> Sequence[BaseTool]:
     """Return the tools that the model may call."""
     if context.tools == "none":
         return ()
@@ -399,11 +405,11 @@ def _advice(call: TurnCall, before: list[TurnCall], context: Context) -> str:
     return f"This call failed before and fails again. {why} Change who carries, or the handoff."
 
 
-def check(answer: dict[str, Any], state: State, context: Context) -> dict[str, Any]:
+def check_answer(answer: dict[str, Any], state: State, context: Context) -> dict[str, Any]:
     """Check an answer: accept it, reject it with a message, or give up."""
     task = _task(state, context)
     if context.compact:
-        legs, update = chosen_way(answer, state, _offer(state, context), context)
+        legs, update = apply_assignment(answer, state, _offer(state, context), context)
         if legs is None:
             return update
         answer = {"legs": legs}
@@ -426,7 +432,7 @@ def _result(legs: list[dict[str, str]], state: State, context: Context) -> dict[
         "verdict": PLAN,
         "navloom": {
             **_about(task, context.tau),
-            **plan_worth(task, legs),
+            **plan_quality(task, legs),
             "violations_mended": state.get("violations", []),
             "turns": turns(spoken),
             "tool_calls": len(calls_made(spoken)),
@@ -437,7 +443,7 @@ def _result(legs: list[dict[str, str]], state: State, context: Context) -> dict[
     }
 
 
-def plan_worth(task: TeamTask, legs: list[dict[str, str]]) -> dict[str, Any]:
+def plan_quality(task: TeamTask, legs: list[dict[str, str]]) -> dict[str, Any]:
     """Return the quality of a valid plan, compared to the best.
 
     Returns:
@@ -469,8 +475,10 @@ def build_graph(
         checkpointer: stores each step; None stores nothing.
     """
     builder = AgentGraph(State, Context, Input, "navcraft_team")
-    builder.add_node("survey", survey)
-    add_conversation(builder, Conversation(ask, tools, _failed, _advice, check))
+    builder.add_node("survey", check_feasibility)
+    add_conversation(
+        builder, Conversation(planner_prompt, planner_tools, _failed, _advice, check_answer)
+    )
     builder.add_edge(START, "survey")
     # If no plan exists, no model is called.
     builder.add_conditional_edges(
@@ -510,26 +518,27 @@ def team_tools(task: TeamTask, *, constrain: bool = True) -> list[BaseTool]:
 
     def reach(robot: str) -> dict[str, Any]:
         who = known(robot)
-        return library.reach(task.scene, who.body, who.start)
+        return efficiency_library.reachable_regions(task.scene, who.body, who.start)
 
     def travel_time(robot: str, start: str, goal: str) -> dict[str, Any]:
         begin, end = (
-            task.places.get(each) or library.place_named(task.scene, each) for each in (start, goal)
+            task.places.get(each) or efficiency_library.find_place(task.scene, each)
+            for each in (start, goal)
         )
-        return library.travel_time(task.scene, known(robot), begin, end)
+        return efficiency_library.travel_time(task.scene, known(robot), begin, end)
 
     # LangChain passes on only the annotation of a field.
     schema = WithJsonSchema(legs_schema(task, constrain=constrain))
     plan: Any = Annotated[list[dict[str, str]], schema]
     return [
-        answering_tool(
+        error_safe_tool(
             "check_team_plan",
             _CHECK,
             lambda legs: check_team_plan(task, legs),
             legs=(plan, Field(description="The plan.")),
         ),
-        answering_tool("reach", _REACH, reach, robot=name),
-        answering_tool("travel_time", _TRAVEL, travel_time, robot=name, start=place, goal=place),
+        error_safe_tool("reach", _REACH, reach, robot=name),
+        error_safe_tool("travel_time", _TRAVEL, travel_time, robot=name, start=place, goal=place),
     ]
 
 

@@ -8,7 +8,7 @@ are correlated.
 A *regime* says who carries what under which limits. Every attempt samples robots' starts and
 errands once, and a team of N is the first N of these robots. Teams of different sizes are thus
 compared on the same errands. Every plan is optimal (:mod:`navloom_worlds.teams.team_optimum`,
-:mod:`navloom_worlds.teams.several_errands`), or has a bound on its gap; no agent is called.
+:mod:`navloom_worlds.teams.multi_errand_optimum`), or has a bound on its gap; no agent is called.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from navloom.files import LineFile, LineForm, make_folder, open_file, read_by_id
 from navloom.scenes.bodies import get_body
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import list_scenes, load_scene
+from navloom_worlds.teams.multi_errand_optimum import best_team_plan
 from navloom_worlds.teams.robots import Robot
-from navloom_worlds.teams.several_errands import best_team_plan
-from navloom_worlds.teams.team import TeamPlan, make_team
-from navloom_worlds.teams.team_optimum import LEAST, TeamBest, TeamMeasure, handoff_places
-from navloom_worlds.teams.team_task import Drawn, draw, walked
+from navloom_worlds.teams.team_optimum import LEAST, BestTeamPlan, TeamMeasure, handoff_places
+from navloom_worlds.teams.team_plan import TeamPlan, make_team
+from navloom_worlds.teams.team_task import DrawnAttempt, draw_attempt, robot_metres
 
 ROBOT_1 = "robot_1"
 
@@ -65,7 +65,9 @@ class Regime:
         return not self.bodies or any(link.width is not None for link in scene.links)
 
 
-def measured(scene: Scene, drawn: Drawn, regime: Regime, *, seconds: float) -> list[dict[str, Any]]:
+def measure_attempt(
+    scene: Scene, drawn: DrawnAttempt, regime: Regime, *, seconds: float
+) -> list[dict[str, Any]]:
     """Measure teams of one robot, of two, ... in a regime.
 
     Args:
@@ -98,7 +100,7 @@ def measured(scene: Scene, drawn: Drawn, regime: Regime, *, seconds: float) -> l
 
         def best(
             by: TeamMeasure, cap: float | None, team: Sequence[Robot] = team
-        ) -> TeamBest | None:
+        ) -> BestTeamPlan | None:
             try:
                 return best_team_plan(scene, team, errands, places, by=by, cap=cap, seconds=seconds)
             except UsageError:
@@ -119,7 +121,7 @@ def measured(scene: Scene, drawn: Drawn, regime: Regime, *, seconds: float) -> l
                 "best_alone_s": alone,
                 "alone_s": whole / robots[0].speed,
                 "load": spared
-                and walked(spared.plan, spared.plan.schedule(scene))[ROBOT_1] / whole,
+                and robot_metres(spared.plan, spared.plan.schedule(scene))[ROBOT_1] / whole,
                 "absence": spared and _absence(scene, spared.plan) * robots[0].speed / whole,
                 "longest": even and even.value / whole,
                 "gap": max((each.gap for each in found), default=None),
@@ -128,7 +130,7 @@ def measured(scene: Scene, drawn: Drawn, regime: Regime, *, seconds: float) -> l
     return records
 
 
-def sooner(record: dict[str, Any]) -> bool | None:
+def is_sooner(record: dict[str, Any]) -> bool | None:
     """Check whether a team finishes before the best placed of its robots would alone.
 
     For robots of one speed that pass the same links, with one errand, none does (proof in
@@ -280,12 +282,12 @@ def _measure_all(
             for attempt, name in enumerate(names):
                 if name in lines.ids:
                     continue
-                drawn = draw(scene, asked.robots, asked.errands, asked.seed, attempt)
+                drawn = draw_attempt(scene, asked.robots, asked.errands, asked.seed, attempt)
                 if drawn is None:
                     left_out.append(f"{uri}: too few starts, things or ends")
                     break
                 told = {
-                    each.name: measured(scene, drawn, each, seconds=asked.seconds)
+                    each.name: measure_attempt(scene, drawn, each, seconds=asked.seconds)
                     for each in asked.regimes
                     if each.fits(scene)
                 }
@@ -348,7 +350,7 @@ def regime_rows(
         at = [dict(each[i]) for each in told]
         for each in at:
             each["seconds"] = each["makespan_s"] and each["makespan_s"] / each["alone_s"]
-        known = [each for each in map(sooner, at) if each is not None]
+        known = [each for each in map(is_sooner, at) if each is not None]
         done = [each for each in at if each["done"]]
         # 0 and 1, so that the share done is a mean.
         table = columns_of([{**each, "done": int(each["done"])} for each in at], _MEANS)

@@ -1,8 +1,8 @@
 """Team task: robots and errands in the names that agents read, and checks of agents' plans.
 
-Robots' starts and errands are sampled by a seed (:func:`draw`). Items and places are named by name
-and region, as ``desk in Study_4``. A check reports a plan's first error; unreachable places come
-before all others.
+Robots' starts and errands are sampled by a seed (:func:`draw_attempt`). Items and places are named
+by name and region, as ``desk in Study_4``. A check reports a plan's first error; unreachable places
+come before all others.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ from navloom.tools.navcraft.paths import (
 )
 from navloom.tools.navcraft.schedule import Leg, Timetable
 from navloom.tools.navcraft.task import RelayTask, can_hold, usable_surface
+from navloom_worlds.teams.multi_errand_optimum import best_team_plan
 from navloom_worlds.teams.revise_route import IN
 from navloom_worlds.teams.robots import Robot
-from navloom_worlds.teams.several_errands import best_team_plan
-from navloom_worlds.teams.team import (
+from navloom_worlds.teams.team_optimum import (
+    LEAST,
+    BestTeamPlan,
+    TeamMeasure,
+    handoff_places,
+    solo_metres,
+)
+from navloom_worlds.teams.team_plan import (
     MOST_LEGS,
     TeamErrand,
     TeamPlan,
-    out_of_reach,
-    plan_faults,
+    plan_violations,
     read_team,
-)
-from navloom_worlds.teams.team_optimum import (
-    LEAST,
-    TeamBest,
-    TeamMeasure,
-    alone_metres,
-    handoff_places,
+    unreachable_legs,
 )
 
 PLAN, NO_PLAN = "plan", "no plan"
@@ -54,7 +54,7 @@ _TOLERANCE = 2e-6
 """Tolerance of recorded figures, which are rounded."""
 
 
-class Way(NamedTuple):
+class Assignment(NamedTuple):
     """Assignment of an errand: the robots that carry its object.
 
     Attributes:
@@ -69,7 +69,9 @@ class Way(NamedTuple):
         return f"{', then '.join(self.robots)}{'' if self.over is None else f' over {self.over}'}"
 
 
-def legs_of(errands: Sequence[Mapping[str, str]], ways: Sequence[Way]) -> list[dict[str, str]]:
+def assigned_legs(
+    errands: Sequence[Mapping[str, str]], ways: Sequence[Assignment]
+) -> list[dict[str, str]]:
     """Return the legs of assignments, one an errand: all first halves before second ones.
 
     In this order no robot waits for one that waits for it.
@@ -136,7 +138,7 @@ class TeamTask:
         return f"{thing.prompt_name}{IN}{thing.region}"
 
     @cached_property
-    def best(self) -> TeamBest | None:
+    def best(self) -> BestTeamPlan | None:
         """Best plan, or a good one with a bound; None if there is none."""
         return self._best[0]
 
@@ -146,7 +148,7 @@ class TeamTask:
         return self._best[1]
 
     @cached_property
-    def _best(self) -> tuple[TeamBest | None, str]:
+    def _best(self) -> tuple[BestTeamPlan | None, str]:
         try:
             found = best_team_plan(
                 self.scene, self.robots, self.errands, self.handoffs,
@@ -263,7 +265,7 @@ def check_team_plan(task: TeamTask, legs: Any) -> dict[str, Any]:
     """
     try:
         plan = read_legs(task, legs)
-        if faults := plan_faults(task.scene, plan):
+        if faults := plan_violations(task.scene, plan):
             return {"valid": False, "error": faults[0].message, **_whose(task, plan)}
         _check_errands(task, plan)
     except UsageError as error:
@@ -273,7 +275,7 @@ def check_team_plan(task: TeamTask, legs: Any) -> dict[str, Any]:
         said = f"{first} carries nothing, and is to carry something: give it a leg."
         return {"valid": False, "error": said}
     timetable = plan.schedule(task.scene)
-    metres = walked(plan, timetable)
+    metres = robot_metres(plan, timetable)
     most = max(metres, key=lambda name: metres[name])
     if task.cap is not None and metres[most] > task.cap + LEAST:
         said = f"{most} walks {metres[most]:.1f} m, and may walk {task.cap:g} m at most."
@@ -297,7 +299,7 @@ def check_team_plan(task: TeamTask, legs: Any) -> dict[str, Any]:
     }
 
 
-def walked(plan: TeamPlan, timetable: Timetable) -> dict[str, float]:
+def robot_metres(plan: TeamPlan, timetable: Timetable) -> dict[str, float]:
     """Return the metres that each robot travels in a plan."""
     metres = dict.fromkeys((robot.name for robot in plan.robots), 0.0)
     for each in timetable.legs:
@@ -315,10 +317,10 @@ def plan_value(task: TeamTask, timetable: Timetable, metres: Mapping[str, float]
     if task.by == "longest":
         return max(metres.values())
     one = task.robots[0]
-    return metres[one.name] / alone_metres(task.scene, one, task.errands)
+    return metres[one.name] / solo_metres(task.scene, one, task.errands)
 
 
-def wrong_figures(scene: Scene, plan: TeamPlan, said: Mapping[str, Any]) -> Iterator[str]:
+def figure_errors(scene: Scene, plan: TeamPlan, said: Mapping[str, Any]) -> Iterator[str]:
     """Yield a message for each recorded figure of a plan that is wrong.
 
     Args:
@@ -333,7 +335,7 @@ def wrong_figures(scene: Scene, plan: TeamPlan, said: Mapping[str, Any]) -> Iter
         return
     task = TeamTask(scene, plan.robots, (), plan.errands, said.get("cap"), by)
     timetable = plan.schedule(scene)
-    metres = walked(plan, timetable)
+    metres = robot_metres(plan, timetable)
     right: dict[str, float] = {"makespan_s": timetable.makespan_s}
     right |= {"value": plan_value(task, timetable, metres)} if "value" in said else {}
     if isinstance(said.get("metres"), Mapping):
@@ -349,7 +351,7 @@ def wrong_figures(scene: Scene, plan: TeamPlan, said: Mapping[str, Any]) -> Iter
             yield f"{key} {said[key]} is said and {value:.6f} is right"
 
 
-def wrong_team(
+def team_violations(
     scene: Scene, errand: Errand, record: Any, rest: Mapping[str, Any]
 ) -> Iterator[Violation]:
     """Yield violations of a dataset line's plan and figures, and of phase_1 as one of its errands.
@@ -365,7 +367,7 @@ def wrong_team(
     except NavloomError as error:
         yield Violation("team", "", "team", str(error))
         return
-    if faults := plan_faults(scene, plan):
+    if faults := plan_violations(scene, plan):
         yield from faults
         return
     items = metric_graph(scene).items
@@ -378,7 +380,7 @@ def wrong_team(
         if not any(getattr(each, end) in known for each in plan.errands):
             said = f"no errand's {kind} is the {name} in {region} of phase_1"
             yield Violation("team", "", "team", said)
-    for said in wrong_figures(scene, plan, rest):
+    for said in figure_errors(scene, plan, rest):
         yield Violation("team", "", 'navloom, of "team"', said)
 
 
@@ -409,7 +411,7 @@ def _check_errands(task: TeamTask, plan: TeamPlan) -> None:
 
 def _whose(task: TeamTask, plan: TeamPlan) -> dict[str, Any]:
     """Return the first unreachable place of a plan, with its robot and object."""
-    for leg, _, to in out_of_reach(task.scene, plan):
+    for leg, _, to in unreachable_legs(task.scene, plan):
         place = task.name_of(to.node.removeprefix("item "))
         return {"robot": leg.robot, "object": task.name_of(leg.object), "place": place}
     return {}
@@ -420,7 +422,7 @@ _TRIES = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DrawnAttempt:
     """Sampled attempt.
 
     Attributes:
@@ -434,9 +436,9 @@ class Drawn:
     errands: tuple[TeamErrand, ...]
 
 
-def draw(
+def draw_attempt(
     scene: Scene, robots: int, errands: int, seed: int, attempt: int = 0, *, tau: int | None = None
-) -> Drawn | None:
+) -> DrawnAttempt | None:
     """Sample the starts and errands of an attempt, reproducible by the seed.
 
     An object and its destination are in different regions, and a robot that passes every link
@@ -502,7 +504,9 @@ def draw(
         if any(math.isinf(graph.distance(a, b)) for a in starts for b in places):
             continue
         made = zip(things, places, places[errands:], strict=False)
-        return Drawn(tuple(regions), tuple(starts), tuple(TeamErrand(*each) for each in made))
+        return DrawnAttempt(
+            tuple(regions), tuple(starts), tuple(TeamErrand(*each) for each in made)
+        )
     return None
 
 

@@ -20,16 +20,16 @@ from navloom.errors import SceneError
 from navloom.scenes.formats.scene_json import save
 from navloom.scenes.scene import Floor, Region, Scene
 from navloom.scenes.uri import load_scene
-from navloom_worlds.exporting import face_numbers, glb_bytes, semantic_lines, semantic_numbers
-from navloom_worlds.exporting.glb_file import save_glb, scene_glb
+from navloom_worlds.exporting import face_numbers, glb_writer, semantic_lines, semantic_numbers
+from navloom_worlds.exporting.face_orientation import orient_faces
+from navloom_worlds.exporting.glb_export import save_glb, scene_glb
 from navloom_worlds.exporting.habitat_files import save_habitat, scene_handle
 from navloom_worlds.exporting.hm3d_files import save_hm3d, semantic_glb
-from navloom_worlds.exporting.seen_sides import seen_sides
 from navloom_worlds.geometry import scene_mesh
-from navloom_worlds.geometry.mesh import assembled
-from navloom_worlds.geometry.owners import FLOOR, WALL, owner_name
-from navloom_worlds.geometry.solids import Part, Picture, Surface, box, quad
-from navloom_worlds.rendering.facets import facets_of
+from navloom_worlds.geometry.mesh import merge_parts
+from navloom_worlds.geometry.semantic_ids import FLOOR, WALL, owner_name
+from navloom_worlds.geometry.solids import Part, Surface, TextureImage, box, quad
+from navloom_worlds.rendering.facets import build_facets
 
 pytestmark = pytest.mark.slow
 
@@ -93,7 +93,7 @@ def test_a_glb_reads_back_as_the_home_was(home: Scene, tmp_path: Path) -> None:
     assert np.array_equal(mesh.owners[order], again.owners[order_again])
     assert np.array_equal(mesh.smooth[order], again.smooth[order_again])
     textured = np.array([bool(look.texture) for look in mesh.surfaces])[mesh.surface[order]]
-    pictured = [isinstance(look.texture, Picture) for look in again.surfaces]
+    pictured = [isinstance(look.texture, TextureImage) for look in again.surfaces]
     assert np.array_equal(textured, np.array(pictured)[again.surface[order_again]])
     laid, laid_again = (
         _texture_at_middle(m, o)[textured] for m, o in ((mesh, order), (again, order_again))
@@ -111,7 +111,7 @@ def _by_place(mesh: Any) -> NDArray[np.int64]:
 
 
 def _texture_at_middle(mesh: Any, order: NDArray[np.int64]) -> NDArray[np.float64]:
-    p = facets_of(mesh).place[order].astype(np.float64)
+    p = build_facets(mesh).place[order].astype(np.float64)
     return np.stack([p[:, 0] + (p[:, 1] + p[:, 2]) / 3, p[:, 3] + (p[:, 4] + p[:, 5]) / 3], axis=1)
 
 
@@ -212,7 +212,7 @@ def test_hm3d_is_written_as_it_is_published(flat: Scene, tmp_path: Path) -> None
     colours = _srgb(glb.values(part["attributes"]["COLOR_0"])[:, :3] / 65_535)
     faces = glb.values(part["indices"]).reshape(-1, 3)
     numbers = [[told[tuple(colours[v])][0] for v in face] for face in faces.tolist()]
-    mesh, of_face = seen_sides(scene_mesh(flat))
+    mesh, of_face = orient_faces(scene_mesh(flat))
     expected = face_numbers(flat)[of_face]
     assert np.array_equal(np.array(numbers), expected[:, None].repeat(3, axis=1))
     # z is up and y is ahead, where Navloom has y and -z.
@@ -279,8 +279,8 @@ def test_sheets_are_seen_from_both_sides_and_bodies_from_outside() -> None:
     inside = Part(outside.vertices + 2, outside.faces[:, ::-1])
     corners = [[5, 0, 0], [6, 0, 0], [6, 1, 0], [5, 1, 0]]
     sheet, wall = quad(corners, Surface()), quad(corners, Surface())
-    mesh = assembled([(1, outside), (1, inside), (2, sheet), (WALL, wall)])
-    seen, of_face = seen_sides(mesh)
+    mesh = merge_parts([(1, outside), (1, inside), (2, sheet), (WALL, wall)])
+    seen, of_face = orient_faces(mesh)
     assert of_face.tolist() == [*range(28), 24, 25]
     assert seen.owners[28:].tolist() == [2, 2]
     assert np.array_equal(seen.faces[:12], mesh.faces[:12])
@@ -343,7 +343,7 @@ def test_what_is_too_large_for_a_format_is_said(
     monkeypatch.setattr(semantic_numbers, "MOST_NUMBERS", 100)
     with pytest.raises(SceneError, match=r"^demo:flat has 126 things .* at most 100, which is wh"):
         semantic_lines(load_scene("demo:flat"))
-    monkeypatch.setattr(glb_bytes, "MOST_BYTES", 1_000_000)
+    monkeypatch.setattr(glb_writer, "MOST_BYTES", 1_000_000)
     with pytest.raises(SceneError, match=r"^demo:flat as a GLB has [\d,]+ bytes: expected at most"):
         scene_glb(flat)
 

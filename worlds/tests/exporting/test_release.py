@@ -27,16 +27,16 @@ from navloom.scenes.scene import Floor, Item, Link, Region, Scene
 from navloom_worlds.exporting import capnav_release
 from navloom_worlds.exporting.capnav_release import (
     NEAR,
-    Released,
-    Sampled,
+    ReleasedScene,
+    SampledQuestion,
     capnav_files,
     detail_cells,
     first_shown,
-    nameable,
-    release,
-    release_all,
+    question_ends,
+    release_scene,
+    release_scenes,
     sample_questions,
-    total,
+    total_answers,
 )
 from navloom_worlds.rendering.tour import Tour
 from tests.evals import tiny
@@ -46,10 +46,10 @@ LIVE = os.environ.get("NAVLOOM_CAPNAV_SCORER")
 HOMES = ["home:3", "home:7"]
 
 
-def _write(folder: Path) -> list[Released]:
-    made = list(release_all(HOMES, folder, Wanted("driven", builtin_bodies(), tours=False)))
-    assert all(isinstance(each, Released) for each in made)
-    return [each for each in made if isinstance(each, Released)]
+def _write(folder: Path) -> list[ReleasedScene]:
+    made = list(release_scenes(HOMES, folder, Wanted("driven", builtin_bodies(), tours=False)))
+    assert all(isinstance(each, ReleasedScene) for each in made)
+    return [each for each in made if isinstance(each, ReleasedScene)]
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +118,7 @@ def test_a_whole_home_is_kept_and_a_broken_one_written_again(tmp_path: Path) -> 
 def test_details_that_a_body_cannot_come_near_are_said() -> None:
     # A table and chairs in the dining room leave a sweeper room to pass, and no person.
     bodies = (get_body("HUMAN"), get_body("SWEEPER"))
-    asked = [Sampled("Dining_room_3", "Living_room_8", ("display_cabinet_1", "sofa_1"), {})]
+    asked = [SampledQuestion("Dining_room_3", "Living_room_8", ("display_cabinet_1", "sofa_1"), {})]
     cells = detail_cells(load_scene("home:62"), bodies, asked)
     assert cells == {
         "HUMAN": {
@@ -138,7 +138,7 @@ def test_details_that_a_body_cannot_come_near_are_said() -> None:
 @pytest.mark.slow
 def test_what_is_no_home_is_told(tmp_path: Path) -> None:
     wanted = Wanted("driven", builtin_bodies(), tours=False)
-    (found,) = release_all(["home:no"], tmp_path, wanted)
+    (found,) = release_scenes(["home:no"], tmp_path, wanted)
     assert isinstance(found, NavloomError)
     assert "\n" not in str(found)
 
@@ -160,12 +160,12 @@ def test_the_public_scorer_agrees_on_feasibility(data: Benchmark) -> None:
 
 def test_a_small_home_is_judged_by_the_rule_and_has_its_questions(tmp_path: Path) -> None:
     wanted = Wanted("rule", (get_body("HUMANOID"),), questions=2, tours=False)
-    made = release("home:7?rooms=4", tmp_path, wanted)
+    made = release_scene("home:7?rooms=4", tmp_path, wanted)
     noted = json.loads((tmp_path / f"notes/{made.id}.json").read_text())
     assert (made.questions, made.frames, made.kept) == (2, 0, False)
     assert noted["truth"] == {}
     assert len(json.loads((tmp_path / f"qa/{made.id}_QA.json").read_text())) == 2
-    assert release("home:7?rooms=4", tmp_path, wanted).kept
+    assert release_scene("home:7?rooms=4", tmp_path, wanted).kept
 
 
 KITCHEN, LIVING, BATH = "Kitchen_3", "Living_room_7", "Bathroom_6"
@@ -174,7 +174,7 @@ KITCHEN, LIVING, BATH = "Kitchen_3", "Living_room_7", "Bathroom_6"
 
 def _asked(
     *pairs: tuple[str, str], scene: Scene | None = None, shown: dict[str, str] | None = None
-) -> list[Sampled]:
+) -> list[SampledQuestion]:
     home = scene or tiny.home()
     return sample_questions(home, estimate(home, (get_body("HUMAN"),)), pairs, shown)
 
@@ -185,7 +185,7 @@ def test_things_of_a_room_take_turns() -> None:
     vase = shelf.model_copy(update={"id": "vase-1", "name": "vase", "position": (11, 0.4, 6)})
     pairs = [(KITCHEN, LIVING)] * 3 + [(LIVING, KITCHEN), (BATH, LIVING)]
     asked = _asked(*pairs, scene=home.replace(items=(*home.items, vase)))
-    things = [item for _, item in nameable(home.replace(items=(*home.items, vase)))[LIVING]]
+    things = [item for _, item in question_ends(home.replace(items=(*home.items, vase)))[LIVING]]
     assert set(things) == {"shelf-1", "lamp-1", "vase-1"}
     assert [each.things for each in asked] == [
         *(("bowl-1", thing) for thing in things),
@@ -231,13 +231,13 @@ def test_a_room_is_named_by_four_things_at_most_and_by_none_that_confuses() -> N
         )
         for k, name in enumerate(names)
     )
-    found = nameable(home.replace(items=(*home.items, *more)))["Garage_8"]
+    found = question_ends(home.replace(items=(*home.items, *more)))["Garage_8"]
     assert len(found) == 4
     assert {said for said, _ in found} <= {"sofa", "clock", "piano", "vase", "mirror"}
     # A word that names another room is no word for a thing.
     kitchen = more[0].model_copy(update={"name": "kitchen"})
-    assert "Garage_8" not in nameable(home.replace(items=(*home.items, kitchen)))
-    assert "Garage_8" not in nameable(home.replace(items=(*home.items, *more[5:])))
+    assert "Garage_8" not in question_ends(home.replace(items=(*home.items, kitchen)))
+    assert "Garage_8" not in question_ends(home.replace(items=(*home.items, *more[5:])))
 
 
 def test_a_reason_tells_the_route_and_where_the_tour_shows_its_ends() -> None:
@@ -319,13 +319,13 @@ def test_a_tour_shows_a_region_from_its_first_second_there() -> None:
 def test_a_scene_is_written_again_where_a_file_of_it_was_changed(tmp_path: Path) -> None:
     uri, folder = tiny.scene_file(tmp_path), tmp_path / "out"
     wanted = Wanted("rule", (get_body("HUMAN"),), questions=3, tours=False)
-    (first,) = release_all([uri], folder, wanted)
-    assert isinstance(first, Released)
+    (first,) = release_scenes([uri], folder, wanted)
+    assert isinstance(first, ReleasedScene)
     assert (first.kept, first.questions, first.frames) == (False, 3, 0)
-    assert release(uri, folder, wanted).kept
+    assert release_scene(uri, folder, wanted).kept
     # Another wish is another release.
-    assert not release(uri, folder, replace(wanted, questions=2)).kept
-    assert not release(uri, folder, wanted).kept
+    assert not release_scene(uri, folder, replace(wanted, questions=2)).kept
+    assert not release_scene(uri, folder, wanted).kept
     notes = folder / "notes" / f"{first.id}.json"
     whole = json.loads(notes.read_text())
     assert whole["tour"]["frames"] == 0
@@ -337,15 +337,15 @@ def test_a_scene_is_written_again_where_a_file_of_it_was_changed(tmp_path: Path)
         json.dumps({**whole, "tour": 0}),
     ):
         notes.write_text(broken)
-        assert not release(uri, folder, wanted).kept
-    assert release(uri, folder, wanted).kept
+        assert not release_scene(uri, folder, wanted).kept
+    assert release_scene(uri, folder, wanted).kept
 
 
 def test_questions_of_several_scenes_are_summed_by_body() -> None:
-    def made(**bodies: dict[str, int]) -> Released:
-        return Released("s", "s", False, 1, 0, {"bodies": bodies}, ())
+    def made(**bodies: dict[str, int]) -> ReleasedScene:
+        return ReleasedScene("s", "s", False, 1, 0, {"bodies": bodies}, ())
 
-    summed = total(
+    summed = total_answers(
         [made(HUMAN={"can": 2, "cannot": 1}), made(HUMAN={"can": 1}, SWEEPER={"can": 1})]
     )
     assert summed == {"HUMAN": {"can": 3, "cannot": 1}, "SWEEPER": {"can": 1}}
@@ -353,7 +353,7 @@ def test_questions_of_several_scenes_are_summed_by_body() -> None:
 
 def test_rooms_without_a_name_for_a_thing_are_no_ends(tmp_path: Path) -> None:
     wanted = Wanted("driven", (get_body("HUMAN"),), questions=200, tours=False)
-    made = release(tiny.scene_file(tmp_path), tmp_path, wanted)
+    made = release_scene(tiny.scene_file(tmp_path), tmp_path, wanted)
     asked = json.loads((tmp_path / f"qa/{made.id}_QA.json").read_text())
     ends = {each["nodes_involved"][end] for each in asked for end in ("start", "end")}
     # The garage has no thing. A home without walls is judged by the rule.
@@ -376,7 +376,7 @@ def test_no_more_processes_than_scenes_are_started(
     monkeypatch.setattr(capnav_release, "ProcessPoolExecutor", pool)
     wanted = Wanted("rule", (get_body("HUMAN"),), questions=1, tours=False)
     uris = [f"nowhere:{number}" for number in range(homes)]
-    found = list(release_all(uris, tmp_path, wanted, processes))
+    found = list(release_scenes(uris, tmp_path, wanted, processes))
     assert sorted(str(each).split(":")[1] for each in found) == [str(n) for n in range(homes)]
     assert pools == ([] if started is None else [started])
 
@@ -402,13 +402,13 @@ def test_a_thing_is_near_within_a_metre_on_the_floor_of_its_room(
     )
     field = SimpleNamespace(found=cells, part=np.array([1, part]), at=lambda middle: 0)
     monkeypatch.setattr(capnav_release, "body_field", lambda *_: field)
-    monkeypatch.setattr(capnav_release, "spot", lambda *_: (8.0, 2.0, 5.0))
+    monkeypatch.setattr(capnav_release, "roomiest_point", lambda *_: (8.0, 2.0, 5.0))
     home = tiny.home()
     high = tuple(
         region.model_copy(update={"center": (10.0, 2.0, 5.0)}) if region.id == LIVING else region
         for region in home.regions
     )
-    asked = [Sampled(LIVING, LIVING, ("shelf-1", "shelf-1"), {})]
+    asked = [SampledQuestion(LIVING, LIVING, ("shelf-1", "shelf-1"), {})]
     cell = {"traversable": near, "note": "" if near else "does not come near the shelf"}
     assert detail_cells(home.replace(regions=high), (get_body("HUMAN"),), asked) == {
         "HUMAN": {"startDetail:node_7": cell, "endDetail:node_7": cell}
@@ -421,7 +421,7 @@ def test_what_has_no_place_is_never_near(lost: str, monkeypatch: pytest.MonkeyPa
     field = SimpleNamespace(found=cells, part=np.array([1]), at=lambda middle: 0)
     monkeypatch.setattr(capnav_release, "body_field", lambda *_: field)
     monkeypatch.setattr(
-        capnav_release, "spot", lambda *_: None if lost == "middle" else (11.0, 0.0, 5.0)
+        capnav_release, "roomiest_point", lambda *_: None if lost == "middle" else (11.0, 0.0, 5.0)
     )
     home = tiny.home()
     gone = {"size": {"size": None}, "outline": {"box": None}}.get(lost, {})
@@ -429,7 +429,7 @@ def test_what_has_no_place_is_never_near(lost: str, monkeypatch: pytest.MonkeyPa
     regions = tuple(
         region.model_copy(update=gone if lost == "outline" else {}) for region in home.regions
     )
-    asked = [Sampled(LIVING, LIVING, ("shelf-1", "lamp-1"), {})]
+    asked = [SampledQuestion(LIVING, LIVING, ("shelf-1", "lamp-1"), {})]
     found = detail_cells(home.replace(items=items, regions=regions), (get_body("HUMAN"),), asked)
     assert {each["traversable"] for each in found["HUMAN"].values()} == {False}
 
@@ -438,4 +438,4 @@ def test_a_scene_without_links_is_no_release(tmp_path: Path) -> None:
     path = tmp_path / "bare.json"
     path.write_text(tiny.home().replace(links=()).model_dump_json())
     with pytest.raises(SceneError, match="expected rooms and links"):
-        release(str(path), tmp_path, Wanted("rule", (get_body("HUMAN"),), tours=False))
+        release_scene(str(path), tmp_path, Wanted("rule", (get_body("HUMAN"),), tours=False))

@@ -16,17 +16,17 @@ from navloom.scenes.scene import Scene
 from navloom.scenes.uri import iter_scenes
 from navloom_worlds.geometry import scene_mesh
 from navloom_worlds.geometry.mesh import SceneMesh
-from navloom_worlds.geometry.mesh_graph import mesh_graph
-from navloom_worlds.geometry.owners import door_owner, opening_owner
-from navloom_worlds.geometry.walkable import WalkableField, passable, walkable_field
-from navloom_worlds.homes.freespace import _cleared
+from navloom_worlds.geometry.mesh_graph import build_mesh_graph
+from navloom_worlds.geometry.semantic_ids import door_owner, opening_owner
+from navloom_worlds.geometry.walkable_area import WalkableField, build_walkable_field, walkable_mesh
+from navloom_worlds.homes.viewpoint_placement import _cleared
 
 
 def walked_in(home: Scene) -> SceneMesh:
     """A home's mesh less the doors between rooms, and with panes in its windows."""
     doors = [door_owner(index) for index in range(len(home.links))]
     windows = [opening_owner(index) for index in range(len(home.openings))]
-    return passable(scene_mesh(home), doors, windows)
+    return walkable_mesh(scene_mesh(home), doors, windows)
 
 
 def overlap(home: Scene, field: WalkableField) -> dict[int, float]:
@@ -36,7 +36,7 @@ def overlap(home: Scene, field: WalkableField) -> dict[int, float]:
     steps = [shapely.Polygon(t.corners()) for s in home.stairs for t in [*s.treads, *s.landings]]
     stairs = shapely.union_all(steps).buffer(0.1)
     cells = np.arange(field.grid.wide * field.grid.deep, dtype=np.int32)
-    x, z = field.grid.middles(cells).T
+    x, z = field.grid.centres(cells).T
     counted = ~shapely.contains_xy(stairs, x, z)
     shares = {}
     for floor in home.floors:
@@ -67,9 +67,9 @@ def main(spec: str) -> None:
         mesh = walked_in(home)
         assert mesh.caster
         begun = time.process_time()
-        field = walkable_field(mesh)
+        field = build_walkable_field(mesh)
         found = time.process_time()
-        graph = mesh_graph(field)
+        graph = build_mesh_graph(field)
         ended = time.process_time()
         shares = overlap(home, field)
         every += shares.values()

@@ -16,12 +16,12 @@ from scipy.spatial import KDTree
 
 from navloom.scenes.formats.mp3d_house import ROOM_LABELS
 from navloom.scenes.scene import Box, Scene
-from navloom_worlds.exporting.glb_bytes import Glb, Primitive
-from navloom_worlds.exporting.hm3d_files import as_released, linear_colours
+from navloom_worlds.exporting.glb_writer import GlbWriter, Primitive
+from navloom_worlds.exporting.hm3d_files import linear_colours, to_hm3d_frame
 from navloom_worlds.exporting.semantic_numbers import SemanticLine, face_numbers, semantic_lines
 from navloom_worlds.geometry.mesh import SceneMesh, scene_mesh
-from navloom_worlds.geometry.owners import GROUND
-from navloom_worlds.geometry.scan_boxes import things_outlined
+from navloom_worlds.geometry.scan_boxes import outline_items
+from navloom_worlds.geometry.semantic_ids import GROUND
 
 
 def copied(home: Path, folder: Path) -> Path:
@@ -56,7 +56,7 @@ def painted(
         picture = np.clip(picture.astype(np.int64) + noise, 0, 255).astype(np.uint8)
     raw = io.BytesIO()
     Image.fromarray(picture).save(raw, "PNG")
-    glb = Glb(scene.uri)
+    glb = GlbWriter(scene.uri)
     image = glb.image(raw.getvalue(), "image/png", sharp=True)
     look = glb.material(pbrMetallicRoughness={"baseColorTexture": {"index": image}})
     row, column = np.divmod(numbers, side)
@@ -64,7 +64,7 @@ def painted(
     uv = (np.stack([column, row], axis=1)[:, None] + offsets) / side
     points = mesh.vertices[mesh.faces].reshape(-1, 3) * np.float32(scale)
     faces = np.arange(len(points)).reshape(-1, 3)
-    at = points if y_up else as_released(points)
+    at = points if y_up else to_hm3d_frame(points)
     glb.node("chunk000", [Primitive(at, faces, look, uv.reshape(-1, 2).astype(np.float32))])
     return glb.done()
 
@@ -106,9 +106,9 @@ def roughened(scene: Scene, seed: int = 0) -> bytes:
     strange = dice.random(len(faces)) < 0.01
     colours[strange] = dice.integers(0, 255, (int(strange.sum()), 3))
     faces, colours = faces[~hidden], colours[~hidden]
-    glb = Glb(scene.uri)
+    glb = GlbWriter(scene.uri)
     look = glb.material(pbrMetallicRoughness={})
-    corners = as_released(points[faces].reshape(-1, 3).astype(np.float32))
+    corners = to_hm3d_frame(points[faces].reshape(-1, 3).astype(np.float32))
     each = np.arange(len(corners)).reshape(-1, 3)
     linear = linear_colours(colours.repeat(3, axis=0))
     glb.node("scan", [Primitive(corners, each, look, colours=linear)])
@@ -140,7 +140,7 @@ def as_matterport(scene: Scene, home: Path, folder: Path) -> Path:
         f"element face {len(faces)}\nproperty list uchar int vertex_indices\n"
         "property int object_id\nend_header\n"
     )
-    points = as_released(mesh.vertices).astype("<f4")
+    points = to_hm3d_frame(mesh.vertices).astype("<f4")
     (scan / "S1_semantic.ply").write_bytes(head.encode() + points.tobytes() + faces.tobytes())
     (scan / "S1.house").write_text(_house(scene, lines, mesh, numbers), encoding="ascii")
     return scan
@@ -150,7 +150,7 @@ def _house(
     scene: Scene, lines: list[SemanticLine], mesh: SceneMesh, numbers: NDArray[np.int32]
 ) -> str:
     letters = {label: letter for letter, label in ROOM_LABELS.items()}
-    found = things_outlined(mesh.vertices, mesh.faces, numbers)
+    found = outline_items(mesh.vertices, mesh.faces, numbers)
     boxes = {number: each.box for number, each in found.items()}
     names = sorted({line.category for line in lines})
     out = ["ASCII 1.1"]

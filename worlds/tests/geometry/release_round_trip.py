@@ -25,7 +25,7 @@ from navloom.scenes.uri import iter_scenes, load_scene
 from navloom_worlds.exporting.hm3d_files import save_hm3d
 from navloom_worlds.exporting.semantic_numbers import semantic_lines
 from navloom_worlds.geometry.mesh import scene_mesh
-from navloom_worlds.geometry.owners import CEILING, FLOOR, WALL
+from navloom_worlds.geometry.semantic_ids import CEILING, FLOOR, WALL
 from navloom_worlds.rendering.camera import Camera
 from navloom_worlds.rendering.renderer import Renderer
 from worlds.tests.geometry.release_files import files_of, painted, roughened

@@ -6,10 +6,10 @@ import pytest
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene
 from navloom_worlds.geometry.building import building_of
-from navloom_worlds.geometry.mesh import assembled
-from navloom_worlds.geometry.owners import STAIRS, WALL, door_owner, opening_owner
-from navloom_worlds.geometry.structure import structure_parts
-from navloom_worlds.mend.edit import edit
+from navloom_worlds.geometry.building_mesh import structure_parts
+from navloom_worlds.geometry.mesh import merge_parts
+from navloom_worlds.geometry.semantic_ids import STAIRS, WALL, door_owner, opening_owner
+from navloom_worlds.mend.scene_edits import edit_scene
 
 pytestmark = pytest.mark.slow
 
@@ -17,7 +17,7 @@ HOME = load_scene("home:4")  # Has doors of all three kinds.
 
 
 def _meshed(scene):
-    return assembled(structure_parts(scene))
+    return merge_parts(structure_parts(scene))
 
 
 def _share_shut(scene, way):
@@ -172,7 +172,7 @@ def test_faces_are_turned_to_who_sees_them(home: Scene):
 def test_edits_open_and_shut_what_is_seen():
     doors = [link for link in HOME.links if link.kind == "door" and link.door == "open"]
     words = f"{doors[0].a}<->{doors[0].b}"
-    shut = edit(HOME, "shut", close=[words])
+    shut = edit_scene(HOME, "shut", close=[words])
     way = next(
         w for w in building_of(shut).ways if w.owner == door_owner(HOME.links.index(doors[0]))
     )
@@ -180,4 +180,4 @@ def test_edits_open_and_shut_what_is_seen():
     assert replace(way, state="open") == next(
         w for w in building_of(HOME).ways if w.owner == way.owner
     )
-    assert WALL in assembled(structure_parts(shut)).owners
+    assert WALL in merge_parts(structure_parts(shut)).owners

@@ -10,18 +10,18 @@ import pytest
 from navloom.scenes.scene import Item, prompt_name
 from navloom.scenes.uri import load_scene
 from navloom_worlds.furniture import item_parts
-from navloom_worlds.furniture.built import builder_of
-from navloom_worlds.furniture.making import RISE, within
-from navloom_worlds.geometry.mesh import assembled
-from navloom_worlds.geometry.rays import RayCaster
-from navloom_worlds.geometry.solids import Part, bounds
-from navloom_worlds.homes.catalogue import Entry, catalogue
+from navloom_worlds.furniture.builder_tools import RISE, clip_to_size
+from navloom_worlds.furniture.item_builders import find_builder
+from navloom_worlds.geometry.mesh import merge_parts
+from navloom_worlds.geometry.ray_casting import RayCaster
+from navloom_worlds.geometry.solids import Part, parts_bounds
+from navloom_worlds.homes.catalogue import ItemSpec, active_catalogue
 
 _TAPPED = {"sink", "kitchen_sink", "washbasin", "bidet", "bathtub", "sink_cabinet", "wash_cabinet"}
-_ASSETS = [entry for entry in catalogue().entries.values() if entry.kind != "object"]
+_ASSETS = [entry for entry in active_catalogue().entries.values() if entry.kind != "object"]
 
 
-def _thing(entry: Entry, name: str, share: float, states: tuple[str, ...] = ()) -> Item:
+def _thing(entry: ItemSpec, name: str, share: float, states: tuple[str, ...] = ()) -> Item:
     w, h, d = ((low + (high - low) * share) / 1000 for low, high in entry.size)
     return Item(
         id=f"{name} {share}",
@@ -34,7 +34,7 @@ def _thing(entry: Entry, name: str, share: float, states: tuple[str, ...] = ()) 
     )
 
 
-def _variants(entry: Entry) -> Iterator[Item]:
+def _variants(entry: ItemSpec) -> Iterator[Item]:
     """Under all its names, of three sizes, in each state it may be in."""
     states = {()} | {(state,) for each in entry.states for state in each if state}
     for name in {entry.name, *entry.called}:
@@ -44,21 +44,21 @@ def _variants(entry: Entry) -> Iterator[Item]:
 
 @pytest.mark.some(12)
 @pytest.mark.parametrize("entry", _ASSETS, ids=lambda entry: entry.name)
-def test_every_asset_is_built_within_its_size(entry: Entry) -> None:
+def test_every_asset_is_built_within_its_size(entry: ItemSpec) -> None:
     for item in _variants(entry):
         name = prompt_name(item.name)
-        builder = builder_of(name, item.shape)
+        builder = find_builder(name, item.shape)
         assert builder is not None, item.name
         parts = list(builder(item))
         w, h, d = item.size or (0, 0, 0)
-        low, high = bounds(parts)
+        low, high = parts_bounds(parts)
         # A hair sticks out before it is brought back to the border.
         up = h + (RISE if name in _TAPPED else 0.03)
         assert (low > [-w / 2 - 0.035, -0.035, -d / 2 - 0.035]).all(), item
         assert (high < [w / 2 + 0.035, up, d / 2 + 0.035]).all(), item
-        kept = within(parts, item)
+        kept = clip_to_size(parts, item)
         assert all(np.isfinite(part.vertices).all() for part in kept)
-        low, high = bounds(kept)
+        low, high = parts_bounds(kept)
         assert (low >= [-w / 2 - 1e-4, -1e-4, -d / 2 - 1e-4]).all(), item
         assert (high[[0, 2]] <= [w / 2 + 1e-4, d / 2 + 1e-4]).all(), item
         # It is as large as it is said to be, not a toy in the middle of its place.
@@ -71,7 +71,7 @@ def _triangles(parts: list[Part]) -> int:
 
 
 def test_the_same_thing_is_the_same_each_time_and_another_differs() -> None:
-    entry = catalogue().entries["bookshelf"]
+    entry = active_catalogue().entries["bookshelf"]
     one, two = _thing(entry, "bookshelf", 0.5), _thing(entry, "bookshelf", 0.5)
     other = two.model_copy(update={"id": "bookshelf 9"})
     first, again, differs = (
@@ -85,16 +85,16 @@ def test_the_same_thing_is_the_same_each_time_and_another_differs() -> None:
 def test_every_thing_of_a_demo_home_is_built_by_its_name_alone(demo: str) -> None:
     scene = load_scene(f"demo:{demo}")
     names = {item.prompt_name for item in scene.items if item.kind == "asset"}
-    assert sorted(name for name in names if builder_of(name) is None) == []
+    assert sorted(name for name in names if find_builder(name) is None) == []
 
 
 def test_names_that_nobody_listed_find_what_they_are() -> None:
-    assert builder_of("old_wooden_chairs") is builder_of("chair")
-    assert builder_of("oven", "stove") is builder_of("stove")
-    assert builder_of("oven", "appliance") is not builder_of("stove")
-    assert builder_of("cabinet", "counter") is builder_of("kitchen_counter")
-    assert builder_of("thingamajig") is None
-    assert builder_of("thingamajig", "chair") is builder_of("chair")
+    assert find_builder("old_wooden_chairs") is find_builder("chair")
+    assert find_builder("oven", "stove") is find_builder("stove")
+    assert find_builder("oven", "appliance") is not find_builder("stove")
+    assert find_builder("cabinet", "counter") is find_builder("kitchen_counter")
+    assert find_builder("thingamajig") is None
+    assert find_builder("thingamajig", "chair") is find_builder("chair")
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_names_that_nobody_listed_find_what_they_are() -> None:
     ],
 )
 def test_a_state_is_seen(name: str, plainly: str, otherwise: str) -> None:
-    entry = catalogue().entries[name]
+    entry = active_catalogue().entries[name]
 
     def looks(state: str) -> list[tuple[object, ...]]:
         parts = item_parts(_thing(entry, name, 0.5, (state,)))
@@ -150,7 +150,7 @@ def _caster(item: Item) -> RayCaster:
     x, y, z = item.position
     bottom = y - (item.size or (0, 0, 0))[1] / 2
     placed = [part.turned(item.yaw).moved(x, bottom, z) for part in item_parts(item)]
-    mesh = assembled((1, part) for part in placed)
+    mesh = merge_parts((1, part) for part in placed)
     return RayCaster(mesh.vertices, mesh.faces)
 
 

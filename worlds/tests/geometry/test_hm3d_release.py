@@ -23,9 +23,9 @@ from navloom.scenes.annotate import retype
 from navloom.scenes.formats.scene_json import save
 from navloom.scenes.scene import Link, Scene
 from navloom.scenes.uri import list_scenes, load_scene
-from navloom_worlds.exporting.glb_bytes import Glb, Primitive
+from navloom_worlds.exporting.face_orientation import orient_faces
+from navloom_worlds.exporting.glb_writer import GlbWriter, Primitive
 from navloom_worlds.exporting.hm3d_files import save_hm3d
-from navloom_worlds.exporting.seen_sides import seen_sides
 from navloom_worlds.exporting.semantic_numbers import semantic_lines
 from navloom_worlds.geometry.mesh import has_geometry, scene_mesh
 from tests.graphs.states import run
@@ -125,7 +125,7 @@ def test_everybody_can_walk_everywhere(read: Scene) -> None:
 
 def test_its_mesh_knows_whose_each_face_is(flat: Scene, read: Scene) -> None:
     assert has_geometry(read)
-    ours, theirs = seen_sides(scene_mesh(flat))[0], scene_mesh(read)
+    ours, theirs = orient_faces(scene_mesh(flat))[0], scene_mesh(read)
     assert len(ours.faces) == len(theirs.faces)
     # Its faces are in the order of what it looks like.
     corners, other = (each.vertices[each.faces].reshape(-1, 9) for each in (ours, theirs))
@@ -260,7 +260,7 @@ def test_a_home_without_floors_has_rooms_of_its_things(home: Path, tmp_path: Pat
 def test_nowhere_to_stand_and_too_many_regions_are_said(home: Path, tmp_path: Path) -> None:
     there = copied(home, tmp_path)
     glb, text = files_of(there)
-    made = Glb("two")
+    made = GlbWriter("two")
     look = made.material(pbrMetallicRoughness={})
     at = np.array([[0, 0, 0], [4, 0, 0], [0, 0, 2]], dtype=np.float32)
     white = np.full((3, 4), 65_535, dtype=np.uint16)
@@ -277,7 +277,7 @@ def test_nowhere_to_stand_and_too_many_regions_are_said(home: Path, tmp_path: Pa
 
 def test_a_mesh_of_nothing_is_said(home: Path, tmp_path: Path) -> None:
     there = copied(home, tmp_path)
-    files_of(there)[0].write_bytes(Glb("nothing").done())
+    files_of(there)[0].write_bytes(GlbWriter("nothing").done())
     with pytest.raises(SceneError, match="there is no triangle in it"):
         load_scene(f"hm3d:{there}")
 
@@ -315,7 +315,7 @@ def test_packed_textures_are_said_and_grey(home: Path, read: Scene, tmp_path: Pa
 
 def test_looks_of_another_place_are_refused(home: Path, tmp_path: Path) -> None:
     there = copied(home, tmp_path)
-    made = Glb("far")
+    made = GlbWriter("far")
     look = made.material(pbrMetallicRoughness={})
     at = np.array([[40, 0, 0], [44, 0, 0], [40, 0, 2]], dtype=np.float32)
     made.node("a", [Primitive(at, np.array([[0, 1, 2]]), look)])

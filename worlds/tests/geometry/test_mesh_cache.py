@@ -17,7 +17,7 @@ from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene
 from navloom_worlds.geometry import SceneMesh, mesh, scene_mesh
 from navloom_worlds.geometry.solids import Surface
-from navloom_worlds.rendering import seen as sight
+from navloom_worlds.rendering import visible_captions as sight
 
 SMALL = load_scene("home:3?rooms=4&floors=1")
 
@@ -128,9 +128,9 @@ def test_a_broken_mesh_is_made_anew(
 def test_another_scene_has_another_mesh() -> None:
     moved = SMALL.items[0].model_copy(update={"yaw": SMALL.items[0].yaw + 0.1})
     other = SMALL.replace(items=(moved, *SMALL.items[1:]))
-    assert mesh.mesh_key(fresh()) == mesh.mesh_key(SMALL) != mesh.mesh_key(other)
+    assert mesh.mesh_cache_key(fresh()) == mesh.mesh_cache_key(SMALL) != mesh.mesh_cache_key(other)
     few = SMALL.replace(items=(), relations=(), walls=SMALL.walls[:10])
-    assert mesh.mesh_key(few) is None, "what is drawn as fast as it is read is not kept"
+    assert mesh.mesh_cache_key(few) is None, "what is drawn as fast as it is read is not kept"
 
 
 def test_what_is_in_sight_is_read_as_it_was_seen(
@@ -140,12 +140,12 @@ def test_what_is_in_sight_is_read_as_it_was_seen(
     monkeypatch.setattr(mesh, "_drawn", lambda _: drawn)
     places = [each.id for each in SMALL.viewpoints][:3]
     scene = fresh()
-    seen = [sight.sight_of(scene, each) for each in places]
+    seen = [sight.viewpoint_sight(scene, each) for each in places]
     assert seen == [sight._look(scene, each) for each in places]
     looked = sight._look
     monkeypatch.setattr(sight, "_look", lambda *_: pytest.fail("looked again"))
     scene = fresh()
-    read = [sight.sight_of(scene, each) for each in places]
+    read = [sight.viewpoint_sight(scene, each) for each in places]
     assert repr([each.seen for each in read]) == repr([each.seen for each in seen])
     assert read == seen
     assert len(set(read)) == len(places)
@@ -170,4 +170,4 @@ def test_what_is_in_sight_is_read_as_it_was_seen(
         json.dumps([rows, [len(SMALL.links)]]).encode(),
     ):
         file.write_bytes(harm)
-        assert sight.sight_of(fresh(), places[0]) == seen[0], harm[:80]
+        assert sight.viewpoint_sight(fresh(), places[0]) == seen[0], harm[:80]

@@ -20,12 +20,12 @@ from navloom.errors import SceneError
 from navloom.scenes.formats.scene_json import save
 from navloom.scenes.uri import list_scenes, load_scene
 from navloom.sim.registry import get_simulator
-from navloom_worlds.exporting.glb_file import save_glb
+from navloom_worlds.exporting.glb_export import save_glb
 from navloom_worlds.geometry import has_geometry, scene_mesh
-from navloom_worlds.geometry.mesh_file import mesh_file
-from navloom_worlds.geometry.mesh_scene import thing_name
-from navloom_worlds.geometry.owners import SHELL, item_owner, owner_name
-from navloom_worlds.geometry.solids import Picture
+from navloom_worlds.geometry.mesh_file import load_mesh_file
+from navloom_worlds.geometry.mesh_scene import readable_name
+from navloom_worlds.geometry.semantic_ids import SHELL, item_owner, owner_name
+from navloom_worlds.geometry.solids import TextureImage
 
 
 def cuboid(*low_high: float, **more: Any) -> trimesh.Trimesh:
@@ -122,8 +122,8 @@ def test_pictures_lie_as_they_are_meant_to(tmp_path: Path) -> None:
         ),
     )
     plate.export(tmp_path / "plate.glb")
-    part = mesh_file(tmp_path / "plate.glb").nodes[0].parts[0]
-    assert isinstance(part.surface.texture, Picture)
+    part = load_mesh_file(tmp_path / "plate.glb").nodes[0].parts[0]
+    assert isinstance(part.surface.texture, TextureImage)
     assert part.surface.texture.pixels[0, 0].tolist() == [255, 0, 0]
     assert part.uv is not None
     top = part.vertices[:, 1] > 2
@@ -135,7 +135,7 @@ def test_vertex_colours_become_a_colour_a_face_and_not_too_many(tmp_path: Path) 
     ball = trimesh.creation.icosphere(subdivisions=4, radius=2)
     ball.visual.vertex_colors = (ball.vertices * 60 + 128).astype(np.uint8)
     ball.export(tmp_path / "ball.obj")
-    file = mesh_file(tmp_path / "ball.obj")
+    file = load_mesh_file(tmp_path / "ball.obj")
     parts = file.nodes[0].parts
     assert sum(len(part.faces) for part in parts) == len(ball.faces)
     assert 20 < len(parts) <= 256
@@ -148,11 +148,11 @@ def test_an_obj_has_its_objects_and_a_mesh_of_one_thing_has_none(tmp_path: Path)
     text = ["o seat", *(f"v {x} {y} {z}" for x, y, z in [(0, 0, 0), (2, 0, 0), (0, 0, 2)])]
     text += ["f 1 2 3", "o back", "v 0 1 0", "v 2 1 0", "v 0 3 0", "f 4 5 6"]
     (tmp_path / "chair.obj").write_text("\n".join(text))
-    nodes = mesh_file(tmp_path / "chair.obj").nodes
+    nodes = load_mesh_file(tmp_path / "chair.obj").nodes
     assert sorted(node.name for node in nodes) == ["back", "seat"]
     assert {node.name: node.middle for node in nodes}["back"] == (1, 2, 0)
     cuboid(0, 0, 0, 3, 2, 3).export(tmp_path / "scan.glb")
-    assert [node.name for node in mesh_file(tmp_path / "scan.glb").nodes] == [""]
+    assert [node.name for node in load_mesh_file(tmp_path / "scan.glb").nodes] == [""]
 
 
 def test_a_scene_beside_it_gives_rooms(tmp_path: Path) -> None:
@@ -207,7 +207,7 @@ def gltf(folder: Path, name: str = "x.gltf", **change: Any) -> Path:
 
 
 def test_a_small_gltf_is_read(tmp_path: Path) -> None:
-    assert len(mesh_file(gltf(tmp_path)).nodes[0].parts[0].faces) == 2
+    assert len(load_mesh_file(gltf(tmp_path)).nodes[0].parts[0].faces) == 2
 
 
 def _scaled(folder: Path, size: float) -> Path:
@@ -281,7 +281,7 @@ def test_what_is_wrong_is_said_in_one_line(
 ) -> None:
     path = make(tmp_path)
     with pytest.raises(SceneError, match=said) as refused:
-        mesh_file(path)
+        load_mesh_file(path)
     assert str(refused.value).startswith(str(path))
     assert "\n" not in str(refused.value)
     assert len(str(refused.value)) < 400
@@ -293,10 +293,10 @@ def test_a_material_file_may_not_climb_either(tmp_path: Path) -> None:
     body = "usemtl a\nv 0 0 0\nv 4 0 0\nv 0 0 4\nf 1 2 3\n"
     path = _bytes(tmp_path / "in", "a.obj", f"mtllib ../secret.mtl\n{body}".encode())
     with pytest.raises(SceneError, match="leads out of its folder"):
-        mesh_file(path)
+        load_mesh_file(path)
     # A picture that is not there is no reason to see nothing.
     path = _bytes(tmp_path / "in", "b.obj", f"mtllib gone.mtl\n{body}".encode())
-    assert mesh_file(path).missing == ("gone.mtl",)
+    assert load_mesh_file(path).missing == ("gone.mtl",)
 
 
 def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
@@ -305,7 +305,7 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "in" / "near.bin").symlink_to(tmp_path / "secret.bin")
     path = gltf(tmp_path / "in", buffers=[{"byteLength": 60, "uri": "near.bin"}])
     with pytest.raises(SceneError, match="leads out of its folder"):
-        mesh_file(path)
+        load_mesh_file(path)
 
 
 @pytest.mark.parametrize(
@@ -319,4 +319,4 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
     ],
 )
 def test_names_of_nodes_become_plain_words(node: str, name: str) -> None:
-    assert thing_name(node) == name
+    assert readable_name(node) == name

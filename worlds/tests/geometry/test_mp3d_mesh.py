@@ -14,7 +14,7 @@ from navloom.scenes.scene import Scene
 from navloom.scenes.uri import list_scenes, load_scene
 from navloom_worlds.exporting.hm3d_files import save_hm3d
 from navloom_worlds.geometry.mesh import has_geometry, scene_mesh
-from navloom_worlds.geometry.owners import SHELL, WALL
+from navloom_worlds.geometry.semantic_ids import SHELL, WALL
 from worlds.tests.geometry.release_files import as_matterport
 
 pytestmark = pytest.mark.slow

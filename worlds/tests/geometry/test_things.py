@@ -10,14 +10,14 @@ import pytest
 
 from navloom.scenes.scene import Item, Wall
 from navloom.scenes.uri import load_scene
-from navloom_worlds.furniture import belongings, decor, household
-from navloom_worlds.furniture.built import builder_of, item_parts, plain
-from navloom_worlds.furniture.paintings import MOTIFS
-from navloom_worlds.geometry.hung import pose_of
-from navloom_worlds.geometry.solids import Part, Picture, bounds
-from navloom_worlds.homes.catalogue import catalogue
+from navloom_worlds.furniture import belongings, decor, household_items
+from navloom_worlds.furniture.item_builders import find_builder, item_parts, placeholder_parts
+from navloom_worlds.furniture.procedural_images import MOTIFS
+from navloom_worlds.geometry.item_pose import drawn_pose
+from navloom_worlds.geometry.solids import Part, TextureImage, parts_bounds
+from navloom_worlds.homes.catalogue import active_catalogue
 
-BY_NAME = household.BY_NAME | belongings.BY_NAME | decor.BY_NAME
+BY_NAME = household_items.BY_NAME | belongings.BY_NAME | decor.BY_NAME
 BUDGET = 860
 """Triangles of one thing at most: there are 100 to 200 in a home."""
 STATES = ("", "on", "off", "open", "closed", "full", "empty", "folded", "wet")
@@ -27,7 +27,7 @@ STATES = ("", "on", "off", "open", "closed", "full", "empty", "folded", "wet")
 def things() -> tuple[Item, ...]:
     """One of each size, shape and state that the catalogue's objects and demo homes know."""
     found = []
-    for key, entry in catalogue().entries.items():
+    for key, entry in active_catalogue().entries.items():
         if entry.kind == "asset" or key == "curtain":
             continue
         for name in entry.titles:
@@ -54,7 +54,9 @@ def things() -> tuple[Item, ...]:
 
 def test_every_object_has_a_builder_of_its_own_name() -> None:
     names = {item.prompt_name for item in things()}
-    missing = [name for name in sorted(names) if builder_of(name, None) in (None, plain)]
+    missing = [
+        name for name in sorted(names) if find_builder(name, None) in (None, placeholder_parts)
+    ]
     assert missing == []
     assert len(names) > 200
 
@@ -64,7 +66,7 @@ def test_every_object_keeps_within_its_size_and_its_budget() -> None:
     for item in things():
         assert item.size is not None
         parts = item_parts(item)
-        low, high = bounds(parts)
+        low, high = parts_bounds(parts)
         w, h, d = item.size
         # An open laptop's lid stands above the box that the closed one is given.
         top = np.inf if item.name == "laptop" and "open" in item.states else h
@@ -80,7 +82,7 @@ def test_every_object_keeps_within_its_size_and_its_budget() -> None:
 def test_every_object_fills_most_of_its_size() -> None:
     small = []
     for item in things():
-        low, high = bounds(item_parts(item))
+        low, high = parts_bounds(item_parts(item))
         if ((high - low) < 0.75 * np.array(item.size)).any():
             small.append(f"{item.id}: {high - low} of {item.size}")
     assert small == []
@@ -117,7 +119,7 @@ def _thing(name: str, number: str = "1", **more: object) -> list[Part]:
 
 
 def _art(parts: list[Part]) -> list[Part]:
-    return [part for part in parts if isinstance(part.surface.texture, Picture)]
+    return [part for part in parts if isinstance(part.surface.texture, TextureImage)]
 
 
 def test_a_picture_hangs_with_its_art_to_the_room_and_upright() -> None:
@@ -137,7 +139,7 @@ def test_pictures_hang_before_their_walls_and_face_the_room(home: str) -> None:
     assert len(hung) > 4
     for item in hung:
         assert item.size is not None
-        x, z, yaw = pose_of(scene, item)
+        x, z, yaw = drawn_pose(scene, item)
         front = (math.sin(yaw), -math.cos(yaw))
         clear = []
         for way in (1, -1):

@@ -24,7 +24,7 @@ from navloom.scenes.bodies import VLNVERSE, Stand
 from navloom.scenes.scene import Scene, distance_3d
 from navloom.scenes.uri import list_scenes
 from navloom.sim import Action, Forward, Observation, Pose, Simulator, Turn, get_simulator
-from navloom_worlds.motion.mover import mover_of
+from navloom_worlds.motion.collision_motion import mover_of
 
 BODY = VLNVERSE.model_copy(update={"doors": False})
 LENGTH = 20

@@ -8,7 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from navloom_worlds.habitat.habitat_process import PYTHON, check_drawing, close_habitat, lacking
+from navloom_worlds.habitat.habitat_process import (
+    PYTHON,
+    check_rendering,
+    close_habitat,
+    missing_reason,
+)
 
 MAGNUM = """
 class Vector3:
@@ -106,14 +111,14 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callab
     python.chmod(0o755)
     monkeypatch.setenv(PYTHON, str(python))
     close_habitat()
-    check_drawing.cache_clear()
+    check_rendering.cache_clear()
     yield (site / "mode").write_text
     close_habitat()
-    check_drawing.cache_clear()
+    check_rendering.cache_clear()
 
 
 @pytest.fixture(scope="session")
 def habitat() -> None:
     """The real one, or a skip that says why there is none."""
-    if why := lacking():
+    if why := missing_reason():
         pytest.skip(why)

@@ -19,7 +19,7 @@ from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.sim import Hop, Observation, Pose, Simulator, get_simulator
 from navloom.testing import ModelServer
 from navloom_worlds.habitat import habitat_process, habitat_worker
-from navloom_worlds.habitat.habitat_process import PYTHON, SECONDS, check_drawing
+from navloom_worlds.habitat.habitat_process import PYTHON, SECONDS, check_rendering
 from navloom_worlds.rendering import Sensor
 
 SMALL = tuple(Sensor(each, width=8, height=8) for each in ("rgb", "depth", "ids"))  # type: ignore[arg-type]
@@ -70,7 +70,7 @@ def test_without_a_device_to_draw_on_one_line_says_what_to_do(stand_in: StandIn)
     stand_in("no EGL")
     seen = stood(made())
     line = refusal(lambda: image(seen, "rgb"))
-    assert refusal(lambda: check_drawing(-1)) == line
+    assert refusal(lambda: check_rendering(-1)) == line
     assert "habitat cannot draw" in line
     assert "CUDA device 0 among 1 EGL devices" in line
     assert "gpu_device_id -1" in line
@@ -127,7 +127,7 @@ def test_a_run_goes_on_after_a_crash(
         request = EvalRequest(
             task="scene", options=options, agent="navgpt", backend="habitat", model="openai/any"
         )
-        check_drawing(-1)
+        check_rendering(-1)
         stand_in("crash once")
         run_kind(request, tmp_path / "r")
     (row,) = read_samples(tmp_path / "r")

@@ -168,14 +168,14 @@ def test_a_wide_body_has_a_navmesh_of_its_own_and_another_bodys_is_made_anew(
     start, goal = FLAT.viewpoints[0].id, FLAT.viewpoints[-1].id
     simulator = get_simulator("habitat", scene, rig=AROUND)
     assert isinstance(simulator, HabitatSimulator)
-    there = simulator.way_on_foot(start, [goal], slim)
+    there = simulator.floor_path(start, [goal], slim)
     straight = simulator.geodesic(start, [goal], slim)
     assert there is not None
     assert straight is not None
     assert there.metres <= straight.metres + 0.2
     assert there.points[0][1] == pytest.approx(FLAT.viewpoints[0].ground[1], abs=0.1)
     # Doors of a flat are 0.9 m wide.
-    assert simulator.way_on_foot(start, [goal], wide) is None
+    assert simulator.floor_path(start, [goal], wide) is None
     files = sorted(tmp_path.rglob("*.navmesh"), key=lambda each: each.stat().st_mtime_ns)
     assert len(files) == 2
     files[1].write_bytes(files[0].read_bytes())
@@ -183,7 +183,7 @@ def test_a_wide_body_has_a_navmesh_of_its_own_and_another_bodys_is_made_anew(
     again = get_simulator("habitat", scene.replace(), rig=AROUND)
     assert isinstance(again, HabitatSimulator)
     caplog.clear()
-    assert again.way_on_foot(start, [goal], wide) is None
+    assert again.floor_path(start, [goal], wide) is None
     assert "made for WIDE: the one that there was is of another body" in caplog.text
 
 
@@ -226,7 +226,7 @@ def test_a_walk_up_the_stairs_ends_on_the_floor_above() -> None:
         next(each for each in scene.viewpoints if each.region == region)
         for region in sorted((stairs.a, stairs.b), key=lambda r: scene.region_by_id[r].center[1])
     )
-    way = simulator.way_on_foot(below.id, [above.id], DEFAULT_BODY)
+    way = simulator.floor_path(below.id, [above.id], DEFAULT_BODY)
     assert way is not None
     seen = simulator.reset({"robot": (at(below.id), DEFAULT_BODY)})["robot"]
     for x, _, z in way.points[1:]:

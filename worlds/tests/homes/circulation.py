@@ -9,7 +9,7 @@ import shapely
 from shapely import Polygon
 
 from navloom_worlds.homes.floorplan import Floorplan, Outline
-from navloom_worlds.homes.rectilinear import corners, inset, rect_of
+from navloom_worlds.homes.rectilinear import inset_outline, rect_outline, to_rect
 
 Circulation = Literal[
     "straight corridor", "one-sided corridor", "bent", "U", "central", "open", "other"
@@ -56,7 +56,7 @@ def has_open_kitchen(plan: Floorplan) -> bool:
 
 def _of_rectangle(plan: Floorplan, hall: Outline) -> Circulation:
     """The circulation of a rectangular hall."""
-    x0, z0, x1, z1 = rect_of(hall)
+    x0, z0, x1, z1 = to_rect(hall)
     sides = _sides_with_doors(plan, hall)
     short, long = sorted((x1 - x0, z1 - z0))
     if long < _LONG * short:
@@ -68,10 +68,10 @@ def _of_rectangle(plan: Floorplan, hall: Outline) -> Circulation:
 def _sides_with_doors(plan: Floorplan, hall: Outline) -> set[str]:
     """Which sides of a rectangle have a doorway of the lowest storey."""
     ground = {room.number for room in plan.rooms if room.floor == 1}
-    x0, z0, x1, z1 = rect_of(hall)
+    x0, z0, x1, z1 = to_rect(hall)
     found = set()
     for way in plan.doorways:
-        left, near, right, far = rect_of(way.jambs)
+        left, near, right, far = to_rect(way.jambs)
         half = way.thickness // 2
         if way.a not in ground:
             continue
@@ -84,8 +84,8 @@ def _sides_with_doors(plan: Floorplan, hall: Outline) -> set[str]:
 
 def _joined(halls: list[Outline]) -> Outline:
     """Halls as one outline, without the walls between them."""
-    whole = shapely.union_all([Polygon(inset(hall, -_WALL // 2)) for hall in halls])
-    return inset(_outline(whole), _WALL // 2)
+    whole = shapely.union_all([Polygon(inset_outline(hall, -_WALL // 2)) for hall in halls])
+    return inset_outline(_outline(whole), _WALL // 2)
 
 
 def _narrow_parts(outline: Outline) -> list[Outline]:
@@ -93,7 +93,7 @@ def _narrow_parts(outline: Outline) -> list[Outline]:
     room, half = Polygon(outline), _NARROW / 2
     wide = room.buffer(-half, join_style="mitre").buffer(half, join_style="mitre")
     parts = shapely.get_parts(room.difference(wide.buffer(1, join_style="mitre")))
-    return [corners(rect_of(_outline(part))) for part in parts if part.area > 1e6]
+    return [rect_outline(to_rect(_outline(part))) for part in parts if part.area > 1e6]
 
 
 def _outline(shape: Polygon) -> Outline:

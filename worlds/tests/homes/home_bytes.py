@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from hashlib import sha256
 
-from navloom_worlds.homes.maker import make_home
+from navloom_worlds.homes.home_generator import make_home
 
 
 def main(first: int, last: int) -> None:

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from navloom_worlds.homes.floorplan import Doorway, Floorplan, Outline, Room, Storey, Window
+from navloom_worlds.homes.floorplan import (
+    Doorway,
+    Floorplan,
+    Outline,
+    PlannedRoom,
+    PlannedStorey,
+    Window,
+)
 
 WALL = 100
 
@@ -19,7 +26,7 @@ def rows(above: list[tuple[str, int]], below: list[tuple[str, int]], deep: int =
     the hallway has a door out at its left end. The second room of the upper row is an L where it is
     at least 4 m wide: a niche of a metre is walled off at its outer right corner.
     """
-    rooms: list[Room] = []
+    rooms: list[PlannedRoom] = []
     doors: list[Doorway] = []
     windows: list[Window] = []
     hall_top, hall_bottom = deep + WALL, deep + WALL + 1400
@@ -37,7 +44,7 @@ def rows(above: list[tuple[str, int]], below: list[tuple[str, int]], deep: int =
                     (x, top), (right - 1000, top), (right - 1000, top + 1000), (right, top + 1000),
                     (right, bottom), (x, bottom),
                 )  # fmt: skip
-            rooms.append(Room(number, kind, "private", 1, outline, 0))
+            rooms.append(PlannedRoom(number, kind, "private", 1, outline, 0))
             upper = row is above
             middle = bottom + WALL // 2 if upper else top - WALL // 2
             low = x + 300
@@ -65,14 +72,18 @@ def rows(above: list[tuple[str, int]], below: list[tuple[str, int]], deep: int =
                 )
             x += wide + WALL
     length = max(x for room in rooms for x, _ in room.outline)
-    rooms.append(Room(100, "hallway", "circulation", 1, box(0, hall_top, length, hall_bottom), 0))
+    rooms.append(
+        PlannedRoom(100, "hallway", "circulation", 1, box(0, hall_top, length, hall_bottom), 0)
+    )
     middle = (hall_top + hall_bottom) // 2
     doors.append(
         Doorway(
             100, None, "hinged", ((-50, middle - 450), (-50, middle + 450)), WALL, state="closed"
         )
     )
-    storey = Storey(1, 0, 2600, box(-WALL, -WALL, length + WALL, hall_bottom + 2 * WALL + deep))
+    storey = PlannedStorey(
+        1, 0, 2600, box(-WALL, -WALL, length + WALL, hall_bottom + 2 * WALL + deep)
+    )
     return Floorplan((storey,), tuple(rooms), tuple(doors), tuple(windows), (), ())
 
 

@@ -9,29 +9,31 @@ from navloom.scenes.floor_graph import BlockedError
 from navloom.scenes.scene import Item, Relation, Scene
 from navloom_worlds.homes.floorplan import (
     Doorway,
-    Flight,
     Floorplan,
+    PlannedRoom,
+    PlannedStorey,
     PlannedWall,
-    Room,
-    Storey,
+    StairFlight,
     Window,
 )
-from navloom_worlds.homes.maker import assemble
+from navloom_worlds.homes.home_generator import build_scene
 
 # An L of a living room with stairs along its lower wall, a kitchen in its notch a step lower, and
 # a bedroom above.
 PLAN = Floorplan(
     storeys=(
-        Storey(1, 0, 2600, ((-200, -200), (8200, -200), (8200, 6200), (-200, 6200))),
-        Storey(2, 2900, 2500, ((-200, -200), (8200, -200), (8200, 6200), (-200, 6200))),
+        PlannedStorey(1, 0, 2600, ((-200, -200), (8200, -200), (8200, 6200), (-200, 6200))),
+        PlannedStorey(2, 2900, 2500, ((-200, -200), (8200, -200), (8200, 6200), (-200, 6200))),
     ),
     rooms=(
-        Room(
+        PlannedRoom(
             1, "living room", "public", 1,
             ((0, 0), (5000, 0), (5000, 3000), (8000, 3000), (8000, 6000), (0, 6000)), 0,
         ),
-        Room(2, "kitchen", "public", 1, ((5100, 0), (8000, 0), (8000, 2900), (5100, 2900)), -150),
-        Room(3, "bedroom", "private", 2, ((0, 0), (8000, 0), (8000, 4700), (0, 4700)), 2900),
+        PlannedRoom(
+            2, "kitchen", "public", 1, ((5100, 0), (8000, 0), (8000, 2900), (5100, 2900)), -150
+        ),
+        PlannedRoom(3, "bedroom", "private", 2, ((0, 0), (8000, 0), (8000, 4700), (0, 4700)), 2900),
     ),
     doorways=(
         Doorway(
@@ -43,7 +45,7 @@ PLAN = Floorplan(
     ),
     windows=(Window(2, ((6000, -100), (7200, -100)), 200, 900, 2100),),
     flights=(
-        Flight(
+        StairFlight(
             "stairs", 1, 3,
             tuple((1500 + i * 250, 4900, 1750 + i * 250, 5900, (i + 1) * 170) for i in range(16)),
             (), ((1500, 0, 5400), (5500, 2900, 5400), (5500, 2900, 4600)), 1000,
@@ -65,7 +67,7 @@ def item(x: float, z: float) -> Item:
 
 
 def made(*items: Item, relations: tuple[Relation, ...] = ()) -> Scene:
-    return assemble(PLAN, items, relations, id="7", source="home", notes=("hand-made",))
+    return build_scene(PLAN, items, relations, id="7", source="home", notes=("hand-made",))
 
 
 def test_rooms_links_and_openings_are_in_metres() -> None:

@@ -15,12 +15,12 @@ from navloom.scenes.scene import Item
 from navloom.tools.navcraft.task import can_hold, plausibility, room_grade
 from navloom_worlds.furniture import item_parts
 from navloom_worlds.geometry import scene_mesh
-from navloom_worlds.geometry.owners import item_owner
+from navloom_worlds.geometry.semantic_ids import item_owner
 from navloom_worlds.homes import catalogue as catalogue_module
-from navloom_worlds.homes import home
-from navloom_worlds.homes.catalogue import ROOM_KEYS, catalogue, load_catalogue, room_keys
-from navloom_worlds.homes.dice import Dice
-from navloom_worlds.homes.dressing import Dressing, style_names
+from navloom_worlds.homes import home_source
+from navloom_worlds.homes.catalogue import ROOM_KEYS, active_catalogue, load_catalogue, room_keys
+from navloom_worlds.homes.rng import Rng
+from navloom_worlds.homes.styles import HomeStyle, style_names
 
 BED = (
     "bed: {size: [1400, 600, 2000], shape: bed, made: wood, mass: 40, place: wall, "
@@ -85,7 +85,7 @@ def test_what_is_right_is_taken(tmp_path: Path) -> None:
 
 
 def test_every_name_is_in_the_lexicon_and_every_holder_is_a_surface_or_open() -> None:
-    known = catalogue()
+    known = active_catalogue()
     for entry in known.entries.values():
         assert len({classify(title) for title in entry.titles}) == 1
     open_to_things = {
@@ -101,16 +101,16 @@ def test_every_name_is_in_the_lexicon_and_every_holder_is_a_surface_or_open() ->
 
 def test_every_room_has_things_of_its_own() -> None:
     for key in ROOM_KEYS:
-        assert len(catalogue().by_room[key]) >= (3 if key == "stairs" else 8), key
+        assert len(active_catalogue().by_room[key]) >= (3 if key == "stairs" else 8), key
 
 
 def test_what_stands_on_what_is_what_people_would_put_there() -> None:
     """By the words that the plausibility of tasks goes by: hardly one pair in thirty is odd."""
     words = {key: kind for kind in ROOM_WORDS for key in room_keys(kind)}
     pairs = odd = 0
-    for entry in catalogue().entries.values():
+    for entry in active_catalogue().entries.values():
         for holder in entry.upon if entry.kind == "object" else ():
-            asset = catalogue().entries[holder]
+            asset = active_catalogue().entries[holder]
             for key in set(entry.rooms) & set(asset.rooms):
                 if asset.kind == "asset" and key in words:
                     pairs += 1
@@ -138,16 +138,19 @@ def test_kinds_of_rooms_are_known_by_their_words() -> None:
 
 @pytest.mark.slow
 def test_a_home_agrees_with_itself_and_styles_differ() -> None:
-    table, chair = catalogue().entries["dining table"], catalogue().entries["dining chair"]
+    table, chair = (
+        active_catalogue().entries["dining table"],
+        active_catalogue().entries["dining chair"],
+    )
     seen = {}
     for style in style_names():
         looks = set()
         for seed in range(30):
-            dressing = Dressing(style, Dice(seed))
+            dressing = HomeStyle(style, Rng(seed))
             assert dressing.of(table, "a") == dressing.of(table, "a")
             assert dressing.title(chair) == dressing.title(chair)
             looks.add(dressing.of(table, "a"))
-            once = {Dressing(style, Dice(seed)).of(table, str(room)) for room in range(20)}
+            once = {HomeStyle(style, Rng(seed)).of(table, str(room)) for room in range(20)}
             assert len(once) <= 2
         seen[style] = frozenset(looks)
     assert len(seen) >= 8
@@ -191,16 +194,16 @@ def test_a_kind_of_ones_own_is_placed_and_drawn_by_its_mesh(own: Path) -> None:
     mesh = scene_mesh(made)
     assert (mesh.owners == item_owner(made.items.index(gonkbots[0]))).sum() >= 12
     # Its file is a part of what homes are made of: another one is another home, in the cache too.
-    before = home.own_kinds()
+    before = home_source.catalogue_digest()
     own.write_text(GONKBOT.replace("600", "700"), encoding="utf-8")
-    catalogue_module.hash_of.cache_clear()
-    assert home.own_kinds() != before
+    catalogue_module.files_digest.cache_clear()
+    assert home_source.catalogue_digest() != before
 
 
 def test_homes_are_as_ever_without_kinds_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NAVLOOM_CATALOGUE", raising=False)
-    assert home.own_kinds() == ""
-    assert "gonkbot" not in catalogue().entries
+    assert home_source.catalogue_digest() == ""
+    assert "gonkbot" not in active_catalogue().entries
 
 
 @pytest.mark.parametrize(

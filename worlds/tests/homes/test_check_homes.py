@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from navloom_worlds.homes.home_generator import make_home
 from navloom_worlds.homes.home_names import HomeSpec
-from navloom_worlds.homes.maker import make_home
 from worlds.tests.homes.check_homes import Home
 
 Json = dict[str, Any]

@@ -6,17 +6,17 @@ from collections import Counter
 
 import pytest
 
-from navloom_worlds.homes.dice import Dice
-from navloom_worlds.homes.floorplan import Doorway, Floorplan, Room, Spot
+from navloom_worlds.homes.floorplan import Doorway, Floorplan, PlannedRoom, Spot
 from navloom_worlds.homes.home_names import HomeSpec
-from navloom_worlds.homes.planner import plan_home
+from navloom_worlds.homes.plan_generator import plan_home
+from navloom_worlds.homes.rng import Rng
 from worlds.tests.homes.circulation import Circulation, circulation, has_open_kitchen
 from worlds.tests.homes.small_plans import box
 
 
 def _plan(kind: str, outline: tuple[Spot, ...], *doors: tuple[Spot, Spot]) -> Floorplan:
     """A plan with a room of this outline, and doors in its walls."""
-    rooms = (Room(1, kind, "circulation", 1, outline, 0),)
+    rooms = (PlannedRoom(1, kind, "circulation", 1, outline, 0),)
     ways = tuple(Doorway(1, 2, None, jambs, 100) for jambs in doors)
     return Floorplan((), rooms, ways, (), (), ())
 
@@ -56,7 +56,7 @@ def test_circulation_of_a_hall(plan: Floorplan, expected: Circulation) -> None:
 
 @pytest.mark.slow
 def test_at_most_a_third_of_homes_are_a_straight_corridor() -> None:
-    plans = [plan_home(Dice("circulation", seed), HomeSpec()) for seed in range(60)]
+    plans = [plan_home(Rng("circulation", seed), HomeSpec()) for seed in range(60)]
     found = Counter(circulation(plan) for plan in plans)
     assert found["straight corridor"] <= 20
     assert all(found[kind] >= 3 for kind in ("straight corridor", "bent", "U", "central", "open"))

@@ -15,13 +15,13 @@ from shapely.geometry.base import BaseGeometry
 from navloom.errors import SceneError
 from navloom.scenes.lexicon import classify
 from navloom.scenes.scene import Box, Item
-from navloom_worlds.homes.catalogue import catalogue
-from navloom_worlds.homes.dice import Dice
-from navloom_worlds.homes.floorplan import Floorplan, Room
+from navloom_worlds.homes.catalogue import active_catalogue
+from navloom_worlds.homes.floorplan import Floorplan, PlannedRoom
 from navloom_worlds.homes.furnisher import Furnishing, furnish
 from navloom_worlds.homes.home_names import HomeSpec
-from navloom_worlds.homes.placed import Placed
-from navloom_worlds.homes.planner import plan_home
+from navloom_worlds.homes.placement import PlacedItem
+from navloom_worlds.homes.plan_generator import plan_home
+from navloom_worlds.homes.rng import Rng
 from worlds.tests.homes.small_plans import HOME, MORE
 
 TINY = 0.0011
@@ -33,8 +33,8 @@ CASES += [("drawn", seed) for seed in SEEDS]
 
 @cache
 def furnished(name: str, seed: int) -> tuple[Floorplan, Furnishing]:
-    plan = {"home": HOME, "more": MORE}.get(name) or plan_home(Dice("plan", seed), HomeSpec())
-    return plan, furnish(plan, Dice("furniture", seed))
+    plan = {"home": HOME, "more": MORE}.get(name) or plan_home(Rng("plan", seed), HomeSpec())
+    return plan, furnish(plan, Rng("furniture", seed))
 
 
 def body(item: Item) -> Polygon:
@@ -47,11 +47,11 @@ def heights(item: Item) -> tuple[float, float]:
     return item.position[1] - item.size[1] / 2, item.position[1] + item.size[1] / 2
 
 
-def outline(room: Room) -> Polygon:
+def outline(room: PlannedRoom) -> Polygon:
     return Polygon([(x / 1000, z / 1000) for x, z in room.outline])
 
 
-def by_room(plan: Floorplan, made: Furnishing) -> list[tuple[Room, list[Item]]]:
+def by_room(plan: Floorplan, made: Furnishing) -> list[tuple[PlannedRoom, list[Item]]]:
     groups = defaultdict(list)
     for item in made.items:
         groups[item.region].append(item)
@@ -119,7 +119,7 @@ def test_doors_swing_and_the_floor_before_them_is_free(name: str, seed: int) -> 
                     assert zone.intersection(body(item)).area < TINY, (door, item)
 
 
-def floor_of_a_person(room: Room, items: Sequence[Item]) -> BaseGeometry:
+def floor_of_a_person(room: PlannedRoom, items: Sequence[Item]) -> BaseGeometry:
     """Where the middle of a person of 0.3 m radius may be, among what stands in a room."""
     things = [
         body(item).buffer(0.299, cap_style="square", join_style="mitre")
@@ -177,21 +177,21 @@ def test_names_are_of_the_kind_that_the_lexicon_knows(name: str, seed: int) -> N
 
 def test_the_same_draws_give_the_same_home_and_others_another() -> None:
     plan = HOME
-    assert furnish(plan, Dice("a", 1)) == furnish(plan, Dice("a", 1))
-    assert furnish(plan, Dice("a", 1)) != furnish(plan, Dice("a", 2))
+    assert furnish(plan, Rng("a", 1)) == furnish(plan, Rng("a", 1))
+    assert furnish(plan, Rng("a", 1)) != furnish(plan, Rng("a", 2))
 
 
 @pytest.mark.slow
 def test_clutter_and_style_are_as_wished() -> None:
     counts = []
     for clutter in ("tidy", "lived-in", "cluttered"):
-        made = [furnish(HOME, Dice("c", n), clutter=clutter, style="rustic") for n in range(6)]
+        made = [furnish(HOME, Rng("c", n), clutter=clutter, style="rustic") for n in range(6)]
         assert {each.style for each in made} == {"rustic"}
         assert {each.clutter for each in made} == {clutter}
         counts.append(sum(len(each.items) for each in made))
     assert counts == sorted(counts)
     with pytest.raises(SceneError, match="Did you mean 'rustic'"):
-        furnish(HOME, Dice(1), style="rustik")
+        furnish(HOME, Rng(1), style="rustik")
 
 
 def test_things_that_belong_together_stand_together() -> None:
@@ -208,7 +208,7 @@ def test_things_that_belong_together_stand_together() -> None:
 
 
 def test_the_catalogue_is_as_large_as_it_says() -> None:
-    kinds = [entry.kind for entry in catalogue().entries.values()]
+    kinds = [entry.kind for entry in active_catalogue().entries.values()]
     assert kinds.count("asset") >= 80
     assert kinds.count("object") >= 140
 
@@ -281,9 +281,9 @@ def test_one_can_stand_before_what_is_used(name: str, seed: int) -> None:
 
 
 def test_a_place_on_a_thing_that_stands_askew_is_where_its_box_says() -> None:
-    chair = catalogue().entries["office chair"]
+    chair = active_catalogue().entries["office chair"]
     for quarter, tilt in product(range(4), (-20, -10, 0, 15)):
-        thing = Placed(1, chair, (600, 900, 640), 1000, 2000, 0, quarter, tilt)
+        thing = PlacedItem(1, chair, (600, 900, 640), 1000, 2000, 0, quarter, tilt)
         turn = math.radians(90 * quarter + tilt)
         corners = Box(center=(1, 0, 2), size=(0.6, 1, 0.64), yaw=turn).corners()
         spots = [(-300, -320), (300, -320), (300, 320), (-300, 320)]

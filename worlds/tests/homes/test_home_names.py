@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from navloom.errors import SceneError
-from navloom_worlds.homes.home_names import HomeSpec, home_name, read_name, read_names
+from navloom_worlds.homes.home_names import HomeSpec, home_name, parse_name, read_names
 
 
 @pytest.mark.parametrize(
@@ -70,6 +70,6 @@ specs = st.builds(
 @given(st.integers(0, 999_999_999), specs)
 def test_a_portable_name_says_the_seed_and_every_wish(seed: int, spec: HomeSpec) -> None:
     name = home_name(seed, spec)
-    assert read_name(name) == (seed, spec)
+    assert parse_name(name) == (seed, spec)
     assert read_names(name) == [name]
     assert len(name) <= 100

@@ -6,7 +6,7 @@ import pytest
 
 from navloom.scenes.bodies import Stand, get_body, mover_of
 from navloom.scenes.scene import Scene
-from navloom_worlds.homes.maker import make_home
+from navloom_worlds.homes.home_generator import make_home
 from navloom_worlds.motion.body_field import body_field
 
 HUMAN = get_body("HUMAN")

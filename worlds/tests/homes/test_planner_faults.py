@@ -7,18 +7,18 @@ from dataclasses import replace
 
 import pytest
 
-from navloom_worlds.homes.dice import Dice
-from navloom_worlds.homes.floorplan import Doorway, Floorplan, Room, Spot
+from navloom_worlds.homes.floorplan import Doorway, Floorplan, PlannedRoom, Spot
 from navloom_worlds.homes.home_names import HomeSpec
-from navloom_worlds.homes.plan_checks import faults
-from navloom_worlds.homes.planner import plan_home
-from navloom_worlds.homes.rectilinear import rect_of
+from navloom_worlds.homes.plan_checks import plan_faults
+from navloom_worlds.homes.plan_generator import plan_home
+from navloom_worlds.homes.rectilinear import to_rect
+from navloom_worlds.homes.rng import Rng
 
-PLAN = plan_home(Dice("home", 11), HomeSpec(rooms=14, floors=2))
+PLAN = plan_home(Rng("home", 11), HomeSpec(rooms=14, floors=2))
 Plant = Callable[[Floorplan], Floorplan]
 
 
-def with_room(plan: Floorplan, room: Room) -> Floorplan:
+def with_room(plan: Floorplan, room: PlannedRoom) -> Floorplan:
     rooms = tuple(room if each.number == room.number else each for each in plan.rooms)
     return replace(plan, rooms=rooms)
 
@@ -27,7 +27,7 @@ def with_doorway(plan: Floorplan, old: Doorway, new: Doorway) -> Floorplan:
     return replace(plan, doorways=tuple(new if d is old else d for d in plan.doorways))
 
 
-def of_kind(plan: Floorplan, kind: str) -> Room:
+def of_kind(plan: Floorplan, kind: str) -> PlannedRoom:
     return next(room for room in plan.rooms if room.kind == kind)
 
 
@@ -58,7 +58,7 @@ def on_no_floor(plan: Floorplan) -> Floorplan:
 
 def crossed_outline(plan: Floorplan) -> Floorplan:
     room = of_kind(plan, "kitchen")
-    x0, z0, x1, z1 = rect_of(room.outline)
+    x0, z0, x1, z1 = to_rect(room.outline)
     return with_room(plan, replace(room, outline=((x0, z0), (x1, z1), (x1, z0), (x0, z1))))
 
 
@@ -73,7 +73,7 @@ def overlapping(plan: Floorplan) -> Floorplan:
 
 def sliver(plan: Floorplan) -> Floorplan:
     room = of_kind(plan, "bedroom")
-    x0, z0, x1, _ = rect_of(room.outline)
+    x0, z0, x1, _ = to_rect(room.outline)
     thin = ((x0, z0), (x1, z0), (x1, z0 + 900), (x0, z0 + 900))
     return with_room(plan, replace(room, outline=thin))
 
@@ -149,7 +149,7 @@ def without_swing(plan: Floorplan) -> Floorplan:
 def small_swing(plan: Floorplan) -> Floorplan:
     door = hinged(plan)
     assert door.swing is not None
-    x0, z0, x1, z1 = rect_of(door.swing)
+    x0, z0, x1, z1 = to_rect(door.swing)
     less = ((x0, z0), (x1 - 100, z0), (x1 - 100, z1 - 100), (x0, z1 - 100))
     return with_doorway(plan, door, replace(door, swing=less))
 
@@ -258,5 +258,5 @@ def roofed_stairs(plan: Floorplan) -> Floorplan:
     ],
 )
 def test_a_planted_fault_is_found(plant: Plant, said: str) -> None:
-    assert faults(PLAN) == []
-    assert any(said in fault for fault in faults(plant(PLAN)))
+    assert plan_faults(PLAN) == []
+    assert any(said in fault for fault in plan_faults(plant(PLAN)))

@@ -12,16 +12,16 @@ from scipy.stats import ks_2samp
 
 from navloom.scenes.scene import Box, Floor, Item, Link, Region, Scene
 from navloom.scenes.uri import iter_scenes, load_scene
-from navloom_worlds.likeness.two_sets import (
+from navloom_worlds.likeness.home_comparison import (
     CLOSE,
+    FigureComparison,
     HomeFigures,
-    Line,
     _on_boxes,
     box_area,
-    compare,
+    compare_homes,
     home_figures,
     log_odds,
-    type_mix,
+    type_shares,
 )
 
 
@@ -104,7 +104,7 @@ def of_rooms(counts: list[int], **more: dict) -> list[HomeFigures]:
     ]
 
 
-def line(lines: list[Line], figure: str) -> Line:
+def line(lines: list[FigureComparison], figure: str) -> FigureComparison:
     (found,) = (each for each in lines if each.figure.startswith(figure))
     return found
 
@@ -112,22 +112,22 @@ def line(lines: list[Line], figure: str) -> Line:
 def test_distances_are_scipys_and_far_sets_do_not_hold() -> None:
     draw = np.random.default_rng(3)
     a, b = draw.integers(4, 20, 60).tolist(), draw.integers(8, 30, 35).tolist()
-    found = line(compare(of_rooms(a), of_rooms(b)), "rooms a home")
+    found = line(compare_homes(of_rooms(a), of_rooms(b)), "rooms a home")
     assert found.value == pytest.approx(ks_2samp(a, b).statistic)
     assert found.most is not None
     assert found.most > CLOSE  # halves of 35 homes differ by more
-    assert line(compare(of_rooms(b), of_rooms(b)), "rooms a home").holds is True
-    assert line(compare(of_rooms([99] * 20), of_rooms(b)), "rooms a home").holds is False
+    assert line(compare_homes(of_rooms(b), of_rooms(b)), "rooms a home").holds is True
+    assert line(compare_homes(of_rooms([99] * 20), of_rooms(b)), "rooms a home").holds is False
 
 
 def test_a_set_too_small_to_be_split_has_the_fixed_bound() -> None:
-    found = line(compare(of_rooms([5, 6, 7]), of_rooms([5, 6])), "rooms a home")
+    found = line(compare_homes(of_rooms([5, 6, 7]), of_rooms([5, 6])), "rooms a home")
     assert found.most == CLOSE
 
 
 def test_types_and_odds_by_hand() -> None:
     homes = of_rooms([1] * 10, types={"Kitchen": 1, "Bedroom": 3}, holding={("oven", "Kitchen"): 1})
-    assert type_mix(homes) == {"Kitchen": 0.25, "Bedroom": 0.75}
+    assert type_shares(homes) == {"Kitchen": 0.25, "Bedroom": 0.75}
     # Of 10 kitchens all have an oven, of 30 bedrooms none.
     expected = math.log((10.5 / 0.5) / (0.5 / 30.5))
     assert log_odds(homes) == {
@@ -135,7 +135,7 @@ def test_types_and_odds_by_hand() -> None:
         ("oven", "Bedroom"): pytest.approx(-expected),
     }
     other = of_rooms([1] * 10, types={"Kitchen": 2, "Bedroom": 2})
-    mix = line(compare(other, homes), "mix of room types")
+    mix = line(compare_homes(other, homes), "mix of room types")
     assert mix.value == pytest.approx(0.25)
     assert mix.holds is False
 
@@ -169,7 +169,7 @@ def test_metres_are_walked_on_the_boxes_also_where_more_is_known(tmp_path: Path)
 def test_bounds_of_the_real_homes(data_dir: Path) -> None:
     """The 95th percentiles of 15/20 splits that were measured apart from this code."""
     real = [home_figures(scene) for scene in iter_scenes(f"hm3d:{data_dir}/hm3d")]
-    lines = compare(real, real)
+    lines = compare_homes(real, real)
     measured = {"rooms a home": 0.40, "things a home": 0.43, "cycles": 0.37, "hops": 0.22,
                 "things a room": 0.18}  # fmt: skip
     for figure, most in measured.items():

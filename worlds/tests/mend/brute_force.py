@@ -20,46 +20,46 @@ from navloom.errors import SceneError
 from navloom.scenes import Scene, load_scene
 from navloom.scenes.bodies import Embodiment, builtin_bodies
 from navloom.scenes.uri import list_scenes
-from navloom_worlds.mend.changes import (
+from navloom_worlds.mend.building_changes import max_door_width
+from navloom_worlds.mend.home_changes import (
     Change,
-    Costs,
-    levelling,
-    opening,
-    ramping,
-    rebuilt,
-    removing,
-    sliding,
-    widening,
+    ChangeCosts,
+    apply_changes,
+    opening_change,
+    ramp_change,
+    removal_change,
+    sill_change,
+    sliding_change,
+    widening_change,
 )
-from navloom_worlds.mend.rebuild import widest
-from navloom_worlds.mend.route_drive import drive
-from navloom_worlds.mend.search import lift_sites, mend
+from navloom_worlds.mend.mend_search import find_mend, lift_sites
+from navloom_worlds.mend.route_drive import drive_route
 
 _WIDER = 0.05
 
 
 def singles(
-    scene: Scene, body: Embodiment, costs: Costs, rooms: Collection[str] = ()
+    scene: Scene, body: Embodiment, costs: ChangeCosts, rooms: Collection[str] = ()
 ) -> Iterator[Change]:
     """Every change that could be made to a home by itself; to some rooms alone, if any."""
     for number, link in enumerate(scene.links):
         if rooms and not {link.a, link.b} & {*rooms}:
             continue
         if link.door not in (None, "open"):
-            yield opening(scene, number, costs)
+            yield opening_change(scene, number, costs)
         if link.leaf not in (None, "sliding"):
-            yield sliding(scene, number, costs)
+            yield sliding_change(scene, number, costs)
         if link.threshold:
-            yield levelling(scene, number, costs)
+            yield sill_change(scene, number, costs)
         with suppress(SceneError):
-            yield ramping(scene, number, costs)
-        most, width = widest(scene, link), (link.width or 0.0) + _WIDER
+            yield ramp_change(scene, number, costs)
+        most, width = max_door_width(scene, link), (link.width or 0.0) + _WIDER
         while link.width is not None and width < most:
-            yield widening(scene, number, width, costs)
+            yield widening_change(scene, number, width, costs)
             width += _WIDER
     for item in scene.items:
         if item.on is None and item.size is not None and (not rooms or item.region in rooms):
-            yield removing(scene, item.id, costs)
+            yield removal_change(scene, item.id, costs)
     for lift, gone, _ in lift_sites(scene, body, costs):
         if not gone:
             yield lift
@@ -69,14 +69,14 @@ def cheaper(
     scene: Scene, body: Embodiment, ends: tuple[str, str], most: float, rooms: Collection[str] = ()
 ) -> tuple[Change | None, int]:
     """The cheapest single change that opens a way for less, if any; and how many were tried."""
-    every = sorted(singles(scene, body, Costs(), rooms), key=lambda each: each.cost)
+    every = sorted(singles(scene, body, ChangeCosts(), rooms), key=lambda each: each.cost)
     tried = 0
     for change in every:
         if change.cost > most - 0.01:
             break
         tried += 1
         try:
-            if drive(rebuilt(scene, [change]), body, *ends).arrived:
+            if drive_route(apply_changes(scene, [change]), body, *ends).arrived:
                 return change, tried
         except SceneError:
             continue
@@ -99,8 +99,8 @@ def main() -> int:
         scene = load_scene(uri)
         ends = dict.fromkeys((link.a, link.b) for link in scene.links)
         for pair in ends:
-            found = mend(scene, body, *pair)
-            if not found.proven or found.cost <= Costs().open:
+            found = find_mend(scene, body, *pair)
+            if not found.proven or found.cost <= ChangeCosts().open:
                 continue
             better, tried = cheaper(scene, body, pair, found.cost, found.path if asked.near else ())
             mends, drives, beaten = mends + 1, drives + tried, beaten + (better is not None)

@@ -22,8 +22,8 @@ from navloom.scenes import Scene, load_scene
 from navloom.scenes.bodies import Embodiment, builtin_bodies
 from navloom.scenes.uri import list_scenes
 from navloom_worlds.mend.mend_report import draw_mend
-from navloom_worlds.mend.route_drive import drive
-from navloom_worlds.mend.search import mend
+from navloom_worlds.mend.mend_search import find_mend
+from navloom_worlds.mend.route_drive import drive_route
 
 _DRAWN = 6
 
@@ -34,10 +34,10 @@ def _measured(scene: Scene, body: Embodiment, pairs: int, out: Path) -> list[dic
     found: list[dict[str, Any]] = []
     for drawn in range(_DRAWN):
         start, goal = dice.sample(rooms, 2)
-        if len(found) == pairs or drive(scene, body, start, goal).arrived:
+        if len(found) == pairs or drive_route(scene, body, start, goal).arrived:
             continue
         began = time.process_time()
-        made = mend(scene, body, start, goal)
+        made = find_mend(scene, body, start, goal)
         took = round(time.process_time() - began, 2)
         found.append({"scene": scene.uri, "drawn": drawn + 1, "cpu_s": took, **made.record()})
         if made.proven:

@@ -14,7 +14,7 @@ from navloom.scenes import load_scene
 from navloom.scenes.bodies import builtin_bodies
 from navloom.scenes.passability import faults
 from navloom.scenes.uri import list_scenes
-from navloom_worlds.motion.by_driving import driven_truth
+from navloom_worlds.motion.link_driving import driven_ground_truth
 
 
 def counted(spec: str) -> Counter[tuple[str, bool, str]]:
@@ -22,7 +22,7 @@ def counted(spec: str) -> Counter[tuple[str, bool, str]]:
     found: Counter[tuple[str, bool, str]] = Counter()
     for uri in list_scenes(spec):
         scene = load_scene(uri)
-        for body, driven in driven_truth(scene, builtin_bodies()).links:
+        for body, driven in driven_ground_truth(scene, builtin_bodies()).links:
             found[body.name, not faults(scene.links[driven.link], body), driven.result] += 1
         print(f"{uri}: done", flush=True)
     return found

@@ -29,8 +29,8 @@ from navloom.scenes.bodies import Embodiment, Shape, Stand, body_of
 from navloom.scenes.scene import Point3, Scene
 from navloom.scenes.uri import list_scenes, load_scene
 from navloom_worlds.motion.body_field import BodyField, body_field
-from navloom_worlds.motion.mover import Mover, mover_of
-from navloom_worlds.motion.sweep import gaps
+from navloom_worlds.motion.collision_motion import Mover, mover_of
+from navloom_worlds.motion.sweep import clearances
 from worlds.tests.motion.recast_mesh import of_pynavmesh
 
 CELL, APART, SAME = 0.05, 2.0, 0.5
@@ -65,13 +65,13 @@ class Found:
 def of_habitat(scene: Scene, body: Embodiment) -> Ways:
     """Ways over habitat's navmesh of a home."""
     from navloom_worlds.habitat import make
-    from navloom_worlds.habitat.walking import WalkableScene
+    from navloom_worlds.habitat.navmesh_paths import WalkableScene
 
     simulator = make(scene)
     ground = WalkableScene(scene, simulator._eyes.place, simulator._eyes.files, body)
 
     def way(a: Point3, b: Point3) -> list[Point3]:
-        if None in ground.snapped([a, b]):
+        if None in ground.snap_points([a, b]):
             return []
         found = ground.way(a, [b])
         return [] if found is None else list(found.points)
@@ -141,7 +141,7 @@ def why_ours_alone(ground: BodyField, a: Point3, b: Point3) -> str:
 
 def riser(mover: Mover, points: list[Point3]) -> float:
     """The highest rise of the floor from one point to the next."""
-    poses = [mover._around.posed(Stand(each, 0.0)) for each in points]
+    poses = [mover._around.floor_pose(Stand(each, 0.0)) for each in points]
     heights = [pose.y for pose in poses if pose is not None]
     return max((abs(b - a) for a, b in pairwise(heights)), default=0.0)
 
@@ -149,18 +149,18 @@ def riser(mover: Mover, points: list[Point3]) -> float:
 def beside_riser(mover: Mover, spot: Point3) -> bool:
     """Whether what is nearest to a place is a riser or the edge above one."""
     around = mover._around
-    pose = around.posed(Stand(spot, 0.0))
+    pose = around.floor_pose(Stand(spot, 0.0))
     if pose is None:
         return False
     lines = around.met(pose, {})
-    nearest = int(gaps(Shape(True, 0.0, 0.0), lines.ends, pose.x, pose.z, 0.0, -1.0).argmin())
+    nearest = int(clearances(Shape(True, 0.0, 0.0), lines.ends, pose.x, pose.z, 0.0, -1.0).argmin())
     return around.name(int(lines.owners[nearest]), {}) in ("step", "edge")
 
 
 def why_theirs_alone(ground: BodyField, mover: Mover, points: list[Point3]) -> str:
     """What a way of theirs meets."""
     radius, floor = ground.body.width / 2, ground.found.floor
-    middles = ground.grid.middles(floor.cell)
+    middles = ground.grid.centres(floor.cell)
     tree = KDTree(np.stack([middles[:, 0], floor.height, middles[:, 1]], axis=1))
     short = 0.0
     for spot in (each for each in along(points) if not ground.stands(each)):

@@ -24,7 +24,7 @@ from navloom.scenes.bodies import Embodiment, Moved, Others, Shape, Stand, built
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene
 from navloom_worlds.motion import sweep
-from navloom_worlds.motion.mover import Mover, mover_of
+from navloom_worlds.motion.collision_motion import Mover, mover_of
 from navloom_worlds.motion.sweep import SKIN
 from worlds.tests.motion.scene_solids import REACHES, SceneSolids, footprint
 
@@ -175,7 +175,7 @@ def judge(
 
 def plant(fault: str) -> None:
     """Break the mover: it sweeps nothing that goes straight, or nothing that turns."""
-    meet = sweep.meet
+    meet = sweep.limit_motion
 
     def broken(
         shape: Shape,
@@ -189,7 +189,7 @@ def plant(fault: str) -> None:
         return meet(shape, lines, at, way, angle)
 
     if fault:
-        sweep.meet = broken
+        sweep.limit_motion = broken
 
 
 def main(arguments: list[str]) -> int:

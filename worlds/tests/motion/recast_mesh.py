@@ -14,7 +14,7 @@ from pathfinder.navmesh_baker import NavmeshBaker
 from navloom.scenes.bodies import Embodiment
 from navloom.scenes.scene import Point3, Scene
 from navloom_worlds.geometry.mesh import scene_mesh
-from navloom_worlds.motion.body_mesh import LOW
+from navloom_worlds.motion.collision_mesh import LOW
 
 CELL = 0.05
 

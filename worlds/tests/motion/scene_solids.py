@@ -27,11 +27,11 @@ from navloom.scenes.scene import Scene
 from navloom_worlds.furniture import item_parts
 from navloom_worlds.geometry.building import building_of
 from navloom_worlds.geometry.finishes import Finishes
-from navloom_worlds.geometry.hung import pose_of
-from navloom_worlds.geometry.owners import opening_owner, owner_name
+from navloom_worlds.geometry.item_pose import drawn_pose
+from navloom_worlds.geometry.semantic_ids import opening_owner, owner_name
 from navloom_worlds.geometry.solids import Part
-from navloom_worlds.geometry.wall_holes import WallHole
-from navloom_worlds.geometry.woodwork import woodwork
+from navloom_worlds.geometry.wall_openings import WallOpening
+from navloom_worlds.geometry.woodwork import woodwork_parts
 
 MM = 0.001
 HIGHEST = 0.5
@@ -117,13 +117,13 @@ class SceneSolids:
         building = building_of(self.scene)
         for way in building.ways:
             met = replace(building, ways=(way,))
-            for owner, part in woodwork(met, Finishes("any"), leaves=not self._pushes(way)):
+            for owner, part in woodwork_parts(met, Finishes("any"), leaves=not self._pushes(way)):
                 y = part.vertices[:, 1]
                 hull = shapely.MultiPoint(part.vertices[:, [0, 2]].astype(float)).convex_hull
                 name = owner_name(self.scene, owner)
                 yield Solid(name, float(y.min()), float(y.max()), hull)
 
-    def _pushes(self, way: WallHole) -> bool:
+    def _pushes(self, way: WallOpening) -> bool:
         lift = any("elevator" in room.casefold() for room in way.rooms)
         can = self.body.elevator if lift else self.body.doors
         return can and len(way.rooms) > 1 and way.state != "locked"
@@ -133,7 +133,7 @@ class SceneSolids:
         for item in self.scene.items:
             if item.size is None:
                 continue
-            x, z, yaw = pose_of(self.scene, item)
+            x, z, yaw = drawn_pose(self.scene, item)
             foot = item.position[1] - item.size[1] / 2
             floor = self.scene.region_by_id[str(item.region)].center[1]
             if foot + item.size[1] <= floor + over + 1e-6:

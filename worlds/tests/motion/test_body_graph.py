@@ -15,7 +15,7 @@ from navloom.sim import get_simulator
 from navloom.sim.protocol import Hop, Pose
 from navloom_worlds.motion.body_field import body_field
 from navloom_worlds.motion.body_graph import body_graph
-from navloom_worlds.motion.mover import mover_of
+from navloom_worlds.motion.collision_motion import mover_of
 
 pytestmark = pytest.mark.slow
 
@@ -61,7 +61,7 @@ def test_a_body_that_fits_nowhere_is_refused_in_a_line(home: Scene) -> None:
 def test_a_body_wider_than_rooms_is_refused_before_its_places_are_looked_at(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("navloom_worlds.motion.dilation._bands", None)
+    monkeypatch.setattr("navloom_worlds.motion.inflation._bands", None)
     with pytest.raises(SceneError, match=r"RAFT \(8\.00 m wide.* nowhere in home:7"):
         body_graph(load_scene("home:7"), Embodiment(name="RAFT", width=8.0, height=1.5))
 
@@ -70,8 +70,8 @@ def test_a_body_wider_than_rooms_is_refused_before_its_places_are_looked_at(
 def test_a_body_broader_than_a_scene_is_refused_before_anything_is_made_for_it(
     home: Scene, maker: Callable[[Scene, Embodiment], object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("navloom_worlds.motion.body_field.dilated", None)
-    monkeypatch.setattr("navloom_worlds.motion.met.Surroundings.tile", None)
+    monkeypatch.setattr("navloom_worlds.motion.body_field.inflate_obstacles", None)
+    monkeypatch.setattr("navloom_worlds.motion.local_obstacles.CollisionWorld.tile", None)
     with pytest.raises(SceneError, match=r"BARGE \(50\.00 m wide.* nowhere in .*, whose floors"):
         maker(home, Embodiment(name="BARGE", width=50.0, height=1.5))
 

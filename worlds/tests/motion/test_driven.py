@@ -15,9 +15,15 @@ from navloom.scenes.bodies import Shape, get_body
 from navloom.scenes.passability import faults
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene
-from navloom_worlds.motion.by_driving import Driven, drive_edge
-from navloom_worlds.motion.plane import GridFrame, Stretches, box_sums, corner_sums, stretches
-from navloom_worlds.motion.rails import Grain, Rails
+from navloom_worlds.motion.link_driving import LinkResult, drive_link
+from navloom_worlds.motion.planar_obstacles import (
+    GridFrame,
+    Stretches,
+    minkowski_box,
+    minkowski_corners,
+    row_intervals,
+)
+from navloom_worlds.motion.se2_lines import LineSpacing, SE2Lines
 
 pytestmark = pytest.mark.slow
 
@@ -31,8 +37,8 @@ def between(scene: Scene, a: str, b: str) -> int:
     return next(k for k, link in enumerate(scene.links) if {link.a, link.b} == {a, b})
 
 
-def drive(scene: Scene, body: str, a: str, b: str) -> Driven:
-    found = drive_edge(scene, get_body(body), between(scene, a, b))
+def drive(scene: Scene, body: str, a: str, b: str) -> LinkResult:
+    found = drive_link(scene, get_body(body), between(scene, a, b))
     assert found is not None
     return found
 
@@ -54,7 +60,7 @@ def test_what_a_link_says_of_itself_counts_for_nothing(home: Scene) -> None:
     # Its sill is built, so that alone is a true barrier; the width that it says is none.
     links[number] = links[number].model_copy(update={"threshold": 0.0})
     told = home.replace(links=tuple(links))
-    again = drive_edge(told, body, number)
+    again = drive_link(told, body, number)
     assert again is not None
     assert again.result == "passed"
 
@@ -91,7 +97,7 @@ def test_a_thing_before_a_door_blocks(home: Scene) -> None:
     changed = home.replace(items=(*home.items, thing))
     body = get_body("WHEELCHAIR")
     assert faults(changed.links[number], body) == ()
-    driven = drive_edge(changed, body, number)
+    driven = drive_link(changed, body, number)
     assert driven is not None
     assert (driven.result, driven.stopped_by) == ("blocked", "crate_1")
 
@@ -122,7 +128,7 @@ def test_who_turns_on_an_arc_needs_room_for_it(
     home: Scene, changes: dict[str, Any], to: str, passes: bool
 ) -> None:
     car, number = CAR.model_copy(update=changes), between(home, "Living_room_1", to)
-    found = drive_edge(home, car, number)
+    found = drive_link(home, car, number)
     assert found is not None
     assert (found.result == "passed") == passes
     if car.turning_radius:
@@ -133,7 +139,7 @@ def test_a_ramp_is_driven_up_and_is_in_nobodys_way() -> None:
     scene = load_scene("home:210")
     up = next(k for k, link in enumerate(scene.links) if link.kind == "ramp")
     for body in (get_body("SWEEPER"), get_body("WHEELCHAIR")):
-        found = drive_edge(scene, body, up)
+        found = drive_link(scene, body, up)
         assert found is not None
         assert (found.result, faults(scene.links[up], body)) == ("passed", ())
 
@@ -146,10 +152,12 @@ def test_corners_of_a_box_do_not_swing_over_corners_of_things() -> None:
     frame = GridFrame((0.0, 0.0), (1.0, 0.0), 1, 1)
     angles = [0.0, math.atan2(1, 6), math.pi / 4]
     fits = [
-        free(stretches(box_sums(post, box, (math.cos(angle), math.sin(angle))), frame))
+        free(row_intervals(minkowski_box(post, box, (math.cos(angle), math.sin(angle))), frame))
         for angle in angles
     ]
-    turns = [free(stretches(corner_sums(post, box, *pair), frame)) for pair in pairwise(angles)]
+    turns = [
+        free(row_intervals(minkowski_corners(post, box, *pair), frame)) for pair in pairwise(angles)
+    ]
     assert (fits, turns) == ([True, True, True], [True, False])
 
 
@@ -165,7 +173,9 @@ def test_a_box_gets_aside_by_small_turns(wide: float, turns: bool, passes: bool)
     # Across a corridor in which it cannot turn round, from one end to the other.
     floor = shapely.box(0.0, 0.0, 3.0, wide)
     walls = np.array([[0, 0, 3, 0], [3, 0, 3, wide], [3, wide, 0, wide], [0, wide, 0, 0]], float)
-    rails = Rails(walls, Shape(False, 0.45, 0.45), floor, (0.0, 1.0), Grain(0.01, 36), turns=turns)
+    rails = SE2Lines(
+        walls, Shape(False, 0.45, 0.45), floor, (0.0, 1.0), LineSpacing(0.01, 36), turns=turns
+    )
     ends = [rails.held(0, np.array([[x, wide / 2]])) for x in (0.6, 2.4)]
     way = rails.way(*(numbers for numbers, _ in ends))
     assert bool(way) == passes

@@ -7,10 +7,10 @@ import pytest
 import shapely
 
 from navloom.scenes.bodies import Shape
-from navloom_worlds.geometry.mesh import Grid, SceneMesh, assembled
+from navloom_worlds.geometry.mesh import CellGrid, SceneMesh, merge_parts
 from navloom_worlds.geometry.solids import Part
 from navloom_worlds.motion import obstacles
-from navloom_worlds.motion.obstacles import Obstacles, Pose
+from navloom_worlds.motion.obstacles import BodyPose, ObstacleIndex
 
 pytestmark = pytest.mark.slow
 
@@ -23,7 +23,7 @@ def _scattered(count: int) -> SceneMesh:
     corners[1::4, 2, [0, 2]] = corners[1::4, 1, [0, 2]]
     corners[2::8] = corners[3::8]
     faces = np.arange(3 * count, dtype=np.int32).reshape(-1, 3)
-    return assembled([(7, Part(corners.reshape(-1, 3).astype(np.float32), faces))])
+    return merge_parts([(7, Part(corners.reshape(-1, 3).astype(np.float32), faces))])
 
 
 def _clipped(corners: np.ndarray, low: float, high: float) -> np.ndarray:
@@ -39,7 +39,7 @@ def _clipped(corners: np.ndarray, low: float, high: float) -> np.ndarray:
 
 
 def test_triangles_are_cut_to_a_band() -> None:
-    held, met = Obstacles(_scattered(400)), 0
+    held, met = ObstacleIndex(_scattered(400)), 0
     for low, high in ((0.3, 1.7), (0.0, 4.0), (1.0, 1.2)):
         for face in range(400):
             faces, owner = np.array([face]), np.array([3], dtype=np.int32)
@@ -59,7 +59,7 @@ def test_triangles_are_cut_to_a_band() -> None:
 
 
 def test_lines_are_there_once_and_are_no_points() -> None:
-    held = Obstacles(_scattered(400))
+    held = ObstacleIndex(_scattered(400))
     faces = np.concatenate([np.arange(400)] * 2)
     owners = np.arange(800, dtype=np.int32)
     once, twice = (held.lines(faces[:n], np.full(n, 0.3), 1.7, owners[:n]) for n in (400, 800))
@@ -72,7 +72,7 @@ def test_lines_are_there_once_and_are_no_points() -> None:
 
 def test_what_is_over_a_point_is_what_a_ray_meets_that_goes_up() -> None:
     mesh = _scattered(400)
-    held, chance = Obstacles(mesh), np.random.default_rng(2)
+    held, chance = ObstacleIndex(mesh), np.random.default_rng(2)
     starts = chance.uniform(-0.5, 4.5, (500, 3)).astype(np.float32)
     ups = np.broadcast_to(np.array([0, 1, 0], dtype=np.float32), starts.shape)
     hits, met = mesh.caster.cast(starts, ups), 0
@@ -87,10 +87,10 @@ def test_what_is_over_a_point_is_what_a_ray_meets_that_goes_up() -> None:
 
 def test_the_place_near_is_the_nearest_in_height() -> None:
     chance = np.random.default_rng(3)
-    grid = Grid(0, 0, 0.05, 20, 10)
+    grid = CellGrid(0, 0, 0.05, 20, 10)
     cell = np.sort(chance.integers(0, 200, 500))
     height, tread = chance.uniform(0, 3, 500), chance.uniform(0, 1, 500) < 0.4
-    places = obstacles._Places(grid, cell, height, tread)
+    places = obstacles._LevelPlaces(grid, cell, height, tread)
     asked = places.beside((1, 0))
     found, off = places.near(asked, places.among(tread))
     for k in range(500):
@@ -102,8 +102,13 @@ def test_the_place_near_is_the_nearest_in_height() -> None:
 
 
 def test_a_body_is_lifted_from_step_to_step() -> None:
-    floor = obstacles.Underfoot(
-        Grid(0, 0, 0.05, 1, 1), np.zeros((1, 1, 1)), np.zeros((1, 1, 1)), np.zeros((0, 5)), 0.1, 0.2
+    floor = obstacles.FloorMap(
+        CellGrid(0, 0, 0.05, 1, 1),
+        np.zeros((1, 1, 1)),
+        np.zeros((1, 1, 1)),
+        np.zeros((0, 5)),
+        0.1,
+        0.2,
     )
     chance, seen = np.random.default_rng(6), set()
     for number in range(400):
@@ -111,7 +116,7 @@ def test_a_body_is_lifted_from_step_to_step() -> None:
         steps[2] = np.round(steps[2] * 0.6, 2)
         steps[3] = steps[3] < 0.2 * (number % 2)
         shape = Shape(number % 3 == 0, 0.4, 0.4 if number % 3 == 0 else 0.2)
-        pose = Pose(0.5, 0.5, float(chance.uniform(0, 6)), 0.1 * (number % 3))
+        pose = BodyPose(0.5, 0.5, float(chance.uniform(0, 6)), 0.1 * (number % 3))
         _, _, ux, uz = pose.at
         dx, dz = steps[0] - pose.x, steps[1] - pose.z
         own = np.stack([dx * ux + dz * uz, dz * ux - dx * uz])
@@ -123,6 +128,6 @@ def test_a_body_is_lifted_from_step_to_step() -> None:
         y, climb = pose.y, (0.2 if stairs else 0.1) + obstacles.EPS
         while (next_ := steps[2, under & (steps[2] > y) & (steps[2] <= y + climb)]).size:
             y = float(next_.min())
-        assert floor.lifted(shape, steps, pose) == (y, stairs)
+        assert floor.lift_height(shape, steps, pose) == (y, stairs)
         seen.add((y > pose.y, stairs))
     assert len(seen) == 4

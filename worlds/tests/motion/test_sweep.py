@@ -9,7 +9,7 @@ import pytest
 
 from navloom.scenes.bodies import Shape
 from navloom_worlds.motion import sweep
-from navloom_worlds.motion.obstacles import Lines
+from navloom_worlds.motion.obstacles import ObstacleLines
 
 pytestmark = pytest.mark.slow
 
@@ -31,7 +31,7 @@ def swung(at: At, pivot: tuple[float, float], angle: float) -> At:
 
 
 def least(shape: Shape, lines: np.ndarray, at: At) -> float:
-    return float(sweep.gaps(shape, lines, *at).min())
+    return float(sweep.clearances(shape, lines, *at).min())
 
 
 def scattered(rng: np.random.Generator, shape: Shape, at: At) -> np.ndarray:
@@ -39,11 +39,11 @@ def scattered(rng: np.random.Generator, shape: Shape, at: At) -> np.ndarray:
     a = rng.uniform(-1.5, 1.5, (12, 2)) + at[:2]
     long = rng.choice([0.01, 0.3, 2.0], (12, 1))
     lines = np.concatenate([a, a + rng.normal(0, 1, (12, 2)) * long], axis=1)
-    return lines[sweep.gaps(shape, lines, *at) > ROOM]
+    return lines[sweep.clearances(shape, lines, *at) > ROOM]
 
 
-def found(lines: np.ndarray) -> Lines:
-    return Lines(lines, np.zeros(len(lines), dtype=np.int32))
+def found(lines: np.ndarray) -> ObstacleLines:
+    return ObstacleLines(lines, np.zeros(len(lines), dtype=np.int32))
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -63,9 +63,9 @@ def test_the_first_contact_is_where_dense_samples_say(shape: Shape, motion: str)
         if motion == "arc":
             pivot = (at[0] + rng.normal(0, 0.7), at[1] + rng.normal(0, 0.7))
         if motion == "straight":
-            share, k, _ = sweep.meet(shape, found(lines), at, move, None)
+            share, k, _ = sweep.limit_motion(shape, found(lines), at, move, None)
         else:
-            share, k, _ = sweep.meet(shape, found(lines), at, pivot, angle)
+            share, k, _ = sweep.limit_motion(shape, found(lines), at, pivot, angle)
 
         def place(
             t: float,
@@ -84,7 +84,7 @@ def test_the_first_contact_is_where_dense_samples_say(shape: Shape, motion: str)
         if k >= 0:
             met += 1
             assert least(shape, lines[k : k + 1], place(share)) == pytest.approx(ROOM, abs=1e-6)
-            nx, nz, px, pz = sweep.touch(shape, lines[k], place(share))
+            nx, nz, px, pz = sweep.touch_point(shape, lines[k], place(share))
             assert math.hypot(nx, nz) == pytest.approx(1)
             # The point is on the line, and hardly off the body; away from it the body gets free.
             assert least(shape, np.array([[px, pz, px, pz]]), place(share)) < 2 * ROOM + 1e-6
@@ -118,7 +118,7 @@ def test_compiled_code_meets_the_same(shape: Shape, monkeypatch: pytest.MonkeyPa
         for fast in (False, True):
             chosen = swept if fast else None
             monkeypatch.setattr(sweep, "compiled_sweep", lambda chosen=chosen: chosen)
-            both.append(sweep.meet(shape, found(lines), at, way, angle))
+            both.append(sweep.limit_motion(shape, found(lines), at, way, angle))
         assert both[0][0] == pytest.approx(both[1][0], abs=1e-6)
         assert both[0][1:] == both[1][1:]
         hows.add(both[0][2])

@@ -11,7 +11,7 @@ from navloom.scenes import load_scene
 from navloom.scenes.bodies import Stand, body_of
 from navloom.scenes.scene import Scene
 from navloom_worlds.motion.body_field import body_field, floor_position
-from navloom_worlds.motion.mover import mover_of
+from navloom_worlds.motion.collision_motion import mover_of
 
 pytestmark = pytest.mark.slow
 

@@ -9,8 +9,8 @@ from navloom.sim.protocol import Pose, Simulator
 from navloom.sim.registry import get_simulator
 from navloom_worlds.moving.driving import drive_link, move_to
 from navloom_worlds.moving.moving_tools import clearance
-from navloom_worlds.moving.relay_drive import GoalStop, Goer, go_about
-from navloom_worlds.moving.surroundings import drives, geodesic
+from navloom_worlds.moving.relay_drive import GoalStop, MovingBody, drive_all
+from navloom_worlds.moving.surroundings import can_drive, geodesic
 
 pytestmark = pytest.mark.slow
 
@@ -29,7 +29,7 @@ def entered(simulator: Simulator, region: str, body: Embodiment = DEFAULT_BODY) 
 
 
 def test_a_body_drives_as_far_as_was_planned(simulator: Simulator) -> None:
-    assert drives(entered(simulator, "Kitchen_3"))
+    assert can_drive(entered(simulator, "Kitchen_3"))
     far = geodesic(simulator, "Kitchen_3", "Bedroom_4")
     drive = move_to(simulator, "Bedroom_4")
     assert drive.arrived
@@ -56,7 +56,7 @@ def test_two_go_about_and_the_one_waits_for_the_other(simulator: Simulator) -> N
     scene = simulator.scene
     thing = scene.items_in("Kitchen_3", "asset")[0]
     fetched, waits = GoalStop(thing), GoalStop(thing, after=lambda: fetched.arrived)
-    goers = [Goer("a", DEFAULT_BODY, [fetched]), Goer("b", DEFAULT_BODY, [waits])]
+    goers = [MovingBody("a", DEFAULT_BODY, [fetched]), MovingBody("b", DEFAULT_BODY, [waits])]
     starts = [scene.viewpoints_by_region[each][0].id for each in ("Living_room_2", "Bedroom_4")]
     simulator.reset(
         {
@@ -64,7 +64,7 @@ def test_two_go_about_and_the_one_waits_for_the_other(simulator: Simulator) -> N
             for goer, start in zip(goers, starts, strict=True)
         }
     )
-    seconds = go_about(simulator, goers)
+    seconds = drive_all(simulator, goers)
     assert (fetched.arrived, waits.arrived) == (True, True), (fetched.reason, waits.reason)
     assert waits.waited >= fetched.seconds - 0.5 > 0
     assert seconds > waits.seconds - 0.5

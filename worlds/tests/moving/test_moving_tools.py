@@ -24,7 +24,7 @@ BEGIN, END = "Kitchen_3", "Study_6"
 
 def standing(backend: str = "graph", **options: Any) -> Simulator:
     simulator = get_simulator(backend, "demo:flat", **options)
-    (start, *_) = surroundings.goals_of(simulator.scene, BEGIN)
+    (start, *_) = surroundings.goal_places(simulator.scene, BEGIN)
     simulator.reset({"robot": (Pose((0, 0, 0), viewpoint=str(start)), DEFAULT_BODY)})
     return simulator
 

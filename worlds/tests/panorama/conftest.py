@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from navloom.sim.panorama.manifest import RenderRequest
-from navloom_worlds.rendering.render_scenes import render_scenes
+from navloom_worlds.rendering.panorama_export import render_scenes
 
 HOME = "demo:flat"
 ASKED = RenderRequest(size=48, depth=True, ids=True, light="flat")

@@ -24,7 +24,7 @@ from navloom.evals.runner import run_kind
 from navloom.models.builtin import BuiltinChatModel
 from navloom.scenes.uri import list_scenes
 from navloom.sim.panorama.manifest import RenderRequest
-from navloom_worlds.rendering.render_scenes import render_scenes
+from navloom_worlds.rendering.panorama_export import render_scenes
 from navloom_worlds.rendering.sensors import RIGS
 
 _OF_THE_CLOCK = ("seconds", "check", "models")

@@ -24,7 +24,7 @@ from navloom.scenes.scene import Point3, Scene
 from navloom_worlds.geometry import scene_mesh
 from navloom_worlds.rendering.camera import Camera
 from navloom_worlds.rendering.renderer import Renderer
-from navloom_worlds.rendering.seen import EYE_M
+from navloom_worlds.rendering.visible_captions import EYE_M
 
 Floats = NDArray[np.float64]
 GL_OF_FACE = {2: "+x", 4: "-x", 0: "+y", 5: "-y", 1: "+z", 3: "-z"}

@@ -18,7 +18,7 @@ from navloom.scenes import load_scene
 from navloom.scenes.formats.scene_json import save
 from navloom.sim import get_simulator
 from navloom.sim.panorama.manifest import RenderRequest, read_manifest
-from navloom_worlds.rendering.render_scenes import Outcome, render_scenes
+from navloom_worlds.rendering.panorama_export import RenderOutcome, render_scenes
 from worlds.tests.panorama.conftest import ASKED, HOME
 
 SMALL = RenderRequest(size=16, light="flat")
@@ -32,8 +32,8 @@ def files(root: Path) -> dict[str, bytes]:
     }
 
 
-def stop_after(blocks: int) -> Callable[[Outcome], None]:
-    def tell(outcome: Outcome) -> None:
+def stop_after(blocks: int) -> Callable[[RenderOutcome], None]:
+    def tell(outcome: RenderOutcome) -> None:
         if outcome.rendered >= 4 * blocks:
             raise KeyboardInterrupt
 
@@ -57,7 +57,7 @@ def test_a_kill_leaves_nothing_half_done(written: Path, tmp_path: Path) -> None:
     program = f"""
 from pathlib import Path
 from navloom.sim.panorama.manifest import RenderRequest
-from navloom_worlds.rendering.render_scenes import render_scenes
+from navloom_worlds.rendering.panorama_export import render_scenes
 render_scenes([{HOME!r}], Path({str(tmp_path)!r}), RenderRequest(**{ASKED.model_dump()!r}))
 """
     process = subprocess.Popen([sys.executable, "-c", program])

@@ -9,10 +9,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from navloom_worlds.geometry import packet_loop
-from navloom_worlds.geometry.mesh import SceneMesh, assembled
-from navloom_worlds.geometry.owners import CEILING, FLOOR, WALL
-from navloom_worlds.geometry.solids import Picture, Surface, box
+from navloom_worlds.geometry import packet_jit
+from navloom_worlds.geometry.mesh import SceneMesh, merge_parts
+from navloom_worlds.geometry.semantic_ids import CEILING, FLOOR, WALL
+from navloom_worlds.geometry.solids import Surface, TextureImage, box
 from navloom_worlds.rendering.camera import Camera
 from navloom_worlds.rendering.renderer import Renderer
 
@@ -27,7 +27,7 @@ def room(top: float = 2.6) -> SceneMesh:
         box((-2.1, 0, -2), (-2, top, 2), WHITE),
         box((2, 0, -2), (2.1, top, 2), WHITE),
     ]
-    return assembled(
+    return merge_parts(
         [
             (FLOOR, box((-2.1, -0.1, -2.1), (2.1, 0, 2.1), WHITE)),
             (CEILING, box((-2.1, top, -2.1), (2.1, top + 0.1, 2.1), WHITE)),
@@ -80,15 +80,15 @@ def test_compiled_pictures_are_the_same(lit: Renderer, monkeypatch: pytest.Monke
     camera = Camera((-1.5, 1.5, 1.5), 0.8, -0.2, 96, 96)
     compiled = Renderer(room()).frame(camera).rgb
     monkeypatch.setattr("navloom_worlds.rendering.shading.compiled_kernel", lambda: None)
-    monkeypatch.setattr("navloom_worlds.geometry.packets.compiled_loop", lambda: None)
+    monkeypatch.setattr("navloom_worlds.geometry.ray_packets.compiled_loop", lambda: None)
     assert np.array_equal(Renderer(room()).frame(camera).rgb, compiled)
 
 
 def test_compiled_code_is_loaded_for_many_pictures_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "numba", raising=False)
-    monkeypatch.setattr(packet_loop, "_drawn", [0])
-    assert not packet_loop.pays(packet_loop.ENOUGH - 10)
-    assert packet_loop.pays(11)
+    monkeypatch.setattr(packet_jit, "_drawn", [0])
+    assert not packet_jit.should_compile(packet_jit.ENOUGH - 10)
+    assert packet_jit.should_compile(11)
 
 
 def test_small_pictures_cast_together_are_what_they_are_alone(lit: Renderer) -> None:
@@ -111,8 +111,8 @@ def test_soft_edges_leave_depth_and_ids_alone(lit: Renderer) -> None:
 def test_stripes_far_away_are_their_mean(lit: Renderer) -> None:
     stripes = np.zeros((256, 256, 3), dtype=np.uint8)
     stripes[::2] = 255
-    ground = box((-200, -0.1, -200), (200, 0, 200), Surface((1, 1, 1), Picture(stripes), 0.5))
-    far = Renderer(assembled([(FLOOR, ground)]), light="flat")
+    ground = box((-200, -0.1, -200), (200, 0, 200), Surface((1, 1, 1), TextureImage(stripes), 0.5))
+    far = Renderer(merge_parts([(FLOOR, ground)]), light="flat")
     seen = far.frame(Camera((0, 9, 0), 0, -0.9, 64, 64, samples=1)).rgb.astype(int)
     assert seen.std(axis=(0, 1)).max() < 3
 
@@ -120,7 +120,7 @@ def test_stripes_far_away_are_their_mean(lit: Renderer) -> None:
 def test_a_mirror_shows_what_is_before_it() -> None:
     red = box((-1, 0, 3), (1, 2, 3.1), Surface((0.9, 0.05, 0.05)))
     glass = box((-1, 0, -1.1), (1, 2, -1), Surface((0.9, 0.9, 0.9), gloss=1.0))
-    both = Renderer(assembled([(1, red), (2, glass)]), light="flat")
+    both = Renderer(merge_parts([(1, red), (2, glass)]), light="flat")
     frame = both.frame(Camera((0, 1, 0), 0, 0, 16, 16, 0.3))
     assert (frame.ids == 2).all()
     assert (frame.rgb[..., 0] > 3 * frame.rgb[..., 1]).all()

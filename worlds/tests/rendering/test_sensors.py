@@ -21,8 +21,8 @@ from navloom.sim.graph import GraphSimulator
 from navloom.sim.protocol import Observation, Pose
 from navloom.sim.registry import backend_of
 from navloom.sim.views import FORMS, strip
-from navloom_worlds.mend.edit import edit
-from navloom_worlds.rendering import RIGS, EmbeddedSimulator, Sensor, embedded, rig_of
+from navloom_worlds.mend.scene_edits import edit_scene
+from navloom_worlds.rendering import RIGS, EmbeddedSimulator, Sensor, embedded, resolve_rig
 from navloom_worlds.rendering.sensors import rig_for_views
 
 COMPASS = made_scene()
@@ -82,12 +82,16 @@ def test_rigs_are_those_of_the_papers() -> None:
 
 def test_an_unknown_rig_is_named_and_rigs_are_joined() -> None:
     with pytest.raises(SimulatorError, match=r"no rig 'vlnvers'.*Did you mean 'vlnverse'"):
-        rig_of("vlnvers")
+        resolve_rig("vlnvers")
     with pytest.raises(SimulatorError, match=r"no rig 'nope'"):
         get_simulator("auto", COMPASS, rig="nope")
-    assert [each.modality for each in rig_of("vlnverse-front+lidar")] == ["rgb", "depth", "lidar"]
+    assert [each.modality for each in resolve_rig("vlnverse-front+lidar")] == [
+        "rgb",
+        "depth",
+        "lidar",
+    ]
     with pytest.raises(SimulatorError, match="at least one"):
-        rig_of(())
+        resolve_rig(())
     with pytest.raises(SimulatorError, match="5 views"):
         rig_for_views(5)
 
@@ -100,8 +104,8 @@ def test_a_file_of_sensors_is_a_rig(tmp_path: Path) -> None:
     ]
     (tmp_path / "a.json").write_text(json.dumps(given))
     (tmp_path / "a.yaml").write_text(json.dumps(given))
-    rig = rig_of(tmp_path / "a.json")
-    assert rig == rig_of(str(tmp_path / "a.yaml"))
+    rig = resolve_rig(tmp_path / "a.json")
+    assert rig == resolve_rig(str(tmp_path / "a.yaml"))
     assert [each.name for each in rig] == ["front", "depth", "lidar"]
     assert (rig[0].fov, rig[1].heading) == pytest.approx((math.radians(60), -math.pi / 2))
     assert rig[2].projection == "lidar"
@@ -113,9 +117,9 @@ def test_a_file_of_sensors_is_a_rig(tmp_path: Path) -> None:
     ):
         (tmp_path / "b.json").write_text(json.dumps(wrong))
         with pytest.raises(SimulatorError, match=said):
-            rig_of(tmp_path / "b.json")
+            resolve_rig(tmp_path / "b.json")
     with pytest.raises(SimulatorError, match=r"c\.yaml"):
-        rig_of(tmp_path / "c.yaml")
+        resolve_rig(tmp_path / "c.yaml")
 
 
 def test_every_form_of_views_has_its_rig() -> None:
@@ -238,7 +242,7 @@ def test_a_thing_is_taken_away_while_somebody_looks_at_it() -> None:
     assert isinstance(simulator, EmbeddedSimulator)
     before = put(simulator, "1_0", 1.0)
     thing = next(item for item in scene.items if _seen(scene, before, item.id))
-    after = simulator.change(edit(scene, "less", remove=[thing.id]))["robot"]
+    after = simulator.change(edit_scene(scene, "less", remove=[thing.id]))["robot"]
     assert after.pose == before.pose
     assert thing.id not in {item.id for item in simulator.scene.items}
     assert not _seen(simulator.scene, after, thing.id)

@@ -13,10 +13,15 @@ from navloom.sim.composer import ComposedCaptions
 from navloom.sim.graph import candidates_of
 from navloom.sim.protocol import MOST_DESCRIPTION
 from navloom.sim.viewer import can_look
-from navloom_worlds.geometry.owners import item_owner
+from navloom_worlds.geometry.semantic_ids import item_owner
 from navloom_worlds.rendering import embedded
-from navloom_worlds.rendering import seen as sight
-from navloom_worlds.rendering.seen import RAYS, SeenCaptions, seen, sight_of
+from navloom_worlds.rendering import visible_captions as sight
+from navloom_worlds.rendering.visible_captions import (
+    RAYS,
+    VisibleCaptions,
+    scene_captions,
+    viewpoint_sight,
+)
 
 pytest.importorskip("embreex")
 
@@ -83,7 +88,7 @@ def two_rooms(*items: Item, door: str | None = None) -> Scene:
 def test_the_solid_angle_heading_and_distances_of_a_box() -> None:
     """A square face of 1 m, 2 m ahead: 4 asin(0.25 / (4 + 0.25)) steradians."""
     cube = box("cube", (2.5, 1.5, 0), "Hall_1", side=1.0)
-    (found,) = (s for s in sight_of(two_rooms(cube), "a").seen if s.owner == item_owner(0))
+    (found,) = (s for s in viewpoint_sight(two_rooms(cube), "a").seen if s.owner == item_owner(0))
     assert found.steradians == pytest.approx(4 * math.asin(0.25 / 4.25), rel=0.03)
     assert math.degrees(found.heading) == pytest.approx(90, abs=0.5)
     assert found.elevation == pytest.approx(0, abs=0.01)
@@ -95,11 +100,11 @@ def test_the_solid_angle_heading_and_distances_of_a_box() -> None:
 
 
 def test_a_sofa_is_told_and_a_cup_beside_it_is_not() -> None:
-    words = seen(two_rooms(SOFA, CUP)).at("a")
+    words = scene_captions(two_rooms(SOFA, CUP)).at("a")
     assert words.summary == "A hall with a sofa; from here one gets to the study."
     assert words.sectors[0] == "a sofa"
     assert words.objects == ()
-    near = seen(two_rooms(SOFA, CUP)).at("c").objects
+    near = scene_captions(two_rooms(SOFA, CUP)).at("c").objects
     assert [each.name for each in near] == ["sofa", "cup"]
 
 
@@ -108,7 +113,7 @@ def test_a_long_thing_is_told_in_each_sector_whose_middle_it_covers() -> None:
         id="bench", name="bench", kind="asset", region="Hall_1", position=(0, 0.4, -3),
         size=(5.8, 0.8, 0.4),
     )  # fmt: skip
-    words = seen(two_rooms(bench, box("pot", (2.4, 0.5, -3.8), "Hall_1"))).at("b")
+    words = scene_captions(two_rooms(bench, box("pot", (2.4, 0.5, -3.8), "Hall_1"))).at("b")
     assert words.sectors[7] == words.sectors[0] == "a bench"
     assert words.sectors[1] == "a pot, a bench"
     assert "bench" not in words.sectors[2]
@@ -119,7 +124,7 @@ def test_what_stands_behind_something_is_not_told() -> None:
         id="screen", name="screen", kind="asset", region="Hall_1", position=(0, 1.25, -4),
         size=(3, 2.5, 0.05),
     )  # fmt: skip
-    words = seen(two_rooms(SOFA, screen)).at("a")
+    words = scene_captions(two_rooms(SOFA, screen)).at("a")
     assert words.sectors[0] == "a screen"
     assert "sofa" not in words.summary
 
@@ -127,12 +132,12 @@ def test_what_stands_behind_something_is_not_told() -> None:
 def test_the_largest_comes_first_whichever_is_nearer() -> None:
     small = box("stool", (0.3, 0.25, -1.5), "Hall_1", side=0.2)
     large = box("wardrobe", (0, 1, -3.5), "Hall_1", side=2.0)
-    assert seen(two_rooms(small, large)).at("a").sectors[0] == "a wardrobe, a stool"
+    assert scene_captions(two_rooms(small, large)).at("a").sectors[0] == "a wardrobe, a stool"
 
 
 @pytest.mark.parametrize("door", ["open", "closed"])
 def test_the_next_room_is_seen_through_its_open_door(door: str) -> None:
-    words = seen(two_rooms(box("desk", (5, 0.5, -2), "Study_2"), door=door))
+    words = scene_captions(two_rooms(box("desk", (5, 0.5, -2), "Study_2"), door=door))
     way = words.at("b").sectors[2]
     if door == "open":
         assert way == "door to the study, beyond it a desk"
@@ -150,35 +155,35 @@ def test_a_door_behind_a_wardrobe_is_not_told() -> None:
         id="wardrobe", name="wardrobe", kind="asset", region="Hall_1", position=(1.5, 1.25, -2),
         size=(0.5, 2.5, 3),
     )  # fmt: skip
-    words = seen(two_rooms(block)).at("b")
+    words = scene_captions(two_rooms(block)).at("b")
     assert words.sectors[2] == "a wardrobe"
     assert words.summary == "A hall with a wardrobe."
-    assert "door to the study" in seen(two_rooms(block)).at("door").sectors[2]
+    assert "door to the study" in scene_captions(two_rooms(block)).at("door").sectors[2]
 
 
 def test_a_way_goes_by_what_nobody_sees_beyond_it() -> None:
     lamp = box("lamp", (2.7, 1, -1), "Hall_1")
-    assert seen(two_rooms(lamp)).towards("door", "study") == "leads to the study"
+    assert scene_captions(two_rooms(lamp)).towards("door", "study") == "leads to the study"
     scene = two_rooms(box("shelf", (2.7, 1, -3.2), "Hall_1"))
     straight = scene.replace(edges=(*scene.edges, Edge(a="b", b="study")))
-    assert seen(straight).towards("b", "study") == "leads to the study, by the shelf"
+    assert scene_captions(straight).towards("b", "study") == "leads to the study, by the shelf"
 
 
 def test_an_empty_way_goes_towards_the_way_out_ahead() -> None:
-    words = seen(two_rooms())
+    words = scene_captions(two_rooms())
     assert words.towards("a", "b") == "further in the hall, towards the study"
     assert not words.towards("b", "a").endswith("the study")
 
 
 @pytest.mark.parametrize(("door", "said"), [("ajar", "half-open door"), ("locked", "locked door")])
 def test_how_a_door_stands_is_told(door: str, said: str) -> None:
-    assert seen(two_rooms(door=door)).at("b").sectors[2] == f"{said} to the study"
+    assert scene_captions(two_rooms(door=door)).at("b").sectors[2] == f"{said} to the study"
 
 
 def test_ways_in_the_same_words_are_told_apart() -> None:
     scene = two_rooms()
     scene = scene.replace(edges=(*scene.edges, Edge(a="a", b="c")), links=())
-    said = [seen(scene).towards("a", each) for each in ("b", "c")]
+    said = [scene_captions(scene).towards("a", each) for each in ("b", "c")]
     assert said == ["further in the hall, 2.0 m on", "further in the hall, 4.0 m on"]
     around = scene.replace(
         viewpoints=tuple(
@@ -186,25 +191,29 @@ def test_ways_in_the_same_words_are_told_apart() -> None:
             for v in scene.viewpoints
         )
     )
-    assert seen(around).towards("b", "a") == "further in the hall, at 180 degrees of the map"
+    assert (
+        scene_captions(around).towards("b", "a") == "further in the hall, at 180 degrees of the map"
+    )
 
 
 def test_a_thing_whose_size_nobody_says_is_seen_where_nothing_hides_it() -> None:
     vase = Item(id="v", name="vase", kind="object", region="Hall_1", position=(0, 1, -2))
     hidden = vase.model_copy(update={"id": "h", "name": "globe", "position": (3.5, 1, 0)})
-    assert [each.name for each in seen(two_rooms(vase, hidden)).at("a").objects] == ["vase"]
+    assert [each.name for each in scene_captions(two_rooms(vase, hidden)).at("a").objects] == [
+        "vase"
+    ]
 
 
 def test_a_changed_scene_has_words_of_its_own() -> None:
     scene = two_rooms(SOFA)
-    assert "sofa" in seen(scene).at("a").sectors[0]
+    assert "sofa" in scene_captions(scene).at("a").sectors[0]
     gone = scene.replace(items=())
-    assert seen(gone).at("a").sectors[0] == "nothing of note"
+    assert scene_captions(gone).at("a").sectors[0] == "nothing of note"
 
 
 def test_who_cannot_look_goes_by_the_map(monkeypatch: pytest.MonkeyPatch) -> None:
     scene = two_rooms(SOFA)
-    assert isinstance(captions_for(scene), SeenCaptions)
+    assert isinstance(captions_for(scene), VisibleCaptions)
     assert isinstance(captions_for(scene.replace(walls=())), ComposedCaptions)
     monkeypatch.setattr(embedded, "find_spec", lambda name: None)
     assert not can_look(scene)

@@ -18,9 +18,9 @@ from navloom.scenes.bodies import FETCH, SPOT
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import iter_scenes
 from navloom.tools.navcraft.paths import metric_graph
+from navloom_worlds.teams.multi_errand_optimum import best_team_plan
 from navloom_worlds.teams.robots import Robot
-from navloom_worlds.teams.several_errands import best_team_plan
-from navloom_worlds.teams.team import TeamErrand
+from navloom_worlds.teams.team_plan import TeamErrand
 
 
 def drawn(

@@ -13,7 +13,7 @@ from navloom.scenes.scene import Edge, Floor, Item, Link, Region, Scene, Viewpoi
 from navloom.tools.navcraft.paths import Anchor, metric_graph, whereabouts
 from navloom.tools.navcraft.schedule import Leg
 from navloom_worlds.teams.robots import Robot
-from navloom_worlds.teams.team import TeamPlan, place_on
+from navloom_worlds.teams.team_plan import TeamPlan, resolve_place
 
 SLIM = Embodiment(name="SLIM", width=0.4)
 WIDE = Embodiment(name="WIDE", width=0.8)
@@ -54,7 +54,7 @@ def random_robots(dice: random.Random, scene: Scene, many: int) -> tuple[Robot, 
         start: Anchor = dice.choice(list(metric_graph(scene).starts.values()))
         if dice.random() < 0.3:
             x, y, z = whereabouts(scene, start.node).position
-            start = place_on(scene, (x + dice.uniform(-0.5, 0.5), y, z))
+            start = resolve_place(scene, (x + dice.uniform(-0.5, 0.5), y, z))
         speed = dice.choice([0.5, 1.0, 1.6])
         made.append(Robot(f"robot_{number}", start, dice.choice([None, SLIM, WIDE]), speed))
     return tuple(made)
@@ -68,7 +68,7 @@ def random_plan(dice: random.Random, scene: Scene) -> TeamPlan:
     places = [anchor for thing, anchor in anchors.items() if thing not in objects]
     ways = []
     for thing in objects:
-        stops = [place_on(scene, thing), *dice.sample(places, dice.randint(1, 4))]
+        stops = [resolve_place(scene, thing), *dice.sample(places, dice.randint(1, 4))]
         stops = list({each.node: each for each in stops}.values())
         if len(stops) < 2:
             stops.append(dice.choice([each for each in places if each != stops[0]]))

@@ -18,7 +18,7 @@ from navloom.scenes.uri import iter_scenes, load_scene
 from navloom.tools.navcraft.paths import link_crossed
 from navloom.tools.navcraft.relay_schedule import schedule_relay
 from navloom.tools.navcraft.schedule import RobotStop
-from navloom_worlds.teams.library import Meeting, interference, place_named
+from navloom_worlds.teams.efficiency_library import Meeting, find_interference, find_place
 from navloom_worlds.teams.revise_route import revise_route
 from navloom_worlds.teams.robots import Robot
 from tests.tools.navcraft.test_relay import row_task
@@ -29,7 +29,7 @@ STEP = 0.02
 
 
 def way(scene: Scene, start: str, goal: str, depart: float = 0.0, speed: float = 1.0):
-    ends = place_named(scene, start), place_named(scene, goal)
+    ends = find_place(scene, start), find_place(scene, goal)
     robot = Robot("robot_1", ends[0], speed=speed)
     return revise_route(scene, robot, *ends, depart_s=depart).stops
 
@@ -69,7 +69,7 @@ def _walks(scene: Scene, route: tuple[RobotStop, ...], now: float):
 
 
 def assert_alike(scene: Scene, first, second) -> list[Meeting]:
-    met = interference(scene, first, second)
+    met = find_interference(scene, first, second)
     ours = defaultdict[tuple[str, tuple[str, ...], str], float](float)
     for each in met:
         if each.how != "standing" and each.kind != "viewpoint":
@@ -110,18 +110,18 @@ def test_two_who_swap_rooms_meet_head_on_in_the_doorway_between() -> None:
     wide = scene.replace(links=tuple(Link(a=k.a, b=k.b, width=0.9) for k in scene.links))
     first, second = way(wide, "Bedroom_1", "Living_room_3"), way(wide, "Living_room_3", "Bedroom_1")
     slim, broad = Embodiment(name="SLIM", width=0.3), Embodiment(name="BROAD", width=0.7)
-    met = interference(wide, first, second, (slim, broad))
+    met = find_interference(wide, first, second, (slim, broad))
     assert [(each.where, each.how) for each in met if each.kind == "doorway"] == []
     # Both are in the hall at second 4: nobody stands, and each is in a doorway of its own.
     later = way(wide, "Living_room_3", "Bedroom_1", depart=2.0)
-    doors = [e for e in interference(wide, first, later, (slim, broad)) if e.kind == "doorway"]
+    doors = [e for e in find_interference(wide, first, later, (slim, broad)) if e.kind == "doorway"]
     assert [(e.where, e.how, e.from_s, e.to_s, e.width, e.fits) for e in doors] == [
         (("Hall_2", "Living_room_3"), "head-on", 4.0, 6.0, 0.9, False)
     ]
-    doors = [e for e in interference(wide, first, later, (slim, slim)) if e.kind == "doorway"]
+    doors = [e for e in find_interference(wide, first, later, (slim, slim)) if e.kind == "doorway"]
     assert [e.fits for e in doors] == [True]
-    assert [e.fits for e in interference(wide, first, later, (slim, None))] == [None]
-    assert [e.fits for e in interference(scene, first, later, (slim, slim))] == [None]
+    assert [e.fits for e in find_interference(wide, first, later, (slim, None))] == [None]
+    assert [e.fits for e in find_interference(scene, first, later, (slim, slim))] == [None]
 
 
 def test_who_waits_is_met_where_it_stands() -> None:
@@ -132,7 +132,7 @@ def test_who_waits_is_met_where_it_stands() -> None:
         for r, arrive, leave in (("Bedroom_1", 0, 0), ("Hall_2", 4, 20), ("Bedroom_1", 24, 24))
     )
     passing = way(scene, "Study_4", "Hall_2", depart=1.0)
-    (met,) = interference(scene, stand, passing)
+    (met,) = find_interference(scene, stand, passing)
     assert (met.kind, met.where, met.how) == ("viewpoint", ("vHall_2",), "standing")
     assert (met.from_s, met.to_s) == (9.0, 9.0)
 
@@ -140,7 +140,7 @@ def test_who_waits_is_met_where_it_stands() -> None:
 def test_a_handoff_is_told_as_one() -> None:
     task = row_task()
     schedule = schedule_relay(task, "Attic_6", "Living_room_3", "coffee_table", "Type-A1")
-    met = interference(task.scene, schedule.routes["robot_1"], schedule.routes["robot_2"])
+    met = find_interference(task.scene, schedule.routes["robot_1"], schedule.routes["robot_2"])
     together = [each for each in met if each.kind == "handoff"]
     assert {each.how for each in together} == {"standing"}
     told = {o.kind: o.seconds for o in schedule.overlaps}
@@ -155,7 +155,7 @@ def test_a_robot_of_its_own_speed_on_a_home_of_rooms_with_widths() -> None:
         for b in rooms:
             if a != b:
                 one, two = way(scene, a, b), way(scene, b, a)
-                found += interference(scene, one, two, (FETCH, FETCH))
+                found += find_interference(scene, one, two, (FETCH, FETCH))
     doors = [each for each in found if each.kind == "doorway"]
     assert doors
     for each in doors:

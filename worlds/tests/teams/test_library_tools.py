@@ -18,10 +18,10 @@ from navloom.tools.navcraft.optimum import all_relays
 from navloom.tools.navcraft.relay_schedule import schedule_relay
 from navloom.tools.navcraft.task import RelayTask
 from navloom.tools.navcraft.wish import Wish
-from navloom_worlds.teams.library import BODIES, library_tools
+from navloom_worlds.teams.efficiency_library import BODIES, library_tools
 from tests.tools.navcraft.test_relay import row_task
 from tests.tools.navcraft.worlds import ROW, row_house
-from worlds.tests.teams.test_library import tasks
+from worlds.tests.teams.test_efficiency_library import tasks
 
 RELAY = {
     "robot_2_start_region": "Attic_6",

@@ -14,8 +14,13 @@ from navloom.scenes.bodies import FETCH
 from navloom.scenes.scene import Edge, Floor, Region, Scene, Viewpoint, distance_2d
 from navloom.scenes.uri import load_scene
 from navloom.tools.navcraft.paths import Anchor, metric_graph
-from navloom_worlds.teams.library import interference, place_named
-from navloom_worlds.teams.revise_route import Reservation, RevisedRoute, reservations, revise_route
+from navloom_worlds.teams.efficiency_library import find_interference, find_place
+from navloom_worlds.teams.revise_route import (
+    Reservation,
+    RevisedRoute,
+    revise_route,
+    route_reservations,
+)
 from navloom_worlds.teams.robots import Robot
 from tests.tools.navcraft.worlds import row_house
 
@@ -50,7 +55,7 @@ def grid(pairs: list[tuple[Cell, Cell]]) -> Scene:
 
 
 def spot(scene: Scene, cell: Cell) -> Anchor:
-    return place_named(scene, name_of(cell))
+    return find_place(scene, name_of(cell))
 
 
 spells = st.tuples(st.integers(0, 9), st.integers(1, 6)).map(lambda s: (s[0], s[0] + s[1]))
@@ -145,12 +150,12 @@ def keeps_apart(route: RevisedRoute, reserved: list[Reservation]) -> None:
 
 
 def walker(scene: Scene, start: str) -> Robot:
-    return Robot("robot_1", place_named(scene, start))
+    return Robot("robot_1", find_place(scene, start))
 
 
 def test_it_waits_for_a_doorway_rather_than_going_nowhere() -> None:
     scene = row_house()
-    a, b = place_named(scene, "Bedroom_1"), place_named(scene, "coffee_table in Living_room_3")
+    a, b = find_place(scene, "Bedroom_1"), find_place(scene, "coffee_table in Living_room_3")
     taken = [Reservation("Hall_2 <-> Living_room_3", 3.0, 20.0)]
     route = revise_route(scene, walker(scene, "Bedroom_1"), a, b, reserved=taken)
     (wait,) = route.waits
@@ -179,7 +184,7 @@ def test_it_waits_for_a_doorway_rather_than_going_nowhere() -> None:
 )
 def test_what_makes_no_sense_is_one_line(asked: dict, said: str) -> None:
     scene = row_house()
-    ends = place_named(scene, "Bedroom_1"), place_named(scene, "Study_4")
+    ends = find_place(scene, "Bedroom_1"), find_place(scene, "Study_4")
     with pytest.raises(UsageError) as caught:
         revise_route(scene, walker(scene, "Bedroom_1"), *ends, **asked)
     assert said in str(caught.value)
@@ -190,8 +195,8 @@ def test_a_body_that_climbs_no_stairs_needs_the_elevator() -> None:
     scene = load_scene("home:7")
     start = next(r.id for r in scene.regions if r.floor == 1 and r.label != "stairwell")
     above = next(r.id for r in scene.regions if r.floor != 1)
-    robot = Robot("robot_1", place_named(scene, start), FETCH, FETCH.speed)
-    ends = place_named(scene, start), place_named(scene, above)
+    robot = Robot("robot_1", find_place(scene, start), FETCH, FETCH.speed)
+    ends = find_place(scene, start), find_place(scene, above)
     elevator = next(f"{k.a} <-> {k.b}" for k in scene.links if k.kind == "elevator")
     assert revise_route(scene, robot, *ends).stops[-1].region == above
     with pytest.raises(UsageError, match=f"with {elevator} closed"):
@@ -203,15 +208,15 @@ def test_a_route_around_another_meets_nobody() -> None:
     names = [r.id for r in scene.regions if scene.viewpoints_by_region[r.id]]
     crossed = 0
     for a, b in [(x, y) for x in names for y in names if x != y]:
-        one, two = place_named(scene, a), place_named(scene, b)
+        one, two = find_place(scene, a), find_place(scene, b)
         first = revise_route(scene, Robot("robot_1", one), one, two).stops
         other = Robot("robot_2", two)
         try:
-            second = revise_route(scene, other, two, one, reserved=reservations(first))
+            second = revise_route(scene, other, two, one, reserved=route_reservations(first))
         except UsageError:
             continue
         plain = revise_route(scene, other, two, one)
-        crossed += bool(interference(scene, first, plain.stops))
-        met = interference(scene, first, second.stops)
+        crossed += bool(find_interference(scene, first, plain.stops))
+        met = find_interference(scene, first, second.stops)
         assert [each for each in met if each.kind in ("edge", "handoff")] == []
     assert crossed

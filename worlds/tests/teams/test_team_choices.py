@@ -11,8 +11,8 @@ from navloom.models.scripted import ScriptedChatModel
 from navloom.scenes.uri import load_scene
 from navloom_worlds.teams import team_planner
 from navloom_worlds.teams.team_optimum import TeamMeasure
-from navloom_worlds.teams.team_planner import MOST_WAYS, Context, WayOffer, task_of
-from navloom_worlds.teams.team_task import TeamTask, Way, check_team_plan, legs_of
+from navloom_worlds.teams.team_planner import MOST_WAYS, AssignmentOffer, Context, sample_team_task
+from navloom_worlds.teams.team_task import Assignment, TeamTask, assigned_legs, check_team_plan
 from tests.graphs.states import run
 
 HOME = load_scene("demo:house")
@@ -20,7 +20,7 @@ SEED = 3
 
 
 def task(**asked: Any) -> TeamTask:
-    return task_of(HOME, SEED, **{"robots": 3, "errands": 2, **asked})
+    return sample_team_task(HOME, SEED, **{"robots": 3, "errands": 2, **asked})
 
 
 def best(asked: TeamTask) -> float:
@@ -43,9 +43,9 @@ def carriers(end: dict[str, Any]) -> list[list[str]]:
 
 def test_a_way_for_each_errand_becomes_a_plan() -> None:
     end, model = plan([{"way": 1}, {"way": 2}])
-    offer = WayOffer(task(), (), "ranked", SEED)
+    offer = AssignmentOffer(task(), (), "ranked", SEED)
     first = offer.ways["1"].way
-    second = WayOffer(task(), (first,), "ranked", SEED).ways["2"]
+    second = AssignmentOffer(task(), (first,), "ranked", SEED).ways["2"]
     assert carriers(end) == [[*first.robots], [*second.way.robots]]
     kept = end["result"]["navloom"]
     assert (kept["choices"], kept["tools"], kept["turns"]) == ("ranked", "none", 2)
@@ -67,7 +67,7 @@ def test_a_way_for_each_errand_becomes_a_plan() -> None:
 
 def test_ranked_ways_are_the_best_of_all_the_least_first() -> None:
     asked = task()
-    offer = WayOffer(asked, (), "ranked", SEED)
+    offer = AssignmentOffer(asked, (), "ranked", SEED)
     shown = [each.value for each in offer.ways.values()]
     assert shown == sorted(shown)
     assert len(shown) == MOST_WAYS
@@ -79,21 +79,22 @@ def test_ranked_ways_are_the_best_of_all_the_least_first() -> None:
     assert pairs
     for each in pairs:
         found = (
-            check_team_plan(one, legs_of(told, [Way(each.way.robots, place)])) for place in places
+            check_team_plan(one, assigned_legs(told, [Assignment(each.way.robots, place)]))
+            for place in places
         )
         values = [made["value"] for made in found if made["valid"]]
         assert each.value == pytest.approx(min(values))
 
 
 def test_a_blind_list_is_the_seeds_and_is_answered_in_words() -> None:
-    offer = WayOffer(task(), (), "blind", SEED)
+    offer = AssignmentOffer(task(), (), "blind", SEED)
     words = [*offer.ways]
     assert len(words) == MOST_WAYS
-    assert words != [*WayOffer(task(), (), "blind", SEED + 1).ways]
+    assert words != [*AssignmentOffer(task(), (), "blind", SEED + 1).ways]
     over = next(word for word in words if " over " in word)
     first, then = over.partition(" over ")[0].split(", then ")
-    way = Way((first, then), over.partition(" over ")[2])
-    second = next(iter(WayOffer(task(), (way,), "blind", SEED).ways))
+    way = Assignment((first, then), over.partition(" over ")[2])
+    second = next(iter(AssignmentOffer(task(), (way,), "blind", SEED).ways))
     end, model = plan([{"way": over}, {"way": second}], choices="blind")
     assert carriers(end)[0] == [first, then]
     assert model.calls[0].response_format["properties"]["way"]["enum"] == words
@@ -112,16 +113,16 @@ def test_a_way_that_is_not_there_is_told(wrong: Any) -> None:
 def test_a_way_after_which_nobody_can_go_on_is_sent_back_and_not_offered_again() -> None:
     cap = best(task(by="longest")) + 0.01
     asked = task(max_metres=cap)
-    offer = WayOffer(asked, (), "ranked", SEED)
+    offer = AssignmentOffer(asked, (), "ranked", SEED)
     dead, good = (
         [
             number
             for number, each in offer.ways.items()
-            if bool(WayOffer(asked, (each.way,), "ranked", SEED).ways) == goes_on
+            if bool(AssignmentOffer(asked, (each.way,), "ranked", SEED).ways) == goes_on
         ]
         for goes_on in (False, True)
     )
-    left = WayOffer(asked, (), "ranked", SEED, (offer.key(offer.ways[dead[0]].way),))
+    left = AssignmentOffer(asked, (), "ranked", SEED, (offer.key(offer.ways[dead[0]].way),))
     assert offer.ways[dead[0]].way not in [each.way for each in left.ways.values()]
     again = next(n for n, each in left.ways.items() if each.way == offer.ways[good[0]].way)
     script = [{"way": int(dead[0])}, {"way": int(again)}, {"way": 1}]
@@ -134,9 +135,9 @@ def test_a_way_after_which_nobody_can_go_on_is_sent_back_and_not_offered_again()
 
 def test_robot_1_has_to_carry_something_where_its_way_is_what_counts() -> None:
     asked = task(by="alpha")
-    others = WayOffer(asked, (), "ranked", SEED).ways["1"].way
+    others = AssignmentOffer(asked, (), "ranked", SEED).ways["1"].way
     assert "robot_1" not in others.robots
-    for each in WayOffer(asked, (others,), "ranked", SEED).ways.values():
+    for each in AssignmentOffer(asked, (others,), "ranked", SEED).ways.values():
         assert "robot_1" in each.way.robots
 
 

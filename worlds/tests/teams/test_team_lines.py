@@ -14,7 +14,7 @@ from navloom.scenes.uri import load_scene
 from navloom.tools.navcraft.paths import Errand, admissible_triples, errand_answer, shortest_path
 from navloom.tools.navcraft.schedule import Leg
 from navloom.tools.navcraft.task import RelayTask
-from navloom_worlds.teams.team import TeamPlan, make_robot, team_record
+from navloom_worlds.teams.team_plan import TeamPlan, make_robot, team_record
 
 HOME = load_scene("demo:house")
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from navloom.scenes.plan_look import MARKS, ROUTES
 from navloom.scenes.uri import load_scene
 from navloom.tools.navcraft.schedule import Leg
-from navloom_worlds.teams.results import team_map
-from navloom_worlds.teams.team import MOST_ROBOTS, TeamPlan, make_robot
-from navloom_worlds.teams.team_planner import task_of
+from navloom_worlds.teams.team_plan import MOST_ROBOTS, TeamPlan, make_robot
+from navloom_worlds.teams.team_planner import sample_team_task
+from navloom_worlds.teams.team_results import team_map
 
 
 def test_robots_are_told_apart_and_things_of_one_name_too() -> None:
     home = load_scene("home:1")
-    task = task_of(home, 13, robots=2, errands=2)
+    task = sample_team_task(home, 13, robots=2, errands=2)
     starts = [robot.start for robot in task.robots] * 2
     robots = tuple(make_robot(home, f"robot_{n}", at) for n, at in enumerate(starts, 1))
     assert len({name.partition(" in ")[0] for name in task.things}) == 1

@@ -17,8 +17,8 @@ from navloom.tools.navcraft.paths import Anchor, metric_graph
 from navloom.tools.navcraft.schedule import Leg
 from navloom.tools.navcraft.task import RelayTask
 from navloom_worlds.teams.robots import Robot
-from navloom_worlds.teams.team import TeamErrand, TeamPlan, place_on, relay_plan
 from navloom_worlds.teams.team_optimum import TeamMeasure, best_plan, best_starts, handoff_places
+from navloom_worlds.teams.team_plan import TeamErrand, TeamPlan, relay_plan, resolve_place
 from tests.tools.navcraft.worlds import ROW, item, row_house
 from worlds.tests.teams.random_plans import random_robots, random_scene, simulated, walked
 
@@ -123,7 +123,10 @@ def test_of_two_robots_it_is_the_best_of_all_relays_or_one_alone() -> None:
         each.node.removeprefix("item ") for each in places
     }
     starts = [helper.anchor for helper in task.fit_helpers.values() if helper.anchor]
-    robots = (Robot("robot_1", place_on(house, ROW[0])), Robot("robot_2", place_on(house, ROW[5])))
+    robots = (
+        Robot("robot_1", resolve_place(house, ROW[0])),
+        Robot("robot_2", resolve_place(house, ROW[5])),
+    )
     best = best_starts(house, robots, starts, errand, places, by="alpha")
     assert best.exact
     assert best.value == pytest.approx(float(relays.alpha.min()))
@@ -206,6 +209,6 @@ def test_at_one_speed_no_handoff_ends_sooner(seed: int) -> None:
 def test_where_no_body_gets_all_the_way_it_is_said() -> None:
     house = row_house(item("desk", "asset", "Attic_6", 22, 1))
     cut = house.replace(edges=house.edges[:-1])
-    errand = TeamErrand("cup", place_on(cut, "cup"), place_on(cut, "desk"))
+    errand = TeamErrand("cup", resolve_place(cut, "cup"), resolve_place(cut, "desk"))
     with pytest.raises(UsageError, match="No plan of robot_1 brings 'cup'"):
-        best_plan(cut, [Robot("robot_1", place_on(cut, ROW[0]))], errand, [])
+        best_plan(cut, [Robot("robot_1", resolve_place(cut, ROW[0]))], errand, [])

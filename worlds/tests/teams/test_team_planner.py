@@ -12,7 +12,7 @@ from navloom.errors import UsageError
 from navloom.models.scripted import ScriptedChatModel
 from navloom.scenes.uri import load_scene
 from navloom_worlds.teams import team_planner
-from navloom_worlds.teams.team_planner import Context, task_of, team_tools
+from navloom_worlds.teams.team_planner import Context, sample_team_task, team_tools
 from navloom_worlds.teams.team_task import TeamTask, check_team_plan
 from tests.graphs.states import run
 
@@ -21,7 +21,7 @@ SEED = 3
 
 
 def task(**asked: Any) -> TeamTask:
-    return task_of(HOME, SEED, **{"robots": 3, "errands": 2, **asked})
+    return sample_team_task(HOME, SEED, **{"robots": 3, "errands": 2, **asked})
 
 
 def alone(robot: str = "robot_1", **asked: Any) -> list[dict[str, str]]:
@@ -170,7 +170,7 @@ def test_a_handoff_is_where_things_may_be_handed_over() -> None:
 def test_a_leg_out_of_reach_is_said_first_with_whose_it_is() -> None:
     home = load_scene("home:2")
     for seed in range(20):
-        asked = task_of(home, seed, robots=2, errands=1, bodies=("FETCH",))
+        asked = sample_team_task(home, seed, robots=2, errands=1, bodies=("FETCH",))
         name, errand = next(iter(asked.things.items()))
         end = asked.told()["errands"][0]["to"]
         leg = {"robot": "robot_1", "object": name, "from": name, "to": end}
@@ -197,7 +197,7 @@ def test_no_team_is_refused(context: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="A team has 1 to 12"):
         Context(scene=HOME, **context)
     with pytest.raises(UsageError, match="take fewer --robots or --errands"):
-        task_of(load_scene("demo:flat"), 0, robots=12, errands=1)
+        sample_team_task(load_scene("demo:flat"), 0, robots=12, errands=1)
 
 
 def test_tools_hold_names_where_they_are_asked_to() -> None:

@@ -13,12 +13,12 @@ from navloom.scenes.bodies import FETCH, SPOT
 from navloom.scenes.scene import Link
 from navloom.tools.navcraft.paths import metric_graph
 from navloom.tools.navcraft.schedule import Leg
-from navloom_worlds.teams.team import (
+from navloom_worlds.teams.team_plan import (
     TeamPlan,
     make_robot,
-    place_on,
-    plan_faults,
+    plan_violations,
     read_team,
+    resolve_place,
     team_record,
 )
 from tests.tools.navcraft.worlds import ROW, item, row_house
@@ -34,7 +34,7 @@ def test_plans_go_into_json_and_back() -> None:
         plan = random_plan(dice, scene)
         record = json.loads(json.dumps(team_record(scene, plan)))
         assert read_team(scene, record) == plan
-        assert plan_faults(scene, plan) == []
+        assert plan_violations(scene, plan) == []
 
 
 def test_bodies_of_the_package_are_names() -> None:
@@ -42,7 +42,7 @@ def test_bodies_of_the_package_are_names() -> None:
         make_robot(HOUSE, "robot_1", ROW[0], FETCH),
         make_robot(HOUSE, "robot_2", ROW[1], SPOT),
     )
-    leg = Leg("robot_1", "cup", place_on(HOUSE, "cup"), place_on(HOUSE, "desk"))
+    leg = Leg("robot_1", "cup", resolve_place(HOUSE, "cup"), resolve_place(HOUSE, "desk"))
     record = team_record(HOUSE, TeamPlan(robots, (leg,)))
     assert [each["body"] for each in record["robots"]] == ["FETCH", "SPOT"]
     assert record["robots"][0]["start"] == {"region": ROW[0]}
@@ -110,7 +110,7 @@ def test_a_handoff_out_of_reach_is_said_first() -> None:
             Leg("robot_1", "desk", at["coffee-table"], at["kitchen-counter"]),
         ),
     )
-    first, second = plan_faults(house, plan)
+    first, second = plan_violations(house, plan)
     assert first.code == "out_of_reach"
     assert (
         "robot_1 (FETCH) does not get from 'vBedroom_1' in Bedroom_1 to 'coffee-table'"
@@ -118,4 +118,4 @@ def test_a_handoff_out_of_reach_is_said_first() -> None:
     )
     assert "between Hall_2 and Living_room_3, a sill of 0.100 m" in first.message
     assert second.code == "object_not_there"
-    assert len(plan_faults(house, TeamPlan(robots[1:], plan.legs[:1]))) == 1
+    assert len(plan_violations(house, TeamPlan(robots[1:], plan.legs[:1]))) == 1

@@ -11,7 +11,7 @@ import pytest
 from navloom.cli.main import main
 from navloom.evals.report.blocks import SceneMap
 from navloom.evals.run_folder import read_run, read_samples
-from navloom_worlds.teams.results import detail, pairing, score_teams
+from navloom_worlds.teams.team_results import detail, pairing, score_teams
 
 WORDS = ["synth", "team", "demo:house", "--n", "6", "--display", "none"]
 

@@ -16,8 +16,15 @@ from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene
 from navloom.tools.navcraft.paths import metric_graph
 from navloom_worlds.teams import team_study
-from navloom_worlds.teams.team_study import LINES, Regime, TeamStudy, measured, sooner, study_teams
-from navloom_worlds.teams.team_task import draw
+from navloom_worlds.teams.team_study import (
+    LINES,
+    Regime,
+    TeamStudy,
+    is_sooner,
+    measure_attempt,
+    study_teams,
+)
+from navloom_worlds.teams.team_task import draw_attempt
 
 
 @pytest.fixture(scope="module")
@@ -26,18 +33,18 @@ def home() -> Scene:
 
 
 def records(home: Scene, regime: Regime, attempt: int) -> list[dict[str, Any]]:
-    drawn = draw(home, 4, 2, 3, attempt)
+    drawn = draw_attempt(home, 4, 2, 3, attempt)
     assert drawn is not None
-    return measured(home, drawn, regime, seconds=10.0)
+    return measure_attempt(home, drawn, regime, seconds=10.0)
 
 
 def test_what_is_drawn_is_apart_reachable_and_the_same_again(home: Scene) -> None:
     graph, region = metric_graph(home), {item.id: item.region for item in home.items}
     seen = set()
     for attempt in range(10):
-        drawn = draw(home, 4, 2, 0, attempt)
+        drawn = draw_attempt(home, 4, 2, 0, attempt)
         assert drawn is not None
-        assert drawn == draw(home, 4, 2, 0, attempt)
+        assert drawn == draw_attempt(home, 4, 2, 0, attempt)
         assert len({each.node for each in drawn.starts}) == 4
         assert len({each.object for each in drawn.errands}) == 2
         for each in drawn.errands:
@@ -45,7 +52,7 @@ def test_what_is_drawn_is_apart_reachable_and_the_same_again(home: Scene) -> Non
             assert graph.distance(drawn.starts[0], each.end) < float("inf")
         seen.add(drawn.errands)
     assert len(seen) == 10
-    assert draw(home, 99, 1, 0, 0) is None
+    assert draw_attempt(home, 99, 1, 0, 0) is None
 
 
 @pytest.mark.slow
@@ -76,11 +83,11 @@ def test_a_further_robot_never_makes_anything_worse(home: Scene, regime: Regime)
 
 def test_of_equal_robots_one_errand_ends_no_sooner_than_the_best_placed_would(home: Scene) -> None:
     equal = [each for i in range(5) for each in records(home, Regime("equal", ""), i)]
-    assert {sooner(each) for each in equal} == {False}
+    assert {is_sooner(each) for each in equal} == {False}
     assert {each["handoffs"] for each in equal} == {0}
     assert [each["makespan_s"] for each in equal[::4]] == [each["alone_s"] for each in equal[::4]]
     several = [records(home, Regime("several", "", errands=2), i)[-1] for i in range(3)]
-    assert all(sooner(each) for each in several)
+    assert all(is_sooner(each) for each in several)
 
 
 def test_a_cap_forces_handoffs_that_nothing_else_asks_for(home: Scene) -> None:
@@ -103,7 +110,9 @@ def test_a_study_goes_on_where_it_was_killed(
     (cut / "teams.json").write_bytes((tmp_path / "whole" / "teams.json").read_bytes())
     (cut / LINES).write_bytes(b"".join(whole[:2]) + whole[2][:40])
     made = []
-    monkeypatch.setattr(team_study, "draw", lambda *given: made.append(given[-1]) or draw(*given))
+    monkeypatch.setattr(
+        team_study, "draw_attempt", lambda *given: made.append(given[-1]) or draw_attempt(*given)
+    )
     again = study_teams(asked, cut)
     assert made == [2, 3]
     assert (cut / LINES).read_bytes() == b"".join(whole)

@@ -15,8 +15,8 @@ from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene
 from navloom.tools.navcraft.paths import Anchor, metric_graph
 from navloom_worlds.teams.robots import Robot, closed_links, passable_graph
-from navloom_worlds.teams.team import TeamErrand
 from navloom_worlds.teams.team_optimum import best_plan, handoff_places
+from navloom_worlds.teams.team_plan import TeamErrand
 
 Part = tuple[Embodiment, frozenset[int]]
 """A body, and viewpoints between which it gets about."""
